@@ -1,0 +1,120 @@
+/** Every limit, window and size of the vault, unit last. The first group is the specification's section 8 and may be overridden by settings of the same name. */
+
+export const MAX_REGISTRATIONS_PER_IP = 3;
+export const MAX_VERIFY_ATTEMPTS = 5;
+export const EMAIL_CODE_EXPIRY_SECONDS = 90;
+export const RATE_LIMIT_CODES_PER_IDENTIFIER = 5;
+export const MAX_VERIFY_SENDS_PER_IP = 3;
+export const ATTESTATION_TTL_SECONDS = 300;
+export const DATABASE_MAX_CONNECTIONS = 10;
+export const STREAM_TOKEN_TTL_SECONDS = 300;
+export const STREAM_HEARTBEAT_SECONDS = 25;
+export const STREAM_QUEUE_EVENTS_MAX = 1000;
+
+/** Windows of the rolling limits. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** Requests: sizes in bytes, lengths in UTF-16 code units. */
+export const BODY_BYTES_MAX = 64 * 1024;
+export const BUNDLER_BODY_BYTES_MAX = 256 * 1024;
+export const IDENTIFIER_CHARS_MAX = 320;
+export const DID_CHARS_MAX = 2048;
+export const CREDENTIAL_ID_CHARS_MAX = 1364;
+export const CREDENTIAL_ID_BYTES_MIN = 16;
+export const CREDENTIAL_ID_BYTES_MAX = 1023;
+export const CODE_CHARS_MAX = 32;
+export const TEXT_CHARS_MAX = 1024;
+export const REQUEST_ID_CHARS_MAX = 128;
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
+export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** In-memory request limits (per client and rolling minute). */
+export const RATE_LIMIT_PROXY_PER_IP = 120;
+export const RATE_LIMIT_READS_PER_IP = 300;
+export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
+
+/** One-time codes. */
+export const CODE_DIGITS = 6;
+export const SMS_CODE_EXPIRY_SECONDS = 600;
+export const WRONG_GUESSES_MAX = 100;
+export const WRONG_GUESSES_BLOCK_MS = HOUR_MS;
+export const SMS_DAILY_MAX = 500;
+
+/** What the operator pays for besides SMS. */
+export const RELAY_DAILY_MAX = 100;
+export const SPONSOR_DAILY_MAX = 1_000;
+
+/** Sessions and registrations. */
+export const SESSION_TTL_SECONDS = 86_400;
+export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
+export const CONFIRMATION_POLL_MIN_MS = 1_000;
+export const CONFIRMATION_POLL_MAX_MS = 30_000;
+export const CONFIRMATION_BATCH_MAX = 50;
+/** Blocks on top of a confirmed registration's own until its block is no longer watched for a re-org. */
+export const CONFIRMATION_FINAL_DEPTH_BLOCKS = 64;
+
+/** Idempotency keys. */
+export const IDEMPOTENCY_KEEP_MS = DAY_MS;
+export const IDEMPOTENCY_LEASE_MS = MINUTE_MS;
+
+/** The row lock: a lease outlives the longest upstream call made under it. */
+export const ROW_LEASE_MS = 30_000;
+export const ROW_WAIT_MS = 2_000;
+export const ROW_RETRY_MS = 25;
+export const ROW_WAITERS_MAX = 100;
+
+/** Upstream calls. */
+export const UPSTREAM_TIMEOUT_MS = 10_000;
+export const UPSTREAM_SEND_TIMEOUT_MS = 20_000;
+export const UPSTREAM_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+export const RPC_BATCH_MAX = 100;
+/** Calls to one chain that are waiting or under way; how many go at once to a node that takes no batches; when it is tried with a batch again. */
+export const RPC_PENDING_MAX = 5_000;
+export const RPC_SINGLES_MAX = 8;
+export const RPC_BATCH_RETRY_MS = 10 * MINUTE_MS;
+/** The most of a node's own words that is logged. */
+export const RPC_MESSAGE_CHARS_MAX = 120;
+
+/** Messages: their providers' answers, the mail server's, and the mails on their way to it. */
+export const MESSAGE_ANSWER_BYTES_MAX = 64 * 1024;
+/** One segment in the GSM 7-bit alphabet. */
+export const SMS_CHARS_MAX = 160;
+export const MAIL_SEND_TIMEOUT_MS = 20_000;
+export const SMTP_STEP_TIMEOUT_MS = 10_000;
+export const SMTP_CONNECTIONS_MAX = 5;
+export const SMTP_RETRIES_MAX = 2;
+export const SMTP_QUEUE_MAX = 1_000;
+export const SMTP_REPLY_BYTES_MAX = 64 * 1024;
+
+/** Storage. */
+export const DATABASE_TIMEOUT_MS = 10_000;
+export const DATABASE_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+export const DATABASE_QUEUE_MAX = 20_000;
+export const DATABASE_LOCK_TIMEOUT_MS = 5_000;
+export const SQL_TEXTS_MAX = 1_000;
+export const COMMIT_STATEMENTS_MAX = 1_000;
+export const COMMIT_QUEUE_MAX = 20_000;
+/** A busy database is tried again after this wait, doubled each time: 0.6 s in all. */
+export const BUSY_RETRY_MS = 10;
+export const BUSY_RETRIES_MAX = 6;
+export const SWEEP_ROWS_MAX = 1_000;
+export const READY_CACHE_MS = 2_000;
+
+/** Keys. */
+export const SECRET_BYTES_MIN = 32;
+export const SECRET_DISTINCT_BYTES_MIN = 8;
+export const ATTESTATION_KEYS_MAX = 4;
+
+/** Settings. */
+export const SETTING_CHARS_MAX = 65_536;
+
+/** The process: a stop signal is followed to its end within the sum of the three, under the five seconds that were promised. */
+export const WORK_INTERVAL_MS = 1_000;
+export const WORK_TURN_MS = 5_000;
+export const STOP_ANSWER_MS = 3_900;
+export const STOP_FLUSH_MS = 250;
+export const STOP_CLOSE_MS = 500;
+/** A connection may be silent this long: longer than the longest upstream call, and at least two heartbeats of a stream. */
+export const CONNECTION_IDLE_SECONDS_MIN = 60;

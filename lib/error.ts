@@ -1,0 +1,64 @@
+/** Every failure a caller can see: one word, one HTTP status. The words are the specification's (section 7) and its completions'. */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  attestation_invalid: 403,
+  attestation_mismatch: 403,
+  attestation_expired: 403,
+  attestation_used: 403,
+  proof_invalid: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  identifier_reserved: 409,
+  identifier_taken: 409,
+  did_taken: 409,
+  credential_already_registered: 409,
+  idempotency_key_in_use: 409,
+  payload_too_large: 413,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  ip_limit_reached: 429,
+  internal_error: 500,
+  email_send_failed: 502,
+  sms_send_failed: 502,
+  sms_provider_error: 502,
+  rpc_error: 502,
+  identifier_busy: 503,
+} as const;
+
+/** A word of the table. */
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** A limit that refused: seconds until a slot frees, absent where nothing will free one. */
+export interface LimitState {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly retryAfterSeconds?: number;
+}
+
+interface Details {
+  /** What the log says and the caller never sees. */
+  readonly cause?: unknown;
+  readonly limit?: LimitState;
+  readonly retryAfterSeconds?: number;
+  /** Members put beside `error` in the answer. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/** The only failure that is meant for a caller: `code` sets the status, `message` is the public text and defaults to the code. Only `routes/` turns one into an answer. */
+export class VaultError extends Error {
+  override readonly name = 'VaultError';
+  readonly code: ErrorCode;
+  readonly details: Details;
+
+  constructor(code: ErrorCode, message: string = code, details: Details = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** A 400 whose sentence names the offending field. */
+export function badRequest(message: string): VaultError {
+  return new VaultError('bad_request', message);
+}

@@ -1,0 +1,81 @@
+/** A network: its address bytes and the number of leading bits that count. */
+export interface Cidr {
+  readonly bytes: Uint8Array;
+  readonly bits: number;
+}
+
+/** Address bytes (4 or 16) of IPv4 dotted decimal or IPv6 text (RFC 4291), IPv4-mapped IPv6 as IPv4; undefined for anything else, zones, ports and octal included. */
+export function parseIp(text: string): Uint8Array | undefined {
+  if (!text.includes(':')) return parseIpv4(text);
+  const bytes = parseIpv6(text);
+  const mapped = bytes?.every((byte, i) => i >= 12 || byte === (i < 10 ? 0 : 0xff));
+  return mapped ? bytes?.slice(12) : bytes;
+}
+
+/** A network from `address/bits`, or a single address; undefined when malformed. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = '', size, ...rest] = text.split('/');
+  const bytes = parseIp(address);
+  if (!bytes || rest.length > 0) return undefined;
+  if (size === undefined) return { bytes, bits: bytes.length * 8 };
+  if (!/^(0|[1-9]\d{0,2})$/.test(size)) return undefined;
+  // The length of a mapped network counts the 96 bits that parsing took off.
+  const bits = Number(size) - (address.includes(':') && bytes.length === 4 ? 96 : 0);
+  return bits >= 0 && bits <= bytes.length * 8 ? { bytes, bits } : undefined;
+}
+
+/** Whether the address lies in the network; addresses of the other family never do. */
+export function inCidr(ip: Uint8Array, { bytes, bits }: Cidr): boolean {
+  if (ip.length !== bytes.length) return false;
+  for (let i = 0; i < bytes.length; i++) {
+    const mask = 0xff00 >> Math.min(8, Math.max(0, bits - 8 * i));
+    if ((((ip[i] ?? 0) ^ (bytes[i] ?? 0)) & mask & 0xff) !== 0) return false;
+  }
+  return true;
+}
+
+/** Whether the address is 127.0.0.0/8 or ::1. */
+export function isLoopback(ip: Uint8Array): boolean {
+  return ip.length === 4 ? ip[0] === 127 : ip.every((byte, i) => byte === (i === 15 ? 1 : 0));
+}
+
+/** The key a client is counted under: an IPv4 address, or the /64 of an IPv6 address (a subscriber owns a whole /64). */
+export function clientKey(ip: Uint8Array): string {
+  if (ip.length === 4) return ip.join('.');
+  const groups = [0, 2, 4, 6].map((i) => (((ip[i] ?? 0) << 8) | (ip[i + 1] ?? 0)).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+function parseIpv4(text: string): Uint8Array | undefined {
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
+  const parts = match?.slice(1) ?? [];
+  // A leading zero is octal to some parsers and decimal to others, so it is no address here.
+  const plain = parts.length === 4 && parts.every((part) => Number(part) <= 255 && String(Number(part)) === part);
+  return plain ? Uint8Array.from(parts, Number) : undefined;
+}
+
+function parseIpv6(text: string): Uint8Array | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const head = parseGroups(halves[0] ?? '', halves.length === 1);
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
+  if (!head || !tail) return undefined;
+  const missing = 16 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined;
+  return Uint8Array.from([...head, ...new Array<number>(missing).fill(0), ...tail]);
+}
+
+/** Bytes of colon-separated groups; the last may be IPv4 when `last` says the text ends here. */
+function parseGroups(text: string, last: boolean): number[] | undefined {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (const [i, group] of groups.entries()) {
+    const ipv4 = last && i === groups.length - 1 ? parseIpv4(group) : undefined;
+    if (ipv4) bytes.push(...ipv4);
+    else if (/^[0-9a-fA-F]{1,4}$/.test(group))
+      bytes.push(Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255);
+    else return undefined;
+  }
+  return bytes;
+}

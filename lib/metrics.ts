@@ -1,0 +1,145 @@
+/** Labels of one series; values come from bounded sets only, never from a request. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** A number that only grows. */
+export interface Counter {
+  add(labels?: Labels, by?: number): void;
+  /** The series of these labels, for a hot path that would look it up each time. */
+  of(labels: Labels): { add(by?: number): void };
+}
+
+/** A number that goes up and down. */
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+  of(labels: Labels): { set(value: number): void };
+}
+
+/** A distribution of durations in seconds over fixed bucket bounds. */
+export interface Histogram {
+  observe(seconds: number, labels?: Labels): void;
+  of(labels: Labels): { observe(seconds: number): void };
+}
+
+/** One series as read: a histogram's `buckets` are cumulative and end with +Inf. */
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly buckets?: readonly { readonly le: number; readonly count: number }[];
+}
+
+/** A family of series with one name, as read for exposition. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly samples: readonly Sample[];
+}
+
+/** The vault's own measurements, in memory, one set per vault. */
+export interface Metrics {
+  counter(name: string, help: string): Counter;
+  gauge(name: string, help: string): Gauge;
+  histogram(name: string, help: string, bounds?: readonly number[]): Histogram;
+  read(): readonly Family[];
+}
+
+/** Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's timeout). */
+export const DURATION_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** A fresh, empty set. Naming a family twice returns the same one. */
+export function createMetrics(): Metrics {
+  const families = new Map<string, Named>();
+  const family = (name: string, help: string, type: Family['type'], bounds: readonly number[] = []): Named => {
+    const known = families.get(name) ?? { name, help, type, bounds, series: new Map() };
+    families.set(name, known);
+    return known;
+  };
+  return {
+    counter(name, help) {
+      const named = family(name, help, 'counter');
+      return {
+        add: (labels = NONE, by = 1) => grow(seriesOf(named, labels), by),
+        of(labels) {
+          const one = seriesOf(named, labels);
+          return { add: (by = 1) => grow(one, by) };
+        },
+      };
+    },
+    gauge(name, help) {
+      const named = family(name, help, 'gauge');
+      return {
+        set: (value, labels = NONE) => put(seriesOf(named, labels), value),
+        of(labels) {
+          const one = seriesOf(named, labels);
+          return { set: (value) => put(one, value) };
+        },
+      };
+    },
+    histogram(name, help, bounds = DURATION_BOUNDS_SECONDS) {
+      const named = family(name, help, 'histogram', bounds);
+      return {
+        observe: (seconds, labels = NONE) => count(seriesOf(named, labels), bounds, seconds),
+        of(labels) {
+          const one = seriesOf(named, labels);
+          return { observe: (seconds) => count(one, bounds, seconds) };
+        },
+      };
+    },
+    read: () =>
+      [...families.values()].map(({ name, help, type, bounds, series }) => ({
+        name,
+        help,
+        type,
+        samples: [...series.values()].map((one) => sampleOf(one, type, bounds)),
+      })),
+  };
+}
+
+interface Named extends Omit<Family, 'samples'> {
+  readonly bounds: readonly number[];
+  readonly series: Map<string, Series>;
+}
+
+interface Series {
+  readonly labels: Labels;
+  readonly counts: number[];
+  value: number;
+}
+
+const NONE: Labels = {};
+
+function seriesOf({ series, bounds }: Named, labels: Labels): Series {
+  let key = '';
+  for (const name in labels) key += `${labels[name]}\n`;
+  let one = series.get(key);
+  if (!one) {
+    one = { labels, counts: new Array<number>(bounds.length + 1).fill(0), value: 0 };
+    series.set(key, one);
+  }
+  return one;
+}
+
+function grow(one: Series, by: number): void {
+  one.value += by;
+}
+
+function put(one: Series, value: number): void {
+  one.value = value;
+}
+
+function count(one: Series, bounds: readonly number[], seconds: number): void {
+  let i = 0;
+  while (i < bounds.length && seconds > (bounds[i] as number)) i++;
+  one.counts[i] = (one.counts[i] ?? 0) + 1;
+  one.value += seconds;
+}
+
+function sampleOf(one: Series, type: Family['type'], bounds: readonly number[]): Sample {
+  if (type !== 'histogram') return { labels: one.labels, value: one.value };
+  let total = 0;
+  const buckets = one.counts.map((n, i) => {
+    total += n;
+    return { le: bounds[i] ?? Number.POSITIVE_INFINITY, count: total };
+  });
+  return { labels: one.labels, value: one.value, buckets };
+}

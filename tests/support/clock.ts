@@ -1,0 +1,57 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** A clock that a test moves by hand. */
+export interface TestClock extends Clock {
+  /** Moves time on and runs what falls due on the way, in order; what each sets going may settle before the next. */
+  advance(ms: number): Promise<void>;
+}
+
+/** Stands still at `startMs` until advanced. `after(0, …)` runs without an advance, on the real event loop. */
+export function testClock(startMs = Date.UTC(2025, 0, 1)): TestClock {
+  const timers = new Set<Timer>();
+  let now = startMs;
+  return {
+    now: () => now,
+    monotonic: () => now,
+    after(ms, fn) {
+      if (ms <= 0) {
+        const immediate = setImmediate(fn);
+        return () => clearImmediate(immediate);
+      }
+      const timer = { at: now + ms, fn };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    async advance(ms) {
+      const end = now + ms;
+      await settle();
+      for (let next = earliest(timers, end); next; next = earliest(timers, end)) {
+        now = next.at;
+        timers.delete(next);
+        next.fn();
+        await settle();
+      }
+      now = end;
+    },
+  };
+}
+
+interface Timer {
+  readonly at: number;
+  readonly fn: () => void;
+}
+
+function earliest(timers: ReadonlySet<Timer>, end: number): Timer | undefined {
+  let first: Timer | undefined;
+  for (const timer of timers) if (timer.at <= end && timer.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = timer;
+  return first;
+}
+
+const SETTLE_MS = 2;
+
+/** Turns of the event loop for a moment: enough for chains of promises, commits and answers over loopback. */
+async function settle(): Promise<void> {
+  const end = performance.now() + SETTLE_MS;
+  do await new Promise(setImmediate);
+  while (performance.now() < end);
+}
