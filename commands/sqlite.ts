@@ -1,0 +1,170 @@
+import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
+import { closeSync, openSync } from 'node:fs';
+import { BUSY_RETRIES_MAX, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX } from '../lib/constants.ts';
+import type { Database, Result, Value } from '../lib/db/database.ts';
+import { isBusy } from '../lib/db/rollback.ts';
+
+/** A database that somebody has to close. */
+export type OwnedDatabase = Database & { close(): void };
+
+/**
+ * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. Every call runs to its end before it returns. Never open the
+ * same file with another copy of SQLite in one process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened.
+ */
+export function openSqlite(path: string): OwnedDatabase {
+  const connection = connect(path);
+  const prepare = createPrepare(connection);
+  const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
+  const reads = createReads(run);
+  return {
+    async execute({ sql, args }) {
+      const known = prepare(sql);
+      if (known.returnsRows && !known.writes) reads.begin();
+      else reads.end();
+      return runPrepared(known, args);
+    },
+    async batch(statements, mode) {
+      reads.end();
+      return runBatch(connection, run, statements, mode);
+    },
+    close() {
+      reads.end();
+      // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting, when others stay open.
+      try {
+        connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+      } finally {
+        connection.close(true);
+      }
+    },
+  };
+}
+
+/**
+ * One read transaction for all reads of a turn of the event loop: taking and giving back the lock costs four times what a look-up does. It sees every
+ * commit that was acknowledged before a request of this turn arrived, since it ends before the next turn's requests are taken from their sockets.
+ */
+function createReads(run: (statement: BoundStatement) => Result): { begin(): void; end(): void } {
+  let isOpen = false;
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    run(COMMIT);
+  };
+  return {
+    begin() {
+      if (isOpen) return;
+      run(BEGIN_READ);
+      isOpen = true;
+      setImmediate(end);
+    },
+    end,
+  };
+}
+
+type BoundStatement = { readonly sql: string; readonly args: Record<string, Value> };
+
+function connect(path: string): Connection {
+  let connection: Connection | undefined;
+  try {
+    // SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one.
+    closeSync(openSync(path, 'a', 0o600));
+    connection = new Connection(path, { strict: true, readwrite: true });
+    for (const pragma of PRAGMAS) runPragma(connection, pragma);
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw new Error(`Cannot open the database ${path}: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+const PRAGMAS = [
+  `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  // Without it macOS keeps "written" data in the drive's cache; other systems ignore it.
+  'fullfsync = ON',
+  'foreign_keys = ON',
+  // Big sorts would go to files in a temporary folder, which a read-only container lacks.
+  'temp_store = MEMORY',
+];
+
+/** SQLite does not wait for locks while it changes the journal mode, which several processes may do at once on a new file. */
+function runPragma(connection: Connection, pragma: string): void {
+  for (let retries = 0; ; retries++) {
+    try {
+      connection.run(`PRAGMA ${pragma}`);
+      return;
+    } catch (error) {
+      if (retries === BUSY_RETRIES_MAX || !isBusy(error)) throw error;
+      Bun.sleepSync(BUSY_RETRY_MS * 2 ** retries);
+    }
+  }
+}
+
+/** A statement with what its runs need to know of it. */
+interface Known {
+  readonly statement: Prepared<Record<string, unknown>, [Record<string, Value>]>;
+  readonly parameters: number;
+  readonly returnsRows: boolean;
+  readonly writes: boolean;
+}
+
+/** Prepares a text once and keeps it; the oldest goes when there are too many. */
+function createPrepare(connection: Connection): (sql: string) => Known {
+  const known = new Map<string, Known>();
+  return (sql) => {
+    const found = known.get(sql);
+    if (found) return found;
+    const statement: Known['statement'] = connection.prepare(sql);
+    const made = {
+      statement,
+      parameters: statement.paramsCount,
+      returnsRows: statement.reader,
+      writes: !statement.readonly,
+    };
+    const [oldest] = known;
+    if (oldest && known.size >= SQL_TEXTS_MAX) {
+      oldest[1].statement.finalize();
+      known.delete(oldest[0]);
+    }
+    known.set(sql, made);
+    return made;
+  };
+}
+
+function runPrepared({ statement, parameters, returnsRows, writes }: Known, args: Record<string, Value>): Result {
+  // SQLite ignores an argument that the text does not name, a libSQL server refuses it: a mistake must show on both.
+  const given = Object.keys(args).length;
+  if (given !== parameters) throw new RangeError(`${given} arguments for ${parameters} parameters`);
+  if (!returnsRows) return { rows: [], rowsAffected: statement.run(args).changes };
+  const rows = statement.all(args);
+  return { rows, rowsAffected: writes ? rows.length : 0 };
+}
+
+/** One transaction; a failure carries the index of the statement that failed, as `LibsqlBatchError` does, and none when it was COMMIT. */
+function runBatch(
+  connection: Connection,
+  run: (statement: BoundStatement) => Result,
+  statements: readonly BoundStatement[],
+  mode: 'read' | 'write',
+): Result[] {
+  run(mode === 'write' ? BEGIN_WRITE : BEGIN_READ);
+  const results: Result[] = [];
+  try {
+    for (const statement of statements) results.push(run(statement));
+    run(COMMIT);
+    return results;
+  } catch (error) {
+    // A full disk or the like has ended the transaction already.
+    if (connection.inTransaction) run(ROLLBACK);
+    const failed = results.length < statements.length ? { statementIndex: results.length } : {};
+    throw Object.assign(error as Error, failed);
+  }
+}
+
+const BEGIN_WRITE = { sql: 'BEGIN IMMEDIATE', args: {} };
+const BEGIN_READ = { sql: 'BEGIN', args: {} };
+const COMMIT = { sql: 'COMMIT', args: {} };
+const ROLLBACK = { sql: 'ROLLBACK', args: {} };

@@ -1,0 +1,135 @@
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Row, Statement, Value } from './database.ts';
+import type { Fence } from './lock.ts';
+import { fenceHeld } from './lock.ts';
+import { type Claim, CONTENDS, type Strength } from './registrations.ts';
+import { SESSION_IS_LIVE } from './sessions.ts';
+
+/** A claim about to be recorded, with all that the one write judges. */
+export interface NewClaim extends Claim {
+  readonly strength: Strength;
+  /** The attestation that gives the right; null for a handle. */
+  readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
+  readonly ip: string;
+  readonly perIp: number;
+  readonly sessionExpiresAt: number;
+  readonly now: number;
+}
+
+/**
+ * One batch that records the claim or changes nothing. The first statement admits it, on the lock row under the holder's own fence, and its
+ * `rowsAffected` is the verdict; the others act only on that admission: weaker claims fail and their sessions lapse, the claim is written,
+ * its attestation spent, its session opened or taken over, and linked. The last tells what refused.
+ */
+export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
+  const held = fenceHeld(fence, claim.now);
+  const args = { ...claimArgs(claim), ...held.args };
+  const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
+  const statements = [
+    `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}`,
+    `UPDATE sessions SET linked = 0, expires_at = :now
+      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker})`,
+    `UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`,
+    `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
+        smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
+      SELECT :identifier, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
+        :smart_account, :proof, 'submitted', :strength, :now, :now, :now WHERE ${IS_ADMITTED}`,
+    `INSERT INTO attestation_uses (signature, expires_at)
+      SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`,
+    `INSERT INTO sessions (identifier, did, ip, created_at, expires_at, linked)
+      SELECT :identifier, :did, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
+      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did,
+        ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
+        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
+    SELECT_REFUSAL,
+  ];
+  return statements.map((sql) => ({ sql, args: pick(args, sql) }));
+}
+
+/** What refused a claim, as the last statement of `insertClaim` tells it. */
+export interface Refusal {
+  readonly attestationUsed: boolean;
+  readonly credentialTaken: boolean;
+  readonly identifierTaken: boolean;
+  readonly didTaken: boolean;
+  readonly ipFull: boolean;
+  readonly earliestLapse: number | null;
+}
+
+/** The refusal's row, read. */
+export function toRefusal(row: Row): Refusal {
+  return {
+    attestationUsed: row['attestation_used'] === 1,
+    credentialTaken: row['credential_taken'] === 1,
+    identifierTaken: row['identifier_taken'] === 1,
+    didTaken: row['did_taken'] === 1,
+    ipFull: row['ip_full'] === 1,
+    earliestLapse: row['earliest_lapse'] === null ? null : Number(row['earliest_lapse']),
+  };
+}
+
+/** Forgets attestations that have expired: their time already refuses them. */
+export function sweepAttestationUses(now: number): Statement {
+  return {
+    sql: `DELETE FROM attestation_uses WHERE signature IN
+      (SELECT signature FROM attestation_uses WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
+}
+
+/** True of a session row that is live under the claim's own DID: it keeps its IP slot and its age. */
+const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
+
+/** A live session of this handle under another DID, unless it stands only on a claim that this one displaces. */
+const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did AND ${SESSION_IS_LIVE}
+  AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND strength < :strength))`;
+
+const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
+
+const IP_HAS_ROOM = `(SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_IS_LIVE}) < :per_ip`;
+
+const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
+
+/** A handle has no attestation, so its session and the IP limit decide. */
+const ADMISSION = `NOT EXISTS (SELECT 1 FROM registrations WHERE ${CONTENDS} AND strength >= :strength)
+  AND NOT ${ATTESTATION_USED}
+  AND (:channel <> 'handle' OR (NOT ${HELD_BY_ANOTHER} AND (${HAS_SESSION} OR ${IP_HAS_ROOM})))`;
+
+const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
+
+const SELECT_REFUSAL = `SELECT
+  ${ATTESTATION_USED} AS attestation_used,
+  EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed' AND strength >= :strength) AS credential_taken,
+  EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed' AND strength >= :strength)
+    OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
+  EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
+  :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
+  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now) AS earliest_lapse`;
+
+function claimArgs(claim: NewClaim): Record<string, Value> {
+  return {
+    identifier: claim.identifier,
+    channel: claim.channel,
+    did: claim.did,
+    did_hash: claim.didHash,
+    alias_hash: claim.aliasHash,
+    credential_id: claim.credentialId,
+    tx_hash: claim.txHash,
+    block_number: claim.blockNumber,
+    smart_account: claim.smartAccount,
+    proof: claim.proof,
+    strength: claim.strength,
+    signature: claim.attestation?.signature ?? null,
+    attestation_expires_at: claim.attestation?.expiresAt ?? null,
+    ip: claim.ip,
+    per_ip: claim.perIp,
+    session_expires_at: claim.sessionExpiresAt,
+    now: claim.now,
+  };
+}
+
+/** Only the arguments a statement names: engines refuse a parameter that is not in the text. */
+function pick(args: Readonly<Record<string, Value>>, sql: string): Record<string, Value> {
+  const names = new Set(Array.from(sql.matchAll(/:([a-z_]+)/g), ([, name]) => name));
+  return Object.fromEntries(Object.entries(args).filter(([name]) => names.has(name)));
+}

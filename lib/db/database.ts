@@ -1,0 +1,34 @@
+/** What a column holds and a parameter may be. Blobs are kept out on purpose (engines return them in different types): digests are hex text. */
+export type Value = null | string | number | bigint;
+
+/** One SQL statement with named parameters, written `:name` in the text. */
+export interface Statement {
+  readonly sql: string;
+  readonly args: Readonly<Record<string, Value>>;
+}
+
+/** A row by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The outcome of one statement: `rowsAffected` is the verdict of a conditional write. */
+export interface Result {
+  readonly rows: readonly Row[];
+  readonly rowsAffected: number;
+}
+
+/**
+ * The port both engines stand behind; `Client` of `@libsql/client` fits it as it is. `batch` runs in one transaction, all or nothing.
+ * Deliberately no `transaction`: a local write transaction left open makes every other write fail.
+ */
+export interface Database {
+  execute(statement: { sql: string; args: Record<string, Value> }): Promise<Result>;
+  batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
+}
+
+/** What services are given: reads go straight to the engine, writes through the group commit. */
+export interface Store {
+  /** Rows of one reading statement. */
+  read(statement: Statement): Promise<readonly Row[]>;
+  /** Runs the statements in order in one transaction (shared with other callers' writes), resolves once durable. Reads among them see the writes before them. */
+  write(...statements: readonly Statement[]): Promise<readonly Result[]>;
+}

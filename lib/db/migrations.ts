@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from './database.ts';
+import { retryBusy } from './rollback.ts';
+import { MIGRATIONS, type Migration } from './schema.ts';
+
+/**
+ * Brings the tables up to date and returns what this call applied. Any number of processes may start it at once on one database: each
+ * migration is one batch that begins by recording its version, so all but one of them are rolled back. Throws what `pendingMigrations` throws.
+ */
+export async function migrate(database: Database, clock: Clock, list = MIGRATIONS): Promise<readonly Migration[]> {
+  const applied: Migration[] = [];
+  for (const migration of await retryBusy(clock, () => pendingMigrations(database, list))) {
+    if (await apply(database, clock, migration)) applied.push(migration);
+  }
+  return applied;
+}
+
+/** What the database still lacks, oldest first. Throws when a newer vault has already migrated it. */
+export async function pendingMigrations(database: Database, list = MIGRATIONS): Promise<readonly Migration[]> {
+  const applied = await appliedVersions(database);
+  const newest = Math.max(0, ...list.map(({ version }) => version));
+  const found = Math.max(0, ...applied);
+  if (found > newest) {
+    throw new Error(
+      `The database has schema version ${found}, this vault knows only ${newest}: run a vault at least as new as the one that migrated it.`,
+    );
+  }
+  return list.filter(({ version }) => !applied.has(version));
+}
+
+/** False when another process applied it first. */
+async function apply(database: Database, clock: Clock, migration: Migration): Promise<boolean> {
+  const record = {
+    sql: `INSERT INTO migrations (version, name, applied_at) VALUES (:version, :name, :now)`,
+    args: { version: BigInt(migration.version), name: migration.name, now: BigInt(clock.now()) },
+  };
+  const changes = migration.statements.map((sql) => ({ sql, args: {} }));
+  try {
+    await retryBusy(clock, () => database.batch([CREATE_MIGRATIONS, record, ...changes], 'write'));
+    return true;
+  } catch (error) {
+    // The recorded version decides, also when the answer was lost after the commit.
+    if ((await appliedVersions(database)).has(migration.version)) return false;
+    throw error;
+  }
+}
+
+async function appliedVersions(database: Database): Promise<ReadonlySet<number>> {
+  const { rows: tables } = await database.execute(FIND_MIGRATIONS);
+  if (tables.length === 0) return new Set();
+  const { rows } = await database.execute(SELECT_VERSIONS);
+  return new Set(rows.map((row) => Number(row['version'])));
+}
+
+const CREATE_MIGRATIONS = {
+  sql: `CREATE TABLE IF NOT EXISTS migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+  ) STRICT`,
+  args: {},
+};
+
+const FIND_MIGRATIONS = {
+  sql: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
+  args: {},
+};
+
+const SELECT_VERSIONS = { sql: `SELECT version FROM migrations`, args: {} };

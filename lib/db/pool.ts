@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import { DATABASE_QUEUE_MAX } from '../constants.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** At most a fixed number of requests to the engine at a time, the rest in a bounded line; each counted and timed. */
+export interface Pool {
+  /** Runs `work` when a connection is free. Throws what it threw, or at once when the line is full. */
+  run<T>(operation: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Starts a pool with all of its connections idle. `operation` becomes a label, so its values must be few. */
+export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
+  const report = createReport(metrics, maxConnections);
+  const waiting: (() => void)[] = [];
+  let used = 0;
+
+  async function acquire(): Promise<void> {
+    if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the database queue is full');
+    const asked = clock.monotonic();
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    report.waited((clock.monotonic() - asked) / 1000);
+  }
+
+  function release(): void {
+    // Handed straight on, a connection cannot be taken by someone who came later.
+    const next = waiting.shift();
+    if (next) next();
+    else report.used(--used);
+  }
+
+  return {
+    async run(operation, work) {
+      if (used < maxConnections) {
+        report.used(++used);
+        report.waited(0);
+      } else await acquire();
+      const started = clock.monotonic();
+      let outcome: Outcome = 'error';
+      try {
+        const result = await work();
+        outcome = 'ok';
+        return result;
+      } finally {
+        report.ended(operation, outcome, (clock.monotonic() - started) / 1000);
+        release();
+      }
+    },
+  };
+}
+
+interface Settings {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly maxConnections: number;
+}
+
+type Outcome = 'ok' | 'error';
+
+function createReport(metrics: Metrics, maxConnections: number) {
+  const queries = metrics.counter('vault_db_queries_total', 'Requests to the database engine.');
+  const durations = metrics.histogram(
+    'vault_db_query_duration_seconds',
+    'Time the database engine took for a request.',
+  );
+  const wait = metrics
+    .histogram('vault_db_pool_acquire_wait_seconds', 'Time a request waited for a connection.')
+    .of({});
+  const connections = metrics.gauge('vault_db_pool_connections', 'Connections by state.');
+  const [usedConnections, idleConnections] = [connections.of({ state: 'used' }), connections.of({ state: 'idle' })];
+  const known = new Map<string, ReturnType<typeof seriesOf>>();
+  const seriesOf = (operation: string, outcome: Outcome) => ({
+    count: queries.of({ operation, outcome }),
+    duration: durations.of({ operation }),
+  });
+  const remember = (key: string, series: ReturnType<typeof seriesOf>) => {
+    known.set(key, series);
+    return series;
+  };
+  const used = (count: number) => {
+    usedConnections.set(count);
+    idleConnections.set(maxConnections - count);
+  };
+  metrics.gauge('vault_db_pool_connections_max', 'Size of the connection pool.').set(maxConnections);
+  used(0);
+  return {
+    used,
+    waited: (seconds: number) => wait.observe(seconds),
+    ended(operation: string, outcome: Outcome, seconds: number) {
+      const key = `${operation} ${outcome}`;
+      const { count, duration } = known.get(key) ?? remember(key, seriesOf(operation, outcome));
+      count.add();
+      duration.observe(seconds);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../clock.ts';
+import { SQL_TEXTS_MAX } from '../constants.ts';
+import type { Metrics } from '../metrics.ts';
+import { createCommit } from './commit.ts';
+import type { Database, Row, Statement, Store, Value } from './database.ts';
+import { migrate as migrateTables } from './migrations.ts';
+import { createPool } from './pool.ts';
+
+/** The store with what only its owner may do. */
+export interface OwnedStore extends Store {
+  /** Migrates the database once; `read` and `write` wait for it by themselves. Throws why it failed, and tries again at the next call. */
+  ready(): Promise<void>;
+  /** Rows of one statement, migrated or not: for the health check. */
+  raw(statement: Statement): Promise<readonly Row[]>;
+  /** Resolves as soon as no call is unanswered. */
+  idle(): Promise<void>;
+}
+
+interface Settings {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly maxConnections: number;
+  readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
+}
+
+/** The one way to the engine: all work is counted, timed, bounded, and waits for migrations. Nothing is asked of the engine before the first use. */
+export function createStore({
+  database,
+  clock,
+  metrics,
+  maxConnections,
+  migrate = migrateTables,
+}: Settings): OwnedStore {
+  const pool = createPool({ clock, metrics, maxConnections });
+  const engine = pooled(database, pool.run);
+  const commit = createCommit({ database: engine, clock });
+  const drained: (() => void)[] = [];
+  let uses = 0;
+  let migrated = false;
+  let migrating: Promise<void> | undefined;
+
+  async function migrateOnce(): Promise<void> {
+    try {
+      await migrate(engine, clock);
+      migrated = true;
+    } finally {
+      migrating = undefined;
+    }
+  }
+
+  async function ready(): Promise<void> {
+    if (migrated) return;
+    migrating ??= migrateOnce();
+    await migrating;
+  }
+
+  async function rowsOf(statement: Statement): Promise<readonly Row[]> {
+    return (await engine.execute(bind(statement))).rows;
+  }
+
+  async function counted<T>(work: () => Promise<T>, gate?: () => Promise<void>): Promise<T> {
+    uses++;
+    try {
+      if (gate && !migrated) await gate();
+      return await work();
+    } finally {
+      if (--uses === 0) for (const resolve of drained.splice(0)) resolve();
+    }
+  }
+
+  return {
+    ready: () => counted(ready),
+    raw: (statement) => counted(() => rowsOf(statement)),
+    read: (statement) => counted(() => rowsOf(statement), ready),
+    write: (...statements) => counted(() => commit.write(statements.map(bind)), ready),
+    idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
+  };
+}
+
+function pooled(database: Database, run: ReturnType<typeof createPool>['run']): Database {
+  const operations = new Map<string, string>();
+  const operationOf = (sql: string) => {
+    const known = operations.get(sql);
+    if (known) return known;
+    if (operations.size >= SQL_TEXTS_MAX) operations.clear();
+    const keyword = /^\s*(select|insert|update|delete)\b/i.exec(sql)?.[1]?.toLowerCase() ?? 'other';
+    operations.set(sql, keyword);
+    return keyword;
+  };
+  return {
+    execute: (statement) => run(operationOf(statement.sql), () => database.execute(statement)),
+    batch: (statements, mode) =>
+      run(statements.length === 1 && statements[0] ? operationOf(statements[0].sql) : 'batch', () =>
+        database.batch(statements, mode),
+      ),
+  };
+}
+
+/** Every argument as every engine takes it. Throws before a wrong one could fail a batch shared with others. */
+function bind({ sql, args }: Statement): { sql: string; args: Record<string, Value> } {
+  const bound: Record<string, Value> = {};
+  for (const name in args) bound[name] = toColumn(name, args[name]);
+  return { sql, args: bound };
+}
+
+/** Integers become bigint, because libSQL binds every number as REAL. */
+function toColumn(name: string, value: unknown): Value {
+  if (typeof value === 'string' || value === null) return value;
+  if (Number.isSafeInteger(value)) return BigInt(value as number);
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
+  throw new TypeError(`:${name} is no value that a column can hold`);
+}

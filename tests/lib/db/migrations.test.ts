@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openDatabase } from '../../../commands/database.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
+import { MIGRATIONS, type Migration } from '../../../lib/db/schema.ts';
+import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { testClock } from '../../support/clock.ts';
+import { engines, temporaryFolder } from '../../support/databases.ts';
+import { startOther } from '../../support/process.ts';
+
+const CREATE: Migration = {
+  version: 1,
+  name: 'things',
+  statements: ['CREATE TABLE things (id INTEGER PRIMARY KEY) STRICT'],
+};
+const EXTEND: Migration = { version: 2, name: 'names', statements: ['ALTER TABLE things ADD COLUMN name TEXT'] };
+const BROKEN: Migration = {
+  version: 3,
+  name: 'broken',
+  statements: ['CREATE TABLE more (id INTEGER) STRICT', 'DROP TABLE absent'],
+};
+
+const versions = (migrations: readonly Migration[]) => migrations.map(({ version }) => version);
+
+async function recorded(database: Database): Promise<object[]> {
+  const { rows } = await database.execute({ sql: 'SELECT * FROM migrations ORDER BY version', args: {} });
+  return rows.map((row) => ({ ...row }));
+}
+
+for (const engine of engines()) {
+  describe(`migrations on ${engine.name}`, () => {
+    test('each is applied once, in order, and recorded with its time', async () => {
+      const database = await engine.open();
+      const clock = testClock();
+      expect(versions(await pendingMigrations(database, [CREATE, EXTEND]))).toEqual([1, 2]);
+      expect(versions(await migrate(database, clock, [CREATE]))).toEqual([1]);
+      await clock.advance(1000);
+      expect(versions(await migrate(database, clock, [CREATE, EXTEND]))).toEqual([2]);
+      expect(await migrate(database, clock, [CREATE, EXTEND])).toEqual([]);
+      expect(await recorded(database)).toEqual([
+        { version: 1, name: 'things', applied_at: clock.now() - 1000 },
+        { version: 2, name: 'names', applied_at: clock.now() },
+      ]);
+      await database.execute({ sql: `INSERT INTO things (name) VALUES ('new column')`, args: {} });
+      await database.close();
+    });
+
+    test('one that fails leaves nothing behind and keeps those before it', async () => {
+      const database = await engine.open();
+      expect(await migrate(database, systemClock, [CREATE, BROKEN]).catch((error: Error) => error.message)).toContain(
+        'absent',
+      );
+      expect(versions(await pendingMigrations(database, [CREATE, BROKEN]))).toEqual([3]);
+      const { rows } = await database.execute({ sql: `SELECT * FROM sqlite_schema WHERE name = 'more'`, args: {} });
+      expect(rows).toHaveLength(0);
+      await database.close();
+    });
+
+    test('the tables of a newer vault are refused', async () => {
+      const database = await engine.open();
+      await migrate(database, systemClock, [CREATE, EXTEND]);
+      await expect(migrate(database, systemClock, [CREATE])).rejects.toThrow(
+        'schema version 2, this vault knows only 1',
+      );
+      await database.close();
+    });
+
+    test('the published list fits the engine', async () => {
+      const database = await engine.open();
+      expect(await migrate(database, systemClock)).toEqual(MIGRATIONS);
+      expect(await pendingMigrations(database)).toEqual([]);
+      await database.close();
+    });
+  });
+}
+
+const STARTERS = 4;
+
+/** What each of several processes applied that were told to migrate at the same moment. */
+async function migrateAtOnce(url: string): Promise<string[]> {
+  const others = Array.from({ length: STARTERS }, () => startOther('migrate', url));
+  for (const other of others) other.send('now');
+  const applied = await Promise.all(others.map((other) => other.line()));
+  await Promise.all(others.map((other) => other.kill()));
+  return applied.filter((line) => line !== '');
+}
+
+async function expectMigrated(url: string, applied: readonly string[]): Promise<void> {
+  expect(
+    applied
+      .flatMap((line) => line.split(','))
+      .map(Number)
+      .sort(),
+  ).toEqual(versions(MIGRATIONS).sort());
+  const database = await openDatabase({ url, maxConnections: 1 });
+  expect(await recorded(database)).toHaveLength(MIGRATIONS.length);
+  database.close();
+}
+
+test('of processes that start at once on one new file, each migration is applied by one', async () => {
+  const folder = temporaryFolder();
+  const url = `file:${join(folder.path, 'vault.db')}`;
+  await expectMigrated(url, await migrateAtOnce(url));
+  folder.remove();
+});
+
+test('of processes that start at once on one libSQL server, each migration is applied by one', async () => {
+  const folder = temporaryFolder();
+  const server = await startLibsql({ dir: folder.path });
+  if (!server) return console.log('There is no libSQL server for this machine: its tests are left out.');
+  await expectMigrated(server.url, await migrateAtOnce(server.url));
+  await server.stop();
+  folder.remove();
+});

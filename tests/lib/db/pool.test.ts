@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import { sleep } from '../../../lib/clock.ts';
+import { DATABASE_QUEUE_MAX } from '../../../lib/constants.ts';
+import { createPool } from '../../../lib/db/pool.ts';
+import { createMetrics } from '../../../lib/metrics.ts';
+import { testClock } from '../../support/clock.ts';
+
+function poolOf(maxConnections: number, clock = testClock()) {
+  const metrics = createMetrics();
+  const samplesOf = (name: string) => metrics.read().find((family) => family.name === name)?.samples ?? [];
+  return { clock, run: createPool({ clock, metrics, maxConnections }).run, samplesOf };
+}
+
+test('work waits its turn in the order it came, and the wait is measured', async () => {
+  const { clock, run, samplesOf } = poolOf(1);
+  const order: number[] = [];
+  const works = [1, 2, 3].map((number) =>
+    run('select', async () => {
+      await sleep(clock, 100);
+      order.push(number);
+    }),
+  );
+  expect(samplesOf('vault_db_pool_connections').map(({ value }) => value)).toEqual([1, 0]);
+  await clock.advance(300);
+  await Promise.all(works);
+  expect(order).toEqual([1, 2, 3]);
+  expect(samplesOf('vault_db_pool_acquire_wait_seconds')[0]?.value).toBeCloseTo(0.1 + 0.2);
+  expect(samplesOf('vault_db_query_duration_seconds')[0]?.value).toBeCloseTo(0.3);
+});
+
+test('a connection is free again after work that failed', async () => {
+  const { run, samplesOf } = poolOf(1);
+  const failing = run('insert', () => Promise.reject(new Error('no')));
+  await expect(failing).rejects.toThrow('no');
+  expect(await run('select', async () => 'done')).toBe('done');
+  expect(samplesOf('vault_db_queries_total').map(({ labels }) => labels)).toEqual([
+    { operation: 'insert', outcome: 'error' },
+    { operation: 'select', outcome: 'ok' },
+  ]);
+});
+
+test('a full line refuses at once and loses nothing that it took', async () => {
+  const { run } = poolOf(1);
+  const works = Array.from({ length: 1 + DATABASE_QUEUE_MAX }, (_, i) => run('select', async () => i));
+  await expect(run('select', async () => -1)).rejects.toThrow('the database queue is full');
+  expect((await Promise.all(works)).length).toBe(1 + DATABASE_QUEUE_MAX);
+});

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import { openDatabase } from '../../commands/database.ts';
+import { openSqlite } from '../../commands/sqlite.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
+
+/** An empty database of a test's own; `close` removes it. */
+export type TestDatabase = Database & { close(): Promise<void> };
+
+export interface Engine {
+  readonly name: string;
+  open(): Promise<TestDatabase>;
+}
+
+/** The engines that the vault runs on: the built-in one, `@libsql/client` on a file, and a libSQL server where this machine has one. */
+export function engines(): readonly Engine[] {
+  const local = [
+    { name: 'built-in SQLite', open: openBuiltIn },
+    { name: '@libsql/client on a file', open: openLibsqlFile },
+  ];
+  if (libsqlProgram()) return [...local, { name: 'libSQL server', open: openServer }];
+  console.log('There is no libSQL server for this machine: its tests are left out.');
+  return local;
+}
+
+/** A folder of a test's own under the system's temporary one. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'vault-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+async function openBuiltIn(): Promise<TestDatabase> {
+  const folder = temporaryFolder();
+  return owned(openSqlite(join(folder.path, 'vault.db')), folder.remove);
+}
+
+/** One connection, because settings made by statements hold for one only. */
+async function openLibsqlFile(): Promise<TestDatabase> {
+  const folder = temporaryFolder();
+  const client = createClient({ url: `file:${join(folder.path, 'vault.db')}`, concurrency: 1, timeout: 5000 });
+  await client.execute('PRAGMA journal_mode = WAL');
+  return owned(client, folder.remove);
+}
+
+async function openServer(): Promise<TestDatabase> {
+  const folder = temporaryFolder();
+  const server = await startLibsql({ dir: folder.path });
+  if (!server) throw new Error('there is no libSQL server for this machine');
+  const database = await openDatabase({ url: server.url, maxConnections: 10 });
+  return owned(database, async () => {
+    await server.stop();
+    folder.remove();
+  });
+}
+
+function owned(database: Database & { close(): void }, remove: () => unknown): TestDatabase {
+  return {
+    execute: (statement) => database.execute(statement),
+    batch: (statements, mode) => database.batch(statements, mode),
+    async close() {
+      database.close();
+      await remove();
+    },
+  };
+}
