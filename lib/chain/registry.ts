@@ -1,0 +1,112 @@
+import { fromHex } from '../bytes.ts';
+import type { Context } from '../context.ts';
+import type { Claim, Strength } from '../db/registrations.ts';
+import { type Assertion, type P256PublicKey, verifyAssertion } from '../webauthn.ts';
+import { registrationChallenge } from './proof.ts';
+import { rpcErrorOf } from './rpc.ts';
+
+/** What the chain says of a claim now. `registered`: its transaction succeeded and the configured registry emitted `DIDRegistered` for its DID. */
+export type Judgement =
+  | { readonly outcome: 'unseen' }
+  | { readonly outcome: 'reverted' }
+  | { readonly outcome: 'other_did' }
+  | {
+      readonly outcome: 'registered';
+      readonly strength: Strength;
+      readonly controller: `0x${string}`;
+      readonly block: number;
+      readonly blockHash: string;
+    };
+
+type Chain = Pick<Context, 'config' | 'rpc'>;
+
+/** Reads the claim's receipt and judges it, its events and its proof. Throws 502 `rpc_error` when the chain cannot be read. */
+export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement> {
+  const receipt = readReceipt(await chain.rpc.call(chain.config.chainId, 'eth_getTransactionReceipt', [claim.txHash]));
+  if (!receipt) return { outcome: 'unseen' };
+  if (!receipt.succeeded) return { outcome: 'reverted' };
+  const logs = receipt.logs.filter((log) => log.address === chain.config.didRegistryAddress?.toLowerCase());
+  const registered = logs.find(({ topics }) => topics[0] === DID_REGISTERED && topics[1] === claim.didHash);
+  if (!registered) return { outcome: 'other_did' };
+  const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
+  const aliased = logs.some(
+    ({ topics }) => topics[0] === ALIAS_REGISTERED && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
+  );
+  const strength: Strength = (await isProven(chain, claim, controller)) ? 2 : aliased ? 1 : 0;
+  return { outcome: 'registered', strength, controller, block: receipt.block, blockHash: receipt.blockHash };
+}
+
+/** The newest block's number. Throws 502 `rpc_error`. */
+export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
+  return Number(await rpc.call(config.chainId, 'eth_blockNumber', []));
+}
+
+/** keccak256 of `DIDRegistered(bytes32,address,string)`. */
+const DID_REGISTERED = '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b';
+/** keccak256 of `AliasRegistered(bytes32,bytes32)`. */
+const ALIAS_REGISTERED = '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211';
+/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
+const GET_OWNER = '0x893d20e8';
+
+interface Receipt {
+  readonly succeeded: boolean;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
+}
+
+/** The receipt in a node's answer, its hex lower-cased; undefined while there is none or when it is still without a block. */
+function readReceipt(answer: unknown): Receipt | undefined {
+  const receipt = answer as { status?: string; blockNumber?: string; blockHash?: string; logs?: RawLog[] } | null;
+  if (!receipt?.blockHash || !receipt.blockNumber) return undefined;
+  return {
+    succeeded: receipt.status === '0x1',
+    block: Number(receipt.blockNumber),
+    blockHash: receipt.blockHash.toLowerCase(),
+    logs: (receipt.logs ?? []).map(({ address = '', topics = [] }) => ({
+      address: address.toLowerCase(),
+      topics: topics.map((topic) => topic.toLowerCase()),
+    })),
+  };
+}
+
+interface RawLog {
+  readonly address?: string;
+  readonly topics?: readonly string[];
+}
+
+/** Whether the claim's proof was signed by the passkey that owns the registered controller. */
+async function isProven(chain: Chain, claim: Claim, controller: `0x${string}`): Promise<boolean> {
+  const registry = chain.config.didRegistryAddress;
+  if (claim.proof === null || !registry) return false;
+  const key = await readOwner(chain, controller);
+  if (!key) return false;
+  const agreement = {
+    chainId: chain.config.chainId,
+    registry,
+    didHash: claim.didHash as `0x${string}`,
+    smartAccount: controller,
+    credentialId: claim.credentialId,
+  };
+  const assertion = JSON.parse(claim.proof) as Assertion;
+  // Only a handle's hash is meant for the chain; the proof of an email address or a phone number may name none.
+  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [NO_ALIAS, claim.aliasHash];
+  for (const aliasHash of aliases) {
+    const challenge = registrationChallenge({ ...agreement, aliasHash: aliasHash as `0x${string}` });
+    if (await verifyAssertion(assertion, challenge, key)) return true;
+  }
+  return false;
+}
+
+const NO_ALIAS = `0x${'0'.repeat(64)}`;
+
+/** The P-256 key of an account; undefined when it reverts, or answers no key: there is no such account. */
+async function readOwner({ config, rpc }: Chain, account: string): Promise<P256PublicKey | undefined> {
+  const call = rpc.call(config.chainId, 'eth_call', [{ to: account, data: GET_OWNER }, 'latest']);
+  const result = await call.catch((failure) => {
+    if (rpcErrorOf(failure)) return undefined;
+    throw failure;
+  });
+  const bytes = typeof result === 'string' ? fromHex(result.slice(2)) : undefined;
+  return bytes?.length === 64 ? { x: bytes.slice(0, 32), y: bytes.slice(32) } : undefined;
+}

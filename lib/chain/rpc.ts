@@ -1,0 +1,142 @@
+import type { Clock } from '../clock.ts';
+import {
+  RPC_BATCH_MAX,
+  RPC_BATCH_RETRY_MS,
+  RPC_PENDING_MAX,
+  RPC_SINGLES_MAX,
+  UPSTREAM_ANSWER_BYTES_MAX,
+  UPSTREAM_TIMEOUT_MS,
+} from '../constants.ts';
+import { VaultError } from '../error.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../upstream.ts';
+import { RpcError, type RpcOutcome, readBatch, readResponse } from './jsonrpc.ts';
+
+/** Access to the configured chains. */
+export interface Rpc {
+  /**
+   * Asks a chain's node. Calls made in one turn of the event loop travel as one batch, so related reads are best started together.
+   * Throws 502 `rpc_error`; `rpcErrorOf` tells a node's own error from a node that could not be asked. A call that failed may still have arrived.
+   */
+  call(chainId: number, method: string, params: readonly unknown[]): Promise<unknown>;
+}
+
+/** The node's own error behind a failed call, a revert for example; undefined when the node could not be asked. */
+export function rpcErrorOf(failure: unknown): RpcError | undefined {
+  return failure instanceof VaultError && failure.cause instanceof RpcError ? failure.cause : undefined;
+}
+
+/** One client for every chain in `urls` (JSON-RPC endpoints by chain id, which may hold keys and are never told). */
+export function createRpc(outside: Outside & { readonly urls: Readonly<Record<number, string>> }): Rpc {
+  const nodes = new Map(Object.entries(outside.urls).map(([chainId, url]) => [Number(chainId), newNode(chainId, url)]));
+  let lastId = 0;
+  return {
+    async call(chainId, method, params) {
+      const node = nodes.get(chainId);
+      if (!node) throw failed(new Error(`no RPC URL for chain ${chainId}`));
+      if (node.pending === RPC_PENDING_MAX) throw failed(new Error('too many calls are waiting'));
+      const id = ++lastId;
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      const outcome = await new Promise<RpcOutcome>((settle) => {
+        node.pending++;
+        if (node.queue.push({ id, text, settle }) === 1) outside.clock.after(0, () => flush(outside, node));
+      });
+      node.pending--;
+      if ('error' in outcome) throw failed(outcome.error);
+      return outcome.result;
+    },
+  };
+}
+
+interface Outside {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+interface Call {
+  readonly id: number;
+  readonly text: string;
+  readonly settle: (outcome: RpcOutcome) => void;
+}
+
+interface Node {
+  readonly chainId: string;
+  readonly url: string;
+  readonly queue: Call[];
+  /** Calls whose outcome is not known yet. */
+  pending: number;
+  /** Until then the node is asked one call at a time, because it refused a batch. */
+  batchAgainAt: number;
+}
+
+function newNode(chainId: string, url: string): Node {
+  return { chainId, url, queue: [], pending: 0, batchAgainAt: 0 };
+}
+
+function flush(outside: Outside, node: Node): void {
+  const calls = node.queue.splice(0);
+  while (calls.length > 0) void send(outside, node, calls.splice(0, RPC_BATCH_MAX));
+}
+
+/** Settles every call, and never rejects. */
+async function send(outside: Outside, node: Node, calls: readonly Call[]): Promise<void> {
+  if (calls.length > 1 && outside.clock.now() >= node.batchAgainAt && (await sendBatch(outside, node, calls))) return;
+  await sendSingles(outside, node, calls);
+}
+
+/** False when nothing was settled and the calls should go one by one. */
+async function sendBatch(outside: Outside, node: Node, calls: readonly Call[]): Promise<boolean> {
+  const body = `[${calls.map(({ text }) => text).join(',')}]`;
+  try {
+    const outcomes = await post(outside, node, body, (answer) => readBatch(calls.length, answer));
+    if (!outcomes) {
+      node.batchAgainAt = outside.clock.now() + RPC_BATCH_RETRY_MS;
+      outside.log({ level: 'warn', event: 'rpc_batch_refused', chainId: node.chainId });
+      return false;
+    }
+    for (const { id, settle } of calls) settle(outcomes.get(id) ?? { error: new UpstreamError('malformed') });
+  } catch (error) {
+    // One large answer must not cost the others theirs.
+    if (error instanceof UpstreamError && error.fault === 'oversize') return false;
+    for (const { settle } of calls) settle({ error: error as Error });
+  }
+  return true;
+}
+
+async function sendSingles(outside: Outside, node: Node, calls: readonly Call[]): Promise<void> {
+  const rest = [...calls];
+  const work = async () => {
+    for (let call = rest.shift(); call; call = rest.shift()) {
+      const { id, text, settle } = call;
+      const outcome = await post(outside, node, text, (answer) => readResponse(id, answer)).catch(asOutcome);
+      settle(outcome);
+      // A silent node would otherwise make the last call wait for the timeouts of all before it.
+      if (isSilence(outcome)) for (const { settle: giveUp } of rest.splice(0)) giveUp(outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: RPC_SINGLES_MAX }, work));
+}
+
+function post<T>(outside: Outside, { url }: Node, body: string, read: (answer: UpstreamAnswer) => T): Promise<T> {
+  // Some nodes refuse the media type with a charset.
+  const headers = { 'content-type': 'application/json' };
+  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: UPSTREAM_ANSWER_BYTES_MAX };
+  return measureUpstream(outside, 'rpc', async () =>
+    read(await callUpstream(outside, { url, method: 'POST', headers, body }, limits)),
+  );
+}
+
+function asOutcome(error: Error): RpcOutcome {
+  return { error };
+}
+
+function isSilence(outcome: RpcOutcome): boolean {
+  return 'error' in outcome && outcome.error instanceof UpstreamError && outcome.error.fault === 'timeout';
+}
+
+function failed(cause: Error): VaultError {
+  return new VaultError('rpc_error', 'rpc_error', { cause });
+}

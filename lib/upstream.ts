@@ -1,0 +1,112 @@
+import type { Clock } from './clock.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Why an upstream gave no usable answer; the last two are for the client that reads it: a status it cannot use, a body it cannot read. */
+export type UpstreamFault = 'unreachable' | 'timeout' | 'redirect' | 'oversize' | 'refused' | 'malformed';
+
+/** A failed upstream call, safe to log: it holds no URL, no header and no upstream text. `detail` is a status or a system's error code. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  readonly fault: UpstreamFault;
+
+  constructor(fault: UpstreamFault, detail?: string) {
+    super(detail === undefined ? fault : `${fault} (${detail})`);
+    this.fault = fault;
+  }
+}
+
+/** One request to an upstream, as plain data. */
+export interface UpstreamRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Bounds of one call: the whole of it in time, the answer's body in bytes after decompression. */
+export interface UpstreamLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/** What was answered, whatever its status; redirects never get here. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The part of Fetch that upstream calls need. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Makes one bounded request that follows no redirect. Throws only `UpstreamError`. */
+export async function callUpstream(
+  { fetch: send, clock }: { readonly fetch: Fetch; readonly clock: Clock },
+  request: UpstreamRequest,
+  limits: UpstreamLimits,
+): Promise<UpstreamAnswer> {
+  const { url, ...init } = request;
+  const controller = new AbortController();
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(limits.timeoutMs, () => reject(new UpstreamError('timeout')));
+  });
+  try {
+    // `send` is called unbound because Workers refuse their `fetch` with another `this`.
+    const answer = send(url, { ...init, redirect: 'manual', signal: controller.signal }).then((response) =>
+      read(response, limits.maxBytes),
+    );
+    // A race, and not the abort alone, so that a `fetch` that ignores its signal is bounded too.
+    return await Promise.race([answer, late]);
+  } catch (error) {
+    controller.abort();
+    throw error instanceof UpstreamError ? error : new UpstreamError('unreachable', systemCode(error));
+  } finally {
+    cancel();
+  }
+}
+
+/** Runs one upstream call and records its duration and its outcome: `ok`, the fault, or `error` for anything else. */
+export async function measureUpstream<T>(
+  { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+  upstream: string,
+  call: () => Promise<T>,
+): Promise<T> {
+  const requests = metrics.counter('vault_upstream_requests_total', 'Requests to upstreams by outcome.');
+  const duration = metrics.histogram('vault_upstream_duration_seconds', 'Duration of requests to upstreams.');
+  const start = clock.monotonic();
+  let outcome = 'ok';
+  try {
+    return await call();
+  } catch (error) {
+    outcome = error instanceof UpstreamError ? error.fault : 'error';
+    throw error;
+  } finally {
+    requests.add({ upstream, outcome });
+    duration.observe((clock.monotonic() - start) / 1000, { upstream });
+  }
+}
+
+async function read(response: Response, maxBytes: number): Promise<UpstreamAnswer> {
+  const { status, type } = response;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw new UpstreamError('redirect');
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = '';
+  for await (const chunk of chunks(response)) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new UpstreamError('oversize');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { status, text: text + decoder.decode() };
+}
+
+async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
+}
+
+/** A code such as `ECONNREFUSED`; a failure's message is left out because runtimes put the URL in it. */
+function systemCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Za-z0-9_]{1,40}$/.test(code) ? code : undefined;
+}

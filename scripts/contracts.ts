@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Abi } from 'ox';
+
+/** What a contract is deployed from; bytecodes are 0x-hex, the deployed one with its immutables still zero. */
+export interface Artifact {
+  readonly abi: Abi.Abi;
+  readonly bytecode: `0x${string}`;
+  readonly deployedBytecode: `0x${string}`;
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ARTIFACTS = join(ROOT, '.world/artifacts');
+const ABI_MODULE = join(ROOT, 'lib/chain/abi.ts');
+
+/** Without metadata a comment changes no bytecode, so a contract's CREATE2 address stays. */
+const SETTINGS = {
+  evmVersion: 'cancun',
+  optimizer: { enabled: true, runs: 200 },
+  metadata: { bytecodeHash: 'none', appendCBOR: false },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
+};
+
+/** Every contract by name, one per file and named after it. Compiles (some seconds) only what `.world/artifacts` does not hold for these sources. */
+export async function compileContracts(): Promise<Record<string, Artifact>> {
+  const sources = await readSources();
+  const key = createHash('sha256')
+    .update(JSON.stringify([sources, SETTINGS]))
+    .update(await readFile(join(ROOT, 'bun.lock')))
+    .digest('hex');
+  const names = Object.keys(sources).map((path) => basename(path, '.sol'));
+  const cached = await Promise.all(names.map((name) => readCached(name, key)));
+  if (cached.every((artifact) => artifact !== undefined)) {
+    return Object.fromEntries(cached.map((artifact, i) => [names[i], artifact]));
+  }
+  const artifacts = await compile(sources);
+  await Promise.all(Object.entries(artifacts).map(([name, artifact]) => writeCached(name, key, artifact)));
+  return artifacts;
+}
+
+/** The text of `lib/chain/abi.ts`: the ABI of every contract that is not only for tests, one entry a line. */
+export async function abiModule(): Promise<string> {
+  const artifacts = await compileContracts();
+  const names = await solidityFiles('contracts');
+  const abis = names.map((path) => {
+    const name = basename(path, '.sol');
+    const lines = artifacts[name]?.abi.map((entry) => `  ${JSON.stringify(entry, withoutInternalTypes)},\n`).join('');
+    return `\nexport const ${camelCase(name)}Abi = [\n${lines}] as const;\n`;
+  });
+  return `// Written by scripts/contracts.ts from contracts/*.sol: run \`bun run contracts\` after a change there.\n${abis.join('')}`;
+}
+
+async function readSources(): Promise<Record<string, { content: string }>> {
+  const paths = [...(await solidityFiles('contracts')), ...(await solidityFiles('contracts/test'))];
+  const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
+  return Object.fromEntries(paths.map((path, i) => [path, { content: contents[i] ?? '' }]));
+}
+
+async function solidityFiles(folder: string): Promise<string[]> {
+  const names = await readdir(join(ROOT, folder));
+  return names
+    .filter((name) => name.endsWith('.sol'))
+    .sort()
+    .map((name) => `${folder}/${name}`);
+}
+
+async function readCached(name: string, key: string): Promise<Artifact | undefined> {
+  const text = await readFile(join(ARTIFACTS, `${name}.json`), 'utf8').catch(() => '{}');
+  const { key: known, ...artifact } = JSON.parse(text);
+  return known === key ? artifact : undefined;
+}
+
+/** Written beside and renamed, since test processes may compile at the same time. */
+async function writeCached(name: string, key: string, artifact: Artifact): Promise<void> {
+  const path = join(ARTIFACTS, `${name}.json`);
+  const draft = `${path}.${randomUUID()}`;
+  await mkdir(ARTIFACTS, { recursive: true });
+  await writeFile(draft, JSON.stringify({ key, ...artifact }));
+  await rename(draft, path);
+}
+
+interface CompilerOutput {
+  readonly errors?: readonly { severity: string; formattedMessage: string }[];
+  readonly contracts?: Record<string, Record<string, CompiledContract>>;
+}
+
+interface CompiledContract {
+  readonly abi: Abi.Abi;
+  readonly evm: { readonly bytecode: { object: string }; readonly deployedBytecode: { object: string } };
+}
+
+async function compile(sources: Record<string, { content: string }>): Promise<Record<string, Artifact>> {
+  // Imported here because loading the compiler takes longer than everything else.
+  const { default: solc } = await import('solc');
+  const load = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') });
+  const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS });
+  const output: CompilerOutput = JSON.parse(solc.compile(input, { import: load }));
+  if (output.errors?.length) throw new Error(output.errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
+  const artifacts: Record<string, Artifact> = {};
+  for (const path of Object.keys(sources)) {
+    const name = basename(path, '.sol');
+    const contract = output.contracts?.[path]?.[name];
+    if (!contract) throw new Error(`${path} holds no contract ${name}`);
+    const { abi, evm } = contract;
+    artifacts[name] = {
+      abi,
+      bytecode: `0x${evm.bytecode.object}`,
+      deployedBytecode: `0x${evm.deployedBytecode.object}`,
+    };
+  }
+  return artifacts;
+}
+
+/** They repeat the type, or name a Solidity struct that no client knows. */
+function withoutInternalTypes(key: string, value: unknown): unknown {
+  return key === 'internalType' ? undefined : value;
+}
+
+/** `DIDRegistry` → `didRegistry`. */
+function camelCase(name: string): string {
+  return name.replace(/^(?:[A-Z]+(?=[A-Z])|[A-Z])/, (start) => start.toLowerCase());
+}
+
+if (import.meta.main) await writeFile(ABI_MODULE, await abiModule());

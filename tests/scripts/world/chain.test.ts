@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ChainOptions, startChain } from '../../../scripts/world/chain.ts';
+import { deployContracts } from '../../../scripts/world/deploy.ts';
+import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function chain(options: ChainOptions = {}) {
+  const started = await startChain(options);
+  ends.push(started.stop);
+  return started;
+}
+
+test('two chains run side by side under their own ids, with the contracts at the same addresses', async () => {
+  const chains = await Promise.all([chain(), chain({ chainId: 8453 })]);
+  expect(await Promise.all(chains.map(({ rpc }) => rpc('eth_chainId')))).toEqual(['0x14a34', '0x2105']);
+  const [first, second] = await Promise.all(chains.map(({ rpc }) => deployContracts(rpc)));
+  expect(first).toEqual(second as typeof first);
+});
+
+test('a chain with a state file goes on where it was, and a second deployment changes nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'vault-chain-'));
+  ends.push(() => rm(folder, { recursive: true }));
+  const stateFile = join(folder, 'state.json');
+  const before = await chain({ stateFile });
+  const deployment = await deployContracts(before.rpc);
+  const block = await before.rpc('eth_blockNumber');
+  await before.stop();
+  const after = await chain({ stateFile });
+  expect(await after.rpc('eth_blockNumber')).toBe(block);
+  expect(await deployContracts(after.rpc)).toEqual(deployment);
+  expect(await after.rpc('eth_blockNumber')).toBe(block);
+});
+
+test('a taken port is refused, whatever answers there', async () => {
+  const { url } = await chain();
+  await expect(startChain({ port: Number(new URL(url).port) })).rejects.toThrow();
+});
+
+test("value and calls are sent and mined, a call that would revert is the node's error", async () => {
+  const { rpc } = await chain();
+  const [alice, bob] = [devAccount('alice'), devAccount('bob')];
+  const before = BigInt((await rpc('eth_getBalance', [bob.address, 'latest'])) as string);
+  const receipt = await sendTransaction(rpc, alice.privateKey, { to: bob.address, value: 5n });
+  expect(receipt).toMatchObject({ status: '0x1', type: '0x2' });
+  expect(BigInt((await rpc('eth_getBalance', [bob.address, 'latest'])) as string)).toBe(before + 5n);
+  const { didRegistry } = await deployContracts(rpc);
+  const call = sendTransaction(rpc, alice.privateKey, { to: didRegistry, data: '0xdeadbeef' });
+  await expect(call).rejects.toMatchObject({ cause: { code: 3 } });
+});

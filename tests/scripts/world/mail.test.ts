@@ -1,0 +1,103 @@
+import { afterEach, expect, test } from 'bun:test';
+import { createTransport } from 'nodemailer';
+import { createCertificate } from '../../../scripts/world/certificate.ts';
+import { startInbox } from '../../../scripts/world/inbox.ts';
+import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/world/mail.ts';
+
+const stops: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+async function catcher(options: MailCatcherOptions = {}) {
+  const mail = await startMailCatcher(options);
+  stops.push(mail.stop);
+  return mail;
+}
+
+async function send(port: number, options: object = {}, to = 'alice@example.com') {
+  const transport = createTransport({ host: '127.0.0.1', port, ...options });
+  stops.push(() => transport.close());
+  return transport.sendMail({
+    from: 'vault@example.com',
+    to,
+    subject: 'Grüße',
+    text: 'Your code is 012345.',
+    html: '<b>012345</b>',
+  });
+}
+
+const auth = { user: 'vault', pass: 'correct horse' };
+
+test('a mail is caught with its envelope, headers and both bodies', async () => {
+  const mail = await catcher();
+  await send(mail.port);
+  const caught = await mail.waitFor('alice@example.com');
+  expect(caught).toMatchObject({
+    from: 'vault@example.com',
+    to: ['alice@example.com'],
+    subject: 'Grüße',
+    secure: false,
+  });
+  expect(caught.text).toContain('012345');
+  expect(caught.html).toContain('<b>012345</b>');
+  expect(caught.headers.get('mime-version')).toBe('1.0');
+});
+
+test('two waits get two mails, whichever side comes first', async () => {
+  const mail = await catcher();
+  const first = mail.waitFor(({ subject }) => subject === 'Grüße');
+  await send(mail.port, {}, 'a@example.com');
+  await send(mail.port, {}, 'b@example.com');
+  expect((await first).to).toEqual(['a@example.com']);
+  expect((await mail.waitFor(() => true)).to).toEqual(['b@example.com']);
+  await expect(mail.waitFor(() => true, 1)).rejects.toThrow('No message came in 1 ms; 2 are kept.');
+});
+
+test('a catcher with credentials takes no mail without them', async () => {
+  const mail = await catcher({ auth });
+  await expect(send(mail.port)).rejects.toThrow('530');
+  await expect(send(mail.port, { auth: { ...auth, pass: 'wrong' } })).rejects.toThrow('535');
+  await send(mail.port, { auth });
+  expect(mail.messages.map(({ user }) => user)).toEqual(['vault']);
+});
+
+test('STARTTLS and TLS from the first byte both work, with a certificate a client can check', async () => {
+  const tls = await createCertificate();
+  const upgraded = await catcher({ tls, auth });
+  await send(upgraded.port, { requireTLS: true, auth, tls: { ca: tls.cert } });
+  expect(upgraded.messages[0]?.secure).toBe(true);
+  const implicit = await catcher({ tls: { ...tls, implicit: true } });
+  expect(implicit.url).toBe(`smtps://127.0.0.1:${implicit.port}`);
+  await send(implicit.port, { secure: true, tls: { ca: tls.cert } });
+  expect(implicit.messages[0]?.secure).toBe(true);
+  await expect(send(implicit.port, { secure: true })).rejects.toThrow();
+});
+
+test('a refused recipient is answered with 550', async () => {
+  const mail = await catcher({ reject: (to) => to === 'nobody@example.com' });
+  await expect(send(mail.port, {}, 'nobody@example.com')).rejects.toThrow('550');
+  await send(mail.port);
+  expect(mail.messages).toHaveLength(1);
+});
+
+test('a catcher that never answers still ends at once', async () => {
+  const mail = await startMailCatcher({ answerAfterMs: Number.POSITIVE_INFINITY });
+  const sending = send(mail.port).catch(() => 'gone');
+  await mail.waitFor('alice@example.com');
+  await mail.stop();
+  expect(await sending).toBe('gone');
+});
+
+test('the inbox shows what arrived, to people and to programs', async () => {
+  const messages = [{ to: ['a@example.com'], subject: '<script>', text: 'one' }];
+  const inbox = startInbox({ read: () => messages });
+  stops.push(inbox.stop);
+  messages.push({ to: ['b@example.com'], subject: 'two', text: 'two' });
+  const page = await (await fetch(inbox.url)).text();
+  expect(page).toContain('&lt;script>');
+  expect(page).not.toContain('<script>');
+  const found = await (await fetch(`${inbox.url}/messages?to=b@example.com`)).json();
+  expect(found).toEqual([{ to: ['b@example.com'], subject: 'two', text: 'two' }]);
+});
