@@ -1,0 +1,101 @@
+/** What a person reads: the message that carries a one-time code. Its last line is the WICG "origin-bound one-time codes" format. */
+import { SMS_CHARS_MAX } from '../constants.ts';
+
+/** A code, the name of the service it is for (the host of `BASE_URL`), and how long it works. */
+export interface CodeNotice {
+  readonly code: string;
+  readonly service: string;
+  readonly lifetimeSeconds: number;
+}
+
+/** A mail's content: the same words as plain text and as HTML. */
+export interface CodeMessage {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** A mail as plain data; `from` is an RFC 5322 mailbox, `to` a bare address. */
+export interface Mail extends CodeMessage {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The mail. The code starts the body, where previews show it, and stays out of the subject, which mail servers log. */
+export function codeMessage(notice: CodeNotice): CodeMessage {
+  const subject = `Your code for ${notice.service}`;
+  const opening = `${notice.code} ${isFor(notice)}`;
+  return {
+    subject,
+    text: `${[opening, advice(notice), ...boundLine(notice)].join('\n\n')}\n`,
+    html: page({ subject, code: notice.code, opening: isFor(notice), advice: advice(notice) }),
+  };
+}
+
+/** The text message; it ends in the origin-bound line when that fits one segment. */
+export function smsText(notice: CodeNotice): string {
+  const text = `${notice.code} ${isFor(notice)} Nobody will ask you for it.`;
+  const bound = [text, ...boundLine(notice)].join('\n\n');
+  return bound.length <= SMS_CHARS_MAX ? bound : text;
+}
+
+/** Whole minutes are told as minutes: "90 seconds", "1 minute", "10 minutes". */
+function lifetime(seconds: number): string {
+  const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function isFor({ service, lifetimeSeconds }: CodeNotice): string {
+  return `is your code for ${service}. It works for ${lifetime(lifetimeSeconds)}.`;
+}
+
+function advice({ service }: CodeNotice): string {
+  return `Nobody from ${service} will ever ask you for it. If you did not request it, ignore this message.`;
+}
+
+/** The format binds to `https://<domain>` on its default port, so a name, an address or a port has no such line. */
+function boundLine({ code, service }: CodeNotice): string[] {
+  return /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(service) ? [`@${service} #${code}`] : [];
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** Styles are inline because some readers drop the sheet; the sheet only turns the page dark. `user-select: all` takes the code as one token. */
+function page(words: { subject: string; code: string; opening: string; advice: string }): string {
+  const subject = escapeHtml(words.subject);
+  return `<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no">
+<title>${subject}</title>
+<style>
+:root { color-scheme: light dark; }
+@media (prefers-color-scheme: dark) {
+  .page { background: #111318 !important; color: #f2f3f5 !important; }
+  .card { background: #1b1e25 !important; border-color: #30343d !important; }
+  .code { background: #262a33 !important; color: #ffffff !important; }
+  .advice { color: #a8adb8 !important; }
+}
+</style>
+</head>
+<body class="page" style="margin:0;padding:0;background:#f3f4f6;color:#1b1e25">
+<table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f3f4f6;color:#1b1e25;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
+<tr><td align="center" style="padding:40px 16px">
+<table class="card" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:440px;background:#ffffff;border:1px solid #e2e4e9;border-radius:14px">
+<tr><td style="padding:32px;text-align:center">
+<h1 class="code" style="margin:0;padding:16px 0 16px 8px;border-radius:10px;background:#f3f4f6;color:#1b1e25;font:600 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:8px;-webkit-user-select:all;user-select:all">${escapeHtml(words.code)}</h1>
+<p style="margin:20px 0 0">${escapeHtml(words.opening)}</p>
+<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px">${escapeHtml(words.advice)}</p>
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,51 @@
+/** A message that reached one of the world's stand-ins, whatever carried it. */
+export interface Message {
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Messages in order of arrival. */
+export interface Mailbox<M extends Message = Message> {
+  readonly messages: readonly M[];
+  add(message: M): void;
+  /** The first message for this recipient, or that passes this test, that answered no wait before: two waits get two messages. */
+  waitFor(wanted: string | ((message: M) => boolean), timeoutMs?: number): Promise<M>;
+}
+
+const MESSAGES_KEPT_MAX = 500;
+const WAIT_MS = 10_000;
+
+/** An empty mailbox that keeps the newest 500 messages. */
+export function createMailbox<M extends Message>(): Mailbox<M> {
+  const messages: M[] = [];
+  const taken = new WeakSet<M>();
+  const waiting = new Set<(message: M) => boolean>();
+  return {
+    messages,
+    add(message) {
+      messages.push(message);
+      if (messages.length > MESSAGES_KEPT_MAX) messages.shift();
+      for (const offer of waiting) if (offer(message)) return;
+    },
+    waitFor(wanted, timeoutMs = WAIT_MS) {
+      const matches = typeof wanted === 'string' ? (message: M) => message.to.includes(wanted) : wanted;
+      const { promise, resolve, reject } = Promise.withResolvers<M>();
+      const offer = (message: M) => {
+        if (taken.has(message) || !matches(message)) return false;
+        taken.add(message);
+        waiting.delete(offer);
+        clearTimeout(timer);
+        resolve(message);
+        return true;
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(offer);
+        reject(new Error(`No message came in ${timeoutMs} ms; ${messages.length} are kept.`));
+      }, timeoutMs);
+      waiting.add(offer);
+      messages.some(offer);
+      return promise;
+    },
+  };
+}

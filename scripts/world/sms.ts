@@ -1,0 +1,151 @@
+// Stand-in for Twilio Verify v2: https://www.twilio.com/docs/verify/api (verification, verification-check), errors: https://www.twilio.com/docs/api/errors
+import { equalText } from '../../lib/bytes.ts';
+import { type Clock, isoTime, systemClock } from '../../lib/clock.ts';
+import { randomCode, randomId, systemRandom } from '../../lib/random.ts';
+import { answerFault, type Fault, isFault } from './fault.ts';
+import { createMailbox, type Mailbox, type Message } from './mailbox.ts';
+
+/** The provider's documented errors: HTTP status and message by code. */
+export const SMS_ERRORS = {
+  20003: [401, 'Authenticate'],
+  20404: [404, 'The requested resource was not found'],
+  20429: [429, 'Too Many Requests'],
+  20500: [500, 'Internal Server Error'],
+  60200: [400, 'Invalid parameter'],
+  60202: [429, 'Max check attempts reached'],
+  60203: [429, 'Max send attempts reached'],
+  60205: [403, 'SMS is not supported by landline phone number'],
+  60410: [403, 'Verification delivery attempt blocked'],
+} as const;
+
+/** What to answer instead of doing the work. */
+export type SmsFault = Fault | keyof typeof SMS_ERRORS;
+
+/** The account a client must name; made-up values in the provider's form. */
+export const SMS_ACCOUNT = {
+  accountSid: `AC${'0'.repeat(31)}1`,
+  authToken: 'local-world-auth-token',
+  serviceSid: `VA${'0'.repeat(31)}1`,
+};
+
+/** A running stand-in. Its messages are the texts "sent"; `faults` apply from the next request on, until unset. */
+export interface SmsProvider extends Mailbox {
+  readonly port: number;
+  readonly url: string;
+  readonly faults: { send?: SmsFault | undefined; check?: SmsFault | undefined };
+  /** How many requests came in, refused ones included. */
+  readonly requests: { send: number; check: number };
+  /** The code a phone last received; undefined when it received none or when it is spent. */
+  codeFor(phone: string): string | undefined;
+  stop(): Promise<void>;
+}
+
+interface Verification {
+  readonly sid: string;
+  readonly to: string;
+  readonly code: string;
+  readonly at: number;
+  sends: number;
+  checks: number;
+}
+
+const VERIFICATION_MS = 600_000;
+const SENDS_MAX = 5;
+const CHECKS_MAX = 5;
+
+/** Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks. */
+export async function startSmsProvider(options: { port?: number; clock?: Clock } = {}): Promise<SmsProvider> {
+  const clock = options.clock ?? systemClock;
+  const box = createMailbox<Message>();
+  const faults: SmsProvider['faults'] = {};
+  const requests = { send: 0, check: 0 };
+  const pending = new Map<string, Verification>();
+  const service = `/v2/Services/${SMS_ACCOUNT.serviceSid}`;
+
+  const live = (to: string) => {
+    const known = pending.get(to);
+    return known && clock.now() < known.at + VERIFICATION_MS ? known : undefined;
+  };
+
+  const send = (form: URLSearchParams) => {
+    const to = form.get('To') ?? '';
+    if (form.get('Channel') !== 'sms' || !/^\+[1-9]\d{6,14}$/.test(to)) return failure(60200);
+    const known = live(to) ?? newVerification(to, clock.now());
+    if (known.sends === SENDS_MAX) return failure(60203);
+    known.sends++;
+    pending.set(to, known);
+    box.add({ to: [to], subject: 'SMS', text: `Your verification code is: ${known.code}` });
+    return Response.json(describe(known, 'pending', clock.now()), { status: 201 });
+  };
+
+  const check = (form: URLSearchParams) => {
+    const code = form.get('Code') ?? '';
+    if (!/^\d{4,10}$/.test(code)) return failure(60200);
+    const known = live(form.get('To') ?? '');
+    if (!known) return failure(20404);
+    if (known.checks === CHECKS_MAX) return failure(60202);
+    known.checks++;
+    const right = equalText(code, known.code);
+    if (right) pending.delete(known.to);
+    return Response.json(describe(known, right ? 'approved' : 'pending', clock.now()));
+  };
+
+  const calls = { send, check };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: options.port ?? 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const call = pathname === `${service}/Verifications` ? 'send' : 'check';
+      if (request.method !== 'POST' || (call === 'check' && pathname !== `${service}/VerificationCheck`))
+        return failure(20404);
+      requests[call]++;
+      const fault = faults[call];
+      if (fault) return isFault(fault) ? answerFault(fault, request) : failure(fault);
+      if (!authorised(request)) return failure(20003);
+      return calls[call](new URLSearchParams(await request.text()));
+    },
+  });
+  return {
+    ...box,
+    port: server.port ?? 0,
+    url: `http://127.0.0.1:${server.port}`,
+    faults,
+    requests,
+    codeFor: (phone) => live(phone)?.code,
+    stop: () => server.stop(true),
+  };
+}
+
+function newVerification(to: string, at: number): Verification {
+  return { sid: `VE${randomId(systemRandom)}`, to, code: randomCode(systemRandom), at, sends: 0, checks: 0 };
+}
+
+function authorised(request: Request): boolean {
+  const { accountSid, authToken } = SMS_ACCOUNT;
+  const isForm = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
+  return isForm && request.headers.get('authorization') === `Basic ${btoa(`${accountSid}:${authToken}`)}`;
+}
+
+function describe(verification: Verification, status: 'pending' | 'approved', now: number): Record<string, unknown> {
+  const { sid, to, at } = verification;
+  return {
+    sid,
+    service_sid: SMS_ACCOUNT.serviceSid,
+    account_sid: SMS_ACCOUNT.accountSid,
+    to,
+    channel: 'sms',
+    status,
+    valid: status === 'approved',
+    amount: null,
+    payee: null,
+    date_created: isoTime(at),
+    date_updated: isoTime(now),
+  };
+}
+
+function failure(code: keyof typeof SMS_ERRORS): Response {
+  const [status, message] = SMS_ERRORS[code];
+  return Response.json({ code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status }, { status });
+}

@@ -1,0 +1,20 @@
+import { expect } from 'bun:test';
+import { inspect } from 'node:util';
+import type { VaultError } from '../../lib/error.ts';
+import { describeError } from '../../lib/log.ts';
+
+/** Fails when the log's description of an error, or anything else that hangs on it (stack, causes, own members), contains one of the texts. */
+export function expectTellsNothing(error: unknown, ...texts: readonly string[]): void {
+  expect(error).toBeInstanceOf(Error);
+  const all =
+    `${JSON.stringify(describeError(error))}\n${inspect(error, { depth: null, showHidden: true })}`.toLowerCase();
+  for (const text of texts) expect(all).not.toContain(text.toLowerCase());
+}
+
+/** What a call throws, held as a `VaultError`; undefined when it throws nothing. */
+export function failureOf(call: Promise<unknown>): Promise<VaultError> {
+  return call.then(
+    () => undefined as never,
+    (error) => error,
+  );
+}
