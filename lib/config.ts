@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { SETTING_CHARS_MAX } from './constants.ts';
+import { type Fault, RULES } from './rules.ts';
+import type { Vars } from './setting.ts';
+import { type Config, SETTINGS, type SettingName } from './settings.ts';
+
+export type { Fault } from './rules.ts';
+export type { Config, SettingName } from './settings.ts';
+
+/** Settings the vault refuses to start with: every fault at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(describeFault).join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The fault as one line. */
+export function describeFault({ name, problem, remedy }: Fault): string {
+  return `${name} ${problem}${remedy === undefined ? '' : `: ${remedy}`}`;
+}
+
+/** Parses settings; names it does not know are left alone, an empty text is an unset one. Throws `ConfigError` with all faults. */
+export function readConfig(vars: Vars): Config {
+  const given = effectiveVars(vars);
+  const faults: Fault[] = [];
+  const values: Record<string, unknown> = {};
+  for (const name of SETTING_NAMES) {
+    const result = parse(name, given[name]);
+    if (result.success) values[camelCase(name)] = result.output;
+    else faults.push({ name, problem: result.problem, ...remedyOf(name, given[name]) });
+  }
+  // The rules also run beside faults, so that one start names everything; what did not parse is unset to them.
+  const parsed = values as Partial<Config>;
+  const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
+  const known = new Set(faults.map(({ name }) => name));
+  faults.push(...RULES.flatMap((rule) => rule(parsed, isSet)).filter(({ name }) => !known.has(name)));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return parsed as Config;
+}
+
+/** The text of every setting in force: what was given, without white space around it, else the default. */
+export function effectiveVars(vars: Vars): Vars {
+  const given: Record<string, string | undefined> = {};
+  for (const name of SETTING_NAMES) given[name] = clean(vars[name]);
+  for (const name of SETTING_NAMES) {
+    const fallback = SETTINGS[name].default;
+    given[name] ??= typeof fallback === 'object' ? fallback.from(given) : fallback;
+  }
+  return given;
+}
+
+/** Every setting's name, in the order of the documents. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function clean(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+function parse(name: SettingName, text: string | undefined) {
+  if (text !== undefined && text.length > SETTING_CHARS_MAX)
+    return refusal(`must be at most ${SETTING_CHARS_MAX} characters`);
+  if (text !== undefined && /\p{Cc}/u.test(text))
+    return refusal('must not hold line breaks or other control characters');
+  const result = v.safeParse(SETTINGS[name].schema as v.GenericSchema<string | undefined>, text);
+  return result.success ? result : refusal(result.issues[0].message);
+}
+
+function refusal(problem: string) {
+  return { success: false, problem } as const;
+}
+
+function remedyOf(name: SettingName, text: string | undefined): { remedy?: string } {
+  const remedy = text === undefined ? UNSET_REMEDIES[name] : undefined;
+  return remedy === undefined ? {} : { remedy };
+}
+
+/** What to do about a setting that nothing can stand in for. */
+const UNSET_REMEDIES: { readonly [Name in SettingName]?: string } = {
+  VAULT_SECRET: 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32',
+  RPC_URL: 'to an endpoint of the chain, as no public one is known for this CHAIN_ID',
+};

@@ -1,0 +1,72 @@
+import { createRpc, type Rpc } from './chain/rpc.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Config, readConfig } from './config.ts';
+import type { Database } from './db/database.ts';
+import { createStore, type OwnedStore } from './db/store.ts';
+import { createEmailSender, type EmailSender, type Mailer } from './deliver/email.ts';
+import { createSmsProvider, type SmsProvider } from './deliver/sms.ts';
+import { createReadiness, type Readiness } from './health.ts';
+import { createKeys, type Keys } from './keys.ts';
+import { atLevel, type Log } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { type Random, systemRandom } from './random.ts';
+import type { Fetch } from './upstream.ts';
+
+/** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
+export interface Env {
+  /** Settings as strings by their variable names (`docs/settings.md`). */
+  readonly vars: Readonly<Record<string, string | undefined>>;
+  /** Where everything is stored; a `Client` of `@libsql/client` fits as it is. */
+  readonly database: Database;
+  /** Sends mail over SMTP; required when `EMAIL_PROVIDER` is `smtp`. */
+  readonly mail?: Mailer | undefined;
+  /** Whether `CLIENT_IP_HEADER` is believed on requests that come without a `peer`: true only behind a proxy that overwrites it. */
+  readonly trustClientIpHeader?: boolean;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly fetch?: Fetch;
+  /** Takes what is worth telling, already masked; nothing is told without it. */
+  readonly log?: Log;
+}
+
+/** What every service is given, assembled once per vault. */
+export interface Context {
+  readonly config: Config;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly db: OwnedStore;
+  readonly email: EmailSender;
+  readonly sms: SmsProvider;
+  readonly rpc: Rpc;
+  readonly readiness: () => Promise<Readiness>;
+  readonly trustClientIpHeader: boolean;
+}
+
+/** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
+export function createContext(env: Env): Context {
+  const config = readConfig(env.vars);
+  const { clock = systemClock, random = systemRandom, trustClientIpHeader = false } = env;
+  const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const log = atLevel(config.logLevel, env.log ?? (() => undefined));
+  const metrics = createMetrics();
+  const outside = { config, clock, random, log, metrics, fetch };
+  const db = createStore({ database: env.database, clock, metrics, maxConnections: config.databaseMaxConnections });
+  return {
+    ...outside,
+    keys: createKeys(config.vaultSecret, config.attestationSigningKey),
+    db,
+    email: createEmailSender({ ...outside, mail: env.mail }),
+    sms: createSmsProvider(outside),
+    rpc: createRpc({ ...outside, urls: rpcUrls(config) }),
+    readiness: createReadiness({ db, clock, log }),
+    trustClientIpHeader,
+  };
+}
+
+/** The endpoint of each chain the vault reads: `RPC_URL` for the configured one, else the chain's own. */
+function rpcUrls(config: Config): Record<number, string> {
+  return { 84532: config.rpcUrl84532, 8453: config.rpcUrl8453, [config.chainId]: config.rpcUrl };
+}

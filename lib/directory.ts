@@ -1,0 +1,62 @@
+import { aliasHash } from './alias.ts';
+import { isoTime } from './clock.ts';
+import type { Context } from './context.ts';
+import { type RegistrationStatus, selectByCredential } from './db/registrations.ts';
+import { selectLinked } from './db/sessions.ts';
+import { VaultError } from './error.ts';
+import type { Identifier } from './identifier.ts';
+import { isReserved } from './reserved.ts';
+
+type Services = Pick<Context, 'config' | 'db'>;
+
+/** Whether an identifier may still be registered, and why not. */
+export interface Availability {
+  readonly available: boolean;
+  readonly reason?: 'identifier_reserved' | 'identifier_taken';
+}
+
+/** Reserved identifiers and those already linked to a DID are not available; an unlinked session does not count. */
+export async function checkAvailability({ config, db }: Services, identifier: Identifier): Promise<Availability> {
+  if (isReserved(identifier, config)) return { available: false, reason: 'identifier_reserved' };
+  const [row] = await db.read(selectLinked(identifier.key));
+  return row?.['linked'] === 1 ? { available: false, reason: 'identifier_taken' } : { available: true };
+}
+
+/** The alias' availability with its canonical hash. */
+export async function checkAlias(
+  vault: Services,
+  alias: Identifier,
+): Promise<Availability & { alias: string; aliasHash: string }> {
+  const { available, ...reason } = await checkAvailability(vault, alias);
+  return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
+}
+
+/** What the vault tells of a credential: never the identifier. */
+export interface DidRecord {
+  readonly credentialId: string;
+  readonly did: string;
+  readonly channel: string;
+  readonly status: RegistrationStatus;
+  readonly proven: boolean;
+  readonly txHash: string;
+  readonly blockNumber: number | null;
+  readonly smartAccount: string | null;
+  readonly registeredAt: string;
+}
+
+/** The live registration of a credential. Throws 404 `not_found`, the same for unknown and failed ones. */
+export async function findDid({ db }: Services, credentialId: string): Promise<DidRecord> {
+  const [row] = await db.read(selectByCredential(credentialId));
+  if (!row) throw new VaultError('not_found');
+  return {
+    credentialId,
+    did: String(row['did']),
+    channel: String(row['channel']),
+    status: row['status'] as RegistrationStatus,
+    proven: Number(row['strength']) > 0,
+    txHash: String(row['tx_hash']),
+    blockNumber: row['block_number'] as number | null,
+    smartAccount: row['smart_account'] as string | null,
+    registeredAt: isoTime(Number(row['registered_at'])),
+  };
+}

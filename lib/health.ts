@@ -1,0 +1,39 @@
+import { READY_CACHE_MS } from './constants.ts';
+import type { Context } from './context.ts';
+import { describeError } from './log.ts';
+
+/** Whether the database answers a trivial `SELECT 1`, migrated or not. */
+export async function isReachable({ db }: Pick<Context, 'db'>): Promise<boolean> {
+  return db.raw({ sql: 'SELECT 1', args: {} }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether requests can be served: the tables are in place and the database takes writes. */
+export interface Readiness {
+  readonly ok: boolean;
+  readonly database: 'writable' | 'unavailable';
+}
+
+/** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */
+export function createReadiness({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): () => Promise<Readiness> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer: Promise<Readiness> | undefined;
+  const ask = (): Promise<Readiness> =>
+    db.write({ sql: `UPDATE tallies SET value = value WHERE name = 'linked_sessions'`, args: {} }).then(
+      () => ({ ok: true, database: 'writable' }) as const,
+      (error) => {
+        log({ level: 'warn', event: 'not_ready', ...describeError(error) });
+        return { ok: false, database: 'unavailable' } as const;
+      },
+    );
+  return () => {
+    const now = clock.now();
+    if (!answer || now >= askedAt + READY_CACHE_MS) {
+      askedAt = now;
+      answer = ask();
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,62 @@
+import type * as v from 'valibot';
+
+/** Settings by variable name, as text. */
+export type Vars = Readonly<Record<string, string | undefined>>;
+
+/** From a setting's text to its value; `undefined` in where it may be unset. */
+export type Form<T> = v.GenericSchema<string, T> | v.GenericSchema<string | undefined, T>;
+
+/** One setting under its variable's name; its flag, its line of `vault config` and its row of docs/settings.md are read off it. */
+export interface Setting<T = unknown> {
+  readonly meaning: string;
+  readonly schema: Form<T>;
+  readonly default?: Default;
+  /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is. */
+  readonly kind: 'plain' | 'secret' | 'endpoint';
+}
+
+/** A default: text, or how it follows from the settings above it. */
+export type Default = string | Derived;
+
+interface Derived {
+  readonly words: string;
+  readonly from: (vars: Vars) => string | undefined;
+}
+
+/** A setting that anyone may see. */
+export function plain<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+  return setting('plain', meaning, schema, fallback);
+}
+
+/** A setting that nobody may see. */
+export function secret<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+  return setting('secret', meaning, schema, fallback);
+}
+
+/** A URL of which only the origin may be seen. */
+export function endpoint<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+  return setting('endpoint', meaning, schema, fallback);
+}
+
+/** A default that follows from the settings above. */
+export function derived(words: string, from: Derived['from'] = () => undefined): Derived {
+  return { words, from };
+}
+
+/** The text as it may be shown. */
+export function maskSetting({ kind }: Setting, text: string): string {
+  if (kind === 'plain') return text;
+  if (kind === 'secret') return '(secret)';
+  if (/^file:/i.test(text) || !URL.canParse(text)) return /^file:/i.test(text) ? text : '(not a URL)';
+  const { protocol, host, pathname, search } = new URL(text);
+  return `${protocol}//${host}${pathname.length > 1 || search !== '' ? '/…' : ''}`;
+}
+
+function setting<T>(
+  kind: Setting['kind'],
+  meaning: string,
+  schema: Form<T>,
+  fallback: Default | undefined,
+): Setting<T> {
+  return { meaning, schema, kind, ...(fallback === undefined ? {} : { default: fallback }) };
+}

@@ -1,0 +1,55 @@
+import { confirmRegistrations } from './confirmation.ts';
+import { MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
+import type { Context } from './context.ts';
+import { sweepAttestationUses } from './db/claims.ts';
+import { markLostCodes, sweepCodes } from './db/codes.ts';
+import { sweepIdempotency } from './db/idempotency.ts';
+import { sweepRows } from './db/lock.ts';
+import { sweepSessions } from './db/sessions.ts';
+import { describeError } from './log.ts';
+
+/** The vault's background share: each task is small, may die at any point and starts again from the database. One failing does not hold up the others. */
+export function createWork(vault: Context): (deadlineMs: number) => Promise<void> {
+  const tasks: readonly Task[] = [confirmRegistrations, everyMinute(sweep)];
+  return async (deadlineMs) => {
+    for (const task of tasks) {
+      try {
+        let more = true;
+        while (more && vault.clock.now() < deadlineMs) more = await task(vault);
+      } catch (error) {
+        vault.log({ level: 'error', event: 'work_failed', ...describeError(error) });
+      }
+    }
+  };
+}
+
+/** One turn of background work; true when there may be more to do at once. */
+type Task = (vault: Context) => Promise<boolean>;
+
+function everyMinute(task: Task): Task {
+  let dueAt = 0;
+  return async (vault) => {
+    const now = vault.clock.now();
+    if (now < dueAt) return false;
+    const more = await task(vault);
+    if (!more) dueAt = now + MINUTE_MS;
+    return more;
+  };
+}
+
+/** Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash swallowed. */
+async function sweep({ db, clock, metrics }: Context): Promise<boolean> {
+  const now = clock.now();
+  const [lost, ...swept] = await db.write(
+    markLostCodes(now),
+    sweepCodes(now),
+    sweepSessions(now),
+    sweepAttestationUses(now),
+    sweepIdempotency(now),
+    sweepRows(now),
+  );
+  const count = lost?.rowsAffected ?? 0;
+  if (count > 0)
+    metrics.counter('vault_codes_lost_total', 'Codes whose message was not accepted before a crash.').add({}, count);
+  return swept.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
+}
