@@ -1,0 +1,22 @@
+import { checkAlias } from '../lib/directory.ts';
+import { badRequest } from '../lib/error.ts';
+import { normalHandle } from '../lib/identifier.ts';
+import { json } from './answer.ts';
+import { aliasText, isMissing, required } from './fields.ts';
+import { get, type Row } from './route.ts';
+
+const NAMES = ['alias', 'handle', 'name', 'identifier'];
+
+/** Handle aliases: whether one is free, and its canonical hash. */
+export const aliasRoutes: readonly Row[] = [
+  get('/api/aliases/check', {
+    limit: 'reads',
+    fields: { alias: required(aliasText) },
+    prepare: (query) => ({ alias: query[NAMES.find((name) => !isMissing(query, name)) ?? 'alias'] }),
+    async handler({ vault, input }) {
+      const value = normalHandle(input.alias);
+      if (value === undefined) throw badRequest('Invalid alias');
+      return json(await checkAlias(vault, { channel: 'handle', value, key: `handle:${value}` }));
+    },
+  }),
+];

@@ -1,0 +1,38 @@
+import { createContext, type Env } from '../lib/context.ts';
+import { createWork } from '../lib/work.ts';
+import { aliasRoutes } from './aliases.ts';
+import { didRoutes } from './dids.ts';
+import { operatorRoutes } from './operator.ts';
+import type { Row } from './route.ts';
+import { createServe } from './serve.ts';
+import { sessionRoutes } from './sessions.ts';
+import { statusRoutes } from './status.ts';
+import { verifyRoutes } from './verify.ts';
+
+export type { Env } from '../lib/context.ts';
+
+/** Every route, in one list: the server, the documents and the conformance test read it. */
+export const ROWS: readonly Row[] = [
+  ...statusRoutes,
+  ...sessionRoutes,
+  ...verifyRoutes,
+  ...didRoutes,
+  ...aliasRoutes,
+  ...operatorRoutes,
+];
+
+/** A running vault: `fetch` never throws; `work` does the background share and must be called about every second; `close` waits for what is being written. */
+export interface Vault {
+  /** `peer` is the address of the socket's other end, where the host knows it. */
+  fetch(request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response>;
+  /** Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. */
+  work(deadlineMs: number): Promise<void>;
+  /** Resolves once no write is under way. */
+  close(): Promise<void>;
+}
+
+/** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
+export function createVault(env: Env): Vault {
+  const vault = createContext(env);
+  return { fetch: createServe(vault, ROWS), work: createWork(vault), close: () => vault.db.idle() };
+}

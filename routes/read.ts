@@ -1,0 +1,81 @@
+import { BODY_BYTES_MAX } from '../lib/constants.ts';
+import { badRequest, VaultError } from '../lib/error.ts';
+
+/** The JSON object in a request's body. Throws 413 past `max` bytes and 400 `Invalid JSON body` for anything that is not one. */
+export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
+  const type = request.headers.get('content-type');
+  if (type !== null && !JSON_TYPE.test(type)) throw badRequest(INVALID);
+  const bytes = await readBytes(request, max);
+  const value = parseJson(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(INVALID);
+  return value as Record<string, unknown>;
+}
+
+/** The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further. */
+export async function readBytes(request: Request, max: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (declared > max) throw new VaultError('payload_too_large');
+  if (declared <= max) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > max) throw new VaultError('payload_too_large');
+    return bytes;
+  }
+  return readStream(request.body, max);
+}
+
+/** The query's parameters, decoded. Throws 400 for one given twice. */
+export function readQuery(url: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  const start = url.indexOf('?');
+  if (start < 0) return query;
+  const hash = url.indexOf('#', start);
+  // One plain parameter is most of the traffic, and a general parser costs more than the look-up that follows.
+  const plain = /^([\w-]+)=([\w.~-]*)$/.exec(url.slice(start + 1));
+  if (plain) return { [plain[1] as string]: plain[2] as string };
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1, hash < 0 ? undefined : hash))) {
+    if (name in query) throw badRequest(`Duplicate query parameter: ${printable(name)}`);
+    query[name] = value;
+  }
+  return query;
+}
+
+const INVALID = 'Invalid JSON body';
+const JSON_TYPE = /^\s*application\/(?:[a-z0-9.!#$&^_-]+\+)?json\s*(?:;|$)/i;
+
+async function readStream(stream: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array> {
+  if (!stream) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > max) {
+      await reader.cancel().catch(() => undefined);
+      throw new VaultError('payload_too_large');
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    // Fatal: bytes that are no UTF-8 are no JSON; deep nesting may overflow the parser's stack, which is caught here too.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw badRequest(INVALID);
+  }
+}
+
+/** A caller's own text as it may be said back: short and without control characters. */
+function printable(name: string): string {
+  return name.slice(0, 64).replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
+}

@@ -1,0 +1,122 @@
+import { Router } from 'itty-router';
+import type { Context } from '../lib/context.ts';
+import { VaultError } from '../lib/error.ts';
+import { createRequestLimit } from '../lib/limits.ts';
+import { describeError } from '../lib/log.ts';
+import type { Counter, Histogram } from '../lib/metrics.ts';
+import { randomId } from '../lib/random.ts';
+import type { Answer } from './answer.ts';
+import { answerFailure, answerPreflight, answerWrongMethod, callerRequestId, respond } from './boundary.ts';
+import { createFindClient } from './client.ts';
+import type { Limits, Row } from './route.ts';
+
+/** The rows of one path, by method. */
+type Family = ReadonlyMap<string, Row>;
+
+/** The boundary: finds the row, runs it, and turns whatever comes of it into a response. Never throws. */
+export function createServe(vault: Context, rows: readonly Row[]) {
+  const find = createFind(rows);
+  const findClient = createFindClient(vault);
+  const limits = createLimits(vault);
+  const measure = createMeasure(vault);
+  const freshId = createRequestIds(vault);
+  return async (request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response> => {
+    const startedAt = vault.clock.monotonic();
+    const requestId = callerRequestId(request) ?? freshId();
+    let family: Family | undefined;
+    let answer: Answer;
+    try {
+      const found = find(request);
+      family = found instanceof Promise ? await found : found;
+      const row = rowOf(family, request.method);
+      answer =
+        'status' in row
+          ? row
+          : await row.answer({ vault, request, client: findClient(request, connection?.peer) }, limits);
+    } catch (error) {
+      answer = answerFailure(error);
+      if (answer.status >= 500) logFailure(vault, request, requestId, error);
+    }
+    measure(request, routeOf(family), answer.status, startedAt, requestId);
+    return respond(answer, requestId, request.method === 'HEAD');
+  };
+}
+
+/** The row that serves the method, or the answer there is without one. Throws 404 `not_found`. */
+function rowOf(family: Family | undefined, method: string): Row | Answer {
+  if (method === 'OPTIONS') return answerPreflight(family ? [...family.keys()] : ['GET', 'POST']);
+  if (!family) throw new VaultError('not_found');
+  return family.get(method === 'HEAD' ? 'GET' : method) ?? answerWrongMethod([...family.keys()]);
+}
+
+/** Exact paths by a map, the others by itty's router, whose matching is linear and costs a URL parse (`docs/decisions/0001-routing.md`). */
+function createFind(rows: readonly Row[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
+  const families = new Map<string, Map<string, Row>>();
+  for (const row of rows) families.set(row.path, (families.get(row.path) ?? new Map()).set(row.method, row));
+  const patterns = Router();
+  for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
+  return (request) => families.get(pathOf(request.url)) ?? (patterns.fetch(request) as Promise<Family | undefined>);
+}
+
+/** The path of an absolute URL, as sent: neither decoded nor collapsed, so that no encoding slips past a comparison. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  if (start < 0) return '/';
+  const query = url.indexOf('?', start);
+  return query < 0 ? url.slice(start) : url.slice(start, query);
+}
+
+/** The path of the rows, the same for all; what was not found is counted as one. */
+function routeOf(family: Family | undefined): string {
+  for (const row of family?.values() ?? []) return row.path;
+  return 'unknown';
+}
+
+function createLimits(vault: Context): Limits {
+  const { rateLimitReadsPerIp, rateLimitProxyPerIp } = vault.config;
+  return {
+    reads: createRequestLimit(vault, { name: 'reads-per-ip', limit: rateLimitReadsPerIp }),
+    proxy: createRequestLimit(vault, { name: 'proxy-per-ip', limit: rateLimitProxyPerIp }),
+  };
+}
+
+/** Counts and times a request under its route's path, never the caller's; at `debug` one log line each. */
+function createMeasure({ clock, config, metrics, log }: Context) {
+  const requests = metrics.counter('vault_http_requests_total', 'HTTP requests answered.');
+  const durations = metrics.histogram('vault_http_request_duration_seconds', 'Time from request to answer.');
+  const known = new Map<string, { count: ReturnType<Counter['of']>; duration: ReturnType<Histogram['of']> }>();
+  const seriesOf = (route: string, method: string, status: number) => {
+    const key = `${route} ${method} ${status}`;
+    const found = known.get(key);
+    if (found) return found;
+    const count = requests.of({ route, method, status: String(status) });
+    const made = { count, duration: durations.of({ route }) };
+    known.set(key, made);
+    return made;
+  };
+  const logsRequests = config.logLevel === 'debug';
+  return (request: Request, route: string, status: number, startedAt: number, requestId: string): void => {
+    const method = METHODS.has(request.method) ? request.method : 'other';
+    const ms = clock.monotonic() - startedAt;
+    const { count, duration } = seriesOf(route, method, status);
+    count.add();
+    duration.observe(ms / 1000);
+    if (logsRequests) log({ level: 'debug', event: 'request', method, path: route, status, ms, requestId });
+  };
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Fresh request ids: unlike each other and any other process's, and cheaper than 16 random bytes each. */
+function createRequestIds({ random }: Context): () => string {
+  const prefix = randomId(random).slice(0, 20);
+  let count = 0;
+  return () => prefix + (count++).toString(16).padStart(12, '0');
+}
+
+/** The cause goes to the log with the request id, never to the caller. */
+function logFailure({ log }: Context, request: Request, requestId: string, error: unknown): void {
+  const { message, stack, cause } = describeError(error);
+  const path = pathOf(request.url).slice(0, 200);
+  log({ level: 'error', event: 'request_failed', method: request.method, path, requestId, message, stack, cause });
+}

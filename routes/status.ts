@@ -1,0 +1,29 @@
+import { isReachable } from '../lib/health.ts';
+import { VERSION } from '../lib/version.ts';
+import { json } from './answer.ts';
+import { get, type Row } from './route.ts';
+
+/** What the vault is and which chain and contracts it serves. */
+export const statusRoutes: readonly Row[] = [
+  get('/api/status', {
+    async handler({ vault }) {
+      const { chainName, chainId, rpcPublicUrl } = vault.config;
+      const database = (await isReachable(vault)) ? 'connected' : 'unavailable';
+      return json({ chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION });
+    },
+  }),
+
+  get('/api/contracts', {
+    handler({ vault: { config } }) {
+      const contracts = {
+        chainId: config.chainId,
+        entryPoint: config.entryPointAddress,
+        didRegistry: config.didRegistryAddress,
+        accountHelper: config.accountHelperAddress,
+        sessionSBT: config.sessionSbtAddress,
+        hyperAuthFactory: config.hyperauthFactoryAddress,
+      };
+      return json(contracts, { headers: { 'cache-control': 'public, max-age=86400' } });
+    },
+  }),
+];

@@ -1,0 +1,62 @@
+import { isoTime } from '../lib/clock.ts';
+import { parseIdentifier } from '../lib/identifier.ts';
+import { sendCode } from '../lib/sending.ts';
+import { checkCode, verifiedAt } from '../lib/verification.ts';
+import { type Answer, json } from './answer.ts';
+import { codeText, identifierText, provableChannelName, required } from './fields.ts';
+import { get, post, type Row } from './route.ts';
+
+const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
+
+/** One-time codes: sent, checked, and whether an identifier has been proven. */
+export const verifyRoutes: readonly Row[] = [
+  post('/api/verify/send', {
+    fields,
+    idempotency: {
+      scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,
+      keepMs: untilCodeExpires,
+    },
+    async handler({ vault, input, client }) {
+      const identifier = parseIdentifier(input.channel, input.identifier);
+      const { expiresIn, retryAfter } = await sendCode(vault, identifier, client);
+      return json({ ok: true, channel: identifier.channel, expires_in: expiresIn, retry_after: retryAfter });
+    },
+  }),
+
+  post('/api/verify/check', {
+    limit: 'reads',
+    fields: { ...fields, code: required(codeText) },
+    async handler({ vault, input }) {
+      const verdict = await checkCode(vault, parseIdentifier(input.channel, input.identifier), input.code);
+      if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
+      const { message, attemptsRemaining, retryAfter } = verdict;
+      return json({
+        ok: true,
+        verified: false,
+        message,
+        ...(attemptsRemaining === undefined ? {} : { attempts_remaining: attemptsRemaining }),
+        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+      });
+    },
+  }),
+
+  get('/api/verify/status', {
+    limit: 'reads',
+    fields,
+    async handler({ vault, input }) {
+      const identifier = parseIdentifier(input.channel, input.identifier);
+      const at = await verifiedAt(vault, identifier);
+      return json({
+        identifier: identifier.value,
+        channel: identifier.channel,
+        verified: at !== null,
+        verifiedAt: at === null ? null : isoTime(at),
+      });
+    },
+  }),
+];
+
+function untilCodeExpires({ body }: Answer): number {
+  const { expires_in } = JSON.parse(body ?? '{}') as { expires_in?: number };
+  return (expires_in ?? 0) * 1000;
+}

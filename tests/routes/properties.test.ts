@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { ROWS } from '../../routes/index.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+/** Printed when a property fails; set it to run the same cases again. */
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+const RUNS = 150;
+
+/** What the specification lets a caller see go wrong because of the request alone. */
+const REFUSALS = [400, 403, 404, 405, 409, 413, 422, 429];
+
+let t: TestVault;
+beforeAll(async () => {
+  t = await startVault({ RATE_LIMIT_READS_PER_IP: '1000000' });
+  // The tables are made at first use.
+  await t.call('GET /api/sessions/status');
+});
+afterAll(() => t.stop());
+
+/** Tables a refused request must leave as they were. */
+async function stored(): Promise<string> {
+  const counts = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'idempotency'].map(
+    (table) => `(SELECT count(*) FROM ${table}) AS ${table}`,
+  );
+  return JSON.stringify(await t.rows(`SELECT ${counts.join(', ')}`));
+}
+
+async function expectRefusal(response: Response): Promise<void> {
+  const text = await response.text();
+  expect({ text, ok: REFUSALS.includes(response.status) }).toEqual({ text, ok: true });
+  const body = JSON.parse(text) as Record<string, unknown>;
+  expect(typeof body['error']).toBe('string');
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(String(body['error']).length).toBeLessThan(200);
+}
+
+const posts = ROWS.filter(({ method }) => method === 'POST');
+const gets = ROWS.filter(({ method, query }) => method === 'GET' && Object.keys(query).length > 0);
+
+/** Values that no field takes: wrong types, huge, deep, with lone surrogates and controls. */
+const wrongValue = fc.oneof(
+  fc.integer(),
+  fc.boolean(),
+  fc.array(fc.string(), { maxLength: 3 }),
+  fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 }),
+  fc.constant('x'.repeat(5_000)),
+  fc.constant('\ud800'),
+  fc.string({ minLength: 1, maxLength: 20 }).map((text) => `\u0000${text}`),
+  fc.constant(JSON.parse('{"__proto__":{"identifier":"alice"}}')),
+  fc.integer({ min: 1, max: 400 }).map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))),
+);
+
+describe.each(posts.map((row) => [row.path, row] as const))('POST %s', (path, row) => {
+  const names = Object.keys(row.body ?? {});
+  const post = (body: BodyInit, type = 'application/json') =>
+    fetch(t.url + path, { method: 'POST', body, headers: { 'Content-Type': type } });
+
+  test('any object with a wrong value in every field is refused, and nothing is stored', async () => {
+    const before = await stored();
+    const bodies = fc.record(Object.fromEntries(names.map((name) => [name, wrongValue])), { requiredKeys: [] });
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => expectRefusal(await post(JSON.stringify(body)))),
+      { numRuns: RUNS, seed: SEED },
+    );
+    expect(await stored()).toBe(before);
+  });
+
+  test('any JSON and any bytes are refused, and nothing is stored', async () => {
+    const before = await stored();
+    const anything = fc.oneof(
+      fc.json({ maxDepth: 6 }).map((text) => new TextEncoder().encode(text)),
+      fc.uint8Array({ maxLength: 300 }),
+      fc.constant(new TextEncoder().encode(`{"__proto__":{"identifier":"a","channel":"handle","did":"did:a:b"}}`)),
+      fc.constant(new TextEncoder().encode(`{"constructor":{"prototype":{"identifier":"a"}}}`)),
+      fc.constant(new TextEncoder().encode(`${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`)),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (bytes) => expectRefusal(await post(bytes as unknown as BodyInit))),
+      { numRuns: RUNS, seed: SEED },
+    );
+    expect(await stored()).toBe(before);
+  });
+
+  test('any content type but JSON is refused', async () => {
+    const types = fc.stringMatching(/^[a-z]{1,10}\/[a-z]{1,10}$/).filter((type) => type !== 'application/json');
+    await fc.assert(
+      fc.asyncProperty(types, async (type) => expectRefusal(await post('{}', type))),
+      { numRuns: 20, seed: SEED },
+    );
+  });
+});
+
+describe.each(gets.map((row) => [row.path, row] as const))('GET %s', (path, row) => {
+  const names = Object.keys(row.query);
+
+  test('any query is answered 200 or refused, never 5xx', async () => {
+    const values = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.constantFrom('', ' ', '+', '%00', '%ff', '%', 'x'.repeat(4_000)),
+    );
+    const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 })), values), {
+      maxLength: 4,
+    });
+    await fc.assert(
+      fc.asyncProperty(pairs, fc.boolean(), async (entries, isRaw) => {
+        const encode = isRaw
+          ? (text: string) => text.replace(/[^\x21-\x7e]|[#&=]/g, '')
+          : (text: string) => encodeURIComponent(text.toWellFormed());
+        const query = entries.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+        const response = await fetch(`${t.url}${path}?${query}`);
+        if (response.status !== 200) await expectRefusal(response);
+        else await response.json();
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+
+  test('a parameter given twice is refused by its name', async () => {
+    for (const name of names) {
+      const response = await fetch(`${t.url}${path}?${name}=a&${name}=a`);
+      expect([response.status, await response.json()]).toEqual([400, { error: `Duplicate query parameter: ${name}` }]);
+    }
+  });
+});
+
+test('any header value leaves the answer well-formed', async () => {
+  const header = fc.string({ unit: 'grapheme-ascii', maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(header, header, async (id, ip) => {
+      const response = await fetch(`${t.url}/api/sessions/status`, {
+        headers: { 'X-Request-Id': id, 'Edge-Connecting-IP': ip },
+      });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+});
+
+console.log(`property tests: SEED=${SEED}`);

@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { codeDigest } from '../../lib/code.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const alice = { identifier: 'alice@example.com', channel: 'email' };
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault({ MAX_VERIFY_SENDS_PER_IP: '1000' });
+});
+afterEach(() => t.stop());
+
+const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
+const check = (code: string, who = alice) => t.call('POST /api/verify/check', { ...who, code });
+
+async function send(who = alice): Promise<string> {
+  const reply = await t.call('POST /api/verify/send', who);
+  expect(reply.status).toBe(200);
+  return t.codeFor(who.identifier);
+}
+
+describe('POST /api/verify/send', () => {
+  test('§4 verify/send: sends an OTP to an email address and says how long it lives', async () => {
+    const reply = await t.call('POST /api/verify/send', alice);
+    expect([reply.status, reply.body]).toEqual([200, { ok: true, channel: 'email', expires_in: 90, retry_after: 0 }]);
+    expect(t.codeFor(alice.identifier)).toMatch(/^\d{6}$/);
+  });
+
+  test('§4 verify/send: sends an OTP to a phone number', async () => {
+    const reply = await t.call('POST /api/verify/send', { identifier: '+1 415 555 0100', channel: 'sms' });
+    expect(reply.body).toEqual({ ok: true, channel: 'sms', expires_in: 90, retry_after: 0 });
+    const checked = await check(t.codeFor('+14155550100'), { identifier: '+14155550100', channel: 'sms' });
+    expect(checked.body.verified).toBe(true);
+  });
+
+  test.each([
+    ['Missing required fields: identifier, channel', {}],
+    ['Missing required fields: identifier, channel', { identifier: 'alice@example.com' }],
+    ['Invalid channel. Must be "sms" or "email"', { ...alice, channel: 'handle' }],
+    ['Invalid identifier', { ...alice, identifier: 'alice' }],
+    ['Invalid identifier', { ...alice, identifier: `${'a'.repeat(250)}@example.com` }],
+  ])('400 %s', async (error, body) => {
+    const reply = await t.call('POST /api/verify/send', body);
+    expect([reply.status, reply.body]).toEqual([400, { error }]);
+  });
+
+  test('§8 RATE_LIMIT_CODES_PER_IDENTIFIER: 5 per identifier and rolling hour, at the exact edge', async () => {
+    for (let i = 0; i < 5; i++) {
+      const { body } = await t.call('POST /api/verify/send', alice);
+      expect(body.retry_after).toBe(i === 4 ? 3600 - 4 * 60 : 0);
+      await t.clock.advance(60_000);
+    }
+    const refused = await t.call('POST /api/verify/send', alice);
+    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect(refused.headers.get('retry-after')).toBe('3300');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"sends-per-identifier";q=5;w=3600');
+    expect((await t.call('POST /api/verify/send', { ...alice, identifier: 'bob@example.com' })).status).toBe(200);
+    await t.clock.advance(3_300_000 - 1);
+    expect((await t.call('POST /api/verify/send', alice)).status).toBe(429);
+    await t.clock.advance(1);
+    expect((await t.call('POST /api/verify/send', alice)).status).toBe(200);
+    expect((await t.call('POST /api/verify/send', alice)).status).toBe(429);
+  });
+
+  test('§8 MAX_VERIFY_SENDS_PER_IP: 3 per IP and rolling day over both channels, at the exact edge', async () => {
+    const own = await startVault();
+    const from = own.from('203.0.113.7');
+    const to = (n: number) => ({ identifier: `user${n}@example.com`, channel: 'email' });
+    await from.call('POST /api/verify/send', to(1));
+    await own.clock.advance(1000);
+    await from.call('POST /api/verify/send', { identifier: '+14155550100', channel: 'sms' });
+    const third = await from.call('POST /api/verify/send', to(3));
+    expect(third.body.retry_after).toBe(DAY / 1000 - 1);
+    const refused = await from.call('POST /api/verify/send', to(4));
+    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect(refused.headers.get('retry-after')).toBe(String(DAY / 1000 - 1));
+    expect((await own.from('203.0.113.8').call('POST /api/verify/send', to(4))).status).toBe(200);
+    await own.clock.advance(DAY - 1001);
+    expect((await from.call('POST /api/verify/send', to(4))).status).toBe(429);
+    await own.clock.advance(1);
+    expect((await from.call('POST /api/verify/send', to(4))).status).toBe(200);
+    expect((await from.call('POST /api/verify/send', to(5))).status).toBe(429);
+    await own.stop();
+  });
+
+  test('limits are unchanged after a restart', async () => {
+    const own = await startVault();
+    for (let i = 0; i < 3; i++) await own.call('POST /api/verify/send', { ...alice, identifier: `u${i}@example.com` });
+    const again = await startVault({}, { database: own.database, clock: own.clock });
+    expect((await again.call('POST /api/verify/send', alice)).status).toBe(429);
+    await again.stop();
+    await own.stop();
+  });
+
+  test('SMS_DAILY_MAX bounds the whole service, SMS_COUNTRIES the prefixes', async () => {
+    const own = await startVault({ SMS_DAILY_MAX: '2', SMS_COUNTRIES: '+1,+49' });
+    const sms = (identifier: string, ip: string) =>
+      own.from(ip).call('POST /api/verify/send', { identifier, channel: 'sms' });
+    expect((await sms('+33155550100', '203.0.113.1')).status).toBe(429);
+    expect((await sms('+14155550100', '203.0.113.1')).status).toBe(200);
+    expect((await sms('+4930123456', '203.0.113.2')).status).toBe(200);
+    const refused = await sms('+14155550102', '203.0.113.3');
+    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect(refused.headers.get('retry-after')).toBe('86400');
+    await own.clock.advance(DAY);
+    expect((await sms('+14155550102', '203.0.113.3')).status).toBe(200);
+    await own.stop();
+  });
+
+  test('no row holds a code, only its digest', async () => {
+    const code = await send();
+    const [row] = await t.rows('SELECT * FROM codes');
+    expect(JSON.stringify(row)).not.toContain(code);
+    expect(String(row?.['digest'])).toMatch(/^[0-9a-f]{64}$/);
+    const guess = codeDigest(new Uint8Array(32), `email:${alice.identifier}`, String(row?.['id']), code);
+    expect(row?.['digest']).not.toBe(guess);
+  });
+
+  test('the answer does not tell whether the identifier is known, taken or reserved', async () => {
+    const unknown = await t.call('POST /api/verify/send', alice);
+    await check(t.codeFor(alice.identifier));
+    await t.call('POST /api/sessions', { ...alice, did: 'did:key:z6Mk' });
+    const known = await t.call('POST /api/verify/send', alice);
+    expect([known.status, known.body]).toEqual([unknown.status, unknown.body]);
+  });
+});
+
+describe('POST /api/verify/check', () => {
+  test('§4 verify/check: identifier, channel and code; 200 with ok, verified and the attestation', async () => {
+    const reply = await check(await send());
+    expect(reply.status).toBe(200);
+    expect(Object.keys(reply.body)).toEqual(['ok', 'verified', 'attestation']);
+    expect([reply.body.ok, reply.body.verified]).toEqual([true, true]);
+  });
+
+  test('§2 attestation: identifier, channel, verified_at, expires_at, registrar, signature', async () => {
+    const { attestation } = (await check(await send())).body;
+    expect(attestation).toEqual({
+      identifier: alice.identifier,
+      channel: 'email',
+      verified_at: new Date(t.clock.now()).toISOString(),
+      expires_at: new Date(t.clock.now() + 300_000).toISOString(),
+      registrar: `did:web:localhost%3A${new URL(t.url).port}`,
+      signature: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    });
+  });
+
+  test.each([
+    ['identifier', { channel: 'email', code: '123456' }],
+    ['channel', { identifier: alice.identifier, code: '123456' }],
+    ['code', alice],
+  ])('§7 verify/check 400 Missing required fields: identifier, channel, code — %s', async (_, body) => {
+    const reply = await t.call('POST /api/verify/check', body);
+    expect([reply.status, reply.body]).toEqual([400, { error: 'Missing required fields: identifier, channel, code' }]);
+  });
+
+  test('§7 verify/check 400 Invalid channel. Must be "sms" or "email"', async () => {
+    const reply = await t.call('POST /api/verify/check', { ...alice, channel: 'fax', code: '123456' });
+    expect([reply.status, reply.body]).toEqual([400, { error: 'Invalid channel. Must be "sms" or "email"' }]);
+  });
+
+  test('§7 verify/check: a wrong code is 200 with verified false and a message', async () => {
+    const reply = await check(wrong(await send()));
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({ ok: true, verified: false, message: 'Incorrect code', attempts_remaining: 4 });
+  });
+
+  test('§7 verify/check: an expired code is 200 with verified false and a message', async () => {
+    const code = await send();
+    await t.clock.advance(90_000);
+    const reply = await check(code);
+    expect([reply.status, reply.body]).toEqual([200, { ok: true, verified: false, message: 'Code expired' }]);
+  });
+
+  test('§8 EMAIL_CODE_EXPIRY_SECONDS: a code lives 90 seconds, at the exact edge', async () => {
+    const code = await send();
+    await t.clock.advance(89_999);
+    expect((await check(code)).body.verified).toBe(true);
+    const late = await send();
+    await t.clock.advance(90_000);
+    expect((await check(late)).body.message).toBe('Code expired');
+  });
+
+  test('§8 MAX_VERIFY_ATTEMPTS: 5 checks per code, then not even the right one', async () => {
+    const code = await send();
+    for (let left = 4; left >= 0; left--) {
+      expect((await check(wrong(code))).body).toMatchObject({ message: 'Incorrect code', attempts_remaining: left });
+    }
+    expect((await check(code)).body).toMatchObject({ verified: false, message: 'Too many attempts' });
+    expect((await check(await send())).body.verified).toBe(true);
+  });
+
+  test('a code verifies once, a new code replaces the old one, and without a code there is nothing to check', async () => {
+    expect((await check('123456')).body.message).toBe('No code was sent');
+    const first = await send();
+    const second = await send();
+    if (first !== second) expect((await check(first)).body.message).toBe('Incorrect code');
+    expect((await check(second)).body.verified).toBe(true);
+    expect((await check(second)).body.message).toBe('No code was sent');
+  });
+
+  test('100 consecutive wrong guesses against live codes stop the checks for an hour; a success resets', async () => {
+    const own = await startVault({
+      MAX_VERIFY_SENDS_PER_IP: '1000',
+      RATE_LIMIT_CODES_PER_IDENTIFIER: '1000',
+      RATE_LIMIT_READS_PER_IP: '10000',
+    });
+    const guess = (code: string) => own.call('POST /api/verify/check', { ...alice, code });
+    const sendOwn = async () => {
+      await own.call('POST /api/verify/send', alice);
+      return own.codeFor(alice.identifier);
+    };
+    const wrongly = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        if (i % 5 === 0) await sendOwn();
+        expect((await guess(wrong(own.codeFor(alice.identifier)))).body.message).toBe('Incorrect code');
+      }
+    };
+    for (let i = 0; i < 200; i++) expect((await guess('000000')).body.message).toBe('No code was sent');
+    await wrongly(99);
+    expect((await guess(await sendOwn())).body.verified).toBe(true);
+    await wrongly(100);
+    const blocked = await guess(await sendOwn());
+    expect(blocked.body).toEqual({ ok: true, verified: false, message: 'Too many attempts', retry_after: 3600 });
+    await own.clock.advance(HOUR - 1);
+    expect((await guess(await sendOwn())).body.message).toBe('Too many attempts');
+    await own.clock.advance(1);
+    expect((await guess(await sendOwn())).body.verified).toBe(true);
+    await own.stop();
+  });
+
+  test('an address is one identity whatever its case', async () => {
+    const code = await send();
+    expect((await check(code, { ...alice, identifier: 'ALICE@Example.COM' })).body.verified).toBe(true);
+  });
+});
+
+describe('GET /api/verify/status', () => {
+  test('§3 verified = false: never verified, verifiedAt is null', async () => {
+    const reply = await t.call('GET /api/verify/status', alice);
+    expect([reply.status, reply.body]).toEqual([200, { ...alice, verified: false, verifiedAt: null }]);
+  });
+
+  test('§3 verified = true: §2 verification state with the time of the check, and it stays', async () => {
+    await check(await send());
+    const at = new Date(t.clock.now()).toISOString();
+    await t.clock.advance(30 * DAY);
+    expect((await t.call('GET /api/verify/status', alice)).body).toEqual({ ...alice, verified: true, verifiedAt: at });
+  });
+
+  test.each([
+    ['Missing query parameters: identifier, channel', { identifier: alice.identifier }],
+    ['Invalid channel. Must be "sms" or "email"', { ...alice, channel: 'handle' }],
+    ['Invalid identifier', { ...alice, identifier: 'x' }],
+  ])('§4 verify/status parameters: 400 %s', async (error, query) => {
+    const reply = await t.call('GET /api/verify/status', query);
+    expect([reply.status, reply.body]).toEqual([400, { error }]);
+  });
+});

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqlite } from '../../commands/sqlite.ts';
+import type { Env } from '../../lib/context.ts';
+import type { LogEntry } from '../../lib/log.ts';
+import { createVault, type Vault } from '../../routes/index.ts';
+import { type TestClock, testClock } from './clock.ts';
+
+/** An answer as the wire showed it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered.
+  readonly body: any;
+  readonly text: string;
+}
+
+/** A vault over real HTTP and a real SQLite file, with a clock that a test moves. */
+export interface TestVault {
+  readonly url: string;
+  readonly clock: TestClock;
+  readonly vault: Vault;
+  readonly database: Env['database'];
+  readonly entries: LogEntry[];
+  /** `await t.call('POST /api/verify/send', body)`: the body of a POST, the query of a GET. */
+  call(
+    line: string,
+    fields?: Readonly<Record<string, unknown>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>;
+  /** The same as a client at this address. */
+  from(ip: string): Pick<TestVault, 'call'>;
+  /** The newest code that was delivered to an address. */
+  codeFor(to: string): string;
+  /** Rows of a query, for what the wire does not show. */
+  rows(
+    sql: string,
+    args?: Readonly<Record<string, string | number>>,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Background work up to now. */
+  work(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The root secret of test vaults. */
+export const VAULT_SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
+
+/** Starts a vault in this process; `vars` are settings on top of the defaults, `dir` keeps its file between two starts. */
+export async function startVault(
+  vars: Readonly<Record<string, string>> = {},
+  { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},
+): Promise<TestVault> {
+  const folder = dir ?? mkdtempSync(join(tmpdir(), 'vault-test-'));
+  const sqlite = env.database ? undefined : openSqlite(join(folder, 'vault.db'));
+  const database = env.database ?? (sqlite as Env['database']);
+  const entries: LogEntry[] = [];
+  let vault: Vault | undefined;
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    development: false,
+    fetch: (request, server) => (vault as Vault).fetch(request, { peer: server.requestIP(request)?.address }),
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  vault = createVault({
+    vars: {
+      VAULT_SECRET,
+      OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+      BASE_URL: `http://localhost:${server.port}`,
+      LOG_LEVEL: 'debug',
+      ...vars,
+    },
+    ...env,
+    database,
+    clock,
+    log: (entry) => entries.push(entry),
+  });
+  const started = vault;
+  const caller =
+    (ip?: string) =>
+    (line: string, fields = {}, headers = {}) =>
+      call(url, line, fields, { ...(ip === undefined ? {} : { 'Edge-Connecting-IP': ip }), ...headers });
+  return {
+    url,
+    clock,
+    vault: started,
+    database,
+    entries,
+    call: caller(),
+    from: (ip) => ({ call: caller(ip) }),
+    codeFor(to) {
+      const entry = entries.findLast((one) => one.event === 'code' && one['to'] === to);
+      if (!entry) throw new Error(`no code was sent to ${to}`);
+      return String(entry['code']);
+    },
+    rows: async (sql, args = {}) => (await database.execute({ sql, args })).rows,
+    work: () => started.work(clock.now() + 60_000),
+    async stop() {
+      await server.stop(true);
+      await started.close();
+      sqlite?.close();
+      if (dir === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function call(
+  url: string,
+  line: string,
+  fields: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Reply> {
+  const [method = 'GET', path = '/'] = line.split(' ');
+  const target = new URL(path, url);
+  const init: RequestInit = { method, headers: { ...headers }, redirect: 'manual' };
+  if (method === 'POST') {
+    init.body = JSON.stringify(fields);
+    init.headers = { 'Content-Type': 'application/json', ...headers };
+  } else for (const [name, value] of Object.entries(fields)) target.searchParams.set(name, String(value));
+  const response = await fetch(target, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
