@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import type { Log } from '../lib/log.ts';
+import { maskSetting } from '../lib/setting.ts';
+import { SETTINGS } from '../lib/settings.ts';
+import { VERSION } from '../lib/version.ts';
+import { isEmbedded, type Settings } from './settings.ts';
+
+/** Says where the vault listens, where its data is, what is on default and what to do next: in words on a terminal, else as one entry of the log. */
+export function announce(settings: Settings, migrationsApplied: number, log: Log): void {
+  const { config } = settings;
+  const facts = {
+    url: listenUrl(config.host, config.port),
+    baseUrl: config.baseUrl,
+    data: dataPlace(config.databaseUrl),
+    chain: `${config.chainName} (${config.chainId})`,
+  };
+  const hints = findHints(settings);
+  if (config.logFormat === 'pretty') console.log(inWords(facts, hints));
+  else {
+    const defaults = hints.map(({ setting }) => setting);
+    log({ level: 'info', event: 'listening', ...facts, version: VERSION, migrationsApplied, defaults });
+  }
+}
+
+interface Hint {
+  readonly setting: string;
+  readonly text: string;
+}
+
+/** What works as it is but is meant for trying out. */
+function findHints({ config, sources }: Settings): readonly Hint[] {
+  const hints: Hint[] = [];
+  if (config.emailProvider === 'log')
+    hints.push({
+      setting: 'EMAIL_PROVIDER',
+      text: 'mail codes are printed here instead of sent: set EMAIL_PROVIDER to smtp or resend',
+    });
+  if (config.smsProvider === 'log')
+    hints.push({
+      setting: 'SMS_PROVIDER',
+      text: 'SMS codes are printed here instead of sent: set SMS_PROVIDER to twilio',
+    });
+  if (sources['RPC_URL'] === undefined && sources[`RPC_URL_${config.chainId}`] === undefined)
+    hints.push({
+      setting: 'RPC_URL',
+      text: `${config.chainName} is read through its public endpoint, which limits requests: set RPC_URL to your own`,
+    });
+  if (sources['BASE_URL'] === undefined)
+    hints.push({
+      setting: 'BASE_URL',
+      text: 'only this machine is served: set BASE_URL to a public https origin when others should be',
+    });
+  return hints;
+}
+
+function inWords(
+  facts: Readonly<Record<'url' | 'baseUrl' | 'data' | 'chain', string>>,
+  hints: readonly Hint[],
+): string {
+  const lines = [
+    `vault ${VERSION} is listening on ${facts.url}`,
+    '',
+    `  origin  ${facts.baseUrl}`,
+    `  data    ${facts.data}`,
+    `  chain   ${facts.chain}`,
+    ...(hints.length > 0 ? ['', 'On default:', ...hints.map(({ text }) => `  - ${text}`)] : []),
+    '',
+    `Try it:    curl ${facts.url}/api/status`,
+    'Settings:  vault config shows what is in force, vault --help what there is. Ctrl+C stops.',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function listenUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function dataPlace(databaseUrl: string): string {
+  return isEmbedded(databaseUrl)
+    ? resolve(decodeURIComponent(databaseUrl.slice('file:'.length)))
+    : maskSetting(SETTINGS.DATABASE_URL, databaseUrl);
+}

@@ -1,0 +1,100 @@
+import { SETTING_NAMES } from '../lib/config.ts';
+import { SETTINGS } from '../lib/settings.ts';
+import { closest } from './closest.ts';
+
+/** A command line, or a file named on it, that cannot be followed; the message is for the one who wrote it and holds no value. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command line taken apart: `vars` are settings given as flags, `options` the command's own flags. */
+export interface Arguments {
+  readonly command: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** The flags of all commands that are no settings; those with `true` take a value. */
+const OPTIONS: Readonly<Record<string, boolean>> = {
+  help: false,
+  version: false,
+  config: true,
+  json: false,
+  'dry-run': false,
+};
+
+const SHORT: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' };
+
+/** Takes a command line apart; `commands` maps each command to the flags of its own. Throws `UsageError`. */
+export function parseArguments(
+  argv: readonly string[],
+  commands: Readonly<Record<string, readonly string[]>>,
+): Arguments {
+  const words = [...argv];
+  const named = words[0] !== undefined && !words[0].startsWith('-');
+  const command = named ? (words.shift() as string) : 'serve';
+  const own = commands[command];
+  if (!own) throw unknown('command', command, Object.keys(commands));
+  const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
+  while (words.length > 0) {
+    const word = words.shift() as string;
+    const [flag = '', ...rest] = (SHORT[word] ?? word).split('=');
+    const inline = rest.length > 0 ? rest.join('=') : undefined;
+    takeFlag(taken, own, flag, inline, words);
+  }
+  return { command, ...taken };
+}
+
+/** The flag of a setting. */
+export function flagOf(name: string): string {
+  return `--${name.toLowerCase().replaceAll('_', '-')}`;
+}
+
+function takeFlag(
+  { vars, options }: { vars: Record<string, string>; options: Record<string, string> },
+  own: readonly string[],
+  flag: string,
+  inline: string | undefined,
+  words: string[],
+): void {
+  if (!flag.startsWith('--'))
+    throw new UsageError(
+      `Unexpected argument${flag.startsWith('-') ? ` ${flag}` : ''}: flags look like --port 8787. Try vault --help.`,
+    );
+  const option = flag.slice(2);
+  const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
+  const isOption = OPTIONS[option] !== undefined && own.includes(option);
+  if (!isOption && !setting) throw unknownFlag(flag, own);
+  if (setting && SETTINGS[setting].kind === 'secret')
+    throw new UsageError(
+      `${flag} is no flag, because a command line is readable by others: set ${setting}, or ${setting}_FILE to a file that holds it.`,
+    );
+  const [bag, name] = setting ? [vars, setting] : [options, option];
+  if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
+  const takesValue = setting ? !isSwitch(setting) : OPTIONS[option] === true;
+  if (!takesValue && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
+  bag[name] = takesValue ? takeValue(flag, inline, words) : (inline ?? 'true');
+}
+
+function takeValue(flag: string, inline: string | undefined, words: string[]): string {
+  const value = inline ?? (words[0]?.startsWith('--') ? undefined : words.shift());
+  if (value === undefined || value.trim() === '') throw new UsageError(`${flag} needs a value.`);
+  return value;
+}
+
+/** Whether the setting is true or false, so that its bare flag means true. */
+function isSwitch(name: keyof typeof SETTINGS): boolean {
+  return SETTINGS[name].default === 'true' || SETTINGS[name].default === 'false';
+}
+
+function unknownFlag(flag: string, own: readonly string[]): UsageError {
+  const flags = SETTING_NAMES.filter((name) => SETTINGS[name].kind !== 'secret').map(flagOf);
+  return unknown('flag', flag, [...flags, ...own.map((option) => `--${option}`)]);
+}
+
+function unknown(kind: string, given: string, known: readonly string[]): UsageError {
+  const near = closest(given, known);
+  return new UsageError(
+    `Unknown ${kind} ${given}${near === undefined ? '' : `: did you mean ${near}?`} Try vault --help.`,
+  );
+}

@@ -1,0 +1,43 @@
+import { effectiveVars, SETTING_NAMES } from '../lib/config.ts';
+import { maskSetting } from '../lib/setting.ts';
+import { SETTINGS } from '../lib/settings.ts';
+import type { Arguments } from './arguments.ts';
+import { checkSettings, previewSettings } from './settings.ts';
+import type { Given } from './vars.ts';
+
+/** A setting in force as it may be shown; `value` is null where it is unset. */
+export interface DescribedSetting {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+}
+
+/** Prints every setting in force and where it came from, as a table or with `--json`; writes nothing, and ends with 2 when the vault would not start. */
+export function config(given: Arguments): number {
+  const { settings } = previewSettings(given);
+  const described = describeConfig(settings);
+  if (given.options['json'] !== undefined) console.log(JSON.stringify(described, null, 2));
+  else console.log(table(described));
+  for (const warning of settings.warnings) console.error(`vault: ${warning}`);
+  checkSettings(settings);
+  return 0;
+}
+
+/** Every setting with its source: a flag, the environment, a file, `generated` or `default`. Secrets are masked, URLs that may hold a key cut to their origin. */
+export function describeConfig({ vars, sources }: Pick<Given, 'vars' | 'sources'>): readonly DescribedSetting[] {
+  const effective = effectiveVars(vars);
+  return SETTING_NAMES.map((name) => {
+    const text = effective[name] ?? '';
+    const value = text === '' ? null : maskSetting(SETTINGS[name], text);
+    return { name, value, source: sources[name] ?? 'default' };
+  });
+}
+
+function table(rows: readonly DescribedSetting[]): string {
+  const nameWidth = Math.max(...rows.map(({ name }) => name.length));
+  const valueWidth = Math.min(48, Math.max(...rows.map(({ value }) => value?.length ?? 1)));
+  const lines = rows.map(({ name, value, source }) =>
+    `${name.padEnd(nameWidth)}  ${(value ?? '–').padEnd(valueWidth)}  ${source}`.trimEnd(),
+  );
+  return lines.join('\n');
+}

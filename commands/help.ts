@@ -1,0 +1,61 @@
+import { SETTING_NAMES } from '../lib/config.ts';
+import type { Setting } from '../lib/setting.ts';
+import { SUBJECTS } from '../lib/settings.ts';
+import { VERSION } from '../lib/version.ts';
+import { flagOf } from './arguments.ts';
+
+/** What the help says of a command. */
+export interface Described {
+  readonly summary: string;
+  /** The command's own flags, without dashes. */
+  readonly options: readonly string[];
+  /** Whether it reads the settings, so that they are flags of it too. */
+  readonly usesSettings: boolean;
+}
+
+/** The help for one command, or for the whole program. */
+export function helpText(commands: Readonly<Record<string, Described>>, name?: string): string {
+  const command = name === undefined ? undefined : commands[name];
+  const head = command ? [`vault ${name}: ${command.summary}`] : overview(commands);
+  const options = (command?.options ?? ['config', 'help', 'version']).map(
+    (option) => OPTION_LINES[option] ?? `  --${option}`,
+  );
+  const settings = command && !command.usesSettings ? [] : settingLines();
+  return [...head, '', 'Flags', ...options, ...settings].join('\n');
+}
+
+function overview(commands: Readonly<Record<string, Described>>): string[] {
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  return [`vault ${VERSION}: registration and identity over HTTP`, '', 'Usage: vault [command] [flags]', '', ...lines];
+}
+
+const OPTION_LINES: Readonly<Record<string, string>> = {
+  config:
+    '  --config <file>   a file of NAME=value lines; flags win over the environment, the environment over the file',
+  json: '  --json            for programs',
+  'dry-run': '  --dry-run         say what would be done, and change nothing',
+  help: '  --help, -h        this text',
+  version: '  --version, -v     the release',
+};
+
+function settingLines(): string[] {
+  const subjects = Object.entries<Readonly<Record<string, Setting>>>(SUBJECTS);
+  return [
+    '',
+    'Settings: each is an environment variable, a line of the --config file and, but for the secrets, a flag.',
+    'NAME_FILE names a file that holds a secret or a URL. Lists are separated by commas.',
+    ...subjects.flatMap(([subject, settings]) => [
+      '',
+      subject,
+      ...Object.entries(settings).map(([name, setting]) => settingLine(name, setting)),
+    ]),
+  ];
+}
+
+const NAME_WIDTH = Math.max(...SETTING_NAMES.map((name) => flagOf(name).length)) + 2;
+
+function settingLine(name: string, { kind, meaning, default: fallback }: Setting): string {
+  const label = kind === 'secret' ? name : flagOf(name);
+  const words = typeof fallback === 'object' ? fallback.words : fallback;
+  return `  ${label.padEnd(NAME_WIDTH)}${meaning}${words ? ` [${words}]` : ''}`;
+}

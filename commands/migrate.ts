@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '../lib/clock.ts';
+import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrations.ts';
+import { MIGRATIONS } from '../lib/db/schema.ts';
+import type { Arguments } from './arguments.ts';
+import { filePath, openDatabase } from './database.ts';
+import { checkSettings, isEmbedded, loadSettings, previewSettings } from './settings.ts';
+
+/** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
+export async function migrate(given: Arguments): Promise<number> {
+  const dryRun = given.options['dry-run'] !== undefined;
+  const config = dryRun ? checkSettings(previewSettings(given).settings) : loadSettings(given).config;
+  // Opening a file would make it.
+  const isNew = isEmbedded(config.databaseUrl) && !existsSync(filePath(config.databaseUrl));
+  if (dryRun && isNew) return print('would be applied', MIGRATIONS);
+  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  try {
+    if (dryRun) return print('would be applied', await pendingMigrations(database));
+    return print('applied', await migrateDatabase(database, systemClock));
+  } finally {
+    database.close();
+  }
+}
+
+function print(verb: string, migrations: readonly { readonly version: number; readonly name: string }[]): number {
+  for (const { version, name } of migrations) console.log(`${version} ${name}: ${verb}`);
+  if (migrations.length === 0) console.log('The tables are up to date.');
+  return 0;
+}

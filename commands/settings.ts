@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../lib/config.ts';
+import { randomId, systemRandom } from '../lib/random.ts';
+import { type Arguments, UsageError } from './arguments.ts';
+import { keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
+import { type Given, readVars } from './vars.ts';
+
+/** The settings of a command: as text, where each came from, and parsed. */
+export interface Settings extends Given {
+  readonly config: Config;
+}
+
+/** Merges, completes and checks the settings; with an embedded database the secrets that nobody set are kept in the data directory. Throws `UsageError`, and system errors of the data directory. */
+export function loadSettings(given: Arguments): Settings {
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
+  if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
+  const vars = { ...settings.vars };
+  for (const name of unkept) {
+    vars[name] = keepSecret(join(config.dataDir, SECRET_FILES[name]), vars[name] ?? '', settings.warnings);
+  }
+  return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
+}
+
+/** What `loadSettings` would work with, and which secrets it would have to generate; nothing is written. */
+export function previewSettings({ vars: flags, options }: Arguments) {
+  const given = readVars(flags, process.env, options['config']);
+  const vars: Record<string, string | undefined> = { ...given.vars };
+  const sources: Record<string, string> = { ...given.sources };
+  const warnings = [...given.warnings];
+  const unkept: (keyof typeof SECRET_FILES)[] = [];
+  if (vars['LOG_FORMAT'] === undefined && process.stdout.isTTY) {
+    vars['LOG_FORMAT'] = 'pretty';
+    sources['LOG_FORMAT'] = 'terminal';
+  }
+  const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars);
+  for (const name of isEmbedded(DATABASE_URL) ? SECRET_NAMES : []) {
+    if (vars[name] !== undefined) continue;
+    const path = join(DATA_DIR, SECRET_FILES[name]);
+    const kept = readSecret(path, warnings);
+    if (kept === undefined) unkept.push(name);
+    vars[name] = kept ?? randomSecret();
+    sources[name] = `generated, ${path}`;
+  }
+  return { settings: { vars, sources, warnings }, unkept };
+}
+
+/** Parses the settings. Throws `UsageError` with a line for each fault and where its value came from. */
+export function checkSettings({ vars, sources }: Pick<Given, 'vars' | 'sources'>): Config {
+  try {
+    return readConfig(vars);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.faults.map((fault) => {
+      const source = sources[fault.name];
+      return `  ${describeFault(fault)}${source === undefined ? '' : ` (from: ${source})`}`;
+    });
+    throw new UsageError(`These settings cannot be used:\n${lines.join('\n')}`);
+  }
+}
+
+/** Whether the database is a file of this machine. */
+export function isEmbedded(databaseUrl: string): boolean {
+  return /^file:/i.test(databaseUrl);
+}
+
+const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];
+
+/** 32 random bytes as hex. */
+function randomSecret(): string {
+  return randomId(systemRandom) + randomId(systemRandom);
+}

@@ -1,0 +1,84 @@
+// npm run build [-- --target=bun-linux-arm64]: the one-file program dist/vault, and the package that others embed.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dir, '..');
+
+/** The program as one file without anything it would look for at run time. Another `target` needs its base executable from the package registry. */
+export async function buildProgram(outfile: string, target?: string): Promise<void> {
+  await Bun.build({
+    entrypoints: [join(ROOT, 'server.ts')],
+    target: 'bun',
+    format: 'esm',
+    minify: true,
+    bytecode: true,
+    sourcemap: 'linked',
+    // What cannot be bundled would fail only at the user's.
+    allowUnresolved: [],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    compile: {
+      outfile,
+      // Else the program would run code and take settings from the directory it is started in.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
+    },
+  });
+  // The map is inside the file, for readable stacks; the copy beside it is not part of the product.
+  await rm(`${outfile}.map`, { force: true });
+}
+
+/** The vault as a module for any Fetch runtime, its dependencies left outside, with its types. */
+export async function buildPackage(folder: string): Promise<void> {
+  await Bun.build({
+    entrypoints: [join(ROOT, 'routes/index.ts')],
+    outdir: folder,
+    target: 'browser',
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'none',
+  });
+  await rm(join(folder, 'types'), { recursive: true, force: true });
+  await run(
+    process.execPath,
+    'node_modules/typescript/bin/tsc',
+    ...TYPES,
+    '--outDir',
+    join(folder, 'types'),
+    'routes/index.ts',
+  );
+  await nameModules(join(folder, 'types'));
+}
+
+const TYPES = [
+  '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',
+  '--exactOptionalPropertyTypes --target ES2024 --lib ES2024,DOM,DOM.Iterable --module Preserve --moduleResolution bundler --rootDir .',
+].flatMap((flags) => flags.split(' '));
+
+/** Declarations name each other as `.js`: that is what every resolver of a consumer looks up as `.d.ts`. */
+async function nameModules(folder: string): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const file = Bun.file(join(folder, name));
+    await Bun.write(file, (await file.text()).replace(/((?:from |import\()["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));
+  }
+}
+
+async function run(...command: string[]): Promise<void> {
+  const { exited } = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  if ((await exited) !== 0) throw new Error(`${command[1]} failed`);
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const target = argv.find((word) => word.startsWith('--target='))?.slice('--target='.length);
+  const dist = join(ROOT, 'dist');
+  await mkdir(dist, { recursive: true });
+  const name = target === undefined ? 'vault' : `vault-${target.replace(/^bun-/, '')}`;
+  await buildProgram(join(dist, name), target);
+  if (target === undefined) await buildPackage(dist);
+  for (const file of target === undefined ? [name, 'index.js'] : [name]) {
+    console.log(`dist/${file}  ${(Bun.file(join(dist, file)).size / 1e6).toFixed(2)} MB`);
+  }
+}
+
+if (import.meta.main) await main(process.argv.slice(2));
