@@ -1,0 +1,69 @@
+// npm start: builds the vault, starts a world around it (chain, contracts, mail), and the vault in it. Ctrl+C ends all of it.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildProgram } from './build.ts';
+import { freeOr, startWorld } from './world/world.ts';
+
+const ROOT = join(import.meta.dir, '..');
+const WORLD = join(ROOT, '.world');
+
+/** Where `npm run demo` finds what is running. */
+export const STACK_FILE = join(WORLD, 'stack.json');
+
+/** What is running, by URL. */
+export interface Stack {
+  readonly vault: string;
+  readonly chain: string;
+  readonly inbox: string;
+  readonly didRegistry: `0x${string}`;
+}
+
+const VAULT_PORT = 8787;
+const READY_TIMEOUT_MS = 15_000;
+
+async function main(): Promise<number> {
+  const say = (text: string) => console.log(`  ${text}`);
+  console.log('Building dist/vault …');
+  await buildProgram(join(ROOT, 'dist/vault'));
+  console.log('Starting the world …');
+  await mkdir(WORLD, { recursive: true });
+  const world = await startWorld(WORLD, say);
+  const port = freeOr(VAULT_PORT) || freePort();
+  const vault = Bun.spawn([join(ROOT, 'dist/vault'), 'serve'], {
+    // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere.
+    env: { ...world.vars, PORT: `${port}`, DATA_DIR: join(WORLD, 'vault-data'), LOG_FORMAT: 'pretty' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => vault.kill(signal));
+  const url = `http://127.0.0.1:${port}`;
+  if (await isReady(url, vault)) {
+    const { chain, inbox, contracts } = world;
+    const stack: Stack = { vault: url, chain: chain.url, inbox: inbox.url, didRegistry: contracts.didRegistry };
+    await Bun.write(STACK_FILE, JSON.stringify(stack, null, 2));
+    console.log(
+      `Mail it sends arrives at ${inbox.url}. See the whole main job, from another terminal:  npm run demo\n`,
+    );
+  }
+  const code = await vault.exited;
+  await rm(STACK_FILE, { force: true });
+  await world.stop();
+  return code;
+}
+
+async function isReady(url: string, vault: Bun.Subprocess): Promise<boolean> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline && vault.exitCode === null) {
+    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (ready?.ok) return true;
+    await Bun.sleep(20);
+  }
+  return false;
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
+if (import.meta.main) process.exit(await main());

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqlite } from '../../commands/sqlite.ts';
+import { createVault } from '../../routes/index.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+/**
+ * The server under load, a process of its own: `bare` answers JSON and nothing else, `vault` is the whole product on a file at `synchronous=FULL`
+ * with mail handed to a sink in memory. Its randomness is constant, so that the load knows every code.
+ */
+const mode = process.argv[2];
+const dir = mkdtempSync(join(tmpdir(), 'vault-bench-'));
+const database = openSqlite(join(dir, 'vault.db'));
+const unlimited = '1000000000';
+const vault = createVault({
+  vars: {
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    EMAIL_PROVIDER: 'smtp',
+    EMAIL_FROM: 'vault@example.com',
+    SMTP_URL: 'smtp://127.0.0.1:25',
+    RATE_LIMIT_READS_PER_IP: unlimited,
+  },
+  database,
+  mail: { send: async () => {} },
+  random: (length) => new Uint8Array(length).fill(7),
+});
+
+const bare = {
+  chain: 'Base Sepolia',
+  chainId: 84532,
+  rpc: 'https://sepolia.base.org',
+  database: 'connected',
+  version: '0.1.0',
+};
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  development: false,
+  fetch:
+    mode === 'bare'
+      ? () => Response.json(bare)
+      : (request, socket) => vault.fetch(request, { peer: socket.requestIP(request)?.address }),
+});
+console.log(server.port);
+
+process.on('SIGTERM', async () => {
+  await server.stop(true);
+  await vault.close();
+  database.close();
+  rmSync(dir, { recursive: true, force: true });
+  process.exit(0);
+});
