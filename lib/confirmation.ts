@@ -18,7 +18,7 @@ import {
   selectAnyDue,
   toRegistration,
 } from './db/registrations.ts';
-import { describeError, describeError } from './log.ts';
+import { describeError } from './log.ts';
 
 type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
 
@@ -33,9 +33,11 @@ export async function confirmRegistrations(vault: Services): Promise<boolean> {
   const lease = 2 * UPSTREAM_TIMEOUT_MS;
   const [claimed] = await db.write(claimDueRegistrations(now, lease, CONFIRMATION_BATCH_MAX));
   const due = (claimed?.rows ?? []).map(toRegistration);
+  // Another process took them all: nobody would wait for the block number, nor catch its failure.
+  if (due.length === 0) return false;
   const head = readBlockNumber(vault);
   const judged = await Promise.allSettled(
-    due.map(async (one) => note(vault, one, await judgeClaim(vault, one), await head)),
+    due.map(async (one) => note(vault, one, ...(await Promise.all([judgeClaim(vault, one), head])))),
   );
   const failed = judged.find((result) => result.status === 'rejected');
   // Left to their lease: the same registrations are due again once it has lapsed.
@@ -44,12 +46,12 @@ export async function confirmRegistrations(vault: Services): Promise<boolean> {
   return due.length === CONFIRMATION_BATCH_MAX && !failed;
 }
 
-/** Stores one judgement. */
+/** Stores one judgement, unless its lease lapsed meanwhile: then another process judges anew. */
 async function note(vault: Services, one: Registration, judgement: Judgement, head: number): Promise<void> {
   const now = vault.clock.now();
   const [statements, outcome] = decide(one, judgement, head, now);
-  await vault.db.write(...statements);
-  if (outcome === one.status) return;
+  const results = await vault.db.write(...statements);
+  if (results.at(-1)?.rowsAffected !== 1 || outcome === one.status) return;
   vault.metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome });
   vault.log({ level: 'info', event: 'registration', id: one.id, outcome, tx: one.txHash });
 }

@@ -1,4 +1,5 @@
-import { Base58, Ed25519 } from 'ox';
+import * as Base58 from 'ox/Base58';
+import * as Ed25519 from 'ox/Ed25519';
 import { concat } from './bytes.ts';
 import type { Context } from './context.ts';
 import { webDid } from './did.ts';

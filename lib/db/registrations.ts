@@ -107,6 +107,7 @@ export function confirmRegistration(leased: Leased, seen: Confirmation): Stateme
 export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): Statement {
   return {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
+        block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
         unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
       WHERE ${IS_LEASED}`,

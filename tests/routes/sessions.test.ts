@@ -12,10 +12,20 @@ beforeEach(async () => {
 afterEach(() => t.stop());
 
 describe('POST /api/sessions', () => {
-  test('§2 session request: identifier, channel and did are answered with ok', async () => {
+  test('§4 sessions: the session is answered with ok, identifier, channel and did', async () => {
     const reply = await t.call('POST /api/sessions', alice);
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ ok: true, ...alice });
+  });
+
+  test.each([
+    ['§2 session request identifier', 'identifier', 'alice'],
+    ['§2 session request channel', 'channel', 'handle'],
+    ['§2 session request did', 'did', alice.did],
+  ])('%s: a string, required, and answered', async (_, name, value) => {
+    expect((await t.call('POST /api/sessions', { ...alice, [name]: undefined })).status).toBe(400);
+    expect((await t.call('POST /api/sessions', { ...alice, [name]: [value] })).status).toBe(400);
+    expect((await t.call('POST /api/sessions', alice)).body[name]).toBe(value);
   });
 
   test('§2 session request identifier: the alias handle is accepted, and channel inferred as handle', async () => {
@@ -105,16 +115,18 @@ describe('POST /api/sessions', () => {
 });
 
 describe('GET /api/sessions/status', () => {
-  test('§2 IP registration counts: ip_registrations, ip_limit, total_registrations', async () => {
-    const empty = await t.call('GET /api/sessions/status');
-    expect(empty.body).toEqual({ ip_registrations: 0, ip_limit: 3, total_registrations: 0 });
+  test.each([
+    ['§2 IP counts ip_registrations', 'ip_registrations', [0, 1, 0]],
+    ['§2 IP counts ip_limit', 'ip_limit', [3, 3, 3]],
+    ['§2 IP counts total_registrations', 'total_registrations', [0, 2, 0]],
+  ])('%s: before, after one session here and one elsewhere, and once they lapsed', async (_, name, expected) => {
+    const read = async () => (await t.call('GET /api/sessions/status')).body[name];
+    const empty = await read();
     await t.call('POST /api/sessions', alice);
     await t.from('203.0.113.9').call('POST /api/sessions', { ...alice, identifier: 'bob' });
-    const mine = await t.call('GET /api/sessions/status');
-    expect(mine.body).toEqual({ ip_registrations: 1, ip_limit: 3, total_registrations: 2 });
+    const opened = await read();
     await t.clock.advance(DAY);
-    const lapsed = await t.call('GET /api/sessions/status');
-    expect(lapsed.body).toEqual({ ip_registrations: 0, ip_limit: 3, total_registrations: 0 });
+    expect([empty, opened, await read()]).toEqual(expected);
   });
 
   test('§4 sessions/status: the IP is read from Edge-Connecting-IP, IPv6 counted as its /64', async () => {

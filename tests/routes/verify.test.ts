@@ -135,23 +135,24 @@ describe('POST /api/verify/check', () => {
     expect([reply.body.ok, reply.body.verified]).toEqual([true, true]);
   });
 
-  test('§2 attestation: identifier, channel, verified_at, expires_at, registrar, signature', async () => {
+  test.each([
+    ['§2 attestation identifier', 'identifier', () => alice.identifier],
+    ['§2 attestation channel', 'channel', () => 'email'],
+    ['§2 attestation verified_at', 'verified_at', () => new Date(t.clock.now()).toISOString()],
+    ['§2 attestation expires_at', 'expires_at', () => new Date(t.clock.now() + 300_000).toISOString()],
+    ['§2 attestation registrar', 'registrar', () => `did:web:localhost%3A${new URL(t.url).port}`],
+    ['§2 attestation signature', 'signature', () => expect.stringMatching(/^0x[0-9a-f]{64}$/)],
+  ])('%s', async (_, name, expected) => {
     const { attestation } = (await check(await send())).body;
-    expect(attestation).toEqual({
-      identifier: alice.identifier,
-      channel: 'email',
-      verified_at: new Date(t.clock.now()).toISOString(),
-      expires_at: new Date(t.clock.now() + 300_000).toISOString(),
-      registrar: `did:web:localhost%3A${new URL(t.url).port}`,
-      signature: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-    });
+    expect(attestation[name]).toEqual(expected());
+    expect(Object.keys(attestation)).toHaveLength(6);
   });
 
   test.each([
-    ['identifier', { channel: 'email', code: '123456' }],
-    ['channel', { identifier: alice.identifier, code: '123456' }],
-    ['code', alice],
-  ])('§7 verify/check 400 Missing required fields: identifier, channel, code — %s', async (_, body) => {
+    ['§4 verify/check identifier', { channel: 'email', code: '123456' }],
+    ['§4 verify/check channel', { identifier: alice.identifier, code: '123456' }],
+    ['§4 verify/check code', alice],
+  ])('§7 verify/check 400 Missing required fields: identifier, channel, code: %s is required', async (_, body) => {
     const reply = await t.call('POST /api/verify/check', body);
     expect([reply.status, reply.body]).toEqual([400, { error: 'Missing required fields: identifier, channel, code' }]);
   });
@@ -238,12 +239,23 @@ describe('POST /api/verify/check', () => {
 });
 
 describe('GET /api/verify/status', () => {
+  test.each([
+    ['§2 verification state identifier', 'identifier', alice.identifier, alice.identifier],
+    ['§2 verification state channel', 'channel', 'email', 'email'],
+    ['§2 verification state verified', 'verified', false, true],
+    ['§2 verification state verifiedAt', 'verifiedAt', null, '2025-01-01T00:00:00.000Z'],
+  ])('%s: before and after the proof', async (_, name, before, after) => {
+    expect((await t.call('GET /api/verify/status', alice)).body[name]).toEqual(before);
+    await check(await send());
+    expect((await t.call('GET /api/verify/status', alice)).body[name]).toEqual(after);
+  });
+
   test('§3 verified = false: never verified, verifiedAt is null', async () => {
     const reply = await t.call('GET /api/verify/status', alice);
     expect([reply.status, reply.body]).toEqual([200, { ...alice, verified: false, verifiedAt: null }]);
   });
 
-  test('§3 verified = true: §2 verification state with the time of the check, and it stays', async () => {
+  test('§3 verified = true: verifiedAt holds the time of the check, and it stays', async () => {
     await check(await send());
     const at = new Date(t.clock.now()).toISOString();
     await t.clock.advance(30 * DAY);
@@ -251,10 +263,15 @@ describe('GET /api/verify/status', () => {
   });
 
   test.each([
-    ['Missing query parameters: identifier, channel', { identifier: alice.identifier }],
-    ['Invalid channel. Must be "sms" or "email"', { ...alice, channel: 'handle' }],
-    ['Invalid identifier', { ...alice, identifier: 'x' }],
-  ])('§4 verify/status parameters: 400 %s', async (error, query) => {
+    ['§4 verify/status identifier', 'Missing query parameters: identifier, channel', { channel: 'email' }],
+    ['§4 verify/status channel', 'Missing query parameters: identifier, channel', { identifier: alice.identifier }],
+    [
+      '§4 verify/status channel: email or sms',
+      'Invalid channel. Must be "sms" or "email"',
+      { ...alice, channel: 'handle' },
+    ],
+    ['§4 verify/status identifier: address or number', 'Invalid identifier', { ...alice, identifier: 'x' }],
+  ])('%s: 400 %s', async (_, error, query) => {
     const reply = await t.call('GET /api/verify/status', query);
     expect([reply.status, reply.body]).toEqual([400, { error }]);
   });

@@ -12,13 +12,19 @@ const alice = { identifier: 'alice@example.com', channel: 'email' };
 export function addTests(runtime: () => Runtime): void {
   const call = async (line: string, body?: unknown, headers: Record<string, string> = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ');
-    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'Content-Type': 'application/json' } };
+    const sent =
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { ...headers, 'Content-Type': 'application/json' } };
     const response = await fetch(runtime().url + path, { method, headers, ...sent });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
   const codeFor = (to: string) => {
-    const line = runtime().output().split('\n').findLast((text) => text.includes(`"${to}"`) && text.includes('"event":"code"'));
+    const line = runtime()
+      .output()
+      .split('\n')
+      .findLast((text) => text.includes(`"${to}"`) && text.includes('"event":"code"'));
     return (JSON.parse(line?.slice(line.indexOf('{')) ?? '{}') as { code?: string }).code;
   };
 
@@ -41,11 +47,16 @@ export function addTests(runtime: () => Runtime): void {
     expect((await call('POST /api/dids', claim)).body).toMatchObject({ ok: true, txHash: claim.txHash });
     const found = await call(`GET /api/dids/lookup?credentialId=${credentialId}`);
     expect(found.body).toMatchObject({ did, status: 'submitted' });
-    expect((await call('GET /api/sessions/status')).body).toMatchObject({ ip_registrations: 1, total_registrations: 1 });
+    expect((await call('GET /api/sessions/status')).body).toMatchObject({
+      ip_registrations: 1,
+      total_registrations: 1,
+    });
   });
 
   test('the boundary: preflight, HEAD, 404, 405, bad JSON, a body over the cap', async () => {
-    expect((await call('OPTIONS /api/sessions')).headers.get('access-control-allow-methods')).toBe('POST, HEAD, OPTIONS');
+    expect((await call('OPTIONS /api/sessions')).headers.get('access-control-allow-methods')).toBe(
+      'POST, HEAD, OPTIONS',
+    );
     expect((await call('HEAD /api/status')).body).toBeUndefined();
     expect((await call('GET /nothing')).body).toEqual({ error: 'not_found' });
     expect((await call('DELETE /api/status')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
@@ -56,7 +67,9 @@ export function addTests(runtime: () => Runtime): void {
 
   test('a limit holds, and tells when it frees', async () => {
     const results = await Promise.all(
-      Array.from({ length: 6 }, (_, n) => call('POST /api/sessions', { handle: `h${n}`, did: 'did:key:z' }, { 'Edge-Connecting-IP': '203.0.113.9' })),
+      Array.from({ length: 6 }, (_, n) =>
+        call('POST /api/sessions', { handle: `h${n}`, did: 'did:key:z' }, { 'Edge-Connecting-IP': '203.0.113.9' }),
+      ),
     );
     expect(results.filter(({ status }) => status === 200)).toHaveLength(3);
     const refused = results.find(({ status }) => status === 429);

@@ -1,0 +1,100 @@
+import { AbiConstructor, AbiFunction, type Address, type Hex, Secp256k1 } from 'ox';
+import { aliasHash } from '../../lib/alias.ts';
+import { toHex } from '../../lib/bytes.ts';
+import { didRegistryAbi } from '../../lib/chain/abi.ts';
+import { didHash } from '../../lib/did.ts';
+import type { P256PublicKey } from '../../lib/webauthn.ts';
+import { compileContracts } from '../../scripts/contracts.ts';
+import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';
+import { create2, deployContracts } from '../../scripts/world/deploy.ts';
+import { type Account, addressOf, devAccount, sendTransaction } from '../../scripts/world/wallet.ts';
+
+/** A transaction that was mined. */
+export interface Mined {
+  readonly txHash: Hex.Hex;
+  readonly block: number;
+  /** The signed bytes, to send it once more. */
+  readonly raw: Hex.Hex;
+}
+
+/** A DID as it goes on-chain; the hash of the alias is zero without a handle. */
+export interface Registrable {
+  readonly did: string;
+  readonly handle?: string;
+}
+
+/** A real chain with a registry, and what people do there. */
+export interface TestChain extends Chain {
+  readonly registry: Address.Address;
+  /** The settings of a vault on this chain. */
+  readonly vars: Readonly<Record<string, string>>;
+  /** Registers from a wallet of its own (a fresh one when absent), or through a `KeyHolder`; `registry` names another one. */
+  register(
+    what: Registrable,
+    by?: { wallet?: Account; holder?: Address.Address; registry?: Address.Address },
+  ): Promise<Mined>;
+  /** Sends a registration that is mined and reverts. */
+  revert(what: Registrable): Promise<Hex.Hex>;
+  /** Deploys a contract that controls what it registers and shows this P-256 key, as an account does. */
+  deployHolder(key: P256PublicKey): Promise<Address.Address>;
+  mine(blocks?: number): Promise<void>;
+  /** Replaces the newest blocks by empty ones. */
+  reorg(depth: number): Promise<void>;
+}
+
+/** Starts a chain of a test's own, with the contracts deployed. */
+export async function startTestChain(options: ChainOptions = {}): Promise<TestChain> {
+  const chain = await startChain(options);
+  const { rpc, url } = chain;
+  const { didRegistry: registry } = await deployContracts(rpc);
+  const { KeyHolder: holderArtifact } = await compileContracts();
+  const stranger = async (): Promise<Account> => {
+    const privateKey = Secp256k1.randomPrivateKey();
+    const account = { privateKey, address: addressOf(privateKey) };
+    await rpc('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
+    return account;
+  };
+  return {
+    ...chain,
+    registry,
+    vars: { RPC_URL: url, CHAIN_ID: String(options.chainId ?? 84532), DID_REGISTRY_ADDRESS: registry },
+    async register(what, { wallet, holder, registry: other = registry } = {}) {
+      const { privateKey } = wallet ?? (await stranger());
+      const data = registerData(what);
+      const call = holder ? { to: holder, data: forwardData(other, data) } : { to: other, data };
+      const { transactionHash: txHash, blockNumber } = await sendTransaction(rpc, privateKey, call);
+      const raw = (await rpc('eth_getRawTransactionByHash', [txHash])) as Hex.Hex;
+      return { txHash, block: Number(blockNumber), raw };
+    },
+    async revert(what) {
+      const from = devAccount('bob').address;
+      const call = { from, to: registry, data: registerData(what), gas: '0xf4240' };
+      await rpc('eth_call', [call, 'latest']).then(
+        () => Promise.reject(new Error('the transaction would not revert')),
+        () => undefined,
+      );
+      return (await rpc('eth_sendTransaction', [call])) as Hex.Hex;
+    },
+    async deployHolder({ x, y }) {
+      if (!holderArtifact) throw new Error('contracts/test/KeyHolder.sol is missing');
+      const { abi, bytecode } = holderArtifact;
+      const args = [BigInt(`0x${toHex(x)}`), BigInt(`0x${toHex(y)}`)];
+      return create2(rpc, AbiConstructor.encode(AbiConstructor.fromAbi(abi), { bytecode, args: args as never }));
+    },
+    mine: async (blocks = 1) => void (await rpc('anvil_mine', [`0x${blocks.toString(16)}`])),
+    reorg: async (depth) => void (await rpc('anvil_reorg', [depth, []])),
+  };
+}
+
+/** The call `register` for a DID and its handle. */
+export function registerData({ did, handle }: Registrable): Hex.Hex {
+  const alias = handle === undefined ? NO_ALIAS : aliasHash(handle);
+  return AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'register'), [didHash(did), alias, '']);
+}
+
+const NO_ALIAS = `0x${'0'.repeat(64)}` as const;
+const FORWARD = AbiFunction.from('function forward(address to, bytes data) returns (bytes)');
+
+function forwardData(to: Address.Address, data: Hex.Hex): Hex.Hex {
+  return AbiFunction.encodeData(FORWARD, [to, data]);
+}
