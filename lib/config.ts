@@ -31,7 +31,9 @@ export function readConfig(vars: Vars): Config {
   for (const name of SETTING_NAMES) {
     const result = parse(name, given[name]);
     if (result.success) values[camelCase(name)] = result.output;
-    else faults.push({ name, problem: result.problem, ...remedyOf(name, given[name]) });
+    else if (given[name] !== undefined) faults.push({ name, problem: result.problem });
+    // What else is unset could only not be derived from a setting that has a fault of its own.
+    else if (UNSET_REMEDIES[name]) faults.push({ name, problem: result.problem, remedy: UNSET_REMEDIES[name] });
   }
   // The rules also run beside faults, so that one start names everything; what did not parse is unset to them.
   const parsed = values as Partial<Config>;
@@ -76,11 +78,6 @@ function parse(name: SettingName, text: string | undefined) {
 
 function refusal(problem: string) {
   return { success: false, problem } as const;
-}
-
-function remedyOf(name: SettingName, text: string | undefined): { remedy?: string } {
-  const remedy = text === undefined ? UNSET_REMEDIES[name] : undefined;
-  return remedy === undefined ? {} : { remedy };
 }
 
 /** What to do about a setting that nothing can stand in for. */

@@ -17,7 +17,7 @@ export function didHash(did: string): `0x${string}` {
   return `0x${toHex(keccak_256(utf8(did)))}`;
 }
 
-/** The did:web of an origin, its port percent-encoded (W3C did:web method). */
+/** The did:web of an origin (W3C did:web method), the port and the brackets of an IPv6 address percent-encoded. */
 export function webDid(origin: string): string {
-  return `did:web:${new URL(origin).host.replace(':', '%3A')}`;
+  return `did:web:${encodeURIComponent(new URL(origin).host)}`;
 }

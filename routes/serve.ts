@@ -3,7 +3,6 @@ import type { Context } from '../lib/context.ts';
 import { VaultError } from '../lib/error.ts';
 import { createRequestLimit } from '../lib/limits.ts';
 import { describeError } from '../lib/log.ts';
-import type { Counter, Histogram } from '../lib/metrics.ts';
 import { randomId } from '../lib/random.ts';
 import type { Answer } from './answer.ts';
 import { answerFailure, answerPreflight, answerWrongMethod, callerRequestId, respond } from './boundary.ts';
@@ -84,15 +83,17 @@ function createLimits(vault: Context): Limits {
 function createMeasure({ clock, config, metrics, log }: Context) {
   const requests = metrics.counter('vault_http_requests_total', 'HTTP requests answered.');
   const durations = metrics.histogram('vault_http_request_duration_seconds', 'Time from request to answer.');
-  const known = new Map<string, { count: ReturnType<Counter['of']>; duration: ReturnType<Histogram['of']> }>();
+  const known = new Map<string, Map<string, ReturnType<typeof make>[]>>();
+  const make = (route: string, method: string, status: number) => ({
+    count: requests.of({ route, method, status: String(status) }),
+    duration: durations.of({ route }),
+  });
+  // By route, method and status without a text made for each request: this runs once a request.
   const seriesOf = (route: string, method: string, status: number) => {
-    const key = `${route} ${method} ${status}`;
-    const found = known.get(key);
-    if (found) return found;
-    const count = requests.of({ route, method, status: String(status) });
-    const made = { count, duration: durations.of({ route }) };
-    known.set(key, made);
-    return made;
+    const methods = known.get(route) ?? remember(known, route, new Map<string, ReturnType<typeof make>[]>());
+    const statuses = methods.get(method) ?? remember(methods, method, []);
+    statuses[status] ??= make(route, method, status);
+    return statuses[status];
   };
   const logsRequests = config.logLevel === 'debug';
   return (request: Request, route: string, status: number, startedAt: number, requestId: string): void => {
@@ -103,6 +104,11 @@ function createMeasure({ clock, config, metrics, log }: Context) {
     duration.observe(ms / 1000);
     if (logsRequests) log({ level: 'debug', event: 'request', method, path: route, status, ms, requestId });
   };
+}
+
+function remember<K, V>(map: Map<K, V>, key: K, value: V): V {
+  map.set(key, value);
+  return value;
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
