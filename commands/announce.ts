@@ -17,10 +17,12 @@ export function announce(settings: Settings, migrationsApplied: number, log: Log
   const hints = findHints(settings);
   if (config.logFormat === 'pretty') console.log(inWords(facts, hints));
   else {
-    const defaults = hints.map(({ setting }) => setting);
-    log({ level: 'info', event: 'listening', ...facts, version: VERSION, migrationsApplied, defaults });
+    const defaults = Object.fromEntries(hints.map(({ setting, text }) => [setting, text]));
+    log({ level: 'info', event: 'listening', ...facts, version: VERSION, migrationsApplied, defaults, next: NEXT });
   }
 }
+
+const NEXT = 'vault config shows what is in force, vault --help what there is';
 
 interface Hint {
   readonly setting: string;
@@ -38,7 +40,7 @@ function findHints({ config, sources }: Settings): readonly Hint[] {
   if (config.smsProvider === 'log')
     hints.push({
       setting: 'SMS_PROVIDER',
-      text: 'SMS codes are printed here instead of sent: set SMS_PROVIDER to twilio',
+      text: 'SMS codes are printed here instead of sent: set SMS_PROVIDER to twilio or none',
     });
   if (sources['RPC_URL'] === undefined && sources[`RPC_URL_${config.chainId}`] === undefined)
     hints.push({
@@ -66,7 +68,7 @@ function inWords(
     ...(hints.length > 0 ? ['', 'On default:', ...hints.map(({ text }) => `  - ${text}`)] : []),
     '',
     `Try it:    curl ${facts.url}/api/status`,
-    'Settings:  vault config shows what is in force, vault --help what there is. Ctrl+C stops.',
+    `Settings:  ${NEXT}. Ctrl+C stops.`,
     '',
   ];
   return lines.join('\n');

@@ -33,7 +33,7 @@ export function parseArguments(
   const words = [...argv];
   const named = words[0] !== undefined && !words[0].startsWith('-');
   const command = named ? (words.shift() as string) : 'serve';
-  const own = commands[command];
+  const own = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!own) throw unknown('command', command, Object.keys(commands));
   const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
   while (words.length > 0) {
@@ -63,7 +63,7 @@ function takeFlag(
     );
   const option = flag.slice(2);
   const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
-  const isOption = OPTIONS[option] !== undefined && own.includes(option);
+  const isOption = own.includes(option);
   if (!isOption && !setting) throw unknownFlag(flag, own);
   if (setting && SETTINGS[setting].kind === 'secret')
     throw new UsageError(

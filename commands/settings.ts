@@ -10,15 +10,17 @@ export interface Settings extends Given {
   readonly config: Config;
 }
 
-/** Merges, completes and checks the settings; with an embedded database the secrets that nobody set are kept in the data directory. Throws `UsageError`, and system errors of the data directory. */
+/** Merges, completes and checks the settings; with an embedded database the secrets that nobody set are kept in the data directory. Throws `UsageError`, and an `Error` when the data directory cannot be used. */
 export function loadSettings(given: Arguments): Settings {
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
-  if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
   const vars = { ...settings.vars };
-  for (const name of unkept) {
-    vars[name] = keepSecret(join(config.dataDir, SECRET_FILES[name]), vars[name] ?? '', settings.warnings);
-  }
+  inDataDirectory(config.dataDir, () => {
+    if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
+    for (const name of unkept) {
+      vars[name] = keepSecret(join(config.dataDir, SECRET_FILES[name]), vars[name] ?? '', settings.warnings);
+    }
+  });
   return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
 }
 
@@ -37,7 +39,7 @@ export function previewSettings({ vars: flags, options }: Arguments) {
   for (const name of isEmbedded(DATABASE_URL) ? SECRET_NAMES : []) {
     if (vars[name] !== undefined) continue;
     const path = join(DATA_DIR, SECRET_FILES[name]);
-    const kept = readSecret(path, warnings);
+    const kept = inDataDirectory(DATA_DIR, () => readSecret(path, warnings));
     if (kept === undefined) unkept.push(name);
     vars[name] = kept ?? randomSecret();
     sources[name] = `generated, ${path}`;
@@ -62,6 +64,16 @@ export function checkSettings({ vars, sources }: Pick<Given, 'vars' | 'sources'>
 /** Whether the database is a file of this machine. */
 export function isEmbedded(databaseUrl: string): boolean {
   return /^file:/i.test(databaseUrl);
+}
+
+/** Names the directory in whatever the system says against it. */
+function inDataDirectory<T>(dir: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`DATA_DIR ${dir} cannot be used: ${reason}`, { cause: error });
+  }
 }
 
 const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];

@@ -26,22 +26,21 @@ export function describeFault({ name, problem, remedy }: Fault): string {
 /** Parses settings; names it does not know are left alone, an empty text is an unset one. Throws `ConfigError` with all faults. */
 export function readConfig(vars: Vars): Config {
   const given = effectiveVars(vars);
-  const faults: Fault[] = [];
+  const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
   const values: Record<string, unknown> = {};
+  const unread = new Map<SettingName, Fault>();
   for (const name of SETTING_NAMES) {
     const result = parse(name, given[name]);
     if (result.success) values[camelCase(name)] = result.output;
-    else if (given[name] !== undefined) faults.push({ name, problem: result.problem });
-    // What else is unset could only not be derived from a setting that has a fault of its own.
-    else if (UNSET_REMEDIES[name]) faults.push({ name, problem: result.problem, remedy: UNSET_REMEDIES[name] });
+    else unread.set(name, { name, problem: result.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
   }
+  // A default that cannot be read was derived from a setting that cannot be: only that one is told.
+  const told = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
   // The rules also run beside faults, so that one start names everything; what did not parse is unset to them.
-  const parsed = values as Partial<Config>;
-  const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
-  const known = new Set(faults.map(({ name }) => name));
-  faults.push(...RULES.flatMap((rule) => rule(parsed, isSet)).filter(({ name }) => !known.has(name)));
-  if (faults.length > 0) throw new ConfigError(faults);
-  return parsed as Config;
+  const config = values as Partial<Config>;
+  told.push(...RULES.flatMap((rule) => rule(config, isSet)).filter(({ name }) => !unread.has(name)));
+  if (told.length > 0 || unread.size > 0) throw new ConfigError(told.length > 0 ? told : [...unread.values()]);
+  return config as Config;
 }
 
 /** The text of every setting in force: what was given, without white space around it, else the default. */
@@ -81,7 +80,7 @@ function refusal(problem: string) {
 }
 
 /** What to do about a setting that nothing can stand in for. */
-const UNSET_REMEDIES: { readonly [Name in SettingName]?: string } = {
-  VAULT_SECRET: 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32',
-  RPC_URL: 'to an endpoint of the chain, as no public one is known for this CHAIN_ID',
+const UNSET_REMEDIES: Readonly<Record<string, { readonly remedy: string }>> = {
+  VAULT_SECRET: { remedy: 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
+  RPC_URL: { remedy: 'to an endpoint of the chain, as no public one is known for this CHAIN_ID' },
 };

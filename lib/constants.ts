@@ -77,6 +77,9 @@ export const RPC_BATCH_RETRY_MS = 10 * MINUTE_MS;
 /** The most of a node's own words that is logged. */
 export const RPC_MESSAGE_CHARS_MAX = 120;
 
+/** The log: causes told of one failure. */
+export const LOG_CAUSES_MAX = 5;
+
 /** Messages: their providers' answers, the mail server's, and the mails on their way to it. */
 export const MESSAGE_ANSWER_BYTES_MAX = 64 * 1024;
 /** One segment in the GSM 7-bit alphabet. */

@@ -50,11 +50,11 @@ export async function findDid({ db }: Services, credentialId: string): Promise<D
   if (!row) throw new VaultError('not_found');
   return {
     credentialId,
-    did: String(row['did']),
-    channel: String(row['channel']),
+    did: row['did'] as string,
+    channel: row['channel'] as string,
     status: row['status'] as RegistrationStatus,
     proven: Number(row['strength']) > 0,
-    txHash: String(row['tx_hash']),
+    txHash: row['tx_hash'] as string,
     blockNumber: row['block_number'] as number | null,
     smartAccount: row['smart_account'] as string | null,
     registeredAt: isoTime(Number(row['registered_at'])),

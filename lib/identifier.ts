@@ -28,13 +28,19 @@ export function inferChannel(text: string): Channel {
   return /^\s*\+|^ \d/.test(text) ? 'sms' : 'handle';
 }
 
-/** A handle in normal form, or undefined: 1–64 of `a-z 0-9 . _ -`, starting and ending with a letter or digit. */
-export function normalHandle(text: string): string | undefined {
-  const handle = text.trim().toLowerCase();
-  return /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/.test(handle) ? handle : undefined;
+/** The normal form of an identifier of the channel its form suggests, or undefined. */
+export function normalIdentifier(text: string): string | undefined {
+  return NORMAL_FORM[inferChannel(text)](text);
 }
 
-/** The identifier with all but its first character and, of an address, its domain hidden: the only form events and logs may show. */
+/** A handle in normal form, or undefined: 1–64 of `a-z 0-9 . _ -`, starting and ending with a letter or digit. */
+export function normalHandle(text: string): string | undefined {
+  const handle = text.trim();
+  // Judged before lower-casing, which makes an ASCII letter of the Kelvin sign.
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(handle) ? handle.toLowerCase() : undefined;
+}
+
+/** The identifier as events and logs may show it: its first character and, of an address, the domain; of a phone number the first two and the last two digits. */
 export function maskIdentifier({ channel, value }: Pick<Identifier, 'channel' | 'value'>): string {
   if (channel === 'email') return `${value.slice(0, 1)}***${value.slice(value.lastIndexOf('@'))}`;
   if (channel === 'sms') return `${value.slice(0, 3)}***${value.slice(-2)}`;

@@ -1,3 +1,5 @@
+import { LOG_CAUSES_MAX } from './constants.ts';
+
 /** Severities, most severe first. */
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
@@ -21,9 +23,23 @@ export function atLevel(level: LogLevel, log: Log): Log {
   };
 }
 
-/** What the log may say of an unexpected failure: name, message and stack, with the chain of causes. */
+/** What the log may say of an unexpected failure: name, message and stack, and the causes behind it, the nearest first. */
 export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause).message };
-  return { message: `${error.name}: ${error.message}`, ...(error.stack ? { stack: error.stack } : {}), ...cause };
+  const causes = causesOf(error).map(say).join('; ');
+  const stack = error instanceof Error ? error.stack : undefined;
+  return { message: say(error), ...(stack ? { stack } : {}), ...(causes ? { cause: causes } : {}) };
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  // Bounded, because nothing keeps a chain of causes from ending in itself.
+  for (let one = error; one instanceof Error && one.cause !== undefined && causes.length < LOG_CAUSES_MAX; ) {
+    one = one.cause;
+    causes.push(one);
+  }
+  return causes;
+}
+
+function say(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

@@ -46,7 +46,7 @@ export interface Metrics {
 /** Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's timeout). */
 export const DURATION_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A fresh, empty set. Naming a family twice returns the same one. */
+/** A fresh, empty set. Naming a family twice returns the same one, as it was named first. */
 export function createMetrics(): Metrics {
   const families = new Map<string, Named>();
   const family = (name: string, help: string, type: Family['type'], bounds: readonly number[] = []): Named => {
@@ -78,10 +78,10 @@ export function createMetrics(): Metrics {
     histogram(name, help, bounds = DURATION_BOUNDS_SECONDS) {
       const named = family(name, help, 'histogram', bounds);
       return {
-        observe: (seconds, labels = NONE) => count(seriesOf(named, labels), bounds, seconds),
+        observe: (seconds, labels = NONE) => count(seriesOf(named, labels), named.bounds, seconds),
         of(labels) {
           const one = seriesOf(named, labels);
-          return { observe: (seconds) => count(one, bounds, seconds) };
+          return { observe: (seconds) => count(one, named.bounds, seconds) };
         },
       };
     },

@@ -10,7 +10,7 @@ const RESERVED_HANDLES: ReadonlySet<string> = new Set(
   webmaster well-known www you`.split(/\s+/),
 );
 
-/** What the operator reserves besides, both lists as given in the settings. */
+/** What the operator reserves besides, identifiers and domains in normal form. */
 export interface ReservedSettings {
   readonly reservedIdentifiers: readonly string[];
   readonly reservedDomains: readonly string[];
@@ -18,11 +18,11 @@ export interface ReservedSettings {
 
 /** Whether the identifier may not be registered: a built-in handle, the operator's own list, or a reserved local part at a reserved domain. */
 export function isReserved({ channel, value }: Identifier, settings: ReservedSettings): boolean {
-  if (settings.reservedIdentifiers.some((entry) => entry.trim().toLowerCase() === value)) return true;
+  if (settings.reservedIdentifiers.includes(value)) return true;
   if (channel === 'handle') return RESERVED_HANDLES.has(value);
   if (channel !== 'email') return false;
   const at = value.lastIndexOf('@');
   const domain = value.slice(at + 1);
   const local = value.slice(0, at);
-  return settings.reservedDomains.some((entry) => entry.trim().toLowerCase() === domain) && RESERVED_HANDLES.has(local);
+  return settings.reservedDomains.includes(domain) && RESERVED_HANDLES.has(local);
 }

@@ -1,10 +1,11 @@
 import { equalBytes } from './bytes.ts';
-import { isLoopbackHost, parseSecret } from './forms.ts';
+import { isLoopbackHost } from './places.ts';
+import { parseSecret } from './secrets.ts';
 import type { Config, SettingName } from './settings.ts';
 
 /** One thing wrong with one setting, in words that complete "NAME …" and never hold its value. */
 export interface Fault {
-  readonly name: string;
+  readonly name: SettingName;
   readonly problem: string;
   readonly remedy?: string;
 }
@@ -32,7 +33,8 @@ const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config })
   const otherwise = 'or set ALLOW_LOG_DELIVERY=true if codes may be printed';
   if (config.emailProvider === 'log')
     faults.push({ name: 'EMAIL_PROVIDER', problem, remedy: `set smtp or resend, ${otherwise}` });
-  if (config.smsProvider === 'log') faults.push({ name: 'SMS_PROVIDER', problem, remedy: `set twilio, ${otherwise}` });
+  if (config.smsProvider === 'log')
+    faults.push({ name: 'SMS_PROVIDER', problem, remedy: `set twilio or none, ${otherwise}` });
   return faults;
 };
 

@@ -4,19 +4,21 @@ import * as limit from './constants.ts';
 import { isDid, webDid } from './did.ts';
 import * as form from './forms.ts';
 import { LOG_LEVELS } from './log.ts';
+import * as place from './places.ts';
+import * as secrecy from './secrets.ts';
 import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
 
 const LISTENING = {
-  HOST: plain('address to listen on', form.host, '127.0.0.1'),
+  HOST: plain('address to listen on', place.host, '127.0.0.1'),
   PORT: plain('port to listen on; 0 picks a free one and prints it', form.integer(0, 65_535), '8787'),
   BASE_URL: plain(
     'public origin of the service',
-    form.origin,
+    place.origin,
     derived('http://localhost:<PORT>', ({ PORT }) => `http://localhost:${PORT}`),
   ),
   TRUSTED_PROXIES: plain(
     'networks whose CLIENT_IP_HEADER is believed (CIDR, comma list), or none',
-    form.networks(1),
+    place.networks(1),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
   CLIENT_IP_HEADER: plain("header that carries the client's address", form.headerName, 'Edge-Connecting-IP'),
@@ -26,75 +28,79 @@ const STORAGE = {
   DATA_DIR: plain('directory of the generated keys and of the embedded database', form.text, './vault-data'),
   DATABASE_URL: endpoint(
     'file: for the embedded database; libsql:, https: or wss: for Turso or a libSQL server',
-    form.databaseUrl,
+    place.databaseUrl,
     derived(
       'file:<DATA_DIR>/vault.db',
       ({ DATA_DIR = '' }) => `file:${DATA_DIR.replace(/[%?#]/g, encodeURIComponent)}/vault.db`,
     ),
   ),
-  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(form.token(1))),
+  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrecy.token(1))),
   DATABASE_MAX_CONNECTIONS: count('statements under way at most', limit.DATABASE_MAX_CONNECTIONS, 1),
 };
 
 const KEYS = {
   VAULT_SECRET: secret(
     'root secret: code pepper, operator DID and attestation key are derived from it',
-    form.secret,
+    secrecy.secret,
     derived('generated into <DATA_DIR>/vault.secret'),
   ),
   OPERATOR_SECRET: secret(
     'bearer secret of the operator routes',
-    optional(form.secretText),
+    optional(secrecy.secretText),
     derived('generated into <DATA_DIR>/operator.secret'),
   ),
   ATTESTATION_SIGNING_KEY: secret(
     'attestation keys, the current one first, previous ones behind commas',
-    optional(form.secrets(limit.ATTESTATION_KEYS_MAX)),
+    optional(secrecy.secrets(limit.ATTESTATION_KEYS_MAX)),
     derived('derived from VAULT_SECRET'),
   ),
   REGISTRAR_DID: plain(
     'DID that attestations are issued by',
     form.parsed('must be a DID', (text) => (isDid(text) ? text : undefined)),
     derived('did:web:<host of BASE_URL>', ({ BASE_URL = '' }) =>
-      form.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
+      place.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
     ),
   ),
-  REGISTRAR_PRIVATE_KEY: secret('account that registers DIDs for others and pays for it', optional(form.privateKey)),
+  REGISTRAR_PRIVATE_KEY: secret('account that registers DIDs for others and pays for it', optional(secrecy.privateKey)),
 };
 
 const DELIVERY = {
   EMAIL_PROVIDER: plain('how codes are mailed; log prints them', form.oneOf('log', 'smtp', 'resend'), 'log'),
   EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(form.mailbox)),
-  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(form.smtpUrl)),
-  RESEND_API_KEY: secret('key of the Resend API', optional(form.token(1))),
-  RESEND_API_URL: endpoint('base URL of the Resend API', form.httpUrl, 'https://api.resend.com'),
-  SMS_PROVIDER: plain('how codes go to phones; log prints them', form.oneOf('log', 'twilio'), 'log'),
+  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(place.smtpUrl)),
+  RESEND_API_KEY: secret('key of the Resend API', optional(secrecy.token(1))),
+  RESEND_API_URL: endpoint('base URL of the Resend API', place.httpUrl, 'https://api.resend.com'),
+  SMS_PROVIDER: plain(
+    'how codes go to phones; log prints them, none sends none',
+    form.oneOf('log', 'none', 'twilio'),
+    'log',
+  ),
   TWILIO_ACCOUNT_SID: plain('Twilio account', optional(form.sid('AC'))),
-  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(form.token(1))),
+  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(secrecy.token(1))),
   TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', optional(form.sid('VA'))),
-  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', form.httpUrl, 'https://verify.twilio.com'),
+  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', place.httpUrl, 'https://verify.twilio.com'),
   ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', form.boolean, 'false'),
 };
 
 const UPSTREAMS = {
-  BUNDLER_URL: endpoint("ERC-4337 bundler; may hold a provider's key, and is never shown", optional(form.httpUrl)),
+  BUNDLER_URL: endpoint("ERC-4337 bundler; may hold a provider's key, and is never shown", optional(place.httpUrl)),
   BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods passed on besides the built-in ones', form.bundlerMethods, ''),
-  INDEXER_URL: endpoint("indexer to ask instead of the vault's own follower", optional(form.httpUrl)),
-  WEBHOOK_URL: endpoint('where events are posted', optional(form.httpUrl)),
+  INDEXER_URL: endpoint("indexer to ask instead of the vault's own follower", optional(place.httpUrl)),
+  WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
   WEBHOOK_SECRET: secret(
     'key that signs webhooks, whsec_ and base64 (Standard Webhooks)',
-    optional(form.webhookSecret),
+    optional(secrecy.webhookSecret),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
 };
 
 const NAMES = {
-  RESERVED_IDENTIFIERS: plain('identifiers nobody may take, besides the built-in ones', form.words, ''),
+  RESERVED_IDENTIFIERS: plain('identifiers nobody may take, besides the built-in ones', form.identifiers, ''),
   RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) nobody may take', form.domains, ''),
   DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', form.didMethods, ''),
   SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', form.countries, ''),
   APPS: plain('names that requests may carry in X-Vault-App', form.apps, ''),
-  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', form.origins, ''),
+  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', place.origins, ''),
 };
 
 const LIMITS = {
@@ -122,10 +128,10 @@ const LIMITS = {
 const OPERATION = {
   METRICS_ALLOW: plain(
     'networks that may read /metrics (CIDR, comma list), or none',
-    form.networks(0),
+    place.networks(0),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
-  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(form.token(16))),
+  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrecy.token(16))),
   STREAM_TOKEN_TTL_SECONDS: count('lifetime of a stream token at most', limit.STREAM_TOKEN_TTL_SECONDS, 1, 300),
   STREAM_HEARTBEAT_SECONDS: count("pause between a stream's heartbeats", limit.STREAM_HEARTBEAT_SECONDS, 1, 120),
   STREAM_QUEUE_EVENTS_MAX: count('events queued for one subscriber', limit.STREAM_QUEUE_EVENTS_MAX, 1, 100_000),
@@ -179,5 +185,5 @@ function count(meaning: string, fallback: number, min = 0, max = 1_000_000_000) 
 }
 
 function whileLoopback({ BASE_URL = '' }: Vars): string {
-  return URL.canParse(BASE_URL) && form.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
+  return URL.canParse(BASE_URL) && place.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
 }

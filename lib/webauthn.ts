@@ -72,7 +72,7 @@ function namesChallenge(clientData: Uint8Array, challenge: Uint8Array): boolean 
 
 /** r‖s (64 bytes) of a DER ECDSA signature, or undefined when the encoding is not the one and only (ITU-T X.690 section 8.3). */
 function rawSignature(der: Uint8Array | undefined): Uint8Array<ArrayBuffer> | undefined {
-  if (!der || der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
+  if (der?.[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const r = readInteger(der, 2);
   const s = r && readInteger(der, r.end);
   return s && s.end === der.length ? concat(r.bytes, s.bytes) : undefined;

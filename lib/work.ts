@@ -40,7 +40,7 @@ function everyMinute(task: Task): Task {
 /** Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash swallowed. */
 async function sweep({ db, clock, metrics }: Context): Promise<boolean> {
   const now = clock.now();
-  const [lost, ...swept] = await db.write(
+  const results = await db.write(
     markLostCodes(now),
     sweepCodes(now),
     sweepSessions(now),
@@ -48,8 +48,8 @@ async function sweep({ db, clock, metrics }: Context): Promise<boolean> {
     sweepIdempotency(now),
     sweepRows(now),
   );
-  const count = lost?.rowsAffected ?? 0;
+  const count = results[0]?.rowsAffected ?? 0;
   if (count > 0)
     metrics.counter('vault_codes_lost_total', 'Codes whose message was not accepted before a crash.').add({}, count);
-  return swept.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
+  return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
 }

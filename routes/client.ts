@@ -25,7 +25,8 @@ export function createFindClient({
   return (request, peer) => {
     const found = peer === undefined ? { key: UNKNOWN, trusted: trustClientIpHeader } : lookUp(peer);
     if (!found.trusted) return found.key;
-    const ip = parseIp(request.headers.get(config.clientIpHeader)?.trim() ?? '');
+    const named = request.headers.get(config.clientIpHeader);
+    const ip = named === null ? undefined : parseIp(named.trim());
     return ip ? clientKey(ip) : found.key;
   };
 }

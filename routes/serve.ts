@@ -120,9 +120,10 @@ function createRequestIds({ random }: Context): () => string {
   return () => prefix + (count++).toString(16).padStart(12, '0');
 }
 
-/** The cause goes to the log with the request id, never to the caller. */
+/** The cause goes to the log with the request id, never to the caller; what an upstream did is a warning, the rest is a fault of ours. */
 function logFailure({ log }: Context, request: Request, requestId: string, error: unknown): void {
   const { message, stack, cause } = describeError(error);
   const path = pathOf(request.url).slice(0, 200);
-  log({ level: 'error', event: 'request_failed', method: request.method, path, requestId, message, stack, cause });
+  const level = error instanceof VaultError ? 'warn' : 'error';
+  log({ level, event: 'request_failed', method: request.method, path, requestId, message, stack, cause });
 }

@@ -12,12 +12,17 @@ interface Counts {
   readonly skipped: number;
 }
 
+const COLORS = process.stdout.isTTY ? 'force' : 'off';
+
 /** `--no-script`: a plain `bun check` would run this script again. */
 const TYPES = [process.execPath, 'check', '--no-script'];
 
 /** What is judged without running the vault. The package comes first: the examples are checked against the types it ships. */
 const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
-  ['formatting and lint', () => run('node_modules/.bin/biome', 'ci', '.')],
+  [
+    'formatting and lint',
+    () => run('node_modules/.bin/biome', 'ci', '--diagnostic-level=warn', `--colors=${COLORS}`, '.'),
+  ],
   ['package', () => buildPackage(join(ROOT, 'dist')).then(() => true)],
   ['types', () => run(...TYPES)],
   ['types on any Fetch runtime', () => run(...TYPES, '--project', 'lib/tsconfig.json')],
@@ -41,7 +46,13 @@ async function runTests(): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-report-'));
   const report = join(folder, 'junit.xml');
   try {
-    const ok = await run(process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`);
+    const ok = await run(
+      process.execPath,
+      'test',
+      '--timeout=30000',
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+    );
     const file = Bun.file(report);
     const counts = (await file.exists()) ? readReport(await file.text()) : NONE;
     // A crash, or a file that cannot be loaded, fails the run without failing a test.

@@ -1,5 +1,6 @@
 import type { Address } from 'ox/Address';
 import * as form from '../forms.ts';
+import * as place from '../places.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from '../setting.ts';
 
 /** The chains whose names and public endpoints are known, and what is deployed where. */
@@ -31,7 +32,7 @@ export const CHAIN_SETTINGS = {
   ),
   RPC_URL: endpoint(
     "JSON-RPC endpoint of the chain; may hold a provider's key, and is never shown",
-    form.httpUrl,
+    place.httpUrl,
     derived(
       "the chain's public endpoint",
       (vars) => vars[`RPC_URL_${vars['CHAIN_ID']}`] ?? CHAINS[vars['CHAIN_ID'] ?? '']?.['RPC_URL'],
@@ -39,11 +40,11 @@ export const CHAIN_SETTINGS = {
   ),
   RPC_PUBLIC_URL: plain(
     'endpoint that GET /api/status shows',
-    form.httpUrl,
+    place.httpUrl,
     derived('origin of RPC_URL', ({ RPC_URL = '' }) => (URL.canParse(RPC_URL) ? new URL(RPC_URL).origin : undefined)),
   ),
-  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', form.httpUrl, rpcOf('84532')),
-  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', form.httpUrl, rpcOf('8453')),
+  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', place.httpUrl, rpcOf('84532')),
+  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', place.httpUrl, rpcOf('8453')),
   ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point', 'ENTRY_POINT_ADDRESS'),
   DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
@@ -56,7 +57,7 @@ function contract(meaning: string, name: string): Setting<Address | null> {
   const words = `${CHAINS[84532]?.[name]} on chain 84532, else none`;
   return plain(
     `${meaning}, or none`,
-    form.address,
+    place.address,
     derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
   );
 }

@@ -32,6 +32,7 @@ interface Outside {
 export function createSmsProvider(outside: Outside): SmsProvider {
   const { config } = outside;
   if (config.smsProvider === 'log') return printer(outside);
+  if (config.smsProvider === 'none') return refuser(outside);
   const { twilioAccountSid: accountSid, twilioAuthToken: authToken, twilioVerifyServiceSid: serviceSid } = config;
   if (accountSid === undefined || authToken === undefined || serviceSid === undefined) {
     throw new Error('SMS_PROVIDER=twilio needs TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_VERIFY_SERVICE_SID');
@@ -46,5 +47,14 @@ function printer(outside: Outside): OwnSms {
     kind: 'own',
     send: ({ to, code }) =>
       attempt(outside, how, async () => outside.log({ level: 'info', event: 'code', channel: 'sms', to, code })),
+  };
+}
+
+/** Sends nothing: for a vault that proves addresses of mail only. */
+function refuser(outside: Outside): OwnSms {
+  const how = { channel: 'sms', provider: 'none', failure: 'sms_send_failed' } as const;
+  return {
+    kind: 'own',
+    send: () => attempt(outside, how, () => Promise.reject(new Error('SMS_PROVIDER is none'))),
   };
 }

@@ -1,7 +1,7 @@
 /** SMS codes kept by Twilio Verify v2: https://www.twilio.com/docs/verify/api and its error codes (https://www.twilio.com/docs/api/errors). */
 import { utf8 } from '../bytes.ts';
 import type { Clock } from '../clock.ts';
-import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { badRequest, VaultError } from '../error.ts';
 import type { Metrics } from '../metrics.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../upstream.ts';
@@ -98,8 +98,10 @@ function parse(text: string, http: number): object {
 /** Throws unless a verification is under way. */
 function started(answer: Answer): void {
   if (answer.http >= 200 && answer.http < 300 && answer.status === 'pending') return;
-  // Too many sends, and too many checks of the number's pending code: both pass with time.
-  if (answer.http === 429 && (answer.code === 60203 || answer.code === 60202)) throw new VaultError('rate_limited');
+  // Too many sends, and too many checks of the number's pending code: both pass with that code.
+  if (answer.http === 429 && (answer.code === 60203 || answer.code === 60202)) {
+    throw new VaultError('rate_limited', 'rate_limited', { retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS });
+  }
   throw refused(answer);
 }
 

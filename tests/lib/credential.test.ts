@@ -43,7 +43,12 @@ describe('a credential id', () => {
   });
 
   const REFUSED = ['', 'AAAAAAAAAAAAAAAAAAAAAB', 'AAAAAAAAAAAAAAAAAAAAAAAA!', 'AAAAAAAAAAAAAAAAAAAAAA=']
-    .concat(['AAAAAAAAAAAAAAAAAAAAAA===', 'AAAAAAAAAAA AAAAAAAAAAAA', 'AAAAAAAAAAAAAAAAAAAAAA\n', 'AAAAAAAAAAAAAAAAAAAAAAAAA'])
+    .concat([
+      'AAAAAAAAAAAAAAAAAAAAAA===',
+      'AAAAAAAAAAA AAAAAAAAAAAA',
+      'AAAAAAAAAAAAAAAAAAAAAA\n',
+      'AAAAAAAAAAAAAAAAAAAAAAAAA',
+    ])
     .map((text) => [text]);
   test.each(REFUSED)('%p is 400 Invalid credentialId', (text) => {
     expect(canonical(text)).toBe('Invalid credentialId');

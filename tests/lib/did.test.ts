@@ -15,7 +15,16 @@ describe('DID Core section 3.1', () => {
 
   const OTHERS = ['', 'did', 'did:', 'did::', 'did:key', 'did:key:', 'did::abc', 'did:ex:a:', 'DID:key:a', 'Did:key:a']
     .concat(['did:Key:a', 'did:k-y:a', 'did:k%65y:a', 'did:ex:a b', ' did:ex:a', 'did:ex:a ', 'did:ex:a\n', 'did:ex:ä'])
-    .concat(['did:ex:%', 'did:ex:%4', 'did:ex:%4g', 'did:ex:a%', 'did:ex:a/b', 'did:ex:a?b', 'did:ex:a#b', 'did:ex:a~b'])
+    .concat([
+      'did:ex:%',
+      'did:ex:%4',
+      'did:ex:%4g',
+      'did:ex:a%',
+      'did:ex:a/b',
+      'did:ex:a?b',
+      'did:ex:a#b',
+      'did:ex:a~b',
+    ])
     .concat(['did:ex:a;b', 'did:ex:a@b', 'urn:did:ex:a', `did:key:${'a'.repeat(2041)}`])
     .map((text) => [text]);
   test.each(OTHERS)('%p is none', (text) => {
@@ -32,7 +41,8 @@ describe('DID Core section 3.1', () => {
       const id = [...before, end].map((segment) => segment.join('')).join(':');
       expect(isDid(`did:${name}:${id}`)).toBe(true);
       const broken = `${id.slice(0, at)}${char}${id.slice(at)}`;
-      if (!/^(?:[^%]|%[0-9a-fA-F]{2})*$/.test(broken) || char !== '%') expect(isDid(`did:${name}:${broken}`)).toBe(false);
+      if (!/^(?:[^%]|%[0-9a-fA-F]{2})*$/.test(broken) || char !== '%')
+        expect(isDid(`did:${name}:${broken}`)).toBe(false);
     });
   });
 });

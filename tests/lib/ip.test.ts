@@ -81,12 +81,15 @@ describe('an address', () => {
   });
 
   test('reads back what any sixteen bytes are written as: padded or not, compressed anywhere, with an IPv4 end', () => {
-    always(fc.tuple(groups, fc.nat(8), fc.nat(8), fc.boolean(), fc.boolean()), ([values, from, length, isMixed, isPadded]) => {
-      const zeroed = values.map((value, i) => (i >= from && i < from + length ? 0 : value));
-      const bytes = Uint8Array.from(zeroed.flatMap((value) => [value >> 8, value & 255]));
-      const isMapped = toHex(bytes).startsWith(`${'0'.repeat(20)}ffff`);
-      expect(ip(spell(zeroed, { from, length, isMixed, isPadded }))).toEqual(isMapped ? bytes.slice(12) : bytes);
-    });
+    always(
+      fc.tuple(groups, fc.nat(8), fc.nat(8), fc.boolean(), fc.boolean()),
+      ([values, from, length, isMixed, isPadded]) => {
+        const zeroed = values.map((value, i) => (i >= from && i < from + length ? 0 : value));
+        const bytes = Uint8Array.from(zeroed.flatMap((value) => [value >> 8, value & 255]));
+        const isMapped = toHex(bytes).startsWith(`${'0'.repeat(20)}ffff`);
+        expect(ip(spell(zeroed, { from, length, isMixed, isPadded }))).toEqual(isMapped ? bytes.slice(12) : bytes);
+      },
+    );
   });
 
   test('reads back what any four bytes are written as', () => {

@@ -8,7 +8,8 @@ const reserves = (channel: Channel, text: string, vars: Readonly<Record<string, 
   isReserved(parseIdentifier(channel, text), readConfig({ VAULT_SECRET, ...vars }));
 
 describe('a handle', () => {
-  const NAMED = `admin administrator root system support help security abuse postmaster webmaster hostmaster noreply no-reply
+  const NAMED =
+    `admin administrator root system support help security abuse postmaster webmaster hostmaster noreply no-reply
     mailer-daemon api www mail ftp vault registrar official staff moderator null undefined me you anonymous wallet pay
     enclave console metrics status well-known`.split(/\s+/);
 

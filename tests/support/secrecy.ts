@@ -6,8 +6,13 @@ import { describeError } from '../../lib/log.ts';
 /** Fails when the log's description of an error, or anything else that hangs on it (stack, causes, own members), contains one of the texts. */
 export function expectTellsNothing(error: unknown, ...texts: readonly string[]): void {
   expect(error).toBeInstanceOf(Error);
-  const all =
-    `${JSON.stringify(describeError(error))}\n${inspect(error, { depth: null, showHidden: true })}`.toLowerCase();
+  expectHoldsNone([describeError(error), error], ...texts);
+}
+
+/** Fails when a value, its hidden members included, contains one of the texts in any case. */
+export function expectHoldsNone(value: unknown, ...texts: readonly string[]): void {
+  const options = { depth: null, showHidden: true, maxArrayLength: null, maxStringLength: null };
+  const all = `${JSON.stringify(value)}\n${inspect(value, options)}`.toLowerCase();
   for (const text of texts) expect(all).not.toContain(text.toLowerCase());
 }
 

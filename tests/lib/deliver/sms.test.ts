@@ -12,7 +12,7 @@ const account = {
   twilioApiUrl: 'http://127.0.0.1:9',
 };
 
-function open(config: Partial<typeof account> & { smsProvider: 'log' | 'twilio' }) {
+function open(config: Partial<typeof account> & { smsProvider: 'log' | 'none' | 'twilio' }) {
   const entries: LogEntry[] = [];
   const metrics = createMetrics();
   const log = (entry: LogEntry) => void entries.push(entry);
@@ -27,6 +27,14 @@ test('the log provider carries the code that the vault keeps, and prints it', as
   await sms.send({ to: '+15005550006', code: '042137', lifetimeSeconds: 90 });
   expect(entries).toEqual([{ level: 'info', event: 'code', channel: 'sms', to: '+15005550006', code: '042137' }]);
   expect(tally(metrics, 'vault_messages_total')).toEqual(['{channel="sms",provider="log",outcome="accepted"} 1']);
+});
+
+test('none sends nothing, and says so', async () => {
+  const { sms, entries } = open({ smsProvider: 'none' });
+  if (sms.kind !== 'own') throw new Error('nobody else keeps codes here');
+  const sent = sms.send({ to: '+15005550006', code: '042137', lifetimeSeconds: 90 });
+  await expect(sent).rejects.toMatchObject({ code: 'sms_send_failed' });
+  expect(entries).toEqual([]);
 });
 
 test('Twilio keeps its codes itself', () => {

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VERSION } from '../lib/version.ts';
+import { buildBinary } from './support/binary.ts';
+import { temporaryFolder } from './support/databases.ts';
+import { startProgram } from './support/program.ts';
+import { runProgram } from './support/run.ts';
+
+let binary: Awaited<ReturnType<typeof buildBinary>>;
+let folder: ReturnType<typeof temporaryFolder>;
+beforeAll(async () => {
+  binary = await buildBinary();
+});
+afterAll(() => binary.remove());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: binary.path });
+
+describe('the one file', () => {
+  test('is at most 115 MB', () => {
+    expect(statSync(binary.path).size).toBeLessThanOrEqual(115_000_000);
+  });
+
+  test('starts in an empty directory with an empty environment and ends by SIGTERM', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${program.url}/api/status`)).json()).toMatchObject({
+      database: 'connected',
+      version: VERSION,
+    });
+    expect(await program.stop()).toBe(0);
+    expect(readdirSync(join(folder.path, 'vault-data')).sort()).toEqual([
+      'operator.secret',
+      'vault.db',
+      'vault.secret',
+    ]);
+  });
+
+  test('takes neither settings nor code from the directory it is started in', async () => {
+    const trap = join(folder.path, 'trap.ts');
+    writeFileSync(trap, 'console.log("TRAPPED"); process.exit(7);');
+    writeFileSync(join(folder.path, 'bunfig.toml'), 'preload = ["./trap.ts"]\n[serve]\nport = 1\n');
+    for (const name of ['.env', '.env.local', '.env.production', 'vault.env']) {
+      writeFileSync(join(folder.path, name), 'CHAIN_NAME=TRAPPED\n');
+    }
+    writeFileSync(join(folder.path, 'package.json'), '{"main":"./trap.ts"}');
+    const { code, out } = await run('config');
+    expect(code).toBe(0);
+    expect(out).not.toContain('TRAPPED');
+  });
+
+  test('says its help and its release', async () => {
+    expect(await run('--version')).toEqual({ code: 0, out: `vault ${VERSION}\n`, err: '' });
+    expect(await run('version')).toEqual({ code: 0, out: `vault ${VERSION}\n`, err: '' });
+    for (const args of [['--help'], ['help'], ['serve', '--help']]) {
+      const { code, out } = await run(...args);
+      expect(code).toBe(0);
+      expect(out).toContain('--base-url');
+      expect(out).toContain('VAULT_SECRET');
+    }
+    expect((await run('version', '--help')).out).not.toContain('--base-url');
+  });
+
+  test('refuses a flag it does not know, with 2', async () => {
+    expect(await run('--versoin')).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('reaches what it loads only on demand: SMTP and the libSQL client', async () => {
+    const smtp = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'a@example.com', SMTP_URL: 'smtp://127.0.0.1:1' };
+    const program = await startProgram(smtp, { cwd: folder.path, binary: binary.path });
+    expect(await program.stop()).toBe(0);
+    const remote = {
+      DATABASE_URL: 'http://127.0.0.1:1',
+      VAULT_SECRET: '0123456789abcdef'.repeat(4),
+      OPERATOR_SECRET: 'fedcba9876543210'.repeat(4),
+    };
+    const { code, err } = await runProgram(['serve', '--port', '0'], {
+      cwd: folder.path,
+      binary: binary.path,
+      vars: remote,
+    });
+    expect(code).toBe(1);
+    expect(err).toContain('The database server');
+  });
+});
