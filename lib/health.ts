@@ -1,9 +1,16 @@
+import type { Clock } from './clock.ts';
 import { READY_CACHE_MS } from './constants.ts';
-import type { Context } from './context.ts';
-import { describeError } from './log.ts';
+import type { OwnedStore } from './db/store.ts';
+import { describeError, type Log } from './log.ts';
+
+interface Parts {
+  readonly db: OwnedStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Whether the database answers a trivial `SELECT 1`, migrated or not. */
-export async function isReachable({ db }: Pick<Context, 'db'>): Promise<boolean> {
+export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<boolean> {
   return db.raw({ sql: 'SELECT 1', args: {} }).then(
     () => true,
     () => false,
@@ -17,7 +24,7 @@ export interface Readiness {
 }
 
 /** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */
-export function createReadiness({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): () => Promise<Readiness> {
+export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
   const ask = (): Promise<Readiness> =>
