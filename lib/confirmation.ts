@@ -2,10 +2,10 @@ import { type Judgement, judgeClaim, readBlockNumber } from './chain/registry.ts
 import {
   CONFIRMATION_BATCH_MAX,
   CONFIRMATION_FINAL_DEPTH_BLOCKS,
+  CONFIRMATION_LEASE_MS,
   CONFIRMATION_POLL_MAX_MS,
   CONFIRMATION_POLL_MIN_MS,
   CONFIRMATION_UNSEEN_MS,
-  UPSTREAM_TIMEOUT_MS,
 } from './constants.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
@@ -30,8 +30,7 @@ export async function confirmRegistrations(vault: Services): Promise<boolean> {
   const { db, clock, log } = vault;
   const now = clock.now();
   if ((await db.read(selectAnyDue(now))).length === 0) return false;
-  const lease = 2 * UPSTREAM_TIMEOUT_MS;
-  const [claimed] = await db.write(claimDueRegistrations(now, lease, CONFIRMATION_BATCH_MAX));
+  const [claimed] = await db.write(claimDueRegistrations(now, CONFIRMATION_LEASE_MS, CONFIRMATION_BATCH_MAX));
   const due = (claimed?.rows ?? []).map(toRegistration);
   // Another process took them all: nobody would wait for the block number, nor catch its failure.
   if (due.length === 0) return false;

@@ -51,6 +51,8 @@ export const SESSION_TTL_SECONDS = 86_400;
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
 export const CONFIRMATION_POLL_MIN_MS = 1_000;
 export const CONFIRMATION_POLL_MAX_MS = 30_000;
+/** Longer than a judgement can take, which is two upstream calls in a row. */
+export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;
 /** Blocks on top of a confirmed registration's own until its block is no longer watched for a re-org. */
 export const CONFIRMATION_FINAL_DEPTH_BLOCKS = 64;

@@ -41,5 +41,7 @@ function causesOf(error: unknown): readonly unknown[] {
 }
 
 function say(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  // An object thrown by a host's database may not even turn into text.
+  return typeof error === 'object' && error !== null ? 'a thrown object' : String(error);
 }

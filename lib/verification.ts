@@ -3,6 +3,7 @@ import { equalText } from './bytes.ts';
 import { codeDigest } from './code.ts';
 import type { Context } from './context.ts';
 import * as codes from './db/codes.ts';
+import type { Row } from './db/database.ts';
 import * as verifications from './db/verifications.ts';
 import type { Identifier } from './identifier.ts';
 
@@ -83,8 +84,9 @@ async function checkOwn(
     ? verifications.markVerifiedIfChanged(identifier.key, now)
     : verifications.countWrongGuess(identifier.key, now, { ifChanged: true });
   const [spent] = await vault.db.write(spend, mark);
-  if (spent?.rowsAffected !== 1) return 'lost';
-  return right ? verified(vault, identifier, now) : incorrect(vault, live);
+  const row = spent?.rows[0];
+  if (!row) return 'lost';
+  return right ? verified(vault, identifier, now) : incorrect(vault, row);
 }
 
 /** The attempt is spent before the provider is asked, so concurrent checks never reach it more often than a code allows. */
@@ -97,14 +99,15 @@ async function checkWithProvider(
 ): Promise<Outcome> {
   if (vault.sms.kind !== 'verify') return NOTHING_SENT;
   const [spent] = await vault.db.write(codes.spendAttempt(checkOf(vault, identifier, live, now), false));
-  if (spent?.rowsAffected !== 1) return 'lost';
+  const row = spent?.rows[0];
+  if (!row) return 'lost';
   const answer = await vault.sms.check(identifier.value, code);
   if (answer === 'expired') return EXPIRED;
   if (answer === 'exhausted') return TOO_MANY;
   const at = vault.clock.now();
   if (answer === 'pending') {
     await vault.db.write(verifications.countWrongGuess(identifier.key, at, { ifChanged: false }));
-    return incorrect(vault, live);
+    return incorrect(vault, row);
   }
   const [consumed] = await vault.db.write(
     codes.consumeCode(live.seq, at),
@@ -117,8 +120,9 @@ function checkOf({ config }: Services, identifier: Identifier, live: Live, now: 
   return { identifier: identifier.key, seq: live.seq, now, attemptsMax: config.maxVerifyAttempts };
 }
 
-function incorrect({ config }: Services, live: Live): Verdict {
-  const attemptsRemaining = Math.max(0, config.maxVerifyAttempts - live.attempts - 1);
+/** `spent` is the row of `spendAttempt`. */
+function incorrect({ config }: Services, spent: Row): Verdict {
+  const attemptsRemaining = Math.max(0, config.maxVerifyAttempts - Number(spent['attempts']));
   return { verified: false, message: 'Incorrect code', attemptsRemaining };
 }
 

@@ -87,13 +87,14 @@ export interface CodeCheck {
   readonly attemptsMax: number;
 }
 
-/** Spends one attempt of a code that is still the newest, unexpired, unconsumed, within its attempts and not blocked; `consume` ends it by the same write. `rowsAffected` 1 is the verdict. */
+/** Spends one attempt of a code that is still the newest, unexpired, unconsumed, within its attempts and not blocked; `consume` ends it by the same write. A row is the verdict: the attempts spent so far. */
 export function spendAttempt({ identifier, seq, now, attemptsMax }: CodeCheck, consume: boolean): Statement {
   return {
     sql: `UPDATE codes SET attempts = attempts + 1${consume ? ', consumed_at = :now' : ''}
       WHERE seq = :seq AND consumed_at IS NULL AND expires_at > :now AND attempts < :attempts_max
         AND seq = (SELECT max(seq) FROM codes WHERE identifier = :identifier)
-        AND NOT EXISTS (SELECT 1 FROM verifications WHERE identifier = :identifier AND blocked_until > :now)`,
+        AND NOT EXISTS (SELECT 1 FROM verifications WHERE identifier = :identifier AND blocked_until > :now)
+      RETURNING attempts`,
     args: { identifier, seq, now, attempts_max: attemptsMax },
   };
 }

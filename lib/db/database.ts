@@ -10,7 +10,7 @@ export interface Statement {
 /** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The outcome of one statement: `rowsAffected` is the verdict of a conditional write. */
+/** The outcome of one statement. The verdict of a conditional write is `rowsAffected`, or with RETURNING the rows (there `@libsql/client` on a file counts 0). */
 export interface Result {
   readonly rows: readonly Row[];
   readonly rowsAffected: number;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { aliasHash } from '../../lib/alias.ts';
 import { toBase64url, utf8 } from '../../lib/bytes.ts';
 import { registrationChallenge } from '../../lib/chain/proof.ts';
+import { CONFIRMATION_LEASE_MS } from '../../lib/constants.ts';
 import { didHash } from '../../lib/did.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { testClock } from '../support/clock.ts';
@@ -14,7 +15,7 @@ const MINUTE = 60_000;
 const PATIENCE = 15 * MINUTE;
 /** The longest pause between two looks, and the longest a look may take before another process takes over. */
 const PAUSE = 30_000;
-const LEASE = 20_000;
+const LEASE = CONFIRMATION_LEASE_MS;
 const NOWHERE = `0x${'00'.repeat(31)}01`;
 
 const chain = await startTestChain();

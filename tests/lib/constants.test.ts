@@ -48,6 +48,7 @@ const RELATIONS: readonly (readonly [why: string, smaller: number, larger: numbe
   ['a row lease outlives the upstream calls under it', 2 * limit.UPSTREAM_TIMEOUT_MS, limit.ROW_LEASE_MS],
   ['a row lease outlives one write to a slow database', limit.DATABASE_TIMEOUT_MS, limit.ROW_LEASE_MS],
   ['who waits for a row gives up before its lease lapses', limit.ROW_WAIT_MS, limit.ROW_LEASE_MS],
+  ['a judgement is noted before its lease lapses', 2 * limit.UPSTREAM_TIMEOUT_MS, limit.CONFIRMATION_LEASE_MS],
   ['a row is asked for more than once', 2 * limit.ROW_RETRY_MS, limit.ROW_WAIT_MS],
   [
     'an idempotency key is held through the longest request',

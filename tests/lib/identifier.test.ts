@@ -32,6 +32,8 @@ const ACCEPTED: Readonly<Record<Channel, readonly (readonly [text: string, norma
     [octets(254), octets(254)],
     ['a@EXÄMPLE.com', 'a@xn--exmple-cua.com'],
     ['a@exa\u0308mple.com', 'a@xn--exmple-cua.com'],
+    // NFC makes an ASCII letter of the Kelvin sign.
+    ['\u212aate@example.com', 'kate@example.com'],
     ['a@XN--Exmple-CUA.com', 'a@xn--exmple-cua.com'],
     ['a@straße.de', 'a@xn--strae-oqa.de'],
     ['a@例え。テスト', 'a@xn--r8jz45g.xn--zckzah'],

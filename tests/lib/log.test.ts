@@ -39,7 +39,8 @@ test.each<[string, unknown]>([
   ['null', null],
   ['7', 7],
   ['Symbol(s)', Symbol('s')],
-  ['[object Object]', { code: 1 }],
+  ['a thrown object', { code: 1 }],
+  ['a thrown object', Object.create(null)],
 ])('what is no error is told as text: %s', (message, thrown) => {
   expect(describeError(thrown)).toEqual({ message });
 });

@@ -104,7 +104,7 @@ for (const engine of engines()) {
     });
     afterEach(() => database.close());
 
-    test.each(KEPT)('keeps in %s %s (%i ms), and not a millisecond longer', async (table, _, ms, put) => {
+    test.each(KEPT)('in %s keeps %s (%i ms), and not a millisecond longer', async (table, _, ms, put) => {
       const vault = open();
       await put(vault);
       await clock.advance(ms - 1);
@@ -115,7 +115,7 @@ for (const engine of engines()) {
       expect(await count(vault, table)).toBe(0);
     });
 
-    test('never removes what counts for good: linked sessions, verifications, registrations', async () => {
+    test('never removes what counts for good: linked sessions and verifications', async () => {
       const vault = open();
       await fill(
         vault,
@@ -205,16 +205,11 @@ for (const engine of engines()) {
       const work = createWork(vault);
       await work(clock.now() + 1);
       expect(await count(vault, 'identifier_rows')).toBe(0);
-      const failure = {
-        level: 'error',
-        event: 'work_failed',
-        message: 'Error: disk I/O error',
-        stack: expect.any(String),
-      };
-      expect(entries).toEqual([failure]);
+      const failure = { level: 'error', event: 'work_failed', message: 'Error: disk I/O error' } as const;
+      expect(entries).toMatchObject([failure]);
       isBroken = false;
       await work(clock.now() + 1);
-      expect(entries).toEqual([failure]);
+      expect(entries).toMatchObject([failure]);
     });
 
     test('a clean-up that failed is tried again at the next turn, not after its minute', async () => {

@@ -51,8 +51,8 @@ export async function startVault(
   vars: Readonly<Record<string, string>> = {},
   { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},
 ): Promise<TestVault> {
-  const folder = dir ?? mkdtempSync(join(tmpdir(), 'vault-test-'));
-  const sqlite = env.database ? undefined : openSqlite(join(folder, 'vault.db'));
+  const folder = env.database ? undefined : (dir ?? mkdtempSync(join(tmpdir(), 'vault-test-')));
+  const sqlite = folder === undefined ? undefined : openSqlite(join(folder, 'vault.db'));
   const database = env.database ?? (sqlite as Env['database']);
   const entries: LogEntry[] = [];
   let vault: Vault | undefined;
@@ -100,7 +100,7 @@ export async function startVault(
       await server.stop(true);
       await started.close();
       sqlite?.close();
-      if (dir === undefined) rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined && dir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

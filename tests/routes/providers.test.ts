@@ -1,0 +1,376 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { openAttestation } from '../../lib/attestation.ts';
+import { fromHex } from '../../lib/bytes.ts';
+import { MAIL_SEND_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { createKeys } from '../../lib/keys.ts';
+import { FAULTS } from '../../scripts/world/fault.ts';
+import {
+  RESEND_API_KEY,
+  RESEND_ERRORS,
+  type ResendFault,
+  type ResendProvider,
+  startResend,
+} from '../../scripts/world/resend.ts';
+import { SMS_ACCOUNT, SMS_ERRORS, type SmsFault, type SmsProvider, startSmsProvider } from '../../scripts/world/sms.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { expectHoldsNone } from '../support/secrecy.ts';
+import { type Reply, startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
+
+const HOUR = 3_600_000;
+const CODE_LIFE = 600_000;
+
+let clock: TestClock;
+let twilio: SmsProvider;
+let resend: ResendProvider;
+let t: TestVault;
+let replies: Reply[];
+
+beforeAll(async () => {
+  resend = await startResend();
+});
+afterAll(() => resend.stop());
+
+beforeEach(async () => {
+  clock = testClock();
+  twilio = await startSmsProvider({ clock });
+  resend.faults.send = undefined;
+  replies = [];
+  t = await start();
+});
+
+/** Whatever a test did: neither a log entry nor an answer tells a code or a key, and neither a log entry nor a failure whom it was for. */
+afterEach(async () => {
+  const codes = [...twilio.messages, ...resend.messages].map(({ text }) => /\b\d{6}\b/.exec(text)?.[0] ?? '');
+  const keys = [SMS_ACCOUNT.authToken, SMS_ACCOUNT.accountSid, SMS_ACCOUNT.serviceSid, RESEND_API_KEY, VAULT_SECRET];
+  const people = ['5005550', 'example.com', 'vault@example.net', new URL(twilio.url).host, new URL(resend.url).host];
+  // A request's id is hex of no meaning, in which a code may appear by chance.
+  const entries = t.entries.map(({ requestId: _, ...entry }) => entry);
+  const failures = replies.filter(({ status }) => status !== 200);
+  expectHoldsNone([entries, replies.map(({ text }) => text)], ...codes, ...keys);
+  expectHoldsNone([entries, failures.map(({ text }) => text)], ...people);
+  await t.stop();
+  await twilio.stop();
+});
+
+function start(vars: Readonly<Record<string, string>> = {}, host: Parameters<typeof startVault>[1] = {}) {
+  const providers = {
+    EMAIL_PROVIDER: 'resend',
+    EMAIL_FROM: 'Vault <vault@example.net>',
+    RESEND_API_KEY,
+    RESEND_API_URL: resend.url,
+    SMS_PROVIDER: 'twilio',
+    TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
+    TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
+    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
+    TWILIO_API_URL: twilio.url,
+    MAX_VERIFY_SENDS_PER_IP: '1000',
+  };
+  return startVault({ ...providers, ...vars }, { clock, ...host });
+}
+
+/** Puts another vault in the place of the one every test starts with. */
+async function restart(...options: Parameters<typeof start>): Promise<void> {
+  await t.stop();
+  t = await start(...options);
+}
+
+async function ask(line: string, fields: Readonly<Record<string, unknown>>, ip = '203.0.113.7'): Promise<Reply> {
+  const reply = await t.from(ip).call(line, fields);
+  replies.push(reply);
+  return reply;
+}
+
+const phone = (n = 1) => ({ identifier: `+1500555${String(n).padStart(4, '0')}`, channel: 'sms' });
+const mailbox = (name = 'alice') => ({ identifier: `${name}@example.com`, channel: 'email' });
+
+const send = (who = phone(), ip?: string) => ask('POST /api/verify/send', who, ip);
+const check = (code: string, who = phone()) => ask('POST /api/verify/check', { ...who, code });
+const rightCode = (who = phone()) => twilio.codeFor(who.identifier) ?? '';
+const wrongCode = (who = phone()) => (rightCode(who) === '000000' ? '000001' : '000000');
+
+/** What a call answers whose upstream is silent: time moves on once the upstream has been asked. */
+async function afterTimeout(call: Promise<Reply>, isAsked: () => boolean, timeoutMs: number): Promise<Reply> {
+  let isAnswered = false;
+  call.then(() => {
+    isAnswered = true;
+  });
+  while (!isAsked()) await Bun.sleep(1);
+  await clock.advance(timeoutMs - 1);
+  expect(isAnswered).toBe(false);
+  await clock.advance(1);
+  return call;
+}
+
+/** What any HTTP service may do wrong besides silence, and the errors of its own that stand for nothing else. */
+function faults(errors: object, ...mapped: readonly number[]): readonly (string | number)[] {
+  const own = Object.keys(errors).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
+  return [
+    ...FAULTS.filter((fault) => fault !== 'silence'),
+    ...own.filter((name) => !mapped.some((one) => one === name)),
+  ];
+}
+
+describe('SMS codes are sent by the provider', () => {
+  test('a send starts a verification there, and no code is kept here', async () => {
+    const reply = await send();
+    expect([reply.status, reply.body]).toEqual([200, { ok: true, channel: 'sms', expires_in: 600, retry_after: 0 }]);
+    expect(twilio.messages.map(({ to }) => to)).toEqual([[phone().identifier]]);
+    expect(await t.rows('SELECT digest FROM codes')).toEqual([{ digest: null }]);
+  });
+
+  test.each([60203, 60202] as const)('%i is 429 rate_limited until the verification there has ended', async (fault) => {
+    twilio.faults.send = fault;
+    const reply = await send();
+    expect([reply.status, reply.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect(reply.headers.get('retry-after')).toBe('600');
+  });
+
+  test("the provider's own five sends end in 429 too, and its wait is true", async () => {
+    for (let i = 0; i < 5; i++) expect((await send()).status).toBe(200);
+    const refused = await send();
+    expect(refused.status).toBe(429);
+    await clock.advance(1000 * Number(refused.headers.get('retry-after')));
+    expect((await send()).status).toBe(200);
+  });
+
+  test('60200 is 400 Invalid identifier', async () => {
+    twilio.faults.send = 60200;
+    const reply = await send();
+    expect([reply.status, reply.body]).toEqual([400, { error: 'Invalid identifier' }]);
+  });
+
+  test.each(faults(SMS_ERRORS, 60200, 60202, 60203) as SmsFault[])('%s is 502 sms_send_failed', async (fault) => {
+    twilio.faults.send = fault;
+    const reply = await send();
+    expect([reply.status, reply.body]).toEqual([502, { error: 'sms_send_failed' }]);
+    expect(twilio.requests.send).toBe(1);
+  });
+
+  test('silence is 502 sms_send_failed after ten seconds', async () => {
+    twilio.faults.send = 'silence';
+    const reply = await afterTimeout(send(), () => twilio.requests.send === 1, UPSTREAM_TIMEOUT_MS);
+    expect([reply.status, reply.body]).toEqual([502, { error: 'sms_send_failed' }]);
+  });
+
+  test('a send that the provider refused stays spent', async () => {
+    await restart({ MAX_VERIFY_SENDS_PER_IP: '3' });
+    for (const fault of [20500, 60200, 60203] as const) {
+      twilio.faults.send = fault;
+      expect((await send()).status).not.toBe(200);
+    }
+    twilio.faults.send = undefined;
+    const reply = await send();
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '86400']);
+    expect(twilio.requests.send).toBe(3);
+  });
+});
+
+describe('SMS codes are checked by the provider', () => {
+  test('approved: verified, with an attestation of channel sms, and the status says so', async () => {
+    await send();
+    const reply = await check(rightCode());
+    expect(reply.body).toMatchObject({ ok: true, verified: true, attestation: phone() });
+    const { attestation } = createKeys(fromHex(VAULT_SECRET) as Uint8Array);
+    expect(openAttestation(attestation, reply.body.attestation)).toEqual(reply.body.attestation);
+    const verifiedAt = reply.body.attestation.verified_at;
+    expect((await ask('GET /api/verify/status', phone())).body).toEqual({ ...phone(), verified: true, verifiedAt });
+  });
+
+  test('pending: not verified, Incorrect code, and how many checks are left', async () => {
+    await send();
+    for (let left = 4; left >= 0; left--) {
+      const { status, body } = await check(wrongCode());
+      expect([status, body]).toEqual([
+        200,
+        { ok: true, verified: false, message: 'Incorrect code', attempts_remaining: left },
+      ]);
+    }
+    expect((await ask('GET /api/verify/status', phone())).body).toMatchObject({ verified: false, verifiedAt: null });
+  });
+
+  test.each<[SmsFault, string]>([
+    [20404, 'Code expired'],
+    [60202, 'Too many attempts'],
+  ])('%i: not verified, %s', async (fault, message) => {
+    await send();
+    twilio.faults.check = fault;
+    const { status, body } = await check(rightCode());
+    expect([status, body]).toEqual([200, { ok: true, verified: false, message }]);
+  });
+
+  test('60200: 400 Invalid identifier', async () => {
+    await send();
+    twilio.faults.check = 60200;
+    const { status, body } = await check(rightCode());
+    expect([status, body]).toEqual([400, { error: 'Invalid identifier' }]);
+  });
+
+  test('§7 verify/check 502 body with ok: false', async () => {
+    const all = faults(SMS_ERRORS, 20404, 60200, 60202) as SmsFault[];
+    for (const [n, fault] of all.entries()) {
+      await send(phone(n));
+      twilio.faults.check = fault;
+      const { status, body } = await check(rightCode(phone(n)), phone(n));
+      expect([fault, status, body]).toEqual([fault, 502, { ok: false, error: 'sms_provider_error' }]);
+    }
+    expect(twilio.requests.check).toBe(all.length);
+  });
+
+  test('silence: the same 502 after ten seconds; nothing is verified, and the code may be tried again', async () => {
+    await send();
+    twilio.faults.check = 'silence';
+    const reply = await afterTimeout(check(rightCode()), () => twilio.requests.check === 1, UPSTREAM_TIMEOUT_MS);
+    expect([reply.status, reply.body]).toEqual([502, { ok: false, error: 'sms_provider_error' }]);
+    expect((await ask('GET /api/verify/status', phone())).body.verified).toBe(false);
+    twilio.faults.check = undefined;
+    expect((await check(rightCode())).body.verified).toBe(true);
+  });
+
+  test('a provider that cannot be reached: the same 502', async () => {
+    await send();
+    const code = rightCode();
+    await twilio.stop();
+    const reply = await check(code);
+    expect([reply.status, reply.body]).toEqual([502, { ok: false, error: 'sms_provider_error' }]);
+  });
+
+  test('without a live send of ours it is never asked: none at all, expired, spent, or ended by its approval', async () => {
+    const expectUnasked = async (code: string, message: string) => {
+      const before = twilio.requests.check;
+      expect((await check(code)).body).toMatchObject({ ok: true, verified: false, message });
+      expect(twilio.requests.check).toBe(before);
+    };
+    await expectUnasked('123456', 'No code was sent');
+    await send();
+    const late = rightCode();
+    await clock.advance(CODE_LIFE);
+    await expectUnasked(late, 'Code expired');
+    await send();
+    for (let i = 0; i < 5; i++) await check(wrongCode());
+    await expectUnasked(rightCode(), 'Too many attempts');
+    await clock.advance(CODE_LIFE);
+    await send();
+    const code = rightCode();
+    expect((await check(code)).body.verified).toBe(true);
+    await expectUnasked(code, 'No code was sent');
+    expect((await check('123456', phone(2))).body.message).toBe('No code was sent');
+    expect(twilio.requests.check).toBe(6);
+  });
+
+  test('what cannot be a code is wrong and spends a check without asking', async () => {
+    await send();
+    for (const code of ['abcdef', '123', '12345678901', '１２３４５６', '-1234'])
+      expect((await check(code)).body.message).toBe('Incorrect code');
+    expect((await check(rightCode())).body.message).toBe('Too many attempts');
+    expect(twilio.requests.check).toBe(0);
+  });
+
+  test('of 50 concurrent wrong codes five are checked, and then not even the right one', async () => {
+    await send();
+    const all = await Promise.all(Array.from({ length: 50 }, () => check(wrongCode())));
+    const messages = all.map(({ body }) => body.message as string).sort();
+    expect(messages).toEqual([...Array(5).fill('Incorrect code'), ...Array(45).fill('Too many attempts')]);
+    expect((await check(rightCode())).body).toMatchObject({ verified: false, message: 'Too many attempts' });
+    expect(twilio.requests.check).toBe(5);
+  });
+
+  test('of 50 concurrent right codes one verifies, even when the provider approves them all', async () => {
+    let approved = 0;
+    const generous = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        const isCheck = request.url.endsWith('/VerificationCheck');
+        if (isCheck) approved++;
+        return Response.json({ status: isCheck ? 'approved' : 'pending' });
+      },
+    });
+    await restart({ TWILIO_API_URL: `http://127.0.0.1:${generous.port}` });
+    await send();
+    const all = await Promise.all(Array.from({ length: 50 }, () => check('123456')));
+    expect(all.filter(({ body }) => body.verified === true)).toHaveLength(1);
+    expect(approved).toBeLessThanOrEqual(5);
+    await generous.stop(true);
+  });
+
+  test('100 consecutive wrong guesses stop the checks for an hour; the provider is not asked meanwhile', async () => {
+    for (let guess = 0; guess < 100; guess++) {
+      if (guess % 5 === 0) {
+        await clock.advance(CODE_LIFE);
+        await send();
+      }
+      expect((await check(wrongCode())).body.message).toBe('Incorrect code');
+    }
+    await send();
+    const asked = twilio.requests.check;
+    const blocked = { ok: true, verified: false, message: 'Too many attempts', retry_after: 3600 };
+    expect((await check(rightCode())).body).toEqual(blocked);
+    await clock.advance(HOUR - 1);
+    await send();
+    expect((await check(rightCode())).body).toEqual({ ...blocked, retry_after: 1 });
+    expect(twilio.requests.check).toBe(asked);
+    await clock.advance(1);
+    expect((await check(rightCode())).body.verified).toBe(true);
+  });
+
+  test("a provider's failure is no wrong guess", async () => {
+    await send();
+    for (const fault of [20500, 20404, 60202, 'garbage'] as const) {
+      twilio.faults.check = fault;
+      await check(wrongCode());
+    }
+    expect(await t.rows('SELECT * FROM verifications')).toEqual([]);
+  });
+});
+
+describe('mail by Resend', () => {
+  const codeFor = (who = mailbox()) =>
+    /\b\d{6}\b/.exec(resend.messages.findLast(({ to }) => to.includes(who.identifier))?.text ?? '')?.[0] ?? '';
+
+  test('carries the code that verifies', async () => {
+    const reply = await send(mailbox());
+    expect(reply.body).toEqual({ ok: true, channel: 'email', expires_in: 90, retry_after: 0 });
+    expect((await check(codeFor(), mailbox())).body).toMatchObject({ verified: true, attestation: mailbox() });
+  });
+
+  test.each(faults(RESEND_ERRORS) as ResendFault[])(
+    '%s is 502 email_send_failed, and the send is spent',
+    async (fault) => {
+      await restart({ MAX_VERIFY_SENDS_PER_IP: '1' });
+      resend.faults.send = fault;
+      const reply = await send(mailbox());
+      expect([reply.status, reply.body]).toEqual([502, { error: 'email_send_failed' }]);
+      resend.faults.send = undefined;
+      expect((await send(mailbox())).status).toBe(429);
+      expect((await send(mailbox(), '203.0.113.8')).status).toBe(200);
+    },
+  );
+
+  test('silence is 502 email_send_failed after ten seconds, and the send is spent', async () => {
+    await restart({ MAX_VERIFY_SENDS_PER_IP: '1' });
+    resend.faults.send = 'silence';
+    const before = resend.requests.send;
+    const reply = await afterTimeout(send(mailbox()), () => resend.requests.send > before, UPSTREAM_TIMEOUT_MS);
+    expect([reply.status, reply.body]).toEqual([502, { error: 'email_send_failed' }]);
+    resend.faults.send = undefined;
+    expect((await send(mailbox())).status).toBe(429);
+  });
+});
+
+test('a mailer of the host that never answers is 502 email_send_failed after its bounded time, and the send is spent', async () => {
+  let mails = 0;
+  const silent = {
+    send() {
+      mails++;
+      return new Promise<void>(() => {});
+    },
+  };
+  await restart(
+    { EMAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1', MAX_VERIFY_SENDS_PER_IP: '1' },
+    { mail: silent },
+  );
+  const reply = await afterTimeout(send(mailbox()), () => mails === 1, MAIL_SEND_TIMEOUT_MS);
+  expect([reply.status, reply.body]).toEqual([502, { error: 'email_send_failed' }]);
+  expect((await send(mailbox())).status).toBe(429);
+  expect(mails).toBe(1);
+});
