@@ -5,7 +5,8 @@ import { buildProgram } from './build.ts';
 import { freeOr, startWorld } from './world/world.ts';
 
 const ROOT = join(import.meta.dir, '..');
-const WORLD = join(ROOT, '.world');
+/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second world. */
+const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 
 /** Where `npm run demo` finds what is running. */
 export const STACK_FILE = join(WORLD, 'stack.json');

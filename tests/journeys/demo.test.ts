@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../support/databases.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const folder = temporaryFolder();
+const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, WORLD_DIR: folder.path };
+
+/** What `npm start` and `npm run demo` run, in a world of this test's own. */
+const spawn = (script: string) =>
+  Bun.spawn([process.execPath, join(ROOT, 'scripts', script)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+
+let start: ReturnType<typeof spawn>;
+beforeAll(async () => {
+  start = spawn('start.ts');
+  for (let i = 0; i < 300 && !existsSync(join(folder.path, 'stack.json')); i++) await Bun.sleep(100);
+}, 40_000);
+afterAll(async () => {
+  start.kill('SIGTERM');
+  await start.exited;
+  folder.remove();
+});
+
+test('the demo performs the whole main job against what npm start runs', async () => {
+  const demo = spawn('demo.ts');
+  const [code, output, errors] = await Promise.all([
+    demo.exited,
+    new Response(demo.stdout).text(),
+    new Response(demo.stderr).text(),
+  ]);
+  expect({ code, errors }).toEqual({ code: 0, errors: '' });
+  for (const line of [
+    'POST /api/verify/send',
+    'Subject: Your code for',
+    '"verified":true',
+    'transaction 0x',
+    '"status":"confirmed"',
+    'Done: ',
+  ])
+    expect(output).toContain(line);
+}, 40_000);
+
+test('npm start ends with exit code 0, and the demo then says what is missing and fails', async () => {
+  start.kill('SIGTERM');
+  expect(await start.exited).toBe(0);
+  const demo = spawn('demo.ts');
+  expect(await demo.exited).toBe(1);
+  expect(await new Response(demo.stderr).text()).toContain('npm start');
+}, 40_000);
