@@ -2,7 +2,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
-import { freeOr, startWorld } from './world/world.ts';
+import { freePort } from './world/ports.ts';
+import { startWorld } from './world/world.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second world. */
@@ -29,7 +30,7 @@ async function main(): Promise<number> {
   console.log('Starting the world …');
   await mkdir(WORLD, { recursive: true });
   const world = await startWorld(WORLD, say);
-  const port = freeOr(VAULT_PORT) || freePort();
+  const port = freePort(VAULT_PORT);
   const vault = Bun.spawn([join(ROOT, 'dist/vault'), 'serve'], {
     // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere.
     env: { ...world.vars, PORT: `${port}`, DATA_DIR: join(WORLD, 'vault-data'), LOG_FORMAT: 'pretty' },
@@ -59,12 +60,6 @@ async function isReady(url: string, vault: Bun.Subprocess): Promise<boolean> {
     await Bun.sleep(20);
   }
   return false;
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
 }
 
 if (import.meta.main) process.exit(await main());

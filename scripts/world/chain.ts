@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Subprocess } from 'bun';
+import { tryPort } from './ports.ts';
 
 /** Asks a node over JSON-RPC. A node's error is thrown with the error object (`code`, `message`, `data`) as its cause. */
 export type ChainRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
@@ -32,7 +33,8 @@ const POLL_MS = 5;
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const program = anvilProgram();
   for (let start = 1; start <= STARTS_MAX; start++) {
-    const port = freePort(options.port);
+    // Throws when a wanted port is taken, since whatever has it would be mistaken for the node.
+    const port = tryPort(options.port ?? 0);
     const child = Bun.spawn([program, ...flags(port, options)], {
       stdin: 'ignore',
       stdout: 'ignore',
@@ -85,14 +87,6 @@ function flags(port: number, { chainId = BASE_SEPOLIA, stateFile }: ChainOptions
     '--quiet',
     ...state,
   ];
-}
-
-/** Throws when a wanted port is taken, since whatever has it would be mistaken for the node. */
-function freePort(wanted = 0): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: wanted, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 /** False when it ended, as it does when another process took the port first, or took too long. */

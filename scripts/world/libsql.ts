@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Subprocess } from 'bun';
+import { freePort } from './ports.ts';
 
 /** A libSQL server of its own on loopback. */
 export interface LibsqlServer {
@@ -28,7 +29,7 @@ export async function startLibsql({ dir }: { dir: string }): Promise<LibsqlServe
   const program = libsqlProgram();
   if (!program) return undefined;
   for (let start = 1; start <= STARTS_MAX; start++) {
-    const address = `127.0.0.1:${await freePort()}`;
+    const address = `127.0.0.1:${freePort()}`;
     // The HTTP listener is the only one it opens unless told otherwise.
     const options = ['--db-path', dir, '--http-listen-addr', address, '--no-welcome'];
     const idle = ['--idle-shutdown-timeout-s', String(IDLE_SHUTDOWN_SECONDS)];
@@ -48,13 +49,6 @@ export async function startLibsql({ dir }: { dir: string }): Promise<LibsqlServe
     await stop();
   }
   throw new Error(`the libSQL server did not start in ${STARTS_MAX} tries`);
-}
-
-async function freePort(): Promise<number> {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 /** False when it ended, as it does when another process took the port first, or took too long. */

@@ -3,6 +3,7 @@ import { type Chain, startChain } from './chain.ts';
 import { type Deployment, deployContracts } from './deploy.ts';
 import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
+import { freePort } from './ports.ts';
 
 /** Everything around a vault that it would meet on the real internet, on loopback. */
 export interface World {
@@ -20,12 +21,12 @@ const PORTS = { chain: 8545, mail: 1025, inbox: 8025 };
 
 /** Starts the chain with the contracts deployed and a mail catcher; the chain goes on where it was in `dir`. `say` is told of each step. */
 export async function startWorld(dir: string, say: (text: string) => void): Promise<World> {
-  const chain = await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') });
+  const chain = await startChain({ port: freePort(PORTS.chain), stateFile: join(dir, 'chain.json') });
   say(`chain      ${chain.url} (anvil, chain 84532)`);
   const contracts = await deployContracts(chain.rpc);
   say(`registry   ${contracts.didRegistry}`);
-  const mail = await startMailCatcher({ port: freeOr(PORTS.mail) });
-  const inbox = startInbox({ port: freeOr(PORTS.inbox), read: () => mail.messages });
+  const mail = await startMailCatcher({ port: freePort(PORTS.mail) });
+  const inbox = startInbox({ port: freePort(PORTS.inbox), read: () => mail.messages });
   say(`mail       ${mail.url}, read it at ${inbox.url}`);
   const vars = {
     CHAIN_ID: '84532',
@@ -39,14 +40,4 @@ export async function startWorld(dir: string, say: (text: string) => void): Prom
     await Promise.all([inbox.stop(), mail.stop(), chain.stop()]);
   };
   return { chain, contracts, mail, inbox, vars, stop };
-}
-
-/** The port when nothing listens on it, else 0: any free one. */
-export function freeOr(port: number): number {
-  try {
-    Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true);
-    return port;
-  } catch {
-    return 0;
-  }
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/world/ports.ts';
 
 const BINARY = join(import.meta.dir, '../../dist/vault');
 const RUNS = Number(process.argv[2] ?? 21);
@@ -33,12 +34,6 @@ console.log(
 );
 console.log(`memory at rest       ${median(memory).toFixed(1)} MiB RSS`);
 console.log(`size                 ${(statSync(BINARY).size / 1e6).toFixed(1)} MB`);
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
-}
 
 function rssMiB(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
