@@ -9,8 +9,16 @@ const vault = createVault({ vars: process.env, database, log: (entry) => console
 const server = serve({
   hostname: '127.0.0.1',
   port: Number(process.env['PORT'] ?? 8787),
+  gracefulShutdown: false,
   fetch: (request) => vault.fetch(request, { peer: request.ip }),
 });
 await server.ready();
-setInterval(() => vault.work(Date.now() + 1_000), 1_000);
+const timer = setInterval(() => vault.work(Date.now() + 1_000), 1_000);
 console.log(`listening on ${server.url}`);
+
+process.once('SIGTERM', async () => {
+  clearInterval(timer);
+  await server.close(true);
+  await vault.close();
+  database.close();
+});

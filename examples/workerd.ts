@@ -12,6 +12,7 @@ function vaultOf(vars: Bindings): Vault {
     vars,
     database: createClient({ url: vars['DATABASE_URL'] ?? '', ...(authToken === undefined ? {} : { authToken }) }),
     trustClientIpHeader: true,
+    isolatesRequests: true,
     log: (entry) => console.log(JSON.stringify(entry)),
   });
   return vault;

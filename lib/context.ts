@@ -22,6 +22,11 @@ export interface Env {
   readonly mail?: Mailer | undefined;
   /** Whether `CLIENT_IP_HEADER` is believed on requests that come without a `peer`: true only behind a proxy that overwrites it. */
   readonly trustClientIpHeader?: boolean;
+  /**
+   * Whether nothing of one request may wait for another, nor outlive it: true on Workers, where what a request started dies with it.
+   * Each then has queues and commits of its own, and is answered once all it started is done.
+   */
+  readonly isolatesRequests?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly fetch?: Fetch;
@@ -43,6 +48,8 @@ export interface Context {
   readonly rpc: Rpc;
   readonly readiness: () => Promise<Readiness>;
   readonly trustClientIpHeader: boolean;
+  /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
+  readonly run: <T>(work: (own: Context) => Promise<T>) => Promise<T>;
 }
 
 /** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
@@ -52,18 +59,34 @@ export function createContext(env: Env): Context {
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const metrics = createMetrics();
+  const schema = { isCurrent: false };
   const outside = { config, clock, random, log, metrics, fetch };
-  const db = createStore({ database: env.database, clock, metrics, maxConnections: config.databaseMaxConnections });
-  return {
+  /** The parts in which one caller may wait for another: queues, commits, batches, locks. */
+  const connect = (): Pick<Context, 'db' | 'rpc' | 'readiness'> => {
+    const { databaseMaxConnections: maxConnections } = config;
+    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema });
+    const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
+    return { db, rpc, readiness: createReadiness({ db, clock, log }) };
+  };
+  const context: Context = {
     ...outside,
+    ...connect(),
     keys: createKeys(config.vaultSecret, config.attestationSigningKey),
-    db,
     email: createEmailSender({ ...outside, mail: env.mail }),
     sms: createSmsProvider(outside),
-    rpc: createRpc({ ...outside, urls: rpcUrls(config) }),
-    readiness: createReadiness({ db, clock, log }),
     trustClientIpHeader,
+    run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
+  return context;
+}
+
+/** Ends only when all that was started has ended, also what nobody waited for. */
+async function runAlone<T>(own: Context, work: (own: Context) => Promise<T>): Promise<T> {
+  try {
+    return await work(own);
+  } finally {
+    await own.db.idle();
+  }
 }
 
 /** The endpoint of each chain the vault reads: `RPC_URL` for the configured one, else the chain's own. */

@@ -15,7 +15,7 @@ export function createWork(vault: Context): (deadlineMs: number) => Promise<void
     for (const task of tasks) {
       try {
         let more = true;
-        while (more && vault.clock.now() < deadlineMs) more = await task(vault);
+        while (more && vault.clock.now() < deadlineMs) more = await vault.run(task);
       } catch (error) {
         vault.log({ level: 'error', event: 'work_failed', ...describeError(error) });
       }

@@ -28,10 +28,11 @@ export function createServe(vault: Context, rows: readonly Row[]) {
       const found = find(request);
       family = found instanceof Promise ? await found : found;
       const row = rowOf(family, request.method);
-      answer =
-        'status' in row
-          ? row
-          : await row.answer({ vault, request, client: findClient(request, connection?.peer) }, limits);
+      if ('status' in row) answer = row;
+      else {
+        const client = findClient(request, connection?.peer);
+        answer = await vault.run((own) => row.answer({ vault: own, request, client }, limits));
+      }
     } catch (error) {
       answer = answerFailure(error);
       if (answer.status >= 500) logFailure(vault, request, requestId, error);

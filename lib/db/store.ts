@@ -22,6 +22,13 @@ interface Settings {
   readonly metrics: Metrics;
   readonly maxConnections: number;
   readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
+  /** Shared by stores on one database, so that the others need not ask again. */
+  readonly schema?: Schema;
+}
+
+/** Whether the tables are known to be up to date. */
+export interface Schema {
+  isCurrent: boolean;
 }
 
 /** The one way to the engine: all work is counted, timed, bounded, and waits for migrations. Nothing is asked of the engine before the first use. */
@@ -31,26 +38,26 @@ export function createStore({
   metrics,
   maxConnections,
   migrate = migrateTables,
+  schema = { isCurrent: false },
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
   const engine = pooled(database, pool.run);
   const commit = createCommit({ database: engine, clock });
   const drained: (() => void)[] = [];
   let uses = 0;
-  let migrated = false;
   let migrating: Promise<void> | undefined;
 
   async function migrateOnce(): Promise<void> {
     try {
       await migrate(engine, clock);
-      migrated = true;
+      schema.isCurrent = true;
     } finally {
       migrating = undefined;
     }
   }
 
   async function ready(): Promise<void> {
-    if (migrated) return;
+    if (schema.isCurrent) return;
     migrating ??= migrateOnce();
     await migrating;
   }
@@ -62,7 +69,7 @@ export function createStore({
   async function counted<T>(work: () => Promise<T>, gate?: () => Promise<void>): Promise<T> {
     uses++;
     try {
-      if (gate && !migrated) await gate();
+      if (gate && !schema.isCurrent) await gate();
       return await work();
     } finally {
       if (--uses === 0) for (const resolve of drained.splice(0)) resolve();

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 
 /** A vault on some runtime, over HTTP, and what it printed. */
 export interface Runtime {
@@ -9,7 +9,7 @@ export interface Runtime {
 const alice = { identifier: 'alice@example.com', channel: 'email' };
 
 /** The one list of tests that every runtime passes: the main job, the boundary's conventions, and limits by client. */
-export function addTests(runtime: () => Runtime): void {
+export function addTests(name: string, runtime: () => Runtime): void {
   const call = async (line: string, body?: unknown, headers: Record<string, string> = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ');
     const sent =
@@ -28,52 +28,60 @@ export function addTests(runtime: () => Runtime): void {
     return (JSON.parse(line?.slice(line.indexOf('{')) ?? '{}') as { code?: string }).code;
   };
 
-  test('status: the database is connected', async () => {
-    const reply = await call('GET /api/status');
-    expect([reply.status, reply.body.database]).toEqual([200, 'connected']);
-    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  test('the main job: send, check, session, registration, look-up', async () => {
-    const sent = await call('POST /api/verify/send', alice);
-    expect([sent.status, sent.body.expires_in]).toEqual([200, 90]);
-    await until(() => codeFor(alice.identifier) !== undefined);
-    const checked = await call('POST /api/verify/check', { ...alice, code: codeFor(alice.identifier) });
-    expect(checked.body).toMatchObject({ ok: true, verified: true });
-    const did = 'did:key:z6MkRuntime';
-    expect((await call('POST /api/sessions', { ...alice, did })).status).toBe(200);
-    const credentialId = 'A'.repeat(22);
-    const claim = { ...alice, did, credentialId, txHash: `0x${'1'.repeat(64)}`, attestation: checked.body.attestation };
-    expect((await call('POST /api/dids', claim)).body).toMatchObject({ ok: true, txHash: claim.txHash });
-    const found = await call(`GET /api/dids/lookup?credentialId=${credentialId}`);
-    expect(found.body).toMatchObject({ did, status: 'submitted' });
-    expect((await call('GET /api/sessions/status')).body).toMatchObject({
-      ip_registrations: 1,
-      total_registrations: 1,
+  describe(name, () => {
+    test('status: the database is connected', async () => {
+      const reply = await call('GET /api/status');
+      expect([reply.status, reply.body.database]).toEqual([200, 'connected']);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
     });
-  });
 
-  test('the boundary: preflight, HEAD, 404, 405, bad JSON, a body over the cap', async () => {
-    expect((await call('OPTIONS /api/sessions')).headers.get('access-control-allow-methods')).toBe(
-      'POST, HEAD, OPTIONS',
-    );
-    expect((await call('HEAD /api/status')).body).toBeUndefined();
-    expect((await call('GET /nothing')).body).toEqual({ error: 'not_found' });
-    expect((await call('DELETE /api/status')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-    expect((await call('POST /api/sessions', [])).body).toEqual({ error: 'Invalid JSON body' });
-    const large = await call('POST /api/sessions', { identifier: 'x'.repeat(70_000) });
-    expect([large.status, large.body]).toEqual([413, { error: 'payload_too_large' }]);
-  });
+    test('the main job: send, check, session, registration, look-up', async () => {
+      const sent = await call('POST /api/verify/send', alice);
+      expect([sent.status, sent.body.expires_in]).toEqual([200, 90]);
+      await until(() => codeFor(alice.identifier) !== undefined);
+      const checked = await call('POST /api/verify/check', { ...alice, code: codeFor(alice.identifier) });
+      expect(checked.body).toMatchObject({ ok: true, verified: true });
+      const did = 'did:key:z6MkRuntime';
+      expect((await call('POST /api/sessions', { ...alice, did })).status).toBe(200);
+      const credentialId = 'A'.repeat(22);
+      const claim = {
+        ...alice,
+        did,
+        credentialId,
+        txHash: `0x${'1'.repeat(64)}`,
+        attestation: checked.body.attestation,
+      };
+      expect((await call('POST /api/dids', claim)).body).toMatchObject({ ok: true, txHash: claim.txHash });
+      const found = await call(`GET /api/dids/lookup?credentialId=${credentialId}`);
+      expect(found.body).toMatchObject({ did, status: 'submitted' });
+      expect((await call('GET /api/sessions/status')).body).toMatchObject({
+        ip_registrations: 1,
+        total_registrations: 1,
+      });
+    });
 
-  test('a limit holds, and tells when it frees', async () => {
-    const results = await Promise.all(
-      Array.from({ length: 6 }, (_, n) =>
-        call('POST /api/sessions', { handle: `h${n}`, did: 'did:key:z' }, { 'Edge-Connecting-IP': '203.0.113.9' }),
-      ),
-    );
-    expect(results.filter(({ status }) => status === 200)).toHaveLength(3);
-    const refused = results.find(({ status }) => status === 429);
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    test('the boundary: preflight, HEAD, 404, 405, bad JSON, a body over the cap', async () => {
+      expect((await call('OPTIONS /api/sessions')).headers.get('access-control-allow-methods')).toBe(
+        'POST, HEAD, OPTIONS',
+      );
+      expect((await call('HEAD /api/status')).body).toBeUndefined();
+      expect((await call('GET /nothing')).body).toEqual({ error: 'not_found' });
+      expect((await call('DELETE /api/status')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+      expect((await call('POST /api/sessions', [])).body).toEqual({ error: 'Invalid JSON body' });
+      const large = await call('POST /api/sessions', { identifier: 'x'.repeat(70_000) });
+      expect([large.status, large.body]).toEqual([413, { error: 'payload_too_large' }]);
+    });
+
+    test('a limit holds, and tells when it frees', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 6 }, (_, n) =>
+          call('POST /api/sessions', { handle: `h${n}`, did: 'did:key:z' }, { 'Edge-Connecting-IP': '203.0.113.9' }),
+        ),
+      );
+      expect(results.filter(({ status }) => status === 200)).toHaveLength(3);
+      const refused = results.find(({ status }) => status === 429);
+      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    });
   });
 }
 

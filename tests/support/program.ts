@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '../..');
+const START_TIMEOUT_MS = 20_000;
 
 /** A vault in a process of its own. */
 export interface Program {
@@ -12,35 +13,40 @@ export interface Program {
   stop(signal?: NodeJS.Signals): Promise<number>;
 }
 
+interface Place {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. Nothing but `vars` is in its environment. */
-export async function startProgram(
+export function startProgram(
   vars: Readonly<Record<string, string>>,
   { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },
 ): Promise<Program> {
   const command = binary ? [binary] : [process.execPath, join(ROOT, 'server.ts')];
-  const child = Bun.spawn([...command, 'serve', ...args], {
-    cwd,
-    env: { PORT: '0', LOG_FORMAT: 'json', ...vars },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  return startListening([...command, 'serve', ...args], { cwd, env: { PORT: '0', LOG_FORMAT: 'json', ...vars } });
+}
+
+/** Starts a program that prints "listening" and where. */
+export async function startListening(command: readonly string[], { cwd, env }: Place): Promise<Program> {
+  const child = Bun.spawn([...command], { cwd, env: { ...env }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
   let output = '';
   const listening = Promise.withResolvers<string>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       output += decoder.decode(chunk, { stream: true });
-      const url = /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(
-        /"?listening"?[\s\S]*/.exec(output)?.[0] ?? '',
-      )?.[0];
-      if (url) listening.resolve(url.replace('localhost', '127.0.0.1'));
+      const url = urlIn(output);
+      if (url) listening.resolve(url);
     }
   };
   collect(child.stdout);
   collect(child.stderr);
   child.exited.then((code) => listening.reject(new Error(`the program ended with ${code}:\n${output}`)));
-  const timer = setTimeout(() => listening.reject(new Error(`the program does not listen:\n${output}`)), 15_000);
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+    listening.reject(new Error(`the program does not listen:\n${output}`));
+  }, START_TIMEOUT_MS);
   const url = await listening.promise.finally(() => clearTimeout(timer));
   return {
     url,
@@ -51,4 +57,9 @@ export async function startProgram(
       return child.exited;
     },
   };
+}
+
+function urlIn(output: string): string | undefined {
+  const said = /"?listening"?[\s\S]*/i.exec(output)?.[0] ?? '';
+  return /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(said)?.[0].replace('localhost', '127.0.0.1');
 }

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll } from 'bun:test';
+import type { Program } from '../support/program.ts';
+import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
+import { addTests } from './tests.ts';
+
+const deno = programOf('.bin/deno');
+
+if (deno) {
+  let project: Project;
+  let program: Program;
+  beforeAll(async () => {
+    project = await makeProject('deno');
+    const options = ['--allow-all', '--no-remote', '--node-modules-dir=manual', '--quiet'];
+    program = await runProject(project, [deno, 'run', ...options, 'main.ts'], { DENO_NO_UPDATE_CHECK: '1' });
+  });
+  afterAll(async () => {
+    await program.stop();
+    project.remove();
+  });
+
+  addTests('Deno', () => program);
+} else console.log('no Deno for this machine: its tests are left out');

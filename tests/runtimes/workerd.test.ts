@@ -1,0 +1,68 @@
+import { afterAll, beforeAll } from 'bun:test';
+import { join } from 'node:path';
+import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
+import type { Program } from '../support/program.ts';
+import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
+import { addTests } from './tests.ts';
+
+const workerd = programOf('workerd/bin/workerd');
+
+if (workerd && libsqlProgram()) {
+  let project: Project;
+  let program: Program;
+  let database: LibsqlServer | undefined;
+  beforeAll(async () => {
+    project = await makeProject('workerd');
+    database = await startLibsql({ dir: join(project.path, 'libsql') });
+    await bundle(project);
+    const config = configOf({ ...project.vars, DATABASE_URL: database?.url ?? '' });
+    // It says nothing by itself once it listens.
+    const script = `echo "listening on http://127.0.0.1:${project.vars['PORT']}"; exec "$0" serve "$1" --verbose`;
+    program = await runProject(project, ['sh', '-c', script, workerd, project.write('config.capnp', config)]);
+    await answers(program.url);
+  });
+  afterAll(async () => {
+    await program.stop();
+    await database?.stop();
+    project.remove();
+  });
+
+  addTests('workerd', () => program);
+} else console.log('no workerd, or no libSQL server, for this machine: its tests are left out');
+
+async function bundle({ path }: Project): Promise<void> {
+  await Bun.build({
+    entrypoints: [join(path, 'main.ts')],
+    outdir: path,
+    target: 'browser',
+    conditions: ['workerd'],
+    naming: 'worker.js',
+  });
+}
+
+/** One worker on loopback, that may reach loopback: the settings are its bindings. */
+function configOf(vars: Readonly<Record<string, string>>): string {
+  const bindings = Object.entries(vars).map(
+    ([name, text]) => `(name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)})`,
+  );
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker", esModule = embed "worker.js")],
+      compatibilityDate = "2025-01-01",
+      bindings = [${bindings.join(', ')}],
+    )),
+    (name = "internet", network = (allow = ["public", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${vars['PORT']}", http = (), service = "main")],
+);
+`;
+}
+
+async function answers(url: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await fetch(`${url}/healthz`).catch(() => undefined)) return;
+    await Bun.sleep(25);
+  }
+}
