@@ -30,6 +30,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usesSettings: true,
     run: migrate,
   },
+  'contracts deploy': {
+    summary: "deploys the contracts to RPC_URL's chain, paid with DEPLOYER_PRIVATE_KEY, and prints the settings to use",
+    options: ['config', 'owner', 'registrar', 'dry-run', 'json', 'help'],
+    usesSettings: true,
+    // Its creation code and cryptography are nothing that every start should load.
+    run: async (given) => (await import('./commands/contracts.ts')).deployContracts(given),
+  },
   version: { summary: 'prints the release', options: ['help'], usesSettings: false, run: version },
   help: { summary: 'prints this text', options: ['help'], usesSettings: true, run: () => help() },
 };
@@ -41,7 +48,8 @@ async function main(argv: readonly string[]): Promise<number> {
       argv,
       Object.fromEntries(Object.entries(COMMANDS).map(([name, { options }]) => [name, options])),
     );
-    if (given.options['help'] !== undefined) return help(argv[0] === given.command ? given.command : undefined);
+    const isNamed = argv.join(' ').startsWith(given.command);
+    if (given.options['help'] !== undefined) return help(isNamed ? given.command : undefined);
     if (given.options['version'] !== undefined) return version();
     return (await COMMANDS[given.command]?.run(given)) ?? 1;
   } catch (error) {

@@ -21,6 +21,8 @@ const OPTIONS: Readonly<Record<string, boolean>> = {
   config: true,
   json: false,
   'dry-run': false,
+  owner: true,
+  registrar: true,
 };
 
 const SHORT: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' };
@@ -31,8 +33,7 @@ export function parseArguments(
   commands: Readonly<Record<string, readonly string[]>>,
 ): Arguments {
   const words = [...argv];
-  const named = words[0] !== undefined && !words[0].startsWith('-');
-  const command = named ? (words.shift() as string) : 'serve';
+  const command = takeCommand(words, commands);
   const own = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!own) throw unknown('command', command, Object.keys(commands));
   const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
@@ -48,6 +49,13 @@ export function parseArguments(
 /** The flag of a setting. */
 export function flagOf(name: string): string {
   return `--${name.toLowerCase().replaceAll('_', '-')}`;
+}
+
+/** One word, or two where that is a command: `contracts deploy`. */
+function takeCommand(words: string[], commands: Readonly<Record<string, unknown>>): string {
+  const [first, second] = words;
+  if (first === undefined || first.startsWith('-')) return 'serve';
+  return words.splice(0, Object.hasOwn(commands, `${first} ${second}`) ? 2 : 1).join(' ');
 }
 
 function takeFlag(
@@ -93,7 +101,7 @@ function unknownFlag(flag: string, own: readonly string[]): UsageError {
 }
 
 function unknown(kind: string, given: string, known: readonly string[]): UsageError {
-  const near = closest(given, known);
+  const near = known.find((name) => name.startsWith(`${given} `)) ?? closest(given, known);
   return new UsageError(
     `Unknown ${kind} ${given}${near === undefined ? '' : `: did you mean ${near}?`} Try vault --help.`,
   );

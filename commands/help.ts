@@ -17,25 +17,28 @@ export interface Described {
 export function helpText(commands: Readonly<Record<string, Described>>, name?: string): string {
   const command = name === undefined ? undefined : commands[name];
   const head = command ? [`vault ${name}: ${command.summary}`] : overview(commands);
-  const options = (command?.options ?? ['config', 'help', 'version']).map(
-    (option) => OPTION_LINES[option] ?? `  --${option}`,
-  );
+  const options = (command?.options ?? ['config', 'help', 'version']).map(optionLine);
   const settings = command && !command.usesSettings ? [] : settingLines();
   return [...head, '', 'Flags', ...options, ...settings].join('\n');
 }
 
 function overview(commands: Readonly<Record<string, Described>>): string[] {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 2;
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
   return [`vault ${VERSION}: registration and identity over HTTP`, '', 'Usage: vault [command] [flags]', '', ...lines];
 }
 
-const OPTION_LINES: Readonly<Record<string, string>> = {
-  config:
-    '  --config <file>   a file of NAME=value lines; flags win over the environment, the environment over the file',
-  json: '  --json            for programs',
-  'dry-run': '  --dry-run         say what would be done, and change nothing',
-  help: '  --help, -h        this text',
-  version: '  --version, -v     the release',
+const OPTIONS: Readonly<Record<string, readonly [flag: string, meaning: string]>> = {
+  config: [
+    '--config <file>',
+    'a file of NAME=value lines; flags win over the environment, the environment over the file',
+  ],
+  json: ['--json', 'for programs'],
+  'dry-run': ['--dry-run', 'say what would be done, and change nothing'],
+  owner: ['--owner <address>', 'who may name registrars [the account that pays]'],
+  registrar: ['--registrar <address>', 'the first registrar [the account of REGISTRAR_PRIVATE_KEY, else none]'],
+  help: ['--help, -h', 'this text'],
+  version: ['--version, -v', 'the release'],
 };
 
 function settingLines(): string[] {
@@ -52,6 +55,12 @@ function settingLines(): string[] {
   ];
 }
 
+function optionLine(option: string): string {
+  const [flag, meaning] = OPTIONS[option] ?? [`--${option}`, ''];
+  return `  ${flag.padEnd(OPTION_WIDTH)}${meaning}`;
+}
+
+const OPTION_WIDTH = Math.max(...Object.values(OPTIONS).map(([flag]) => flag.length)) + 2;
 const NAME_WIDTH = Math.max(...SETTING_NAMES.map((name) => flagOf(name).length)) + 2;
 
 function settingLine(name: string, { kind, meaning, default: fallback }: Setting): string {

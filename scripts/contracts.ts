@@ -15,6 +15,12 @@ export interface Artifact {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ARTIFACTS = join(ROOT, '.world/artifacts');
 const ABI_MODULE = join(ROOT, 'lib/chain/abi.ts');
+const CREATION_CODE = join(ROOT, 'contracts/creation-code.json');
+
+/** The product's contracts, those of its local world, and those of its tests. */
+const FOLDERS = ['contracts', 'contracts/world', 'contracts/test'];
+/** What is deployed as it is: an account's implementation comes with its factory. */
+const DEPLOYED = ['AccountFactory', 'AccountHelper', 'DIDRegistry'];
 
 /** Without metadata a comment changes no bytecode, so a contract's CREATE2 address stays. */
 const SETTINGS = {
@@ -24,14 +30,14 @@ const SETTINGS = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
-/** Every contract by name, one per file and named after it. Compiles (some seconds) only what `.world/artifacts` does not hold for these sources. */
+/** Every contract by name, one per file and named after it (`Account.t.sol` holds `AccountTest`). Compiles (some seconds) only what `.world/artifacts` does not hold for these sources. */
 export async function compileContracts(): Promise<Record<string, Artifact>> {
   const sources = await readSources();
   const key = createHash('sha256')
     .update(JSON.stringify([sources, SETTINGS]))
     .update(await readFile(join(ROOT, 'bun.lock')))
     .digest('hex');
-  const names = Object.keys(sources).map((path) => basename(path, '.sol'));
+  const names = Object.keys(sources).map(contractName);
   const cached = await Promise.all(names.map((name) => readCached(name, key)));
   if (cached.every((artifact) => artifact !== undefined)) {
     return Object.fromEntries(cached.map((artifact, i) => [names[i], artifact]));
@@ -41,20 +47,27 @@ export async function compileContracts(): Promise<Record<string, Artifact>> {
   return artifacts;
 }
 
-/** The text of `lib/chain/abi.ts`: the ABI of every contract that is not only for tests, one entry a line. */
+/** The text of `lib/chain/abi.ts`: the ABI of every contract of the product, one entry a line. */
 export async function abiModule(): Promise<string> {
   const artifacts = await compileContracts();
   const names = await solidityFiles('contracts');
   const abis = names.map((path) => {
-    const name = basename(path, '.sol');
+    const name = contractName(path);
     const lines = artifacts[name]?.abi.map((entry) => `  ${JSON.stringify(entry, withoutInternalTypes)},\n`).join('');
     return `\nexport const ${camelCase(name)}Abi = [\n${lines}] as const;\n`;
   });
   return `// Written by scripts/contracts.ts from contracts/*.sol: run \`bun run contracts\` after a change there.\n${abis.join('')}`;
 }
 
+/** The text of `contracts/creation-code.json`: what `vault contracts deploy` deploys, without constructor arguments. */
+export async function creationCodeFile(): Promise<string> {
+  const artifacts = await compileContracts();
+  const codes = DEPLOYED.map((name) => [name, artifacts[name]?.bytecode]);
+  return `${JSON.stringify(Object.fromEntries(codes), null, 2)}\n`;
+}
+
 async function readSources(): Promise<Record<string, { content: string }>> {
-  const paths = [...(await solidityFiles('contracts')), ...(await solidityFiles('contracts/test'))];
+  const paths = (await Promise.all(FOLDERS.map(solidityFiles))).flat();
   const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
   return Object.fromEntries(paths.map((path, i) => [path, { content: contents[i] ?? '' }]));
 }
@@ -65,6 +78,10 @@ async function solidityFiles(folder: string): Promise<string[]> {
     .filter((name) => name.endsWith('.sol'))
     .sort()
     .map((name) => `${folder}/${name}`);
+}
+
+function contractName(path: string): string {
+  return basename(path, '.sol').replace(/\.t$/, 'Test');
 }
 
 async function readCached(name: string, key: string): Promise<Artifact | undefined> {
@@ -101,7 +118,7 @@ async function compile(sources: Record<string, { content: string }>): Promise<Re
   if (output.errors?.length) throw new Error(output.errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
   const artifacts: Record<string, Artifact> = {};
   for (const path of Object.keys(sources)) {
-    const name = basename(path, '.sol');
+    const name = contractName(path);
     const contract = output.contracts?.[path]?.[name];
     if (!contract) throw new Error(`${path} holds no contract ${name}`);
     const { abi, evm } = contract;
@@ -124,4 +141,7 @@ function camelCase(name: string): string {
   return name.replace(/^(?:[A-Z]+(?=[A-Z])|[A-Z])/, (start) => start.toLowerCase());
 }
 
-if (import.meta.main) await writeFile(ABI_MODULE, await abiModule());
+if (import.meta.main) {
+  await writeFile(ABI_MODULE, await abiModule());
+  await writeFile(CREATION_CODE, await creationCodeFile());
+}

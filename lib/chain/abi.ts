@@ -1,5 +1,47 @@
 // Written by scripts/contracts.ts from contracts/*.sol: run `bun run contracts` after a change there.
 
+export const accountAbi = [
+  {"inputs":[{"name":"trusted","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
+  {"inputs":[{"name":"sender","type":"address"}],"name":"AccountUnauthorized","type":"error"},
+  {"inputs":[],"name":"InvalidShortString","type":"error"},
+  {"inputs":[{"name":"str","type":"string"}],"name":"StringTooLong","type":"error"},
+  {"anonymous":false,"inputs":[],"name":"EIP712DomainChanged","type":"event"},
+  {"inputs":[],"name":"eip712Domain","outputs":[{"name":"fields","type":"bytes1"},{"name":"name","type":"string"},{"name":"version","type":"string"},{"name":"chainId","type":"uint256"},{"name":"verifyingContract","type":"address"},{"name":"salt","type":"bytes32"},{"name":"extensions","type":"uint256[]"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"entryPoint","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"target","type":"address"},{"name":"value","type":"uint256"},{"name":"data","type":"bytes"}],"name":"execute","outputs":[],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"components":[{"name":"target","type":"address"},{"name":"value","type":"uint256"},{"name":"data","type":"bytes"}],"name":"calls","type":"tuple[]"}],"name":"executeBatch","outputs":[],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"key","type":"uint192"}],"name":"getNonce","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"getNonce","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"getOwner","outputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"hash","type":"bytes32"},{"name":"signature","type":"bytes"}],"name":"isValidSignature","outputs":[{"name":"","type":"bytes4"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"","type":"address"},{"name":"","type":"address"},{"name":"","type":"uint256[]"},{"name":"","type":"uint256[]"},{"name":"","type":"bytes"}],"name":"onERC1155BatchReceived","outputs":[{"name":"","type":"bytes4"}],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"","type":"address"},{"name":"","type":"address"},{"name":"","type":"uint256"},{"name":"","type":"uint256"},{"name":"","type":"bytes"}],"name":"onERC1155Received","outputs":[{"name":"","type":"bytes4"}],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"","type":"address"},{"name":"","type":"address"},{"name":"","type":"uint256"},{"name":"","type":"bytes"}],"name":"onERC721Received","outputs":[{"name":"","type":"bytes4"}],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"hash","type":"bytes32"}],"name":"replaySafeHash","outputs":[{"name":"","type":"bytes32"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"name":"interfaceId","type":"bytes4"}],"name":"supportsInterface","outputs":[{"name":"","type":"bool"}],"stateMutability":"view","type":"function"},
+  {"inputs":[{"components":[{"name":"sender","type":"address"},{"name":"nonce","type":"uint256"},{"name":"initCode","type":"bytes"},{"name":"callData","type":"bytes"},{"name":"accountGasLimits","type":"bytes32"},{"name":"preVerificationGas","type":"uint256"},{"name":"gasFees","type":"bytes32"},{"name":"paymasterAndData","type":"bytes"},{"name":"signature","type":"bytes"}],"name":"userOp","type":"tuple"},{"name":"userOpHash","type":"bytes32"},{"name":"missingAccountFunds","type":"uint256"}],"name":"validateUserOp","outputs":[{"name":"","type":"uint256"}],"stateMutability":"nonpayable","type":"function"},
+  {"stateMutability":"payable","type":"receive"},
+] as const;
+
+export const accountFactoryAbi = [
+  {"inputs":[{"name":"entryPoint","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
+  {"inputs":[],"name":"CloneArgumentsTooLong","type":"error"},
+  {"inputs":[],"name":"Create2EmptyBytecode","type":"error"},
+  {"inputs":[],"name":"FailedDeployment","type":"error"},
+  {"inputs":[{"name":"balance","type":"uint256"},{"name":"needed","type":"uint256"}],"name":"InsufficientBalance","type":"error"},
+  {"inputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"}],"name":"InvalidPublicKey","type":"error"},
+  {"anonymous":false,"inputs":[{"indexed":true,"name":"account","type":"address"},{"indexed":true,"name":"owner","type":"address"}],"name":"AccountCreated","type":"event"},
+  {"inputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"},{"name":"salt","type":"uint256"}],"name":"createAccount","outputs":[{"name":"account","type":"address"}],"stateMutability":"nonpayable","type":"function"},
+  {"inputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"},{"name":"salt","type":"uint256"}],"name":"getAddress","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"implementation","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+] as const;
+
+export const accountHelperAbi = [
+  {"inputs":[{"name":"didRegistry","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
+  {"inputs":[{"name":"account","type":"address"}],"name":"getAccountState","outputs":[{"name":"nonce","type":"uint256"},{"name":"did","type":"bytes32"},{"name":"isActive","type":"bool"},{"name":"pubKey","type":"uint256[2]"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"registry","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+] as const;
+
 export const didRegistryAbi = [
   {"inputs":[{"name":"firstOwner","type":"address"},{"name":"firstRegistrar","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
   {"inputs":[{"name":"aliasHash","type":"bytes32"}],"name":"AliasTaken","type":"error"},

@@ -3,7 +3,11 @@ import { flagOf, parseArguments, UsageError } from '../../commands/arguments.ts'
 import { SETTING_NAMES } from '../../lib/config.ts';
 import { SETTINGS } from '../../lib/settings.ts';
 
-const COMMANDS = { serve: ['config', 'help', 'version'], config: ['config', 'json'] };
+const COMMANDS = {
+  serve: ['config', 'help', 'version'],
+  config: ['config', 'json'],
+  'contracts deploy': ['dry-run', 'owner'],
+};
 
 function parse(...argv: string[]) {
   return parseArguments(argv, COMMANDS);
@@ -14,6 +18,14 @@ describe('a command line', () => {
     expect(parse()).toEqual({ command: 'serve', vars: {}, options: {} });
     expect(parse('--port', '0').command).toBe('serve');
     expect(parse('config', '--json').command).toBe('config');
+  });
+
+  test('may begin with a command of two words', () => {
+    expect(parse('contracts', 'deploy', '--dry-run', '--owner', '0x12')).toEqual({
+      command: 'contracts deploy',
+      vars: {},
+      options: { 'dry-run': 'true', owner: '0x12' },
+    });
   });
 
   test('takes a value behind a space or an equals sign, other equals signs included', () => {
@@ -44,6 +56,8 @@ describe('a command line', () => {
   test.each<[string, string[], string]>([
     ['an unknown flag, with the nearest one', ['--bse-url', 'x'], 'did you mean --base-url?'],
     ['an unknown command, with the nearest one', ['sreve'], 'did you mean serve?'],
+    ['half a command, with the other half', ['contracts'], 'did you mean contracts deploy?'],
+    ['half a command before a flag', ['contracts', '--dry-run'], 'did you mean contracts deploy?'],
     ['a flag of another command', ['serve', '--json'], 'Unknown flag --json'],
     ['a flag without its value', ['--port'], '--port needs a value'],
     ['a flag in place of a value', ['--port', '--host', '::1'], '--port needs a value'],

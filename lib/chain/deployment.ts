@@ -1,0 +1,64 @@
+/** CREATE2, EIP-1014, through the deterministic deployment proxy: https://github.com/Arachnid/deterministic-deployment-proxy */
+import * as AbiParameters from 'ox/AbiParameters';
+import * as Address from 'ox/Address';
+import * as ContractAddress from 'ox/ContractAddress';
+import * as Hex from 'ox/Hex';
+
+/** The proxy that runs creation code for anyone; at the same address on every chain that has it. */
+export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+
+/** ERC-4337's EntryPoint v0.7, the default one; at the same address on every chain that has it. */
+export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
+
+/** The creation code of the contracts, 0x-hex, without constructor arguments. */
+export type CreationCode = Readonly<Record<'AccountFactory' | 'AccountHelper' | 'DIDRegistry', string>>;
+
+/** What the contracts are told at their creation: it is part of their code, so another value means another address. */
+export interface Parties {
+  /** The ERC-4337 EntryPoint that the accounts trust. */
+  readonly entryPoint: Address.Address;
+  /** Who may name the registry's registrars. */
+  readonly owner: Address.Address;
+  /** The registry's first registrar, if any. */
+  readonly registrar?: Address.Address | undefined;
+}
+
+/** One contract of a deployment: where it will be, the transaction that puts it there, and the setting that leads a vault to it. */
+export interface PlannedContract {
+  readonly name: keyof CreationCode;
+  readonly setting: string;
+  readonly address: Address.Address;
+  readonly call: { readonly to: Address.Address; readonly data: Hex.Hex };
+}
+
+/**
+ * The vault's contracts in the order of their deployment. All follows from the arguments: the same on every chain, whoever sends
+ * the transactions, and whoever sends one first.
+ */
+export function planDeployment(
+  code: CreationCode,
+  { entryPoint, owner, registrar }: Parties,
+): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract] {
+  const planned = (name: keyof CreationCode, setting: string, ...args: Address.Address[]): PlannedContract => {
+    const values = AbiParameters.encode(
+      args.map(() => ({ type: 'address' })),
+      args,
+    );
+    return { name, setting, ...create2(Hex.concat(code[name] as Hex.Hex, values)) };
+  };
+  const registry = planned('DIDRegistry', 'DID_REGISTRY_ADDRESS', owner, registrar ?? NOBODY);
+  return [
+    registry,
+    planned('AccountFactory', 'HYPERAUTH_FACTORY_ADDRESS', entryPoint),
+    planned('AccountHelper', 'ACCOUNT_HELPER_ADDRESS', registry.address),
+  ];
+}
+
+/** Where creation code (constructor arguments included) will run, and the call that runs it there once; 32 bytes of salt, zero unless given. */
+export function create2(code: Hex.Hex, salt: Hex.Hex = NO_SALT): Pick<PlannedContract, 'address' | 'call'> {
+  const address = ContractAddress.fromCreate2({ from: DEPLOYMENT_PROXY, salt: Hex.toBytes(salt), bytecode: code });
+  return { address: Address.checksum(address), call: { to: DEPLOYMENT_PROXY, data: Hex.concat(salt, code) } };
+}
+
+const NOBODY = `0x${'0'.repeat(40)}` as const;
+const NO_SALT = `0x${'0'.repeat(64)}` as const;
