@@ -1,59 +1,105 @@
 // npm run demo: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step fails.
-import { AbiFunction, Hex, Secp256k1 } from 'ox';
+import { AbiFunction, Hex } from 'ox';
+import { toBase64url } from '../lib/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
+import { registrationChallenge } from '../lib/chain/proof.ts';
 import { didHash } from '../lib/did.ts';
 import { STACK_FILE, type Stack } from './start.ts';
-import { connectChain } from './world/chain.ts';
+import { type ChainRpc, connectChain } from './world/chain.ts';
 import type { Message } from './world/mailbox.ts';
-import { addressOf, sendTransaction } from './world/wallet.ts';
+import { createPasskey, type Passkey } from './world/passkey.ts';
+import * as wallet from './world/user-operation.ts';
 
 const WAIT_MS = 20_000;
+const CHAIN_ID = 84532;
 const NO_ALIAS = Hex.padLeft('0x', 32);
 
 async function main(): Promise<void> {
   const stack = await readStack();
   const vault = client(stack.vault);
-  const identifier = `demo-${crypto.randomUUID().slice(0, 8)}@example.com`;
-  const channel = 'email';
+  const who = { identifier: `demo-${crypto.randomUUID().slice(0, 8)}@example.com`, channel: 'email' };
 
   step('What is running');
   await vault('GET', '/api/status');
+  const attestation = await prove(stack, vault, who);
 
-  step(`Prove ${identifier}: ask for a one-time code`);
-  await vault('POST', '/api/verify/send', { identifier, channel });
-  const mail = await waitFor('the mail', () => newestMail(stack, identifier));
-  console.log(indent(`mail for ${identifier}\nSubject: ${mail.subject}\n\n${mail.text.trim()}`));
-  const code = /\b\d{6}\b/.exec(mail.text)?.[0];
+  step('Predict the account of a new passkey, which holds no ether and does not exist yet');
+  const passkey = createPasskey();
+  const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
+  const { address } = await vault('GET', `/api/accounts/predict?pubKeyX=${pubKeyX}&pubKeyY=${pubKeyY}`);
+  await vault('GET', `/api/accounts/state?account=${address}`);
 
-  step('Check the code, and get an attestation');
-  const { attestation } = await vault('POST', '/api/verify/check', { identifier, channel, code });
-  if (!attestation) throw new Error('the code was not accepted');
+  step('Open a session for its DID');
+  const did = `did:pkh:eip155:${CHAIN_ID}:${address}`;
+  await vault('POST', '/api/sessions', { ...who, did });
 
-  step('Open a session for a DID');
-  const wallet = await fundedWallet(stack);
-  const did = `did:pkh:eip155:84532:${wallet.address}`;
-  await vault('POST', '/api/sessions', { identifier, channel, did });
+  step('Register the DID on-chain: a user operation, sponsored, signed by the passkey, sent through the vault');
+  const receipt = await register(stack, vault, passkey, did);
+  const { transactionHash: txHash, blockNumber } = receipt.receipt;
+  console.log(indent(`transaction ${txHash}\nblock ${Number(blockNumber)}, gas used ${Number(receipt.actualGasUsed)}`));
+  await vault('GET', `/api/accounts/state?account=${address}`);
 
-  step(`Register the DID on-chain, in ${stack.didRegistry}`);
-  const register = AbiFunction.fromAbi(didRegistryAbi, 'register');
-  const data = AbiFunction.encodeData(register, [didHash(did), NO_ALIAS, '']);
-  const receipt = await sendTransaction(connectChain(stack.chain), wallet.privateKey, { to: stack.didRegistry, data });
-  const { transactionHash: txHash, blockNumber } = receipt;
-  console.log(indent(`transaction ${txHash}\nblock ${Number(blockNumber)}, gas used ${Number(receipt.gasUsed)}`));
-
-  step('Record it with the vault, with the attestation as proof of the address');
-  const credentialId = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
-  await vault('POST', '/api/dids', { credentialId, identifier, channel, did, txHash, attestation });
+  step('Record it with the vault: the attestation proves the address, the passkey that the DID is its own');
+  const credentialId = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
+  const smartAccount = String(address) as `0x${string}`;
+  const agreement = { chainId: CHAIN_ID, registry: stack.didRegistry, didHash: didHash(did), aliasHash: NO_ALIAS };
+  const proof = passkey.assert(registrationChallenge({ ...agreement, smartAccount, credentialId }));
+  await vault('POST', '/api/dids', { credentialId, ...who, did, txHash, smartAccount, proof, attestation });
 
   step('Wait until the vault has read the chain, and look the DID up by its passkey');
-  const lookup = `/api/dids/lookup?credentialId=${credentialId}`;
+  const found = await confirmed(vault, stack, credentialId);
+  if (found['did'] !== did || found['proven'] !== true) throw new Error('the registration is not proven');
+
+  step("See it in the vault's own index of the chain");
+  const path = `/api/indexer/dids?hash=${didHash(did)}`;
+  await waitFor('the DID in the index', async () => ((await ask(stack.vault + path))['found'] ? true : undefined));
+  await vault('GET', path);
+  console.log(`\nDone: ${who.identifier} is proven, and ${did} is registered, confirmed and proven.`);
+}
+
+type Client = ReturnType<typeof client>;
+
+/** Proves an address of mail with the code that arrives there; gives the attestation. */
+async function prove(stack: Stack, vault: Client, who: { identifier: string; channel: string }): Promise<unknown> {
+  step(`Prove ${who.identifier}: ask for a one-time code`);
+  await vault('POST', '/api/verify/send', who);
+  const mail = await waitFor('the mail', () => newestMail(stack, who.identifier));
+  console.log(indent(`mail for ${who.identifier}\nSubject: ${mail.subject}\n\n${mail.text.trim()}`));
+
+  step('Check the code, and get an attestation');
+  const code = /\b\d{6}\b/.exec(mail.text)?.[0];
+  const { attestation } = await vault('POST', '/api/verify/check', { ...who, code });
+  if (!attestation) throw new Error('the code was not accepted');
+  return attestation;
+}
+
+/** Creates the passkey's account and has it register the DID, in one operation that a sponsor pays for. */
+async function register(stack: Stack, vault: Client, passkey: Passkey, did: string): Promise<wallet.OperationReceipt> {
+  const node = connectChain(stack.chain);
+  const account = await wallet.openAccount(node, stack, passkey);
+  const call = AbiFunction.fromAbi(didRegistryAbi, 'register');
+  const data = AbiFunction.encodeData(call, [didHash(did), NO_ALIAS, '']);
+  const receipt = await wallet.runSponsored(node, bundlerOf(vault), account, [{ target: stack.didRegistry, data }]);
+  if (!receipt.success) throw new Error('the registration reverted');
+  return receipt;
+}
+
+/** The vault's bundler proxy, as a wallet asks a bundler. */
+function bundlerOf(vault: Client): ChainRpc {
+  return async (method, params = []) => {
+    const answer = await vault('POST', '/api/bundler', { jsonrpc: '2.0', id: 1, method, params });
+    if (answer['error']) throw new Error(`${method}: ${JSON.stringify(answer['error'])}`);
+    return answer['result'];
+  };
+}
+
+async function confirmed(vault: Client, stack: Stack, credentialId: string): Promise<Record<string, unknown>> {
+  const path = `/api/dids/lookup?credentialId=${credentialId}`;
   await waitFor('the confirmation', async () => {
-    const found = (await (await fetch(stack.vault + lookup)).json()) as { status: string };
-    return found.status === 'submitted' ? undefined : found;
+    const { status } = await ask(stack.vault + path);
+    return status === 'submitted' ? undefined : true;
   });
-  const found = await vault('GET', lookup);
-  if (found['status'] !== 'confirmed' || found['did'] !== did) throw new Error('the registration is not confirmed');
-  console.log(`\nDone: ${identifier} is proven, and ${did} is registered and confirmed.`);
+  return vault('GET', path);
 }
 
 async function readStack(): Promise<Stack> {
@@ -73,14 +119,23 @@ function client(base: string) {
   const ip = `198.51.100.${1 + Math.floor(Math.random() * 254)}`;
   return async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    console.log(indent(`${method} ${path}${body === undefined ? '' : `\n${JSON.stringify(body)}`}`));
+    console.log(indent(`${method} ${path}${body === undefined ? '' : `\n${short(JSON.stringify(body))}`}`));
     const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip };
     const response = await fetch(base + path, { method, headers, ...text });
     const answer = await response.text();
-    console.log(indent(`→ ${response.status} ${answer}`));
+    console.log(indent(`→ ${response.status} ${short(answer)}`));
     if (response.status !== 200) throw new Error(`${method} ${path} was answered with ${response.status}`);
     return JSON.parse(answer) as Record<string, unknown>;
   };
+}
+
+/** Hex and base64 of more than a hash's length cut down, so that a line can be read. */
+function short(text: string): string {
+  return text.replace(/(0x[0-9a-f]{16})[0-9a-f]{64,}/g, '$1…').replace(/([\w-]{24})[\w-]{60,}/g, '$1…');
+}
+
+async function ask(url: string): Promise<Record<string, unknown>> {
+  return (await (await fetch(url)).json()) as Record<string, unknown>;
 }
 
 async function newestMail(stack: Stack, to: string): Promise<Message | undefined> {
@@ -88,18 +143,10 @@ async function newestMail(stack: Stack, to: string): Promise<Message | undefined
   return ((await response.json()) as Message[]).at(-1);
 }
 
-/** A new account with a little of the local chain's ether. */
-async function fundedWallet({ chain }: Stack) {
-  const privateKey = Secp256k1.randomPrivateKey();
-  const address = addressOf(privateKey);
-  await connectChain(chain)('anvil_setBalance', [address, Hex.fromNumber(10n ** 18n)]);
-  return { privateKey, address };
-}
-
-async function waitFor<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+async function waitFor<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + WAIT_MS;
   while (performance.now() < deadline) {
-    const found = await ask();
+    const found = await look();
     if (found !== undefined) return found;
     await Bun.sleep(50);
   }

@@ -1,8 +1,9 @@
-// npm start: builds the vault, starts a world around it (chain, contracts, mail), and the vault in it. Ctrl+C ends all of it.
+// npm start: builds the vault, starts a world around it (chain, contracts, bundler, paymaster, mail), and the vault in it. Ctrl+C ends all of it.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
-import { freePort } from './world/ports.ts';
+import type { Deployment } from './world/deploy.ts';
+import { freeOr, freePort } from './world/port.ts';
 import { startWorld } from './world/world.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -12,12 +13,11 @@ const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 /** Where `npm run demo` finds what is running. */
 export const STACK_FILE = join(WORLD, 'stack.json');
 
-/** What is running, by URL. */
-export interface Stack {
+/** What is running, by URL, and where its contracts are. */
+export interface Stack extends Deployment {
   readonly vault: string;
   readonly chain: string;
   readonly inbox: string;
-  readonly didRegistry: `0x${string}`;
 }
 
 const VAULT_PORT = 8787;
@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   console.log('Starting the world …');
   await mkdir(WORLD, { recursive: true });
   const world = await startWorld(WORLD, say);
-  const port = freePort(VAULT_PORT);
+  const port = freeOr(VAULT_PORT) || freePort();
   const vault = Bun.spawn([join(ROOT, 'dist/vault'), 'serve'], {
     // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere.
     env: { ...world.vars, PORT: `${port}`, DATA_DIR: join(WORLD, 'vault-data'), LOG_FORMAT: 'pretty' },
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   const url = `http://127.0.0.1:${port}`;
   if (await isReady(url, vault)) {
     const { chain, inbox, contracts } = world;
-    const stack: Stack = { vault: url, chain: chain.url, inbox: inbox.url, didRegistry: contracts.didRegistry };
+    const stack: Stack = { ...contracts, vault: url, chain: chain.url, inbox: inbox.url };
     await Bun.write(STACK_FILE, JSON.stringify(stack, null, 2));
     console.log(
       `Mail it sends arrives at ${inbox.url}. See the whole main job, from another terminal:  npm run demo\n`,

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Subprocess } from 'bun';
-import { tryPort } from './ports.ts';
+import { startService } from './service.ts';
 
 /** Asks a node over JSON-RPC. A node's error is thrown with the error object (`code`, `message`, `data`) as its cause. */
 export type ChainRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
@@ -20,35 +19,28 @@ export interface ChainOptions {
   readonly port?: number;
   /** Base Sepolia's when absent. */
   readonly chainId?: number;
+  /** Ethereum's rules as of this hard fork instead of the OP Stack's; before `osaka` there is no P-256 precompile. */
+  readonly hardfork?: 'prague' | 'osaka';
   readonly stateFile?: string;
 }
 
 const BASE_SEPOLIA = 84532;
-const STARTS_MAX = 3;
-const START_TIMEOUT_MS = 10_000;
+/** So long may writing the state file take. */
 const STOP_TIMEOUT_MS = 5_000;
-const POLL_MS = 5;
 
 /** Starts a node that mines each transaction at once, with the rules and precompiles of an OP Stack chain, as Base is. */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const program = anvilProgram();
-  for (let start = 1; start <= STARTS_MAX; start++) {
-    // Throws when a wanted port is taken, since whatever has it would be mistaken for the node.
-    const port = tryPort(options.port ?? 0);
-    const child = Bun.spawn([program, ...flags(port, options)], {
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'ignore',
-    });
-    const kill = () => child.kill('SIGKILL');
-    process.once('exit', kill);
-    const url = `http://127.0.0.1:${port}`;
-    const rpc = connectChain(url);
-    const end = () => stop(child).finally(() => process.off('exit', kill));
-    if (await isUp(child, rpc)) return { url, rpc, stop: end };
-    await end();
-  }
-  throw new Error(`anvil did not start in ${STARTS_MAX} tries`);
+  const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+  const { port, stop } = await startService({
+    name: 'anvil',
+    command: (own) => [program, ...flags(own, options)],
+    isUp: async (own) => (await connectChain(urlOf(own))('eth_chainId')) !== undefined,
+    port: options.port,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  });
+  const url = urlOf(port);
+  return { url, rpc: connectChain(url), stop };
 }
 
 /** Asks the node at `url`, one request at a time. */
@@ -73,36 +65,8 @@ function anvilProgram(): string {
   return program;
 }
 
-function flags(port: number, { chainId = BASE_SEPOLIA, stateFile }: ChainOptions): string[] {
+function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile }: ChainOptions): string[] {
+  const rules = hardfork === undefined ? ['--network', 'optimism'] : ['--hardfork', hardfork];
   const state = stateFile === undefined ? [] : ['--state', stateFile, '--state-interval', '1'];
-  return [
-    '--host',
-    '127.0.0.1',
-    '--port',
-    `${port}`,
-    '--chain-id',
-    `${chainId}`,
-    '--network',
-    'optimism',
-    '--quiet',
-    ...state,
-  ];
-}
-
-/** False when it ended, as it does when another process took the port first, or took too long. */
-async function isUp(child: Subprocess, rpc: ChainRpc): Promise<boolean> {
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && performance.now() < deadline) {
-    const chainId = await rpc('eth_chainId').catch(() => undefined);
-    if (chainId !== undefined) return true;
-    await Bun.sleep(POLL_MS);
-  }
-  return false;
-}
-
-async function stop(child: Subprocess): Promise<void> {
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-  await child.exited;
-  clearTimeout(timer);
+  return ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', `${chainId}`, ...rules, '--quiet', ...state];
 }

@@ -16,8 +16,8 @@ export interface Call {
 
 /** The mnemonic every anvil funds its first ten accounts from: public, and worth nothing anywhere else. */
 const MNEMONIC = 'test test test test test test test test test test test junk';
-/** Which of them plays whom: the relay, and later the bundler, must not share a key with anyone. */
-const ROLES = { owner: 0, registrar: 1, executor: 2, utility: 3, alice: 4, bob: 5 } as const;
+/** Which of them plays whom: relay, bundler and paymaster must not share a key with anyone. */
+const ROLES = { owner: 0, registrar: 1, executor: 2, utility: 3, alice: 4, bob: 5, sponsor: 6 } as const;
 const PRIORITY_FEE_WEI = 1_000_000n;
 const POLL_MS = 5;
 const RECEIPT_TIMEOUT_MS = 20_000;

@@ -1,14 +1,21 @@
 import { join } from 'node:path';
+import { type Bundler, startBundler } from './bundler.ts';
 import { type Chain, startChain } from './chain.ts';
 import { type Deployment, deployContracts } from './deploy.ts';
+import { deployEntryPoints } from './entrypoints.ts';
 import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
-import { freePort } from './ports.ts';
+import { type Paymaster, startPaymaster } from './paymaster.ts';
+import { freeOr } from './port.ts';
+import { placeUsdc } from './usdc.ts';
+import { devAccount } from './wallet.ts';
 
 /** Everything around a vault that it would meet on the real internet, on loopback. */
 export interface World {
   readonly chain: Chain;
   readonly contracts: Deployment;
+  readonly bundler: Bundler;
+  readonly paymaster: Paymaster;
   readonly mail: MailCatcher;
   readonly inbox: Inbox;
   /** The settings that lead a vault into this world. */
@@ -17,27 +24,54 @@ export interface World {
 }
 
 /** Preferred ports; another is taken where one is not free. */
-const PORTS = { chain: 8545, mail: 1025, inbox: 8025 };
+const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, inbox: 8025 };
 
-/** Starts the chain with the contracts deployed and a mail catcher; the chain goes on where it was in `dir`. `say` is told of each step. */
+/**
+ * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in `dir`, where the
+ * bundler's log is too. `say` is told of each step.
+ */
 export async function startWorld(dir: string, say: (text: string) => void): Promise<World> {
-  const chain = await startChain({ port: freePort(PORTS.chain), stateFile: join(dir, 'chain.json') });
+  const chain = await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') });
   say(`chain      ${chain.url} (anvil, chain 84532)`);
   const contracts = await deployContracts(chain.rpc);
-  say(`registry   ${contracts.didRegistry}`);
-  const mail = await startMailCatcher({ port: freePort(PORTS.mail) });
-  const inbox = startInbox({ port: freePort(PORTS.inbox), read: () => mail.messages });
+  await deployEntryPoints(chain.rpc);
+  await placeUsdc(chain.rpc);
+  say(`contracts  registry ${contracts.didRegistry}, accounts ${contracts.accountFactory}`);
+  const logFile = join(dir, 'bundler.log');
+  const bundler = await startBundler({ rpcUrl: chain.url, port: freeOr(PORTS.bundler), logFile });
+  const paymaster = await startPaymaster({
+    node: chain.rpc,
+    bundlerUrl: bundler.url,
+    port: freeOr(PORTS.paymaster),
+  });
+  say(`bundler    ${paymaster.url} (a paymaster, and alto behind it)`);
+  const mail = await startMailCatcher({ port: freeOr(PORTS.mail) });
+  const inbox = startInbox({ port: freeOr(PORTS.inbox), read: () => mail.messages });
   say(`mail       ${mail.url}, read it at ${inbox.url}`);
   const vars = {
-    CHAIN_ID: '84532',
-    RPC_URL: chain.url,
-    DID_REGISTRY_ADDRESS: contracts.didRegistry,
+    ...chainVars(chain, contracts),
+    BUNDLER_URL: paymaster.url,
     EMAIL_PROVIDER: 'smtp',
     EMAIL_FROM: 'Vault <vault@localhost.test>',
     SMTP_URL: mail.url,
   };
   const stop = async () => {
-    await Promise.all([inbox.stop(), mail.stop(), chain.stop()]);
+    await Promise.all([inbox.stop(), mail.stop(), paymaster.stop(), bundler.stop()]);
+    await chain.stop();
   };
-  return { chain, contracts, mail, inbox, vars, stop };
+  return { chain, contracts, bundler, paymaster, mail, inbox, vars, stop };
+}
+
+/** The settings of a vault on a local chain; its registrar may register for others. */
+export function chainVars(chain: Pick<Chain, 'url'>, contracts: Deployment): Record<string, string> {
+  return {
+    CHAIN_ID: '84532',
+    RPC_URL: chain.url,
+    ENTRY_POINT_ADDRESS: contracts.entryPoint,
+    DID_REGISTRY_ADDRESS: contracts.didRegistry,
+    HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory,
+    ACCOUNT_HELPER_ADDRESS: contracts.accountHelper,
+    SESSION_SBT_ADDRESS: 'none',
+    REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+  };
 }

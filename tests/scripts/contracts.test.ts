@@ -1,12 +1,16 @@
 import { expect, test } from 'bun:test';
-import { abiModule, compileContracts } from '../../scripts/contracts.ts';
+import { abiModule, compileContracts, creationCodeFile } from '../../scripts/contracts.ts';
 
 test('lib/chain/abi.ts is what the contracts say now', async () => {
   expect(await Bun.file('lib/chain/abi.ts').text()).toBe(await abiModule());
 });
 
-test('contracts for tests are compiled and are not in lib/chain/abi.ts', async () => {
-  const { KeyHolder: artifact } = await compileContracts();
-  expect(artifact?.bytecode).toMatch(/^0x[0-9a-f]+$/);
-  expect(await abiModule()).not.toContain('keyHolder');
+test('contracts/creation-code.json is what the contracts say now', async () => {
+  expect(await Bun.file('contracts/creation-code.json').text()).toBe(await creationCodeFile());
+});
+
+test('contracts for tests and for the local world are compiled and are not in lib/chain/abi.ts', async () => {
+  const { KeyHolder, DevUSDC } = await compileContracts();
+  for (const artifact of [KeyHolder, DevUSDC]) expect(artifact?.bytecode).toMatch(/^0x[0-9a-f]+$/);
+  expect(await abiModule()).not.toMatch(/keyHolder|devUSDC|Test/);
 });

@@ -3,12 +3,16 @@ export interface Forwarder {
   readonly url: string;
   /** The method of every call that came, in order; those of a batch too. */
   readonly methods: readonly string[];
-  /** Decides what a caller gets: the real answer is `forward()`. Undefined lets everything through. */
+  /** Decides what a caller gets: the real answer is `forward()`, the request's text comes last. Undefined lets everything through. */
   trouble: Trouble | undefined;
   stop(): Promise<void>;
 }
 
-export type Trouble = (forward: () => Promise<Response>, methods: readonly string[]) => Response | Promise<Response>;
+export type Trouble = (
+  forward: () => Promise<Response>,
+  methods: readonly string[],
+  body: string,
+) => Response | Promise<Response>;
 
 /** Starts a forwarder to the node at `target`; `port` takes up one that was stopped. */
 export function startForwarder(target: string, port = 0): Forwarder {
@@ -28,7 +32,7 @@ export function startForwarder(target: string, port = 0): Forwarder {
           headers: { 'content-type': 'application/json' },
         });
       };
-      return forwarder.trouble ? forwarder.trouble(forward, called) : forward();
+      return forwarder.trouble ? forwarder.trouble(forward, called, body) : forward();
     },
   });
   const forwarder: Forwarder = {

@@ -6,7 +6,8 @@ import { didHash } from '../../lib/did.ts';
 import type { P256PublicKey } from '../../lib/webauthn.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';
-import { create2, deployContracts } from '../../scripts/world/deploy.ts';
+import { create2 } from '../../scripts/world/create2.ts';
+import { deployContracts } from '../../scripts/world/deploy.ts';
 import { type Account, addressOf, devAccount, sendTransaction } from '../../scripts/world/wallet.ts';
 
 /** A transaction that was mined. */

@@ -85,7 +85,10 @@ const TASKS = {
       say(String(fence.fence));
       await told();
       const held = fenceHeld(fence, systemClock.now());
-      const write = { sql: `UPDATE tallies SET value = value + 1 WHERE ${held.sql}`, args: held.args };
+      const write = {
+        sql: `UPDATE tallies SET value = value + 1 WHERE name = 'linked_sessions' AND ${held.sql}`,
+        args: held.args,
+      };
       say(String((await store.write(write))[0]?.rowsAffected));
     });
   },

@@ -69,6 +69,8 @@ export async function startVault(
       OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
       BASE_URL: `http://localhost:${server.port}`,
       LOG_LEVEL: 'debug',
+      // Tests that count a node's calls would count its looks too.
+      FOLLOWER: 'false',
       ...vars,
     },
     ...env,

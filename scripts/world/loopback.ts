@@ -1,0 +1,10 @@
+// Preloaded into a program that would listen on every network: keeps it on this machine, and ends it with the process that started it.
+import { Server } from 'node:http';
+
+const { listen } = Server.prototype;
+Server.prototype.listen = function (this: Server, options: object, ...rest: unknown[]) {
+  return Reflect.apply(listen, this, [{ ...options, host: '127.0.0.1' }, ...rest]);
+} as typeof listen;
+
+// Whatever ends the starter, kill -9 included, closes its end of this pipe.
+process.stdin.on('end', () => process.exit()).resume();

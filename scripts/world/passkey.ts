@@ -1,0 +1,45 @@
+import { Base64, Hash, Hex, P256, Signature, WebAuthnP256 } from 'ox';
+import type { Assertion, P256PublicKey } from '../../lib/webauthn.ts';
+
+/** What an authenticator may do otherwise than it should; each member replaces a part before it is signed. */
+export interface Ceremony {
+  readonly flags?: number;
+  readonly origin?: string;
+  readonly clientData?: Readonly<Record<string, unknown>>;
+  readonly clientDataJSON?: Uint8Array;
+  readonly authenticatorData?: Uint8Array;
+  /** The encoding of the signature; DER when absent. */
+  readonly encode?: (signature: Signature.Signature) => Uint8Array;
+}
+
+/** A passkey in software. All of it is ox's work, so that the vault's own code never judges itself. */
+export interface Passkey {
+  readonly key: P256PublicKey;
+  assert(challenge: Uint8Array, ceremony?: Ceremony): Assertion;
+}
+
+/** A passkey with a fresh key. */
+export function createPasskey(): Passkey {
+  const { privateKey, publicKey } = P256.createKeyPair();
+  return {
+    key: { x: Hex.toBytes(publicKey.x, { size: 32 }), y: Hex.toBytes(publicKey.y, { size: 32 }) },
+    assert(challenge, { flags = 5, origin = 'https://app.example', clientData = {}, ...ceremony } = {}) {
+      const options = { challenge: Hex.fromBytes(challenge), flag: flags, origin, rpId: 'app.example' };
+      const { metadata } = WebAuthnP256.getSignPayload({ ...options, extraClientData: clientData });
+      const clientDataJSON = ceremony.clientDataJSON ?? new TextEncoder().encode(metadata.clientDataJSON);
+      const authenticatorData = ceremony.authenticatorData ?? Hex.toBytes(metadata.authenticatorData);
+      const payload = Buffer.concat([authenticatorData, Hash.sha256(clientDataJSON)]);
+      const { encode = Signature.toDerBytes } = ceremony;
+      const signature = encode(P256.sign({ payload, privateKey, hash: true }));
+      return {
+        authenticatorData: base64url(authenticatorData),
+        clientDataJSON: base64url(clientDataJSON),
+        signature: base64url(signature),
+      };
+    },
+  };
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Base64.fromBytes(bytes, { url: true, pad: false });
+}

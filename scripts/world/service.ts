@@ -1,0 +1,69 @@
+import type { Subprocess } from 'bun';
+import { freePort } from './port.ts';
+
+/** A program of somebody else's, running on loopback in a process of its own. */
+export interface Service {
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it, gently at first. */
+  stop(): Promise<void>;
+}
+
+/** How to start one, and how to see that it serves. */
+export interface ServiceOptions {
+  readonly name: string;
+  readonly command: (port: number) => readonly string[];
+  readonly isUp: (port: number) => Promise<boolean>;
+  /** A free one when absent; a wanted one that is taken is refused. */
+  readonly port?: number | undefined;
+  /** Nothing when absent, so that no variable of this shell leads it elsewhere. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What it prints goes nowhere when absent. */
+  readonly logFile?: string | undefined;
+  /** How long it may take to end after SIGTERM. */
+  readonly stopTimeoutMs?: number;
+}
+
+const STARTS_MAX = 3;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 2_000;
+const POLL_MS = 5;
+
+/** Starts it and waits until it serves; another port is tried when a process took the free one first. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  for (let start = 1; start <= STARTS_MAX; start++) {
+    const port = freePort(options.port);
+    const log = options.logFile === undefined ? 'ignore' : Bun.file(options.logFile);
+    const child = Bun.spawn([...options.command(port)], {
+      env: { ...options.env },
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      stdin: 'pipe',
+      stdout: log,
+      stderr: log,
+    });
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    const stop = () => end(child, options.stopTimeoutMs).finally(() => process.off('exit', kill));
+    if (await isUp(child, () => options.isUp(port))) return { port, pid: child.pid, stop };
+    await stop();
+  }
+  throw new Error(`${options.name} did not start in ${STARTS_MAX} tries`);
+}
+
+/** False when it ended, as it does when another process took the port first, or took too long. */
+async function isUp(child: Subprocess, ask: () => Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (child.exitCode === null && performance.now() < deadline) {
+    if (await ask().catch(() => false)) return child.exitCode === null;
+    await Bun.sleep(POLL_MS);
+  }
+  return false;
+}
+
+async function end(child: Subprocess, timeoutMs = STOP_TIMEOUT_MS): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  await child.exited;
+  clearTimeout(timer);
+}

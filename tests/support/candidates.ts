@@ -1,0 +1,112 @@
+import { AbiFunction, type Address, Base64, Hex } from 'ox';
+import { signAttestation } from '../../lib/attestation.ts';
+import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import { TOPICS } from '../../lib/chain/events.ts';
+import { registrationChallenge } from '../../lib/chain/proof.ts';
+import { didHash } from '../../lib/did.ts';
+import { parseIdentifier } from '../../lib/identifier.ts';
+import { createKeys } from '../../lib/keys.ts';
+import { deployContracts } from '../../scripts/world/deploy.ts';
+import { createPasskey, type Passkey } from '../../scripts/world/passkey.ts';
+import { devAccount } from '../../scripts/world/wallet.ts';
+import { startTestChain, type TestChain } from './onchain.ts';
+import { VAULT_SECRET } from './vault.ts';
+
+/** A chain where a registrar may register others' DIDs, for their accounts of a factory. */
+export interface RelayChain extends TestChain {
+  readonly factory: Address.Address;
+  readonly registrar: Address.Address;
+  /** What the registry says of a DID: its controller, zero when it has none. */
+  controllerOf(did: string): Promise<string>;
+  /** How many DIDs were registered, and how many of them twice. */
+  registered(): Promise<{ events: number; twice: number }>;
+  /** How many transactions of the registrar's were mined. */
+  nonce(): Promise<number>;
+}
+
+/** Somebody with a proven address and a passkey, and without ether. */
+export interface Candidate {
+  readonly did: string;
+  readonly credentialId: string;
+  readonly smartAccount: string;
+  readonly passkey: Passkey;
+  /** The body of the `POST /api/dids` that asks the vault to register them. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const REGISTRAR_DID = 'did:web:registrar.example';
+const NO_ALIAS = `0x${'0'.repeat(64)}` as const;
+
+/** Starts a chain with the contracts and a funded registrar, whose key is in `vars`. */
+export async function startRelayChain(options: Parameters<typeof startTestChain>[0] = {}): Promise<RelayChain> {
+  const chain = await startTestChain(options);
+  const { rpc, registry } = chain;
+  const { accountFactory: factory } = await deployContracts(rpc);
+  const { address: registrar, privateKey } = devAccount('registrar');
+  const resolve = AbiFunction.fromAbi(didRegistryAbi, 'resolve');
+
+  return {
+    ...chain,
+    factory,
+    registrar,
+    vars: {
+      ...chain.vars,
+      HYPERAUTH_FACTORY_ADDRESS: factory,
+      REGISTRAR_DID,
+      REGISTRAR_PRIVATE_KEY: privateKey,
+      MAX_REGISTRATIONS_PER_IP: '1000',
+      RELAY_DAILY_MAX: '1000',
+    },
+    async controllerOf(did) {
+      const data = AbiFunction.encodeData(resolve, [didHash(did)]);
+      const answer = (await rpc('eth_call', [{ to: registry, data }, 'latest'])) as Hex.Hex;
+      return `0x${answer.slice(26, 66)}`;
+    },
+    async registered() {
+      const filter = { address: registry, fromBlock: '0x0', toBlock: 'latest', topics: [TOPICS.DIDRegistered] };
+      const logs = (await rpc('eth_getLogs', [filter])) as { topics: string[] }[];
+      const dids = new Set(logs.map(({ topics }) => topics[1]));
+      return { events: logs.length, twice: logs.length - dids.size };
+    },
+    nonce: async () => Number(await rpc('eth_getTransactionCount', [registrar, 'latest'])),
+  };
+}
+
+/** A candidate nobody heard of before; attested until an hour after `now`. */
+export async function createCandidate(chain: RelayChain, name: string, now = Date.now()): Promise<Candidate> {
+  const passkey = createPasskey();
+  const [x, y] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
+  const getAddress = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
+  const call = { to: chain.factory, data: AbiFunction.encodeData(getAddress, [BigInt(x), BigInt(y), 0n]) };
+  const smartAccount = `0x${String(await chain.rpc('eth_call', [call, 'latest'])).slice(26)}`;
+  const credentialId = Base64.fromBytes(new TextEncoder().encode(name.padEnd(16, '.')), { url: true, pad: false });
+  const did = `did:key:z${name}`;
+  const candidate = { did, credentialId, smartAccount, passkey };
+  const identifier = parseIdentifier('email', `${name}@example.com`);
+  const attestation = signAttestation(createKeys(Hex.toBytes(`0x${VAULT_SECRET}`)).attestation, {
+    identifier,
+    verifiedAt: now,
+    ttlSeconds: 3_600,
+    registrar: REGISTRAR_DID,
+  });
+  const proof = prove(chain, candidate);
+  const who = { credentialId, identifier: identifier.value, channel: 'email', did };
+  return { ...candidate, body: { ...who, smartAccount, pubKeyX: x, pubKeyY: y, proof, attestation } };
+}
+
+/** What the candidate's passkey signs, with a part of it replaced. */
+export function prove(
+  chain: RelayChain,
+  { did, credentialId, smartAccount, passkey }: Omit<Candidate, 'body'>,
+  change: Partial<Parameters<typeof registrationChallenge>[0]> = {},
+) {
+  const agreement = {
+    chainId: 84532,
+    registry: chain.registry,
+    didHash: didHash(did),
+    aliasHash: NO_ALIAS,
+    smartAccount: smartAccount as Hex.Hex,
+    credentialId,
+  };
+  return passkey.assert(registrationChallenge({ ...agreement, ...change }));
+}
