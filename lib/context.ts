@@ -1,7 +1,11 @@
+import { type Bundler, createBundler } from './chain/bundler.ts';
+import { type AskIndexer, createAskIndexer } from './chain/indexer.ts';
+import { createLearnt, createPredict, type Predict } from './chain/prediction.ts';
 import { createRpc, type Rpc } from './chain/rpc.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import type { Database } from './db/database.ts';
+import { createLeases, type Leases } from './db/leases.ts';
 import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender, type Mailer } from './deliver/email.ts';
 import { createSmsProvider, type SmsProvider } from './deliver/sms.ts';
@@ -9,7 +13,8 @@ import { createReadiness, type Readiness } from './health.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { atLevel, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { type Random, systemRandom } from './random.ts';
+import { type Random, randomId, systemRandom } from './random.ts';
+import { createRelay, type Pace, type Relay } from './relay.ts';
 import type { Fetch } from './upstream.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
@@ -43,9 +48,17 @@ export interface Context {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: OwnedStore;
+  readonly leases: Leases;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly rpc: Rpc;
+  readonly predict: Predict;
+  /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
+  readonly relay: Relay | undefined;
+  /** Undefined without a `BUNDLER_URL`. */
+  readonly bundler: Bundler | undefined;
+  /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
+  readonly askIndexer: AskIndexer | undefined;
   readonly readiness: () => Promise<Readiness>;
   readonly trustClientIpHeader: boolean;
   /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
@@ -60,13 +73,20 @@ export function createContext(env: Env): Context {
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const metrics = createMetrics();
   const schema = { isCurrent: false };
+  const learnt = createLearnt(config);
+  const owner = randomId(random);
+  const pace: Pace = { lookAt: 0, endedAt: 0 };
   const outside = { config, clock, random, log, metrics, fetch };
+  const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
   /** The parts in which one caller may wait for another: queues, commits, batches, locks. */
-  const connect = (): Pick<Context, 'db' | 'rpc' | 'readiness'> => {
+  const connect = (): Connected => {
     const { databaseMaxConnections: maxConnections } = config;
     const db = createStore({ database: env.database, clock, metrics, maxConnections, schema });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
-    return { db, rpc, readiness: createReadiness({ db, clock, log }) };
+    const leases = createLeases({ db, clock, owner });
+    const relay = key === undefined ? undefined : createRelay({ ...outside, rpc, db, leases, pace }, key);
+    const predict = createPredict({ ...outside, rpc }, learnt);
+    return { db, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
   };
   const context: Context = {
     ...outside,
@@ -74,11 +94,15 @@ export function createContext(env: Env): Context {
     keys: createKeys(config.vaultSecret, config.attestationSigningKey),
     email: createEmailSender({ ...outside, mail: env.mail }),
     sms: createSmsProvider(outside),
+    bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
+    askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
     trustClientIpHeader,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;
 }
+
+type Connected = Pick<Context, 'db' | 'rpc' | 'leases' | 'relay' | 'predict' | 'readiness'>;
 
 /** Ends only when all that was started has ended, also what nobody waited for. */
 async function runAlone<T>(own: Context, work: (own: Context) => Promise<T>): Promise<T> {

@@ -38,7 +38,8 @@ export interface DidRecord {
   readonly channel: string;
   readonly status: RegistrationStatus;
   readonly proven: boolean;
-  readonly txHash: string;
+  /** Null while a relayed registration waits for its turn. */
+  readonly txHash: string | null;
   readonly blockNumber: number | null;
   readonly smartAccount: string | null;
   readonly registeredAt: string;
@@ -54,7 +55,7 @@ export async function findDid({ db }: Services, credentialId: string): Promise<D
     channel: row['channel'] as string,
     status: row['status'] as RegistrationStatus,
     proven: Number(row['strength']) > 0,
-    txHash: row['tx_hash'] as string,
+    txHash: (row['tx_hash'] as string) || null,
     blockNumber: row['block_number'] as number | null,
     smartAccount: row['smart_account'] as string | null,
     registeredAt: isoTime(Number(row['registered_at'])),

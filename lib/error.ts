@@ -1,11 +1,17 @@
 /** Every failure a caller can see: one word, one HTTP status. The words are the specification's (section 7) and its completions'. */
 export const ERROR_STATUS = {
   bad_request: 400,
+  parse_error: 400,
+  invalid_request: 400,
+  invalid_params: 400,
   attestation_invalid: 403,
   attestation_mismatch: 403,
   attestation_expired: 403,
   attestation_used: 403,
   proof_invalid: 403,
+  method_refused: 403,
+  sponsorship_refused: 403,
+  path_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,
   identifier_reserved: 409,
@@ -17,12 +23,20 @@ export const ERROR_STATUS = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   ip_limit_reached: 429,
+  relay_limit_reached: 429,
+  sponsor_limit_reached: 429,
   internal_error: 500,
   email_send_failed: 502,
   sms_send_failed: 502,
   sms_provider_error: 502,
   rpc_error: 502,
+  bundler_error: 502,
+  indexer_error: 502,
   identifier_busy: 503,
+  relay_unfunded: 503,
+  bundler_not_configured: 503,
+  bundler_timeout: 504,
+  indexer_timeout: 504,
 } as const;
 
 /** A word of the table. */

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from './constants.ts';
+import { DAY_MS, MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import { type LimitState, VaultError } from './error.ts';
 
@@ -42,6 +42,22 @@ export function ipLimitReached(
     ...(earliestLapse === null ? {} : { retryAfterSeconds: Math.ceil((earliestLapse - now) / 1000) }),
   };
   return new VaultError('ip_limit_reached', 'ip_limit_reached', { limit });
+}
+
+/** The 429 of a day without a free relay; `slotSince` is when the one that has to leave the window was asked for, null when the limit is none at all. */
+export function relayLimitReached(
+  { config, metrics }: Pick<Context, 'config' | 'metrics'>,
+  slotSince: number | null,
+  now: number,
+): VaultError {
+  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'relays-per-day' });
+  const limit: LimitState = {
+    name: 'relays-per-day',
+    limit: config.relayDailyMax,
+    windowSeconds: DAY_MS / 1000,
+    ...(slotSince === null ? {} : { retryAfterSeconds: Math.ceil((slotSince + DAY_MS - now) / 1000) }),
+  };
+  return new VaultError('relay_limit_reached', 'relay_limit_reached', { limit });
 }
 
 /** A ring of times that grows to the limit; `oldest` is where the next one goes once it is full. */

@@ -74,6 +74,12 @@ const registrarHasContracts: Rule = (config) => {
   return missing;
 };
 
+/** There would be nothing to follow. */
+const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
+  follower === true && didRegistryAddress === null
+    ? [{ name: 'FOLLOWER', problem: 'must not be true when DID_REGISTRY_ADDRESS is none' }]
+    : [];
+
 /** Webhooks carry events of accounts; in the clear they go only where private networks were allowed. */
 const webhooksAreEncrypted: Rule = ({ webhookUrl, webhookAllowPrivate }) =>
   webhookUrl?.startsWith('http:') && webhookAllowPrivate === false
@@ -112,6 +118,7 @@ export const RULES: readonly Rule[] = [
   replicasAgree,
   partsAreThere,
   registrarHasContracts,
+  followerHasRegistry,
   webhooksAreEncrypted,
   tokensAreEncrypted,
   secretsDiffer,

@@ -1,6 +1,8 @@
+import { aliasHash } from './alias.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
 import { insertSession, selectRefusal, selectSessionCounts } from './db/sessions.ts';
+import { didHash } from './did.ts';
 import { VaultError } from './error.ts';
 import type { Identifier } from './identifier.ts';
 import { ipLimitReached } from './limits.ts';
@@ -23,6 +25,8 @@ export async function openSession(
   const session = {
     identifier: identifier.key,
     did,
+    aliasHash: aliasHash(identifier.value),
+    didHash: didHash(did),
     ip,
     now,
     expiresAt: now + config.sessionTtlSeconds * 1000,

@@ -1,5 +1,5 @@
 import { optional } from 'valibot';
-import { CHAIN_SETTINGS } from './chain/settings.ts';
+import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain/settings.ts';
 import * as limit from './constants.ts';
 import { isDid, webDid } from './did.ts';
 import * as form from './forms.ts';
@@ -62,6 +62,10 @@ const KEYS = {
     ),
   ),
   REGISTRAR_PRIVATE_KEY: secret('account that registers DIDs for others and pays for it', optional(secrecy.privateKey)),
+  DEPLOYER_PRIVATE_KEY: secret(
+    'account that pays for `vault contracts deploy`, and for nothing else',
+    optional(secrecy.privateKey),
+  ),
 };
 
 const DELIVERY = {
@@ -86,6 +90,7 @@ const UPSTREAMS = {
   BUNDLER_URL: endpoint("ERC-4337 bundler; may hold a provider's key, and is never shown", optional(place.httpUrl)),
   BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods passed on besides the built-in ones', form.bundlerMethods, ''),
   INDEXER_URL: endpoint("indexer to ask instead of the vault's own follower", optional(place.httpUrl)),
+  ...FOLLOWER_SETTINGS,
   WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
   WEBHOOK_SECRET: secret(
     'key that signs webhooks, whsec_ and base64 (Standard Webhooks)',
@@ -117,6 +122,11 @@ const LIMITS = {
   SMS_DAILY_MAX: count('SMS of the whole service in a day', limit.SMS_DAILY_MAX),
   RELAY_DAILY_MAX: count('DIDs registered for others in a day', limit.RELAY_DAILY_MAX),
   RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', form.ether, '0.002'),
+  RELAY_MAX_FEE_GWEI: plain(
+    'most the registrar pays for a unit of gas; while the chain asks more, it waits',
+    form.gwei,
+    '10',
+  ),
   SPONSOR_DAILY_MAX: count('user operations sponsored in a day', limit.SPONSOR_DAILY_MAX),
   RATE_LIMIT_PROXY_PER_IP: count(
     'requests of one IP in a minute that cost an upstream call',

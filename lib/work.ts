@@ -1,16 +1,19 @@
 import { confirmRegistrations } from './confirmation.ts';
-import { MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
+import { FOLLOWER_TURN_MS, MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import { sweepAttestationUses } from './db/claims.ts';
 import { markLostCodes, sweepCodes } from './db/codes.ts';
 import { sweepIdempotency } from './db/idempotency.ts';
 import { sweepRows } from './db/lock.ts';
 import { sweepSessions } from './db/sessions.ts';
+import { sweepSponsorships } from './db/sponsorships.ts';
+import { createFollower } from './follower.ts';
 import { describeError } from './log.ts';
 
 /** The vault's background share: each task is small, may die at any point and starts again from the database. One failing does not hold up the others. */
 export function createWork(vault: Context): (deadlineMs: number) => Promise<void> {
-  const tasks: readonly Task[] = [confirmRegistrations, everyMinute(sweep)];
+  const follower = vault.config.follower ? [atMost(FOLLOWER_TURN_MS, createFollower())] : [];
+  const tasks: readonly Task[] = [confirmRegistrations, relayQueued, ...follower, everyMinute(sweep)];
   return async (deadlineMs) => {
     for (const task of tasks) {
       try {
@@ -25,6 +28,22 @@ export function createWork(vault: Context): (deadlineMs: number) => Promise<void
 
 /** One turn of background work; true when there may be more to do at once. */
 type Task = (vault: Context) => Promise<boolean>;
+
+async function relayQueued({ relay }: Context): Promise<boolean> {
+  return relay ? relay.turn() : false;
+}
+
+/** Ends a task's share of a turn once it has lasted `ms`, so that long catching up leaves time for the other tasks. */
+function atMost(ms: number, task: Task): Task {
+  let endsAt = 0;
+  return async (vault) => {
+    const now = vault.clock.now();
+    if (now >= endsAt) endsAt = now + ms;
+    const more = (await task(vault)) && vault.clock.now() < endsAt;
+    if (!more) endsAt = 0;
+    return more;
+  };
+}
 
 function everyMinute(task: Task): Task {
   let dueAt = 0;
@@ -47,6 +66,7 @@ async function sweep({ db, clock, metrics }: Context): Promise<boolean> {
     sweepAttestationUses(now),
     sweepIdempotency(now),
     sweepRows(now),
+    sweepSponsorships(now),
   );
   const count = results[0]?.rowsAffected ?? 0;
   if (count > 0)

@@ -1,12 +1,16 @@
 import * as v from 'valibot';
+import type { Subject } from '../lib/claim.ts';
+import type { Context } from '../lib/context.ts';
 import { parseCredentialId } from '../lib/credential.ts';
 import { isDid } from '../lib/did.ts';
 import { findDid } from '../lib/directory.ts';
-import { badRequest } from '../lib/error.ts';
+import { badRequest, VaultError } from '../lib/error.ts';
 import { parseIdentifier } from '../lib/identifier.ts';
 import { recordRegistration } from '../lib/registration.ts';
+import { relayRegistration } from '../lib/relaying.ts';
 import { assertionOf } from '../lib/webauthn.ts';
-import { json } from './answer.ts';
+import { pubKeyHex, saltNumber } from './accounts.ts';
+import { type Answer, json } from './answer.ts';
 import {
   addressText,
   blockNumberValue,
@@ -14,38 +18,54 @@ import {
   credentialIdText,
   didText,
   identifierText,
+  isMissing,
   optional,
   required,
   txHashText,
+  type Values,
 } from './fields.ts';
-import { get, post, type Row } from './route.ts';
+import { type Call, get, post, type Row } from './route.ts';
 import { withHandle } from './sessions.ts';
 
-/** DIDs: registrations recorded, and looked up by passkey. */
+/** What every registration names. */
+const SUBJECT = {
+  credentialId: required(credentialIdText),
+  identifier: required(identifierText),
+  channel: required(channelName),
+  did: required(didText),
+};
+
+/** A registration that the vault makes on-chain itself: without `txHash`. */
+const RELAYED = {
+  ...SUBJECT,
+  smartAccount: required(addressText('smartAccount')),
+  pubKeyX: required(pubKeyHex),
+  pubKeyY: required(pubKeyHex),
+  proof: required(v.unknown()),
+  salt: optional(saltNumber),
+  attestation: optional(v.unknown()),
+};
+
+/** DIDs: registrations recorded, or made on-chain for their owners, and looked up by passkey. */
 export const didRoutes: readonly Row[] = [
   post('/api/dids', {
     fields: {
-      credentialId: required(credentialIdText),
-      identifier: required(identifierText),
-      channel: required(channelName),
-      did: required(didText),
+      ...SUBJECT,
       txHash: required(txHashText),
       blockNumber: optional(blockNumberValue),
       smartAccount: optional(addressText('smartAccount')),
       proof: optional(v.unknown()),
       attestation: optional(v.unknown()),
     },
+    other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
     async handler({ vault, input, client }) {
-      const identifier = parseIdentifier(input.channel, input.identifier);
-      if (!isDid(input.did, vault.config.didMethods)) throw badRequest('Invalid did');
+      const subject = subjectOf(vault, input);
       const { txHash, blockNumber, smartAccount, attestation } = input;
       const assertion = input.proof === undefined ? undefined : assertionOf(input.proof);
       const recording = {
-        identifier,
-        did: input.did,
-        credentialId: parseCredentialId(input.credentialId),
+        ...subject,
         txHash,
         ...(blockNumber === undefined ? {} : { blockNumber }),
         ...(smartAccount === undefined ? {} : { smartAccount }),
@@ -53,7 +73,8 @@ export const didRoutes: readonly Row[] = [
         attestation,
       };
       await recordRegistration(vault, recording, client);
-      return json({ ok: true, identifier: identifier.value, channel: identifier.channel, txHash });
+      const { value, channel } = subject.identifier;
+      return json({ ok: true, identifier: value, channel, txHash });
     },
   }),
 
@@ -65,3 +86,28 @@ export const didRoutes: readonly Row[] = [
     },
   }),
 ];
+
+/** Only a vault with a registrar's key relays, and only for who proved an address or a number. */
+function isRelayed({ relay }: Context, record: Readonly<Record<string, unknown>>): boolean {
+  const isProvable = record['channel'] === 'email' || record['channel'] === 'sms';
+  return relay !== undefined && isProvable && isMissing(record, 'txHash');
+}
+
+async function relayDid({ vault, input, client }: Call<Values<typeof RELAYED>>): Promise<Answer> {
+  const { relay } = vault;
+  if (!relay) throw new VaultError('rpc_error');
+  const { smartAccount, pubKeyX: x, pubKeyY: y, salt = 0n, attestation } = input;
+  const subject = subjectOf(vault, input);
+  const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof: assertionOf(input.proof), attestation };
+  const { txHash, status } = await relayRegistration({ ...vault, relay }, relaying, client);
+  const { value, channel } = subject.identifier;
+  const body = { ok: true, identifier: value, channel, txHash, status };
+  return json(body, { status: status === 'confirmed' ? 200 : 202 });
+}
+
+/** Throws 400 for what has the wrong form. */
+function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): Subject {
+  const identifier = parseIdentifier(input.channel, input.identifier);
+  if (!isDid(input.did, config.didMethods)) throw badRequest('Invalid did');
+  return { identifier, did: input.did, credentialId: parseCredentialId(input.credentialId) };
+}

@@ -47,11 +47,16 @@ export function readFields<F extends Fields>(
   const values: Record<string, unknown> = {};
   for (const name of names) {
     if (isMissing(record, name)) continue;
-    const result = v.safeParse((fields[name] as Field<unknown>).schema, record[name], { abortEarly: true });
-    if (!result.success) throw badRequest(result.issues[0].message);
-    values[name] = result.output;
+    values[name] = checkField((fields[name] as Field<unknown>).schema, record[name]);
   }
   return values as Values<F>;
+}
+
+/** One value by its schema. Throws 400 with the schema's first message. */
+export function checkField<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (!result.success) throw badRequest(result.issues[0].message);
+  return result.output;
 }
 
 /** Whether a member is absent, null or empty; inherited ones never count. */
@@ -97,12 +102,37 @@ export function addressText(name: string) {
   return v.pipe(v.string(message), v.regex(/^0x[0-9a-fA-F]{40}$/, message), v.toLowerCase());
 }
 
+/** A number below 2²⁵⁶ in hex, with or without 0x; an odd number of digits and leading zeros are as good as any. */
+export function uint256Hex(message: string) {
+  const toBigInt = (digits: string) => BigInt(digits.startsWith('0x') ? digits : `0x${digits}`);
+  return v.pipe(
+    uint256Digits(/^(?:0x)?[0-9a-fA-F]+$/, message),
+    v.transform(toBigInt),
+    v.maxValue(UINT256_MAX, message),
+  );
+}
+
+/** A number below 2²⁵⁶, decimal or in hex with 0x. */
+export function uint256(message: string) {
+  return v.pipe(
+    uint256Digits(/^(?:\d+|0x[0-9a-fA-F]+)$/, message),
+    v.transform((digits) => BigInt(digits)),
+    v.maxValue(UINT256_MAX, message),
+  );
+}
+
 /** A block number as a JSON number. */
 export const blockNumberValue = v.pipe(
   v.number('Invalid blockNumber'),
   v.safeInteger('Invalid blockNumber'),
   v.minValue(0, 'Invalid blockNumber'),
 );
+
+const UINT256_MAX = 2n ** 256n - 1n;
+
+function uint256Digits(pattern: RegExp, message: string) {
+  return v.pipe(v.string(message), v.maxLength(TEXT_CHARS_MAX, message), v.regex(pattern, message));
+}
 
 function isClean(value: string): boolean {
   return value.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(value);

@@ -70,5 +70,6 @@ function replay(state: ReturnType<typeof toKeyState>, use: KeyUse): Answer {
 }
 
 function digest(parts: readonly unknown[]): string {
-  return toHex(sha256(utf8(JSON.stringify(parts))));
+  const text = JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  return toHex(sha256(utf8(text)));
 }

@@ -1,8 +1,11 @@
-import { createContext, type Env } from '../lib/context.ts';
+import { type Context, createContext, type Env } from '../lib/context.ts';
 import { createWork } from '../lib/work.ts';
+import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { didRoutes } from './dids.ts';
+import { indexerRoutes } from './indexer.ts';
 import { operatorRoutes } from './operator.ts';
+import { proxyRoutes } from './proxies.ts';
 import type { Row } from './route.ts';
 import { createServe } from './serve.ts';
 import { sessionRoutes } from './sessions.ts';
@@ -18,6 +21,9 @@ export const ROWS: readonly Row[] = [
   ...verifyRoutes,
   ...didRoutes,
   ...aliasRoutes,
+  ...accountRoutes,
+  ...proxyRoutes,
+  ...indexerRoutes,
   ...operatorRoutes,
 ];
 
@@ -34,5 +40,11 @@ export interface Vault {
 /** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
 export function createVault(env: Env): Vault {
   const vault = createContext(env);
-  return { fetch: createServe(vault, ROWS), work: createWork(vault), close: () => vault.db.idle() };
+  return { fetch: createServe(vault, ROWS), work: createWork(vault), close: () => end(vault) };
+}
+
+async function end({ db, leases }: Context): Promise<void> {
+  // A lease that cannot be given back lapses by itself.
+  await leases.release().catch(() => undefined);
+  await db.idle();
 }

@@ -1,4 +1,5 @@
 import { VaultError } from '../lib/error.ts';
+import { readFollower } from '../lib/indexer.ts';
 import { registrarDocument } from '../lib/registrar.ts';
 import { json } from './answer.ts';
 import { get, type Row } from './route.ts';
@@ -10,7 +11,15 @@ export const operatorRoutes: readonly Row[] = [
   get('/readyz', {
     async handler({ vault }) {
       const state = await vault.readiness();
-      return json(state, { status: state.ok ? 200 : 503 });
+      if (!state.ok) return json(state, { status: 503 });
+      const follower = await readFollower(vault);
+      // What is wrong with the chain is told and makes no vault unready: another one would meet the same.
+      const relay = vault.relay && ((await vault.relay.trouble()) ?? 'ok');
+      return json({
+        ...state,
+        ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),
+        ...(relay ? { relay } : {}),
+      });
     },
   }),
 

@@ -3,12 +3,16 @@ import { badRequest, VaultError } from '../lib/error.ts';
 
 /** The JSON object in a request's body. Throws 413 past `max` bytes and 400 `Invalid JSON body` for anything that is not one. */
 export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
-  const type = request.headers.get('content-type');
-  if (type !== null && !JSON_TYPE.test(type)) throw badRequest(INVALID);
-  const bytes = await readBytes(request, max);
-  const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(INVALID);
+  const value = await readJson(request, max);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Invalid JSON body');
   return value as Record<string, unknown>;
+}
+
+/** The JSON value in a request's body; undefined when it is none, or declared as something else. Throws 413 past `max` bytes. */
+export async function readJson(request: Request, max: number): Promise<unknown> {
+  const type = request.headers.get('content-type');
+  if (type !== null && !JSON_TYPE.test(type)) return undefined;
+  return parseJson(await readBytes(request, max));
 }
 
 /** The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further. */
@@ -39,7 +43,6 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-const INVALID = 'Invalid JSON body';
 const JSON_TYPE = /^\s*application\/(?:[a-z0-9.!#$&^_-]+\+)?json\s*(?:;|$)/i;
 
 async function readStream(stream: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array> {
@@ -71,7 +74,7 @@ function parseJson(bytes: Uint8Array): unknown {
     // Fatal: bytes that are no UTF-8 are no JSON; deep nesting may overflow the parser's stack, which is caught here too.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw badRequest(INVALID);
+    return undefined;
   }
 }
 

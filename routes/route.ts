@@ -4,7 +4,7 @@ import { randomId } from '../lib/random.ts';
 import type { Answer } from './answer.ts';
 import { type Fields, readFields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
-import { readJsonObject, readQuery } from './read.ts';
+import { readJson, readJsonObject, readQuery } from './read.ts';
 
 /** What a row may be asked with; HEAD is served by GET's. */
 export type Method = 'GET' | 'POST';
@@ -32,7 +32,10 @@ export interface Row {
   readonly method: Method;
   readonly path: string;
   readonly query: Fields;
-  readonly body: Fields | undefined;
+  /** `json` is any JSON value, which the handler judges itself. */
+  readonly body: Fields | 'json' | undefined;
+  /** Of a row whose body has two forms, the other one's fields. */
+  readonly otherBody?: Fields;
   readonly limit: LimitName | undefined;
   readonly answer: (incoming: Incoming, limits: Limits) => Promise<Answer>;
 }
@@ -49,6 +52,12 @@ interface Definition<F extends Fields> {
   readonly prepare?: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly handler: (call: Call<Values<F>>) => Promise<Answer> | Answer;
   readonly fields?: F;
+}
+
+/** Another form of a row's body, for the records it applies to. */
+interface OtherForm<F extends Fields> extends Pick<Definition<F>, 'limit' | 'handler'> {
+  readonly applies: (vault: Context, record: Readonly<Record<string, unknown>>) => boolean;
+  readonly fields: F;
 }
 
 /** A GET row; its fields are query parameters. */
@@ -70,25 +79,68 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
 }
 
 /** A POST row; its fields are members of the JSON body. With `idempotency` an `Idempotency-Key` is honoured. */
-export function post<F extends Fields>(
+export function post<F extends Fields, G extends Fields = F>(
   path: string,
-  definition: Definition<F> & { readonly fields: F; readonly idempotency?: Idempotency<Values<F>> },
+  definition: Definition<F> & {
+    readonly fields: F;
+    readonly other?: OtherForm<G>;
+    readonly idempotency?: Idempotency<Values<F> | Values<G>>;
+  },
 ): Row {
-  const { fields, prepare = same, handler, limit, idempotency } = definition;
+  const { fields, prepare = same, handler, limit, other, idempotency } = definition;
   return {
     method: 'POST',
     path,
     query: {},
     body: fields,
+    ...(other ? { otherBody: other.fields } : {}),
     limit,
     async answer({ vault, request, client }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
-      const input = readFields(fields, prepare(await readJsonObject(request)), 'required fields');
-      const run = async (keep?: Keep) => handler({ vault, request, client, input, ...(keep ? { keep } : {}) });
+      const record = prepare(await readJsonObject(request));
+      const asked = { vault, request, client };
+      const isOther = other?.applies(vault, record) === true;
+      if (isOther && other.limit) limits[other.limit](client);
+      const input = readFields(isOther ? other.fields : fields, record, 'required fields');
+      const run = async (keep?: Keep) => {
+        const kept = keep ? { keep } : {};
+        if (isOther) return other.handler({ ...asked, input: input as Values<G>, ...kept });
+        return handler({ ...asked, input: input as Values<F>, ...kept });
+      };
       const key = idempotency && request.headers.get('idempotency-key');
       if (!idempotency || key === null || key === undefined) return run();
-      return withIdempotency(vault, { route: path, key, input, owner: randomId(vault.random), idempotency }, run);
+      const attempt = { route: path, key, input: input as Values<F> | Values<G>, owner: randomId(vault.random) };
+      return withIdempotency(vault, { ...attempt, idempotency }, run);
+    },
+  };
+}
+
+interface JsonDefinition {
+  readonly limit: LimitName;
+  readonly maxBytes: number;
+  readonly handler: (call: JsonCall) => Promise<Answer>;
+}
+
+/** A request whose body is any JSON value, undefined when it is none. */
+interface JsonCall extends Call<unknown> {
+  /** Spends one more of the row's limit. Throws 429 `rate_limited`. */
+  readonly spend: () => void;
+}
+
+/** A POST row for a protocol of its own: its handler is given the body as parsed, an array too, and says in the protocol's words what is wrong with it. */
+export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinition): Row {
+  return {
+    method: 'POST',
+    path,
+    query: {},
+    body: 'json',
+    limit,
+    async answer({ vault, request, client }, limits) {
+      const spend = () => limits[limit](client);
+      spend();
+      readQuery(request.url);
+      return handler({ vault, request, client, input: await readJson(request, maxBytes), spend });
     },
   };
 }

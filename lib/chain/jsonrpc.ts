@@ -15,6 +15,13 @@ export class RpcError extends Error {
   }
 }
 
+/** A response as it is on the wire, of whatever types. */
+export interface Message {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
 /** What became of one call. */
 export type RpcOutcome = { readonly result: unknown } | { readonly error: Error };
 
@@ -25,6 +32,16 @@ export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcO
     const outcome = outcomeOf(message);
     // A node that could not read the request's id answers its error under null.
     if (outcome && (message.id === id || (message.id === null && 'error' in outcome))) return outcome;
+  }
+  throw unusable(status);
+}
+
+/** The response to the one request sent under `id`, as it came. Throws `UpstreamError` when the answer is none. */
+export function readMessage(id: number, { status, text }: UpstreamAnswer): Message {
+  const message = parse(text);
+  const isError = isObject(message) && isObject(message.error);
+  if (isObject(message) && (isError || 'result' in message)) {
+    if (message.id === id || (message.id === null && isError)) return message;
   }
   throw unusable(status);
 }
@@ -48,12 +65,6 @@ export function readBatch(size: number, { status, text }: UpstreamAnswer): Reado
 /** What servers answer to a body they do not take; a rate limit, a refused key or a failure is no opinion on batches. */
 const BATCH_REFUSED_STATUS: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501]);
 const INVALID_REQUEST = -32600;
-
-interface Message {
-  readonly id?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
 
 function parse(text: string): unknown {
   try {

@@ -2,6 +2,7 @@ import { fromHex } from '../bytes.ts';
 import type { Context } from '../context.ts';
 import type { Claim, Strength } from '../db/registrations.ts';
 import { type Assertion, type P256PublicKey, verifyAssertion } from '../webauthn.ts';
+import { TOPICS } from './events.ts';
 import { registrationChallenge } from './proof.ts';
 import { rpcErrorOf } from './rpc.ts';
 
@@ -22,42 +23,32 @@ type Chain = Pick<Context, 'config' | 'rpc'>;
 
 /** Reads the claim's receipt and judges it, its events and its proof. Throws 502 `rpc_error` when the chain cannot be read. */
 export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement> {
-  const receipt = readReceipt(await chain.rpc.call(chain.config.chainId, 'eth_getTransactionReceipt', [claim.txHash]));
+  const receipt = await readReceipt(chain, claim.txHash);
   if (!receipt) return { outcome: 'unseen' };
   if (!receipt.succeeded) return { outcome: 'reverted' };
   const logs = receipt.logs.filter((log) => log.address === chain.config.didRegistryAddress?.toLowerCase());
-  const registered = logs.find(({ topics }) => topics[0] === DID_REGISTERED && topics[1] === claim.didHash);
+  const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
   if (!registered) return { outcome: 'other_did' };
   const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
   const aliased = logs.some(
-    ({ topics }) => topics[0] === ALIAS_REGISTERED && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
+    ({ topics }) =>
+      topics[0] === TOPICS.AliasRegistered && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
   );
   const strength: Strength = (await isProven(chain, claim, controller)) ? 2 : aliased ? 1 : 0;
   return { outcome: 'registered', strength, controller, block: receipt.block, blockHash: receipt.blockHash };
 }
 
-/** The newest block's number. Throws 502 `rpc_error`. */
-export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
-  return Number(await rpc.call(config.chainId, 'eth_blockNumber', []));
-}
-
-/** keccak256 of `DIDRegistered(bytes32,address,string)`. */
-const DID_REGISTERED = '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b';
-/** keccak256 of `AliasRegistered(bytes32,bytes32)`. */
-const ALIAS_REGISTERED = '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211';
-/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
-const GET_OWNER = '0x893d20e8';
-
-interface Receipt {
+/** What became of a transaction that is in a block; hex lower-cased. */
+export interface Receipt {
   readonly succeeded: boolean;
   readonly block: number;
   readonly blockHash: string;
   readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
 }
 
-/** The receipt in a node's answer, its hex lower-cased; undefined while there is none or when it is still without a block. */
-function readReceipt(answer: unknown): Receipt | undefined {
-  const receipt = answer as { status?: string; blockNumber?: string; blockHash?: string; logs?: RawLog[] } | null;
+/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
+export async function readReceipt({ config, rpc }: Chain, txHash: string): Promise<Receipt | undefined> {
+  const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
   if (!receipt?.blockHash || !receipt.blockNumber) return undefined;
   return {
     succeeded: receipt.status === '0x1',
@@ -68,6 +59,21 @@ function readReceipt(answer: unknown): Receipt | undefined {
       topics: topics.map((topic) => topic.toLowerCase()),
     })),
   };
+}
+
+/** The newest block's number. Throws 502 `rpc_error`. */
+export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
+  return Number(await rpc.call(config.chainId, 'eth_blockNumber', []));
+}
+
+/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
+const GET_OWNER = '0x893d20e8';
+
+interface RawReceipt {
+  readonly status?: string;
+  readonly blockNumber?: string;
+  readonly blockHash?: string;
+  readonly logs?: readonly RawLog[];
 }
 
 interface RawLog {

@@ -1,10 +1,11 @@
 import type { Address } from 'ox/Address';
+import { optional } from 'valibot';
 import * as form from '../forms.ts';
 import * as place from '../places.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from '../setting.ts';
 
-/** The chains whose names and public endpoints are known, and what is deployed where. */
-const CHAINS: Readonly<Record<string, Vars>> = {
+/** The chains whose names and public endpoints are known, and what is deployed where, by chain id and setting. */
+export const CHAINS: Readonly<Record<string, Vars>> = {
   84532: {
     CHAIN_NAME: 'Base Sepolia',
     RPC_URL: 'https://sepolia.base.org',
@@ -51,6 +52,29 @@ export const CHAIN_SETTINGS = {
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
+  PREDICT_LOCALLY: plain("computes addresses of our own factory's accounts instead of asking it", form.boolean, 'true'),
+};
+
+/** Settings of the vault's own follower. By itself it asks only an endpoint that the operator chose: following costs thousands of requests a day. */
+export const FOLLOWER_SETTINGS = {
+  FOLLOWER: plain(
+    "follows the chain's events, for /api/indexer and to link sessions",
+    form.boolean,
+    derived('true with a DID_REGISTRY_ADDRESS and an RPC_URL of your own, while INDEXER_URL is unset', (vars) =>
+      String(vars['DID_REGISTRY_ADDRESS'] !== 'none' && vars['INDEXER_URL'] === undefined && !isPublicEndpoint(vars)),
+    ),
+  ),
+  FOLLOWER_START_BLOCK: plain(
+    'first block to follow; unset, the one in which the contracts were deployed is looked for',
+    optional(form.integer(0, Number.MAX_SAFE_INTEGER)),
+  ),
+  FOLLOWER_POLL_SECONDS: plain(
+    'pause between looks for new blocks, each of about three requests',
+    form.integer(1, 3_600),
+    derived('1 while RPC_URL is loopback, else 10', ({ RPC_URL = '' }) =>
+      URL.canParse(RPC_URL) && place.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',
+    ),
+  ),
 };
 
 function contract(meaning: string, name: string): Setting<Address | null> {
@@ -60,6 +84,10 @@ function contract(meaning: string, name: string): Setting<Address | null> {
     place.address,
     derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
   );
+}
+
+function isPublicEndpoint({ CHAIN_ID = '', RPC_URL }: Vars): boolean {
+  return RPC_URL === CHAINS[CHAIN_ID]?.['RPC_URL'];
 }
 
 function rpcOf(chainId: string) {

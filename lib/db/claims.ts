@@ -1,9 +1,9 @@
-import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Row, Statement, Value } from './database.ts';
 import type { Fence } from './lock.ts';
 import { fenceHeld } from './lock.ts';
 import { type Claim, CONTENDS, type Strength } from './registrations.ts';
-import { SESSION_IS_LIVE } from './sessions.ts';
+import { SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from './sessions.ts';
 
 /** A claim about to be recorded, with all that the one write judges. */
 export interface NewClaim extends Claim {
@@ -13,40 +13,53 @@ export interface NewClaim extends Claim {
   readonly ip: string;
   readonly perIp: number;
   readonly sessionExpiresAt: number;
+  /** What the vault registers on-chain itself, and how often it does in a day; null when the client has done it. */
+  readonly relay: {
+    readonly chainId: number;
+    readonly registry: string;
+    readonly controller: string;
+    readonly dailyMax: number;
+  } | null;
   readonly now: number;
 }
 
 /**
  * One batch that records the claim or changes nothing. The first statement admits it, on the lock row under the holder's own fence, and its
  * `rowsAffected` is the verdict; the others act only on that admission: weaker claims fail and their sessions lapse, the claim is written,
- * its attestation spent, its session opened or taken over, and linked. The last tells what refused.
+ * its attestation spent, its session opened or taken over, and linked, its relay queued. The last tells what refused.
  */
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const held = fenceHeld(fence, claim.now);
   const args = { ...claimArgs(claim), ...held.args };
   const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
   const statements = [
-    `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}`,
+    `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}${claim.relay ? ` AND ${RELAY_ADMISSION}` : ''}`,
     `UPDATE sessions SET linked = 0, expires_at = :now
-      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker})`,
+      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker}) AND NOT ${SESSION_IS_ON_CHAIN}`,
     `UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`,
     `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
         smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
       SELECT :identifier, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
-        :smart_account, :proof, 'submitted', :strength, :now, :now, :now WHERE ${IS_ADMITTED}`,
+        :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`,
     `INSERT INTO attestation_uses (signature, expires_at)
       SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`,
-    `INSERT INTO sessions (identifier, did, ip, created_at, expires_at, linked)
-      SELECT :identifier, :did, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
-      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did,
+    `INSERT INTO sessions (identifier, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :did, :alias_hash, :did_hash, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
+      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
         created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
-    SELECT_REFUSAL,
+    ...(claim.relay ? [INSERT_RELAY] : []),
   ];
-  return statements.map((sql) => ({ sql, args: pick(args, sql) }));
+  return [...statements.map((sql) => ({ sql, args: pick(args, sql) })), selectClaimRefusal(claim)];
 }
 
-/** What refused a claim, as the last statement of `insertClaim` tells it. */
+/** What would refuse the claim now. */
+export function selectClaimRefusal(claim: NewClaim): Statement {
+  const sql = claim.relay ? `${SELECT_REFUSAL}, ${RELAY_REFUSAL}` : SELECT_REFUSAL;
+  return { sql, args: pick(claimArgs(claim), sql) };
+}
+
+/** What refuses a claim, as `selectClaimRefusal` tells it. */
 export interface Refusal {
   readonly attestationUsed: boolean;
   readonly credentialTaken: boolean;
@@ -54,17 +67,22 @@ export interface Refusal {
   readonly didTaken: boolean;
   readonly ipFull: boolean;
   readonly earliestLapse: number | null;
+  readonly relayFull: boolean;
+  /** When the relay that has to leave the day's window was asked for; null when none is in it. */
+  readonly relaySlotSince: number | null;
 }
 
 /** The refusal's row, read. */
 export function toRefusal(row: Row): Refusal {
   return {
     attestationUsed: row['attestation_used'] === 1,
-    credentialTaken: row['credential_taken'] === 1,
+    credentialTaken: row['credential_taken'] === 1 || row['controller_busy'] === 1,
     identifierTaken: row['identifier_taken'] === 1,
     didTaken: row['did_taken'] === 1,
-    ipFull: row['ip_full'] === 1,
+    ipFull: row['ip_full'] === 1 || row['relay_ip_full'] === 1,
     earliestLapse: row['earliest_lapse'] === null ? null : Number(row['earliest_lapse']),
+    relayFull: row['relay_full'] === 1,
+    relaySlotSince: row['relay_slot_since'] == null ? null : Number(row['relay_slot_since']),
   };
 }
 
@@ -80,13 +98,16 @@ export function sweepAttestationUses(now: number): Statement {
 /** True of a session row that is live under the claim's own DID: it keeps its IP slot and its age. */
 const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
 
-/** A live session of this handle under another DID, unless it stands only on a claim that this one displaces. */
+/** A live session of this handle under another DID, unless it stands only on a claim that this one displaces: the chain's own word is none. */
 const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did AND ${SESSION_IS_LIVE}
-  AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND strength < :strength))`;
+  AND (${SESSION_IS_ON_CHAIN}
+    OR NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND strength < :strength)))`;
 
 const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
 
-const IP_HAS_ROOM = `(SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_IS_LIVE}) < :per_ip`;
+/** The identifier's own session, if it has another DID, is taken over and no new one. */
+const IP_HAS_ROOM = `(SELECT count(*) FROM sessions
+  WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_IS_LIVE}) < :per_ip`;
 
 const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
 
@@ -106,6 +127,28 @@ const SELECT_REFUSAL = `SELECT
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
   (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now) AS earliest_lapse`;
 
+/** One that failed before it had a nonce has cost nothing. */
+const COUNTED_RELAYS = `FROM relays WHERE created_at > :day_ago AND NOT (status = 'failed' AND nonce IS NULL)`;
+
+const RELAY_DAY_IS_FULL = `(SELECT count(*) ${COUNTED_RELAYS}) >= :relay_daily_max`;
+
+/** Of two registrations for one account only the first would succeed, which no simulation tells before it is mined. */
+const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
+  WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
+
+/** A relay costs the operator ether, so it spends the IP's slot whatever proves the identifier. */
+const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
+  AND NOT (${RELAY_DAY_IS_FULL})`;
+
+const INSERT_RELAY = `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
+  SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :did_hash, :now, :now FROM registrations
+  WHERE identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
+
+const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
+  NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
+  ${RELAY_DAY_IS_FULL} AS relay_full,
+  (SELECT created_at ${COUNTED_RELAYS} ORDER BY created_at DESC LIMIT 1 OFFSET max(:relay_daily_max - 1, 0)) AS relay_slot_since`;
+
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {
     identifier: claim.identifier,
@@ -124,6 +167,13 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     ip: claim.ip,
     per_ip: claim.perIp,
     session_expires_at: claim.sessionExpiresAt,
+    // The relay watches its own registrations.
+    next_check_at: claim.relay ? null : claim.now,
+    relay_chain_id: claim.relay?.chainId ?? null,
+    relay_registry: claim.relay?.registry ?? null,
+    relay_controller: claim.relay?.controller ?? null,
+    relay_daily_max: claim.relay?.dailyMax ?? null,
+    day_ago: claim.now - DAY_MS,
     now: claim.now,
   };
 }

@@ -7,6 +7,9 @@ export interface Statement {
   readonly args: Readonly<Record<string, Value>>;
 }
 
+/** Part of a WHERE, with the arguments it names. */
+export type Condition = Statement;
+
 /** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 

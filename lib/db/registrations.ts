@@ -1,4 +1,5 @@
 import type { Row, Statement } from './database.ts';
+import { SESSION_IS_ON_CHAIN } from './sessions.ts';
 
 /** `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and credential. */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
@@ -115,12 +116,13 @@ export function postponeRegistration(leased: Leased, now: number, nextCheckAt: n
   };
 }
 
-/** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again. */
+/** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
 export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
   return [
     {
       sql: `UPDATE sessions SET linked = 0, expires_at = :now
-        WHERE (identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})`,
+        WHERE (identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})
+          AND NOT ${SESSION_IS_ON_CHAIN}`,
       args: { ...leaseArgs(leased), now },
     },
     {

@@ -95,6 +95,108 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX identifier_rows_by_lease ON identifier_rows (leased_until)`,
     ],
   },
+  {
+    version: 3,
+    name: 'sponsored user operations',
+    statements: [
+      `CREATE TABLE sponsorships (
+        sender TEXT NOT NULL,
+        nonce TEXT NOT NULL,
+        sponsored_at INTEGER NOT NULL,
+        PRIMARY KEY (sender, nonce)
+      ) STRICT, WITHOUT ROWID`,
+      `CREATE INDEX sponsorships_by_time ON sponsorships (sponsored_at)`,
+    ],
+  },
+  {
+    version: 4,
+    name: 'the follower',
+    statements: [
+      `CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+      // One row: what has been read of the chain, and up to where.
+      `CREATE TABLE follower (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        source TEXT NOT NULL,
+        genesis TEXT NOT NULL,
+        start INTEGER NOT NULL,
+        block INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        head INTEGER NOT NULL,
+        seen_at INTEGER NOT NULL
+      ) STRICT`,
+      `CREATE TABLE chain_blocks (number INTEGER PRIMARY KEY, hash TEXT NOT NULL) STRICT`,
+      `CREATE TABLE chain_events (
+        block INTEGER NOT NULL,
+        log_index INTEGER NOT NULL,
+        block_hash TEXT NOT NULL,
+        tx_hash TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        object TEXT,
+        metadata_cid TEXT,
+        PRIMARY KEY (block, log_index)
+      ) STRICT, WITHOUT ROWID`,
+      `CREATE INDEX chain_events_by_subject ON chain_events (subject, kind)`,
+      // Statistics count all events of a kind: triggers keep the numbers, also when a re-org takes events back.
+      `INSERT INTO tallies (name, value) VALUES ('DIDRegistered', 0), ('AliasRegistered', 0), ('DIDUpdated', 0),
+        ('DIDDeactivated', 0), ('AccountCreated', 0)`,
+      `CREATE TRIGGER chain_events_tally_insert AFTER INSERT ON chain_events BEGIN
+        UPDATE tallies SET value = value + 1 WHERE name = new.kind; END`,
+      `CREATE TRIGGER chain_events_tally_delete AFTER DELETE ON chain_events BEGIN
+        UPDATE tallies SET value = value - 1 WHERE name = old.kind; END`,
+      // Empty in rows of before: they link by a registration only, and are gone in a day without one.
+      `ALTER TABLE sessions ADD COLUMN alias_hash TEXT NOT NULL DEFAULT ''`,
+      `ALTER TABLE sessions ADD COLUMN did_hash TEXT NOT NULL DEFAULT ''`,
+      `CREATE INDEX sessions_by_alias ON sessions (alias_hash, did_hash)`,
+    ],
+  },
+  {
+    version: 5,
+    name: 'the relay',
+    statements: [
+      // What a chain is told by: its id names a development chain that was started anew, too.
+      `CREATE TABLE chains (chain_id INTEGER PRIMARY KEY, genesis TEXT NOT NULL) STRICT`,
+      `CREATE TABLE signers (
+        chain_id INTEGER NOT NULL,
+        address TEXT NOT NULL,
+        next_nonce INTEGER,
+        trouble TEXT,
+        PRIMARY KEY (chain_id, address)
+      ) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE relays (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        registration_id INTEGER NOT NULL UNIQUE REFERENCES registrations (id),
+        chain_id INTEGER NOT NULL,
+        registry TEXT NOT NULL,
+        controller TEXT NOT NULL,
+        did_hash TEXT NOT NULL,
+        status TEXT NOT NULL DEFAULT 'queued',
+        failure TEXT,
+        signer TEXT,
+        nonce INTEGER,
+        waiting_since INTEGER,
+        created_at INTEGER NOT NULL,
+        next_check_at INTEGER,
+        checks INTEGER NOT NULL DEFAULT 0
+      ) STRICT`,
+      // A nonce given out twice would be a registration lost: whatever else goes wrong, this refuses it.
+      `CREATE UNIQUE INDEX relays_nonce ON relays (chain_id, signer, nonce) WHERE nonce IS NOT NULL`,
+      `CREATE INDEX relays_due ON relays (chain_id, next_check_at) WHERE next_check_at IS NOT NULL`,
+      `CREATE INDEX relays_by_controller ON relays (controller)`,
+      `CREATE INDEX relays_by_time ON relays (created_at)`,
+      `CREATE TABLE relay_attempts (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        relay_id INTEGER NOT NULL REFERENCES relays (id),
+        hash TEXT NOT NULL UNIQUE,
+        raw TEXT NOT NULL,
+        gas INTEGER NOT NULL,
+        max_fee INTEGER NOT NULL,
+        tip INTEGER NOT NULL,
+        kind TEXT NOT NULL
+      ) STRICT`,
+      `CREATE INDEX relay_attempts_by_relay ON relay_attempts (relay_id)`,
+    ],
+  },
 ];
 
 /** One step of the schema; its statements run in one transaction, once per database. */

@@ -1,10 +1,12 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Statement } from './database.ts';
+import type { Condition, Statement } from './database.ts';
 
-/** A session about to be opened: identifier key, DID, client key, and the per-IP limit in force. */
+/** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
 export interface NewSession {
   readonly identifier: string;
   readonly did: string;
+  readonly aliasHash: string;
+  readonly didHash: string;
   readonly ip: string;
   readonly now: number;
   readonly expiresAt: number;
@@ -14,19 +16,57 @@ export interface NewSession {
 /** SQL that is true of a session row that counts: linked for good, or not lapsed yet. Needs `:now`. */
 export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
 
-/** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. */
-export function insertSession({ identifier, did, ip, now, expiresAt, perIp }: NewSession): Statement {
+/** SQL that is true of a session row whose alias the registry leads to its DID, as far as the follower has read. */
+export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
+  WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
+
+/** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. It is linked at once when the chain has its alias already. */
+export function insertSession(session: NewSession): Statement {
+  const { identifier, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
   return {
-    sql: `INSERT INTO sessions (identifier, did, ip, created_at, expires_at)
-      SELECT :identifier, :did, :ip, :now, :expires_at
+    sql: `INSERT INTO sessions (identifier, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
+        WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
       WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
         AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
         AND (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_IS_LIVE}) < :per_ip
       ON CONFLICT (identifier) DO UPDATE SET
-        did = excluded.did, ip = excluded.ip, created_at = excluded.created_at, expires_at = excluded.expires_at`,
-    args: { identifier, did, ip, now, expires_at: expiresAt, per_ip: perIp },
+        did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
+        created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`,
+    args: {
+      identifier,
+      did,
+      alias_hash: aliasHash,
+      did_hash: didHash,
+      ip,
+      now,
+      expires_at: expiresAt,
+      per_ip: perIp,
+    },
   };
 }
+
+/** Links the live sessions whose alias was registered for their DID in block `from` or later. */
+export function linkSessions(from: number, now: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE sessions SET linked = 1 WHERE linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`,
+    args: { from, now, ...args },
+  };
+}
+
+/** Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt` unless they are linked again. */
+export function unlinkSessions(from: number, lapseAt: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE linked = 1 AND ${ALIAS_SINCE}
+      AND NOT EXISTS (SELECT 1 FROM registrations
+        WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
+      AND ${sql}`,
+    args: { from, lapse_at: lapseAt, ...args },
+  };
+}
+
+const ALIAS_SINCE = `(alias_hash, did_hash) IN
+  (SELECT subject, object FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
 
 /** Why `insertSession` refused: `taken` 1 when the identifier is held, and the earliest lapse among the IP's sessions, null when all are linked. */
 export function selectRefusal({ identifier, ip, now }: NewSession): Statement {

@@ -1,0 +1,70 @@
+/** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
+import type { Context } from '../context.ts';
+import { VaultError } from '../error.ts';
+import { rpcErrorOf } from './rpc.ts';
+import { readQuantity } from './view.ts';
+
+type Chain = Pick<Context, 'config' | 'rpc'>;
+
+/** A block by number and hash (0x-hex): with the hash, all blocks before it are given too. */
+export interface Block {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** A block of the chain as it is now; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
+export async function readBlock({ config, rpc }: Chain, which: number | 'latest'): Promise<Block | undefined> {
+  const tag = which === 'latest' ? which : quantity(which);
+  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
+  if (block === null) return undefined;
+  const number = Number(readQuantity(block.number));
+  if (typeof block.hash !== 'string' || (which !== 'latest' && number !== which)) throw unusable('another block');
+  return { number, hash: block.hash.toLowerCase() };
+}
+
+/** The chain's newest block. Throws 502 `rpc_error`. */
+export async function readHead(chain: Chain): Promise<Block> {
+  const head = await readBlock(chain, 'latest');
+  if (!head) throw unusable('no newest block');
+  return head;
+}
+
+/** The chain's first block, from which one chain is told from another of the same id. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
+export async function readGenesis(chain: Chain): Promise<Block> {
+  const { config, rpc } = chain;
+  const [chainId, genesis] = await Promise.all([rpc.call(config.chainId, 'eth_chainId', []), readBlock(chain, 0)]);
+  if (Number(chainId) !== config.chainId) throw unusable(`the node is on chain ${Number(chainId)}`);
+  if (!genesis) throw unusable('no first block');
+  return genesis;
+}
+
+/** The first block up to `head` after which one of the contracts has code, by bisection; 0 when the node has forgotten states that old. Throws 502 `rpc_error` when it cannot be asked. */
+export async function findDeployment({ config, rpc }: Chain, contracts: readonly string[], head: number) {
+  let [low, high] = [0, head];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const codes = contracts.map((one) => rpc.call(config.chainId, 'eth_getCode', [one, quantity(middle)]));
+    const found = await Promise.all(codes).catch((failure) => {
+      if (rpcErrorOf(failure)) return undefined;
+      throw failure;
+    });
+    if (!found) return 0;
+    if (found.some((code) => code !== '0x')) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** A number as nodes take it: 0x-hex without leading zeros. */
+export function quantity(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
+interface RawBlock {
+  readonly number?: unknown;
+  readonly hash?: unknown;
+}
+
+function unusable(why: string): VaultError {
+  return new VaultError('rpc_error', 'rpc_error', { cause: new Error(`a node answered ${why}`) });
+}

@@ -1,0 +1,44 @@
+/** Errors of bundlers and paymasters: ERC-7769, EIP-1474, and −32521 as vendors send it. */
+import { TEXT_CHARS_MAX } from '../constants.ts';
+
+/** A JSON-RPC error as a caller reads it; `data.kind` says what failed in a word, `data.aa` the EntryPoint's own code. */
+export interface BundlerFault {
+  readonly code: number;
+  readonly message: string;
+  readonly data: { readonly kind: string; readonly aa?: string; readonly [member: string]: unknown };
+}
+
+/** An upstream's error object: its code (−32603 without one) and message, and its data beside the kind; data that is no object stands under `data.data`. */
+export function readFault(error: unknown): BundlerFault {
+  const { code, message, data } = error as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+    readonly data?: unknown;
+  };
+  const known = Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR;
+  const words = typeof message === 'string' ? message.slice(0, TEXT_CHARS_MAX).toWellFormed() : '';
+  const aa = /\bAA\d\d\b/.exec(words)?.[0];
+  const own = { kind: KINDS.get(known) ?? 'upstream', ...(aa === undefined ? {} : { aa }) };
+  return { code: known, message: words, data: { ...members(data), ...own } };
+}
+
+const INTERNAL_ERROR = -32603;
+
+const KINDS: ReadonlyMap<number, string> = new Map([
+  [-32500, 'entrypoint_rejected'],
+  [-32501, 'paymaster_rejected'],
+  [-32502, 'opcode_violation'],
+  [-32503, 'out_of_time_range'],
+  [-32504, 'throttled'],
+  [-32505, 'stake_too_low'],
+  [-32507, 'signature_invalid'],
+  [-32508, 'paymaster_balance'],
+  [-32521, 'execution_reverted'],
+  [-32601, 'method_not_found'],
+  [-32602, 'invalid_params'],
+]);
+
+function members(data: unknown): object {
+  if (data === undefined || data === null) return {};
+  return typeof data === 'object' && !Array.isArray(data) ? data : { data };
+}

@@ -1,0 +1,63 @@
+/** `contracts/DIDRegistry.sol` as a registrar uses it. */
+import type { Config } from '../config.ts';
+import { type Rpc, rpcErrorOf } from './rpc.ts';
+import { addressWord, readQuantity } from './view.ts';
+
+/** A registration for someone else; 0x-hex. Its alias hash is zero, which the registry treats as none. */
+export interface Registering {
+  readonly registry: string;
+  readonly controller: string;
+  readonly didHash: string;
+}
+
+/** Why the registry would refuse; `reverted` is any other reason. */
+export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar' | 'reverted';
+
+/** What a registration would come to, in the chain's newest state. */
+export type Simulation = { readonly gas: bigint } | { readonly refusal: RegistryRefusal };
+
+interface Chain {
+  readonly config: Pick<Config, 'chainId'>;
+  readonly rpc: Rpc;
+}
+
+/** The call `registerFor(controller, didHash, 0, "")`. */
+export function registerForData({ controller, didHash }: Registering): string {
+  const emptyText = `${'80'.padStart(64, '0')}${ZERO_WORD}`;
+  return `${REGISTER_FOR}${addressWord(controller)}${didHash.slice(2)}${ZERO_WORD}${emptyText}`;
+}
+
+/** Tries the registration without sending it. Throws 502 `rpc_error` when the chain cannot be asked. */
+export async function simulate({ config, rpc }: Chain, from: string, what: Registering): Promise<Simulation> {
+  const call = { from, to: what.registry, data: registerForData(what) };
+  try {
+    return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
+  } catch (failure) {
+    const error = rpcErrorOf(failure);
+    if (error?.data === undefined && error?.code !== EXECUTION_REVERTED) throw failure;
+    return { refusal: REFUSALS[error.data?.slice(0, 10).toLowerCase() ?? ''] ?? 'reverted' };
+  }
+}
+
+/** Whether the registry has the DID with this controller: the last word on whether a registration happened. Throws 502 `rpc_error`. */
+export async function isRegistered({ config, rpc }: Chain, what: Registering): Promise<boolean> {
+  const call = { to: what.registry, data: `${RESOLVE}${what.didHash.slice(2)}` };
+  const answer = await rpc.call(config.chainId, 'eth_call', [call, 'latest']);
+  return String(answer)
+    .toLowerCase()
+    .startsWith(`0x${addressWord(what.controller)}`);
+}
+
+/** Selector of `registerFor(address,bytes32,bytes32,string)`. */
+const REGISTER_FOR = '0xd43af7bd';
+/** Selector of `resolve(bytes32)`. */
+const RESOLVE = '0x5c23bdf5';
+/** By the selectors of the registry's errors. */
+const REFUSALS: Readonly<Record<string, RegistryRefusal>> = {
+  '0xd3d9f7b2': 'did_taken',
+  '0x4ee465fa': 'controller_taken',
+  '0x53ac4f07': 'not_registrar',
+};
+/** The code of nodes for a call that reverts. */
+const EXECUTION_REVERTED = 3;
+const ZERO_WORD = '0'.repeat(64);

@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts';
+import type { Condition, Statement, Store } from './database.ts';
+
+/** A job that one process at a time does, by name, and how long it is its own; times are milliseconds. */
+export interface Lease {
+  readonly name: string;
+  readonly owner: string;
+  readonly now: number;
+  readonly until: number;
+}
+
+/** One row when the lease is the owner's now: it was free, had lapsed, or was its own already. */
+export function takeLease({ name, owner, now, until }: Lease): Statement {
+  return {
+    sql: `INSERT INTO leases (name, owner, until) VALUES (:name, :owner, :until)
+      ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE until <= :now OR owner = :owner
+      RETURNING name`,
+    args: { name, owner, now, until },
+  };
+}
+
+/** Prolongs a lease that is still held, for use among the statements of the work itself. */
+export function renewLease({ name, owner, now, until }: Lease): Statement {
+  return {
+    sql: `UPDATE leases SET until = :until WHERE name = :name AND owner = :owner AND until > :now`,
+    args: { name, owner, now, until },
+  };
+}
+
+/** Frees all leases of an owner. Zero rather than the time: a machine whose clock is behind must see them free too. */
+export function releaseLeases(owner: string): Statement {
+  return { sql: `UPDATE leases SET until = 0 WHERE owner = :owner`, args: { owner } };
+}
+
+/** Who has the lease and until when, one row or none. */
+export function selectLease(name: string): Statement {
+  return { sql: `SELECT owner, until FROM leases WHERE name = :name`, args: { name } };
+}
+
+/** The condition "the owner still has the lease", for the WHERE of each write of the work: one that overslept its lease changes nothing. */
+export function leaseHeld({ name, owner, now }: Pick<Lease, 'name' | 'owner' | 'now'>): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM leases WHERE name = :lease AND owner = :lease_owner AND until > :lease_now)`,
+    args: { lease: name, lease_owner: owner, lease_now: now },
+  };
+}
+
+/** One vault's part in the leases of its database. */
+export interface Leases {
+  /** Whether the job is this vault's for now: takes it when it is free, and prolongs it once half of `ms` is over. Another's lease costs one read. */
+  take(name: string, ms: number): Promise<boolean>;
+  /** The condition `leaseHeld` for this vault. */
+  held(name: string): Condition;
+  /** Gives back all that is held, so that nobody has to wait for it to lapse; asks the database for nothing when nothing is. */
+  release(): Promise<void>;
+}
+
+/** Leases under the owner's name, which is one vault's own. */
+export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
+  const ends = new Map<string, number>();
+  return {
+    async take(name, ms) {
+      const now = clock.now();
+      const end = ends.get(name) ?? 0;
+      if (end - now > ms / 2) return true;
+      if (end <= now && isAnothers((await db.read(selectLease(name)))[0], owner, now)) return false;
+      const [taken] = await db.write(takeLease({ name, owner, now, until: now + ms }));
+      const isTaken = taken?.rows.length === 1;
+      ends.set(name, isTaken ? now + ms : 0);
+      return isTaken;
+    },
+    held: (name) => leaseHeld({ name, owner, now: clock.now() }),
+    async release() {
+      const isHeld = [...ends.values()].some((end) => end > clock.now());
+      ends.clear();
+      if (isHeld) await db.write(releaseLeases(owner));
+    },
+  };
+}
+
+function isAnothers(row: Readonly<Record<string, unknown>> | undefined, owner: string, now: number): boolean {
+  return row !== undefined && row['owner'] !== owner && Number(row['until']) > now;
+}

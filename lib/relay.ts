@@ -1,0 +1,105 @@
+import { RELAY_LEASE_MS, RELAY_LOOK_MS, RELAY_PAUSE_MS, RELAY_TROUBLE_LOOK_MS } from './constants.ts';
+import type { Context } from './context.ts';
+import { selectAnyRelayDue } from './db/relays.ts';
+import { noteTrouble, selectSigner, toSignerState } from './db/signers.ts';
+import { describeError } from './log.ts';
+import { TROUBLES, type Trouble, type Turn, workOutbox } from './outbox.ts';
+import { createRelayer, type Relayer } from './relayer.ts';
+
+/** The registrar at work: registrations queued in the outbox go on-chain exactly once, whatever dies when. */
+export interface Relay {
+  /** Does what can be done now, if no other process does; true when something changed, so that there may be more. Never throws. */
+  turn(): Promise<boolean>;
+  /** Turns until nothing changes: for whoever has just queued something. */
+  kick(): Promise<void>;
+  /** A turn, unless the last one ended a moment ago: for whoever waits, however many they are. */
+  poll(): Promise<void>;
+  /** The account that signs, lower-case. */
+  address(): Promise<string>;
+  /** What keeps the registrar of any process from getting on, null when nothing does. */
+  trouble(): Promise<Trouble | null>;
+}
+
+/** When the chain is looked at next though nothing is due, and when the last turn ended: remembered over a vault's isolated requests. */
+export interface Pace {
+  lookAt: number;
+  endedAt: number;
+}
+
+type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'>;
+
+/** The relay of one vault. Nothing is asked of anyone before the first call. */
+export function createRelay(vault: Services & { readonly pace: Pace }, key: `0x${string}`): Relay {
+  const { clock, db, leases, config, pace } = vault;
+  let loading: Promise<Relayer> | undefined;
+  let running: Promise<boolean> | undefined;
+  const load = () => {
+    loading ??= createRelayer(vault, key);
+    return loading;
+  };
+
+  async function once(): Promise<boolean> {
+    const now = clock.now();
+    if (now < pace.lookAt && (await db.read(selectAnyRelayDue(config.chainId, now))).length === 0) return false;
+    pace.lookAt = now + RELAY_TROUBLE_LOOK_MS;
+    if (!(await leases.take('relay', RELAY_LEASE_MS))) return false;
+    const { trouble, changed } = await work(await load());
+    if (trouble === null || trouble === 'low_balance') pace.lookAt = now + RELAY_LOOK_MS;
+    return changed;
+  }
+
+  const turn = () => {
+    running ??= once()
+      .catch((error) => {
+        vault.log({ level: 'error', event: 'relay_failed', ...describeError(error) });
+        return false;
+      })
+      .finally(() => {
+        running = undefined;
+        pace.endedAt = clock.now();
+      });
+    return running;
+  };
+
+  return {
+    turn,
+    async kick() {
+      // A turn that is under way may have read the queue already.
+      await running;
+      while (await turn());
+    },
+    async poll() {
+      if (running || clock.now() >= pace.endedAt + RELAY_PAUSE_MS) await turn();
+    },
+    address: async () => (await load()).signer.address,
+    async trouble() {
+      const [row] = await db.read(selectSigner((await load()).signer));
+      return row ? (toSignerState(row).trouble as Trouble | null) : null;
+    },
+  };
+}
+
+/** One turn with the lease held, and a note of what is in the way, if that is news. */
+async function work(relayer: Relayer): Promise<Turn> {
+  const { db, log, metrics, signer } = relayer;
+  const done = await workOutbox(relayer).catch((error): Turn => {
+    log({ level: 'debug', event: 'relay_interrupted', ...describeError(error) });
+    return { changed: false, trouble: 'unreachable' };
+  });
+  const troubles = metrics.gauge('vault_relay_trouble', 'What keeps the registrar from getting on: 1 while it does.');
+  for (const trouble of TROUBLES) troubles.set(trouble === done.trouble ? 1 : 0, { trouble });
+  const [row] = await db.read(selectSigner(signer));
+  if ((row ? toSignerState(row).trouble : null) === done.trouble) return done;
+  await db.write(noteTrouble(signer, done.trouble));
+  const { address, chainId } = signer;
+  if (done.trouble === null) log({ level: 'info', event: 'relay_recovered', address, chainId });
+  else log({ level: LEVELS[done.trouble] ?? 'warn', event: 'relay_trouble', trouble: done.trouble, address, chainId });
+  return done;
+}
+
+/** What does not pass by itself. */
+const LEVELS: { readonly [T in Trouble]?: 'error' } = {
+  chain_reset: 'error',
+  unfunded: 'error',
+  not_registrar: 'error',
+};

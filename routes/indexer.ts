@@ -1,0 +1,62 @@
+import * as v from 'valibot';
+import { VaultError } from '../lib/error.ts';
+import { findAccount, findAlias, findDidByHash, readIndexerHealth, readStatistics } from '../lib/indexer.ts';
+import { json } from './answer.ts';
+import { addressText, required } from './fields.ts';
+import { get, type Row } from './route.ts';
+
+const hashText = v.pipe(
+  v.string('Invalid hash: expected 32-byte hash'),
+  v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid hash: expected 32-byte hash'),
+  v.toLowerCase(),
+);
+
+/** What the chain's events tell of aliases, DIDs and accounts; these paths with these parameters, and nothing else. */
+export const indexerRoutes: readonly Row[] = [
+  get('/api/indexer/aliases', {
+    limit: 'proxy',
+    prepare: only('hash'),
+    fields: { hash: required(hashText) },
+    handler: async ({ vault, input }) => json(await findAlias(vault, input.hash)),
+  }),
+
+  get('/api/indexer/dids', {
+    limit: 'proxy',
+    prepare: only('hash'),
+    fields: { hash: required(hashText) },
+    handler: async ({ vault, input }) => json(await findDidByHash(vault, input.hash)),
+  }),
+
+  get('/api/indexer/accounts', {
+    limit: 'proxy',
+    prepare: only('address'),
+    fields: { address: required(addressText('address')) },
+    handler: async ({ vault, input }) => json(await findAccount(vault, input.address)),
+  }),
+
+  get('/api/indexer/stats', {
+    limit: 'proxy',
+    prepare: only(),
+    handler: async ({ vault }) => json(await readStatistics(vault)),
+  }),
+
+  get('/api/indexer/health', {
+    limit: 'proxy',
+    prepare: only(),
+    handler: async ({ vault }) => json(await readIndexerHealth(vault)),
+  }),
+
+  get('/api/indexer/:path+', {
+    handler() {
+      throw new VaultError('path_not_allowed');
+    },
+  }),
+];
+
+/** Refuses every parameter but the named ones. */
+function only(...names: readonly string[]) {
+  return (query: Readonly<Record<string, unknown>>) => {
+    if (Object.keys(query).some((name) => !names.includes(name))) throw new VaultError('path_not_allowed');
+    return query;
+  };
+}
