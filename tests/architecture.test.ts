@@ -52,7 +52,17 @@ const WORDS = [
 ];
 
 /** The product's verbs: they never import each other. */
-const SERVICES = ['confirmation', 'directory', 'registration', 'sending', 'session', 'verification'];
+const SERVICES = [
+  'bundler',
+  'confirmation',
+  'directory',
+  'registration',
+  'relay',
+  'relaying',
+  'sending',
+  'session',
+  'verification',
+];
 
 const files = ['server.ts', ...['commands', 'routes', 'lib'].flatMap(sources)];
 const imports = new Map(files.map((file) => [file, importsOf(file)]));

@@ -20,6 +20,8 @@ afterEach(() => folder.remove());
 
 const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: binary.path });
 
+const OWNER = `0x${'a'.repeat(40)}`;
+
 describe('the one file', () => {
   test('is at most 115 MB', () => {
     expect(statSync(binary.path).size).toBeLessThanOrEqual(115_000_000);
@@ -63,13 +65,17 @@ describe('the one file', () => {
       expect(out).toContain('VAULT_SECRET');
     }
     expect((await run('version', '--help')).out).not.toContain('--base-url');
+    const { out } = await run('contracts', 'deploy', '--help');
+    expect(out).toStartWith('vault contracts deploy: ');
+    expect(out).toContain('--dry-run');
+    expect(out).toContain('DEPLOYER_PRIVATE_KEY');
   });
 
   test('refuses a flag it does not know, with 2', async () => {
     expect(await run('--versoin')).toMatchObject({ code: 2, out: '' });
   });
 
-  test('reaches what it loads only on demand: SMTP and the libSQL client', async () => {
+  test('reaches what it loads only on demand: SMTP, the libSQL client and the contracts', async () => {
     const smtp = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'a@example.com', SMTP_URL: 'smtp://127.0.0.1:1' };
     const program = await startProgram(smtp, { cwd: folder.path, binary: binary.path });
     expect(await program.stop()).toBe(0);
@@ -85,5 +91,15 @@ describe('the one file', () => {
     });
     expect(code).toBe(1);
     expect(err).toContain('The database server');
+    const deployment = await run(
+      'contracts',
+      'deploy',
+      '--rpc-url',
+      'http://127.0.0.1:1',
+      '--dry-run',
+      '--owner',
+      OWNER,
+    );
+    expect(deployment).toEqual({ code: 1, out: '', err: expect.stringContaining('RPC_URL: unreachable') });
   });
 });

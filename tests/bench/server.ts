@@ -6,10 +6,11 @@ import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 /**
- * The server under load, a process of its own: `bare` answers JSON and nothing else, `vault` is the whole product on a file at `synchronous=FULL`
- * with mail handed to a sink in memory. Its randomness is constant, so that the load knows every code.
+ * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `vault` is the whole product
+ * on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the settings given as JSON. Its randomness is constant, so that
+ * the load knows every code.
  */
-const mode = process.argv[2];
+const [mode = 'bare', settings = '{}'] = process.argv.slice(2);
 const dir = mkdtempSync(join(tmpdir(), 'vault-bench-'));
 const database = openSqlite(join(dir, 'vault.db'));
 const unlimited = '1000000000';
@@ -21,6 +22,8 @@ const vault = createVault({
     EMAIL_FROM: 'vault@example.com',
     SMTP_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_READS_PER_IP: unlimited,
+    RATE_LIMIT_PROXY_PER_IP: unlimited,
+    ...JSON.parse(settings),
   },
   database,
   mail: { send: async () => {} },
@@ -34,15 +37,19 @@ const bare = {
   database: 'connected',
   version: '0.1.0',
 };
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  development: false,
-  fetch:
-    mode === 'bare'
-      ? () => Response.json(bare)
-      : (request, socket) => vault.fetch(request, { peer: socket.requestIP(request)?.address }),
-});
+type Answer = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
+
+const MODES: Readonly<Record<string, Answer>> = {
+  bare: () => Response.json(bare),
+  bundler: async (request) => {
+    const { id } = (await request.json()) as { id: number };
+    return Response.json({ jsonrpc: '2.0', id, result: '0x14a34' });
+  },
+  vault: (request, server) => vault.fetch(request, { peer: server.requestIP(request)?.address }),
+};
+const answer = MODES[mode];
+if (!answer) throw new Error(`no mode ${mode}`);
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: answer });
 console.log(server.port);
 
 process.on('SIGTERM', async () => {

@@ -35,7 +35,9 @@ test('the demo performs the whole main job against what npm start runs', async (
     'Subject: Your code for',
     '"verified":true',
     'transaction 0x',
-    '"status":"confirmed"',
+    'pm_sponsorUserOperation',
+    '"status":"confirmed","proven":true',
+    '"found":true',
     'Done: ',
   ])
     expect(output).toContain(line);

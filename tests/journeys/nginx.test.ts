@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/world/ports.ts';
+import { freePort } from '../../scripts/world/port.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { VAULT_SECRET } from '../support/vault.ts';

@@ -40,6 +40,7 @@ test("the completions' sizes, windows and times", () => {
   expect([limit.CONFIRMATION_UNSEEN_MS, limit.READY_CACHE_MS]).toEqual([900_000, 2_000]);
   expect([limit.UPSTREAM_TIMEOUT_MS, limit.UPSTREAM_SEND_TIMEOUT_MS]).toEqual([10_000, 20_000]);
   expect([limit.UPSTREAM_ANSWER_BYTES_MAX, limit.SECRET_BYTES_MIN]).toEqual([2 * 1024 * 1024, 32]);
+  expect([limit.BUNDLER_BATCH_MAX, limit.RATE_LIMIT_PROXY_PER_IP]).toEqual([10, 120]);
 });
 
 /** What has to hold between constants, each with its reason. */
@@ -81,6 +82,8 @@ const RELATIONS: readonly (readonly [why: string, smaller: number, larger: numbe
   ['a transaction is looked for more than once', limit.CONFIRMATION_POLL_MAX_MS, limit.CONFIRMATION_UNSEEN_MS],
   ['a batch of confirmations fits one call', limit.CONFIRMATION_BATCH_MAX, limit.RPC_BATCH_MAX],
   ['a batch is a part of what may wait', limit.RPC_BATCH_MAX, limit.RPC_PENDING_MAX],
+  ['a batch for the bundler is a part of what may be under way', limit.BUNDLER_BATCH_MAX, limit.BUNDLER_PENDING_MAX],
+  ['one client sends several batches a minute', limit.BUNDLER_BATCH_MAX, limit.RATE_LIMIT_PROXY_PER_IP],
   ['work is called before its turn is over', limit.WORK_INTERVAL_MS, limit.WORK_TURN_MS],
   ['a body holds the longest fields', 8 * limit.TEXT_CHARS_MAX + 4 * limit.DID_CHARS_MAX, limit.BODY_BYTES_MAX],
   [

@@ -38,7 +38,14 @@ function fill({ db }: Context, into: string, select: string, rows: number) {
 
 const limits = { perIp: 9, perIdentifier: 9, smsDaily: 9 };
 const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null };
-const session = { identifier: 'handle:alice', did: 'did:key:z', ip: '203.0.113.7', perIp: 3 };
+const session = {
+  identifier: 'handle:alice',
+  did: 'did:key:z',
+  aliasHash: '0x',
+  didHash: '0x',
+  ip: '203.0.113.7',
+  perIp: 3,
+};
 
 /** One row of each kind, and how long it is kept. */
 const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (vault: Context) => Promise<unknown>])[] =

@@ -1,0 +1,196 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Candidate, createCandidate, type RelayChain, startRelayChain } from '../support/candidates.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+import { PLACES, startVictim, type Victim } from '../support/victim.ts';
+
+const REGISTRATIONS = 200;
+const KILLS_MAX = 20;
+/** Requests at once. Bun has at most 256 under way, and the proxies before the nodes need some of them. */
+const ASKING = 60;
+const BLOCK_MS = 100;
+const TIMEOUT_MS = 240_000;
+
+/** A crowd that was registered while everything went wrong that can. */
+interface Ordeal {
+  readonly chain: RelayChain;
+  readonly candidates: readonly Candidate[];
+  readonly victims: readonly Victim[];
+  readonly faults: Faults;
+  readonly database: Database;
+  end(): Promise<void>;
+}
+
+type Faults = Readonly<Record<'drops' | 'spikes' | 'reorgs' | 'outages', number>>;
+
+/** Everybody asks until there is an answer, while vaults are killed, transactions dropped, fees rise, blocks are taken back, and the node is gone at times. */
+async function suffer(processes: number): Promise<Ordeal> {
+  const dir = mkdtempSync(join(tmpdir(), 'vault-relay-'));
+  const chain = await startRelayChain();
+  const names = Array.from({ length: REGISTRATIONS }, (_, n) => `p${processes}n${n}`);
+  const candidates = await Promise.all(names.map((name) => createCandidate(chain, name)));
+  const options = { vars: varsOf(chain, dir), dir, node: chain.url, killsMax: KILLS_MAX / processes, chance: 0.5 };
+  const victims = await Promise.all(Array.from({ length: processes }, () => startVictim(options)));
+  await chain.rpc('evm_setAutomine', [false]);
+  const weather = startWeather(chain, victims);
+  const waiting = [...candidates.entries()];
+  const askOn = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await insist(victims, next[1], next[0]);
+  };
+  await Promise.all(Array.from({ length: ASKING }, askOn));
+  weather.calm();
+  for (const victim of victims) victim.spare();
+  await untilConfirmed(victims, candidates);
+  await weather.stop();
+  await Promise.all(victims.map((victim) => victim.stop()));
+  const database = new Database(join(dir, 'vault.db'), { readonly: true });
+  const end = async () => {
+    database.close();
+    await chain.stop();
+    rmSync(dir, { recursive: true });
+  };
+  return { chain, candidates, victims, faults: weather.faults, database, end };
+}
+
+function varsOf(chain: RelayChain, dir: string): Record<string, string> {
+  return {
+    ...chain.vars,
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    DATA_DIR: dir,
+    FOLLOWER: 'false',
+    RATE_LIMIT_PROXY_PER_IP: '1000000',
+    RATE_LIMIT_READS_PER_IP: '1000000',
+  };
+}
+
+/** Mines a block every now and then, and until it is calm lets happen what happens to chains and nodes. */
+function startWeather(chain: RelayChain, victims: readonly Victim[]) {
+  const faults = { drops: 0, spikes: 0, reorgs: 0, outages: 0 };
+  let isCalm = false;
+  let isOver = false;
+  const storm = async (block: number) => {
+    if (block % 11 === 3) {
+      await chain.reorg(1 + Math.floor(4 * Math.random()));
+      faults.reorgs++;
+    }
+    if (block % 3 === 1 && (await dropOne(chain))) faults.drops++;
+    // Four gwei for ten blocks: what was signed for less is passed over until it offers more.
+    if (block % 40 >= 30) await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0xee6b2800']);
+    if (block % 40 === 30) faults.spikes++;
+    if (block % 50 === 20) {
+      for (const victim of victims) victim.cutOff(800, Math.random() < 0.5 ? 'all' : 'answers');
+      faults.outages++;
+    }
+  };
+  const running = (async () => {
+    for (let block = 0; !isOver; block++) {
+      if (!isCalm) await storm(block);
+      await chain.rpc('evm_mine');
+      await Bun.sleep(BLOCK_MS);
+    }
+  })();
+  return {
+    faults,
+    calm() {
+      isCalm = true;
+    },
+    async stop() {
+      isOver = true;
+      await running;
+    },
+  };
+}
+
+/** Whether the node forgot a transaction that was waiting. */
+async function dropOne({ rpc }: RelayChain): Promise<boolean> {
+  const pool = (await rpc('txpool_content')) as { pending: Record<string, Record<string, { hash: string }>> };
+  const waiting = Object.values(pool.pending).flatMap((one) => Object.values(one));
+  const unlucky = waiting[Math.floor(waiting.length * Math.random())];
+  return unlucky !== undefined && (await rpc('anvil_dropTransaction', [unlucky.hash])) !== null;
+}
+
+/** Asks, and asks again whenever there was no answer, or it was that nothing is sent. */
+async function insist(victims: readonly Victim[], { body }: Candidate, n: number): Promise<void> {
+  for (let asked = 0; ; asked++) {
+    const url = `${victims[(n + asked) % victims.length]?.url()}/api/dids`;
+    const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `203.0.113.${n % 100}` };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      .then(async (response) => ({ status: response.status, text: await response.text() }))
+      .catch(() => ({ status: 0, text: '' }));
+    if (answer.status === 200 || answer.status === 202) return;
+    if (!/^$|rpc_error|identifier_busy|shutting_down/.test(answer.text)) throw new Error(JSON.stringify(answer));
+    await Bun.sleep(100 + 200 * Math.random());
+  }
+}
+
+async function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[]): Promise<void> {
+  const open = new Set(candidates);
+  while (open.size > 0) {
+    for (const candidate of open) {
+      const url = `${victims[0]?.url()}/api/dids/lookup?credentialId=${candidate.credentialId}`;
+      const found = (await (await fetch(url)).json()) as { status?: string };
+      if (found.status === 'confirmed') open.delete(candidate);
+    }
+    await Bun.sleep(200);
+  }
+}
+
+const CASES = [
+  { name: 'one process', processes: 1 },
+  { name: 'two processes on one database', processes: 2 },
+];
+
+const ordeals = new Map<string, Ordeal>();
+beforeAll(async () => {
+  // Together, since each waits most of the time: for blocks, and for leases of the dead to lapse.
+  const suffered = await Promise.all(CASES.map(({ processes }) => suffer(processes)));
+  for (const [i, ordeal] of suffered.entries()) ordeals.set(CASES[i]?.name ?? '', ordeal);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  for (const ordeal of ordeals.values()) await ordeal.end();
+});
+
+describe.each(CASES)('200 relayed registrations through $name', ({ name }) => {
+  const ordeal = () => ordeals.get(name) as Ordeal;
+  const rows = (sql: string) => ordeal().database.query(sql).all() as Record<string, unknown>[];
+
+  test('went through kill -9 at every place, dropped transactions, fee spikes, re-orgs and outages', () => {
+    const { victims, faults } = ordeal();
+    const kills = Object.fromEntries(
+      PLACES.map((place) => [place, victims.reduce((sum, victim) => sum + victim.kills[place], 0)]),
+    );
+    const [{ attempts } = {}] = rows('SELECT count(*) AS attempts FROM relay_attempts');
+    console.log(`${name}: ${JSON.stringify({ kills, ...faults, attempts })}`);
+    expect(Object.entries({ ...kills, ...faults }).filter(([, count]) => count === 0)).toEqual([]);
+  });
+
+  test('are 200 events on-chain, none twice, and the registrar’s nonce is exactly 200', async () => {
+    const { chain } = ordeal();
+    expect(await chain.registered()).toEqual({ events: REGISTRATIONS, twice: 0 });
+    expect(await chain.nonce()).toBe(REGISTRATIONS);
+    expect(rows('SELECT next_nonce, trouble FROM signers')).toEqual([{ next_nonce: REGISTRATIONS, trouble: null }]);
+  });
+
+  test('belong to who asked for them', async () => {
+    const { chain, candidates } = ordeal();
+    const controllers = await Promise.all(candidates.map(({ did }) => chain.controllerOf(did)));
+    expect(controllers).toEqual(candidates.map(({ smartAccount }) => smartAccount));
+  });
+
+  test('are 200 records, all confirmed, each with the transaction that did it', async () => {
+    const { chain } = ordeal();
+    const records = rows(`SELECT did, status, strength, tx_hash FROM registrations WHERE status <> 'failed'`);
+    expect(records.length).toBe(REGISTRATIONS);
+    expect(records.filter(({ status, strength }) => status !== 'confirmed' || strength !== 2)).toEqual([]);
+    const receipts = await Promise.all(records.map(({ tx_hash }) => chain.rpc('eth_getTransactionReceipt', [tx_hash])));
+    expect(receipts.filter((receipt) => (receipt as { status?: string } | null)?.status !== '0x1')).toEqual([]);
+    // What failed was taken back before anything was signed for it.
+    expect(
+      rows(`SELECT DISTINCT failure, nonce FROM relays WHERE status = 'failed' AND failure <> 'withdrawn'`),
+    ).toEqual([]);
+  });
+});
