@@ -59,7 +59,7 @@ export const ether = parsed('must be an amount of ether such as 0.002', (amount)
 });
 
 /** A price of gas in gwei in decimals (`10`, `0.5 gwei`), in wei, above zero. */
-export const gwei = parsed('must be an amount of gwei above zero such as 10', (amount) => {
+export const gwei = parsed('must be an amount of gwei above zero, under a million, such as 10', (amount) => {
   const decimal = /^(\d{1,6}(?:\.\d{1,9})?)(?: ?gwei)?$/.exec(amount)?.[1];
   return decimal === undefined || Number(decimal) === 0 ? undefined : Value.fromGwei(decimal);
 });

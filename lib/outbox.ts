@@ -105,18 +105,34 @@ async function fillGap(relayer: Relayer, { nonce, market }: Standing, relays: re
   await Promise.all(attempts.map((attempt) => broadcast(relayer, attempt)));
 }
 
-/** What is to be warned of although the turn went well; also told by the metrics. */
+/** What is to be warned of although the turn went well. */
 async function findTrouble(relayer: Relayer, { balance }: Standing): Promise<Trouble | null> {
-  const { config, clock, db, metrics, signer } = relayer;
-  const backlog = await db.read(selectBacklog(signer.chainId));
-  const count = (status: string) => Number(backlog.find((row) => row['status'] === status)?.['relays'] ?? 0);
-  const relays = metrics.gauge('vault_relays', 'Relayed registrations that are not settled yet.');
-  for (const status of ['queued', 'signed', 'mined']) relays.set(count(status), { status });
-  const since = backlog.filter((row) => row['status'] !== 'mined').map((row) => Number(row['since']));
-  const oldestMs = since.length > 0 ? clock.now() - Math.min(...since) : 0;
-  metrics.gauge('vault_relay_oldest_seconds', 'Age of the oldest relay that is not mined.').set(oldestMs / 1000);
+  const { config, metrics } = relayer;
   metrics.gauge('vault_relay_balance_ether', "The registrar's ether.").set(Number(balance) / 1e18);
   if (balance < config.relayMinBalance) return 'unfunded';
-  if (oldestMs > RELAY_STUCK_MS) return 'stuck';
+  if ((await readBacklog(relayer)).oldestMs > RELAY_STUCK_MS) return 'stuck';
   return balance < config.relayMinBalance * BigInt(RELAY_LOW_BALANCE_TIMES_MIN) ? 'low_balance' : null;
+}
+
+/** Tells by the metrics how the relay is, also of a process where another one relays: by what the database says. */
+export async function report(relayer: Relayer, now: Trouble | null): Promise<void> {
+  const { metrics } = relayer;
+  const { counts, oldestMs } = await readBacklog(relayer);
+  const troubles = metrics.gauge('vault_relay_trouble', 'What keeps the registrar from getting on: 1 while it does.');
+  for (const trouble of TROUBLES) troubles.set(trouble === now ? 1 : 0, { trouble });
+  const relays = metrics.gauge('vault_relays', 'Relayed registrations that are not settled yet.');
+  for (const [status, count] of Object.entries(counts)) relays.set(count, { status });
+  metrics.gauge('vault_relay_oldest_seconds', 'Age of the oldest relay that is not mined.').set(oldestMs / 1000);
+}
+
+/** How many relays are open, by status, and how long the oldest of them waits to be mined. */
+async function readBacklog({ db, clock, signer }: Relayer) {
+  const counts = { queued: 0, signed: 0, mined: 0 };
+  let since = clock.now();
+  for (const row of await db.read(selectBacklog(signer.chainId))) {
+    const status = row['status'] as keyof typeof counts;
+    counts[status] = Number(row['relays']);
+    if (status !== 'mined') since = Math.min(since, Number(row['since']));
+  }
+  return { counts, oldestMs: clock.now() - since };
 }

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { selectAnyRelayDue } from './db/relays.ts';
 import { noteTrouble, selectSigner, toSignerState } from './db/signers.ts';
 import { describeError } from './log.ts';
-import { TROUBLES, type Trouble, type Turn, workOutbox } from './outbox.ts';
+import { report, type Trouble, type Turn, workOutbox } from './outbox.ts';
 import { createRelayer, type Relayer } from './relayer.ts';
 
 /** The registrar at work: registrations queued in the outbox go on-chain exactly once, whatever dies when. */
@@ -40,10 +40,15 @@ export function createRelay(vault: Services & { readonly pace: Pace }, key: `0x$
 
   async function once(): Promise<boolean> {
     const now = clock.now();
-    if (now < pace.lookAt && (await db.read(selectAnyRelayDue(config.chainId, now))).length === 0) return false;
+    const isLooking = now >= pace.lookAt;
+    if (!isLooking && (await db.read(selectAnyRelayDue(config.chainId, now))).length === 0) return false;
     pace.lookAt = now + RELAY_TROUBLE_LOOK_MS;
-    if (!(await leases.take('relay', RELAY_LEASE_MS))) return false;
-    const { trouble, changed } = await work(await load());
+    const relayer = await load();
+    if (!(await leases.take('relay', RELAY_LEASE_MS))) {
+      if (isLooking) await report(relayer, await readTrouble(relayer));
+      return false;
+    }
+    const { trouble, changed } = await work(relayer);
     if (trouble === null || trouble === 'low_balance') pace.lookAt = now + RELAY_LOOK_MS;
     return changed;
   }
@@ -72,29 +77,29 @@ export function createRelay(vault: Services & { readonly pace: Pace }, key: `0x$
       if (running || clock.now() >= pace.endedAt + RELAY_PAUSE_MS) await turn();
     },
     address: async () => (await load()).signer.address,
-    async trouble() {
-      const [row] = await db.read(selectSigner((await load()).signer));
-      return row ? (toSignerState(row).trouble as Trouble | null) : null;
-    },
+    trouble: async () => readTrouble(await load()),
   };
 }
 
 /** One turn with the lease held, and a note of what is in the way, if that is news. */
 async function work(relayer: Relayer): Promise<Turn> {
-  const { db, log, metrics, signer } = relayer;
+  const { db, log, signer } = relayer;
   const done = await workOutbox(relayer).catch((error): Turn => {
     log({ level: 'debug', event: 'relay_interrupted', ...describeError(error) });
     return { changed: false, trouble: 'unreachable' };
   });
-  const troubles = metrics.gauge('vault_relay_trouble', 'What keeps the registrar from getting on: 1 while it does.');
-  for (const trouble of TROUBLES) troubles.set(trouble === done.trouble ? 1 : 0, { trouble });
-  const [row] = await db.read(selectSigner(signer));
-  if ((row ? toSignerState(row).trouble : null) === done.trouble) return done;
+  await report(relayer, done.trouble);
+  if ((await readTrouble(relayer)) === done.trouble) return done;
   await db.write(noteTrouble(signer, done.trouble));
   const { address, chainId } = signer;
   if (done.trouble === null) log({ level: 'info', event: 'relay_recovered', address, chainId });
   else log({ level: LEVELS[done.trouble] ?? 'warn', event: 'relay_trouble', trouble: done.trouble, address, chainId });
   return done;
+}
+
+async function readTrouble({ db, signer }: Relayer): Promise<Trouble | null> {
+  const [row] = await db.read(selectSigner(signer));
+  return row ? (toSignerState(row).trouble as Trouble | null) : null;
 }
 
 /** What does not pass by itself. */

@@ -112,6 +112,8 @@ async function checkChain(
   what: { readonly registry: string; readonly controller: string; readonly didHash: string },
 ): Promise<void> {
   const address = await vault.relay.address();
+  const trouble = await vault.relay.trouble();
+  if (trouble === 'chain_reset') throw notSent(trouble);
   const [simulation, balance] = await Promise.all([simulate(vault, address, what), readBalance(vault, address)]);
   if ('refusal' in simulation) throw refusedOnChain(simulation.refusal, false);
   if (balance < vault.config.relayMinBalance) throw new VaultError('relay_unfunded');

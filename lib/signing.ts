@@ -1,9 +1,9 @@
 import { offer } from './chain/fees.ts';
-import { type Simulation, simulate } from './chain/registrar.ts';
+import { type RegistryRefusal, type Simulation, simulate } from './chain/registrar.ts';
 import type { Standing } from './chain/standing.ts';
 import { RELAY_IN_FLIGHT_MAX } from './constants.ts';
 import { signRelay } from './db/outbox.ts';
-import type { RelayRow } from './db/relays.ts';
+import type { Attempt, RelayRow } from './db/relays.ts';
 import { broadcast, callAttempt, judge, type Relayer, tell } from './relayer.ts';
 
 /** A queued relay with what its registration would come to; undefined when the node could not tell. */
@@ -27,8 +27,8 @@ export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Prom
 }
 
 /**
- * Gives nonces from `nextNonce` on to the relays that would succeed, stores what was signed in one write, and only then broadcasts it; what the
- * registry refuses ends here. At most `RELAY_IN_FLIGHT_MAX` transactions are under way. Returns whether anything changed, or what is in the way.
+ * Signs and sends the relays that would succeed, `RELAY_IN_FLIGHT_MAX` under way at most; what the registry refuses ends here. Returns whether
+ * anything changed, or what is in the way.
  */
 export async function signQueued(
   relayer: Relayer,
@@ -36,36 +36,45 @@ export async function signQueued(
   simulated: readonly Simulated[],
   { nextNonce, inFlight }: { readonly nextNonce: number; readonly inFlight: number },
 ): Promise<boolean | Obstacle> {
-  const refused = simulated.flatMap(({ relay, simulation }) =>
-    simulation && 'refusal' in simulation ? [{ relay, refusal: simulation.refusal }] : [],
-  );
+  const refused: { relay: RelayRow; refusal: RegistryRefusal }[] = [];
+  const ready: { relay: RelayRow; gas: bigint }[] = [];
+  for (const { relay, simulation } of simulated) {
+    if (simulation && 'refusal' in simulation) refused.push({ relay, refusal: simulation.refusal });
+    else if (simulation) ready.push({ relay, gas: withReserve(simulation.gas) });
+  }
   // Without the role every registration is refused, and none for a reason of its own.
   if (refused.some(({ refusal }) => refusal === 'not_registrar')) return 'not_registrar';
   await Promise.all(refused.map(({ relay, refusal }) => judge(relayer, relay, refusal)));
-  const ready = simulated.flatMap(({ relay, simulation }) =>
-    simulation && 'gas' in simulation ? [{ relay, gas: withReserve(simulation.gas) }] : [],
-  );
   if (ready.length === 0) return refused.length > 0;
   if (standing.balance < relayer.config.relayMinBalance) return 'unfunded';
   const fees = offer(standing.market, relayer.config.relayMaxFeeGwei);
   if (!fees) return 'fees_above_cap';
-  const taken = ready.slice(0, Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight));
-  const made = taken.map(({ relay, gas }, i) => {
+  const room = Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight);
+  const made = ready.slice(0, room).map(({ relay, gas }, i) => {
     const nonce = nextNonce + i;
-    const attempt = callAttempt(relayer, relay, nonce, gas, fees);
-    return { relay, attempt, statements: signRelay(relay, relayer.signer, nonce, attempt, standing.head) };
+    return { relay, nonce, attempt: callAttempt(relayer, relay, nonce, gas, fees) };
   });
-  const results = await relayer.db.write(...made.flatMap(({ statements }) => statements));
-  let at = 0;
-  const stored = made.filter(({ statements }) => {
-    const isStored = results[at]?.rowsAffected === 1;
-    at += statements.length;
-    return isStored;
-  });
+  const sent = await storeAndSend(relayer, standing.head, made);
+  return sent > 0 || refused.length > 0;
+}
+
+interface Made {
+  readonly relay: RelayRow;
+  readonly nonce: number;
+  readonly attempt: Attempt;
+}
+
+/** Stores nonces and bytes in one write, and only then sends what was stored; returns how many. */
+async function storeAndSend(relayer: Relayer, head: number, made: readonly Made[]): Promise<number> {
+  if (made.length === 0) return 0;
+  const writes = made.map(({ relay, nonce, attempt }) => signRelay(relay, relayer.signer, nonce, attempt, head));
+  const results = await relayer.db.write(...writes.flat());
+  const isStored = (i: number) => results[writes.slice(0, i).flat().length]?.rowsAffected === 1;
+  const stored = made.filter((_, i) => isStored(i));
   // Started together and in the order of their nonces, so that they travel as one batch.
   await Promise.all(stored.map(({ attempt }) => broadcast(relayer, attempt)));
   for (const { relay, attempt } of stored) tell(relayer, relay, 'signed', { tx: attempt.hash });
-  return stored.length > 0 || refused.length > 0;
+  return stored.length;
 }
 
 /** A quarter more than the newest state needs: the state may be another when the transaction is mined. */

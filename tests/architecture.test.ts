@@ -56,6 +56,8 @@ const SERVICES = [
   'bundler',
   'confirmation',
   'directory',
+  'follower',
+  'indexer',
   'registration',
   'relay',
   'relaying',

@@ -192,6 +192,22 @@ describe('what is missing or malformed', () => {
     expect(await refusal({ ...(await candidate()).body, ...change })).toEqual([400, error]);
   });
 
+  test('anything else in any field is refused, and nothing is stored', async () => {
+    const wrong = [0, -1, true, [], {}, 'x'.repeat(5_000), '\ud800', '\u0000', '0x', { __proto__: null }, [[[]]]];
+    const alice = await candidate();
+    for (const name of [...FIELDS.split(', '), 'attestation', 'salt'])
+      for (const value of wrong) {
+        const { status, body } = await ask({ ...alice.body, [name]: value });
+        expect({ name, value, refused: [400, 403].includes(status), keys: Object.keys(body) }).toEqual({
+          name,
+          value,
+          refused: true,
+          keys: ['error'],
+        });
+      }
+    expect([await counted(), await t.rows('SELECT 1 FROM registrations')]).toEqual([0, []]);
+  });
+
   test.each([
     ['without a channel', { channel: undefined }],
     ['for a handle, whose owner nobody vouches for', { channel: 'handle', identifier: 'alice' }],

@@ -8,7 +8,7 @@ import { VAULT_SECRET } from '../support/vault.ts';
 import { PLACES, startVictim, type Victim } from '../support/victim.ts';
 
 const REGISTRATIONS = 200;
-const KILLS_MAX = 20;
+const KILLS_MAX = 16;
 /** Requests at once. Bun has at most 256 under way, and the proxies before the nodes need some of them. */
 const ASKING = 60;
 const BLOCK_MS = 100;
@@ -35,6 +35,8 @@ async function suffer(processes: number): Promise<Ordeal> {
   const options = { vars: varsOf(chain, dir), dir, node: chain.url, killsMax: KILLS_MAX / processes, chance: 0.5 };
   const victims = await Promise.all(Array.from({ length: processes }, () => startVictim(options)));
   await chain.rpc('evm_setAutomine', [false]);
+  // No re-org reaches the contracts.
+  await chain.mine(10);
   const weather = startWeather(chain, victims);
   const waiting = [...candidates.entries()];
   const askOn = async () => {
