@@ -79,8 +79,8 @@ type Answer = (sponsor: Sponsor, params: readonly unknown[]) => Promise<object>;
 
 const METHODS: Readonly<Record<string, Answer>> = {
   async pm_getPaymasterStubData(sponsor, [, entryPoint, chainId]) {
-    const stub = { ...paymasterOf(sponsor, entryPoint, chainId), ...PAYMASTER_GAS };
-    return { ...stub, paymasterData: dataWith(NO_SIGNATURE), sponsor: { name: 'Dev Paymaster' }, isFinal: false };
+    const draft = { ...paymasterOf(sponsor, entryPoint, chainId), ...PAYMASTER_GAS };
+    return { ...draft, paymasterData: dataWith(NO_SIGNATURE), sponsor: { name: 'Dev Paymaster' }, isFinal: false };
   },
   async pm_getPaymasterData(sponsor, [operation, entryPoint, chainId]) {
     const { paymaster } = paymasterOf(sponsor, entryPoint, chainId);
@@ -89,11 +89,11 @@ const METHODS: Readonly<Record<string, Answer>> = {
   /** Stub, estimate and final data in one; a limit that the caller asks for stays where it is the higher one. */
   async pm_sponsorUserOperation(sponsor, [operation, entryPoint]) {
     const given = operation as RpcOperation;
-    const stub = { ...paymasterOf(sponsor, entryPoint), ...PAYMASTER_GAS, paymasterData: dataWith(NO_SIGNATURE) };
-    const estimate = await sponsor.bundler('eth_estimateUserOperationGas', [{ ...given, ...stub }, entryPoint]);
+    const draft = { ...paymasterOf(sponsor, entryPoint), ...PAYMASTER_GAS, paymasterData: dataWith(NO_SIGNATURE) };
+    const estimate = await sponsor.bundler('eth_estimateUserOperationGas', [{ ...given, ...draft }, entryPoint]);
     const limits = LIMITS.map((name) => [name, higher(given[name], (estimate as RpcOperation)[name])] as const);
     const gas = { ...Object.fromEntries(limits), ...PAYMASTER_GAS };
-    return { ...stub, ...gas, paymasterData: agree(sponsor, { ...given, ...stub, ...gas }) };
+    return { ...draft, ...gas, paymasterData: agree(sponsor, { ...given, ...draft, ...gas }) };
   },
 };
 
