@@ -5,6 +5,7 @@ import { atLevel, describeError, type Log } from '../lib/log.ts';
 import { createVault, type Vault } from '../routes/index.ts';
 import { announce } from './announce.ts';
 import { type Arguments, UsageError } from './arguments.ts';
+import { openAssets } from './assets.ts';
 import { openDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { listen } from './listen.ts';
@@ -56,7 +57,7 @@ async function start(settings: Settings, port: number, log: Log): Promise<Runnin
   const mail = await openMailer(config);
   const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
   const applied = await migrate(database, systemClock);
-  const vault = createVault({ vars, database, mail, log });
+  const vault = createVault({ vars, database, mail, assets: openAssets(), log });
   return {
     settings: { ...settings, vars, config },
     vault,

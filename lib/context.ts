@@ -9,6 +9,7 @@ import { createLeases, type Leases } from './db/leases.ts';
 import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender, type Mailer } from './deliver/email.ts';
 import { createSmsProvider, type SmsProvider } from './deliver/sms.ts';
+import { type Assets, createFiles, type Files } from './files.ts';
 import { createReadiness, type Readiness } from './health.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { atLevel, type Log } from './log.ts';
@@ -25,6 +26,8 @@ export interface Env {
   readonly database: Database;
   /** Sends mail over SMTP; required when `EMAIL_PROVIDER` is `smtp`. */
   readonly mail?: Mailer | undefined;
+  /** The files that are served as they are (`docs/embedding.md`); without it their paths answer 404. */
+  readonly assets?: Assets | undefined;
   /** Whether `CLIENT_IP_HEADER` is believed on requests that come without a `peer`: true only behind a proxy that overwrites it. */
   readonly trustClientIpHeader?: boolean;
   /**
@@ -59,6 +62,7 @@ export interface Context {
   readonly bundler: Bundler | undefined;
   /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
   readonly askIndexer: AskIndexer | undefined;
+  readonly files: Files;
   readonly readiness: () => Promise<Readiness>;
   readonly trustClientIpHeader: boolean;
   /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
@@ -96,6 +100,7 @@ export function createContext(env: Env): Context {
     sms: createSmsProvider(outside),
     bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
     askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
+    files: createFiles(env.assets),
     trustClientIpHeader,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };

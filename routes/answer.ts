@@ -2,7 +2,8 @@
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  /** A stream is sent as it comes, and cancelled when the caller goes. */
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
 }
 
 /** A JSON answer; `headers` replace the boundary's own. */

@@ -8,7 +8,9 @@ export function respond({ status, headers, body }: Answer, requestId: string, is
   for (const name in headers) all[name] = headers[name] as string;
   if (body === null) delete all['content-type'];
   if (!isHead) return new Response(body, { status, headers: all });
-  if (body !== null) all['content-length'] = String(new TextEncoder().encode(body).length);
+  if (typeof body === 'string') all['content-length'] = String(new TextEncoder().encode(body).length);
+  else if (body instanceof Uint8Array) all['content-length'] = String(body.length);
+  else body?.cancel();
   return new Response(null, { status, headers: all });
 }
 

@@ -46,7 +46,11 @@ export async function withIdempotency<Input>(
   if (state.owner !== owner) return replay(state, use);
   const kept = (answer: Answer) => {
     const keepMs = idempotency.keepMs?.(answer) ?? IDEMPOTENCY_KEEP_MS;
-    return { status: answer.status, body: answer.body ?? '', expiresAt: clock.now() + keepMs };
+    return {
+      status: answer.status,
+      body: typeof answer.body === 'string' ? answer.body : '',
+      expiresAt: clock.now() + keepMs,
+    };
   };
   let statement = releaseKey(use);
   try {

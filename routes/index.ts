@@ -3,6 +3,7 @@ import { createWork } from '../lib/work.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { didRoutes } from './dids.ts';
+import { enclaveRoutes } from './enclave.ts';
 import { indexerRoutes } from './indexer.ts';
 import { operatorRoutes } from './operator.ts';
 import { proxyRoutes } from './proxies.ts';
@@ -13,9 +14,11 @@ import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
 
 export type { Env } from '../lib/context.ts';
+export type { Assets } from '../lib/files.ts';
 
 /** Every route, in one list: the server, the documents and the conformance test read it. */
 export const ROWS: readonly Row[] = [
+  ...enclaveRoutes,
   ...statusRoutes,
   ...sessionRoutes,
   ...verifyRoutes,

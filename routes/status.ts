@@ -8,8 +8,10 @@ export const statusRoutes: readonly Row[] = [
   get('/api/status', {
     async handler({ vault }) {
       const { chainName, chainId, rpcPublicUrl } = vault.config;
+      const enclave = await vault.files('/enclave.wasm');
       const database = (await isReachable(vault)) ? 'connected' : 'unavailable';
-      return json({ chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION });
+      const answer = { chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION };
+      return json({ ...answer, ...(enclave ? { enclave: { sha256: enclave.sha256 } } : {}) });
     },
   }),
 

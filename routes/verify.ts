@@ -57,6 +57,6 @@ export const verifyRoutes: readonly Row[] = [
 ];
 
 function untilCodeExpires({ body }: Answer): number {
-  const { expires_in } = JSON.parse(body ?? '{}') as { expires_in?: number };
+  const { expires_in } = JSON.parse(typeof body === 'string' ? body : '{}') as { expires_in?: number };
   return (expires_in ?? 0) * 1000;
 }

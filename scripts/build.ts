@@ -1,11 +1,22 @@
-// npm run build [-- --target=bun-linux-arm64]: the one-file program dist/vault, and the package that others embed.
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// npm run build [-- --target=bun-linux-arm64]: the one-file program dist/vault, and the package that others embed, with the files it serves.
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { bundleAssets } from '../assets/bundle.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
 /** The program as one file without anything it would look for at run time. Another `target` needs its base executable from the package registry. */
 export async function buildProgram(outfile: string, target?: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
+  try {
+    await compile(outfile, target, await writeAssets(folder));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function compile(outfile: string, target: string | undefined, assets: Assets): Promise<void> {
   await Bun.build({
     entrypoints: [join(ROOT, 'server.ts')],
     target: 'bun',
@@ -18,6 +29,7 @@ export async function buildProgram(outfile: string, target?: string): Promise<vo
     splitting: true,
     // What cannot be bundled would fail only at the user's.
     allowUnresolved: [],
+    plugins: [embed(assets)],
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {
       outfile,
@@ -27,6 +39,34 @@ export async function buildProgram(outfile: string, target?: string): Promise<vo
       ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
     },
   });
+}
+
+/** Files on disk by the path they are served under. */
+type Assets = Readonly<Record<string, string>>;
+
+async function writeAssets(folder: string): Promise<Assets> {
+  const written: Record<string, string> = {};
+  for (const [path, content] of Object.entries(await bundleAssets())) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await Bun.write(file, content);
+    written[path] = file;
+  }
+  return written;
+}
+
+/** Puts the files into the program: `commands/embedded.ts` then imports each of them. */
+function embed(assets: Assets): Bun.BunPlugin {
+  const paths = Object.keys(assets);
+  const imports = paths.map((path, i) => `import file${i} from ${JSON.stringify(assets[path])} with { type: 'file' };`);
+  const entries = paths.map((path, i) => `${JSON.stringify(path)}: file${i}`);
+  const contents = `${imports.join('\n')}\nexport const EMBEDDED = { ${entries.join(', ')} };`;
+  return {
+    name: 'embed',
+    setup(build) {
+      build.onLoad({ filter: /commands[\\/]embedded\.ts$/ }, () => ({ contents, loader: 'js' }));
+    },
+  };
 }
 
 /** The vault as a module for any Fetch runtime, its dependencies left outside, with its types. */
@@ -39,7 +79,8 @@ export async function buildPackage(folder: string): Promise<void> {
     packages: 'external',
     sourcemap: 'none',
   });
-  await rm(join(folder, 'types'), { recursive: true, force: true });
+  for (const name of ['types', 'assets']) await rm(join(folder, name), { recursive: true, force: true });
+  await writeAssets(join(folder, 'assets'));
   await run(
     process.execPath,
     'node_modules/typescript/bin/tsc',

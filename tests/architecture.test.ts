@@ -5,7 +5,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 const ROOT = join(import.meta.dir, '..');
 
 /** The layers, each of which may import only itself and those to its right. */
-const LAYERS = ['server.ts', 'commands', 'routes', 'lib'];
+const LAYERS = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client'];
 
 /** What may stand at the top: the fixed files and folders, and the few beside them that `docs/decisions/` accounts for. */
 const TOP_LEVEL = [
@@ -66,7 +66,7 @@ const SERVICES = [
   'verification',
 ];
 
-const files = ['server.ts', ...['commands', 'routes', 'lib'].flatMap(sources)];
+const files = ['server.ts', ...['commands', 'routes', 'lib', 'assets', 'client'].flatMap(sources)];
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 /** What people wrote: `lib/chain/abi.ts` comes from the contracts. */
 const written = files.filter((file) => file !== 'lib/chain/abi.ts');

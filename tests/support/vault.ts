@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAssets } from '../../commands/assets.ts';
 import { openSqlite } from '../../commands/sqlite.ts';
 import type { Env } from '../../lib/context.ts';
 import type { LogEntry } from '../../lib/log.ts';
@@ -73,6 +74,7 @@ export async function startVault(
       FOLLOWER: 'false',
       ...vars,
     },
+    assets: openAssets(),
     ...env,
     database,
     clock,

@@ -1,0 +1,29 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
+const SCRIPTS: readonly string[] = [];
+
+/** Files that are served as they lie in `assets/`. */
+const FILES: readonly RegExp[] = [
+  /^enclave\.wasm$/,
+  /^icons\/.+\.(?:png|svg)$/,
+  /^(?:pay|console)\/.+\.(?:html|css|json)$/,
+];
+
+/** Makes every served file, by its path such as `/enclave.wasm`: scripts bundled and minified, the rest as it is. Throws what the bundler says. */
+export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
+  const made: Record<string, Blob> = {};
+  for (const name of readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })) {
+    if (FILES.some((pattern) => pattern.test(name))) made[`/${name}`] = Bun.file(join(import.meta.dir, name));
+  }
+  for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`));
+  return made;
+}
+
+async function bundleScript(entry: string): Promise<Blob> {
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format: 'iife', minify: true });
+  const [output] = outputs;
+  if (!output) throw new Error(`${entry} makes nothing`);
+  return output;
+}

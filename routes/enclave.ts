@@ -1,0 +1,13 @@
+import { file } from './file.ts';
+import type { Row } from './route.ts';
+
+/** The enclave, for pages of any origin; `GET /api/status` publishes its SHA-256 for `fetch`'s `integrity`. */
+export const enclaveRoutes: readonly Row[] = [
+  file('/enclave.wasm', {
+    type: 'application/wasm',
+    headers: {
+      'cache-control': 'public, max-age=3600, s-maxage=86400',
+      'cross-origin-resource-policy': 'cross-origin',
+    },
+  }),
+];
