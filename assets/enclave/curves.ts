@@ -1,0 +1,62 @@
+// SP 800-186 and RFC 8032: the three kinds of keys that a slot can hold, behind one face.
+
+import { ed25519PublicKey, ed25519Sign } from './ed25519.ts';
+import { CURVE, KEY, LENGTH } from './errors.ts';
+import { p256PublicKey, p256Sign } from './p256.ts';
+import { SCALAR_ENTROPY_BYTES, scalarFrom } from './scalar.ts';
+import { secp256k1PublicKey, secp256k1Sign } from './secp256k1.ts';
+import { sha256 } from './sha256.ts';
+
+/** What the host names the curves by. */
+const P256: u32 = 0;
+const SECP256K1: u32 = 1;
+const ED25519: u32 = 2;
+
+const DIGEST = memory.data(32);
+const SIGNATURE = memory.data(64);
+
+/** Whether there is such a curve. */
+export function isCurve(curve: u32): bool {
+  return curve <= ED25519;
+}
+
+/** x and y, or the 32 bytes of RFC 8032. */
+export function publicBytes(curve: u32): u32 {
+  return curve === ED25519 ? 32 : 64;
+}
+
+/** Makes the 32 bytes of a private key: `n` is 48 for a scalar, 32 for a seed (RFC 8032 section 5.1.5). */
+export function privateFrom(curve: u32, entropy: usize, n: u32, out: usize): i32 {
+  if (!isCurve(curve)) return CURVE;
+  if (n !== (curve === ED25519 ? 32 : SCALAR_ENTROPY_BYTES)) return LENGTH;
+  if (curve === ED25519) memory.copy(out, entropy, 32);
+  else scalarFrom(entropy, curve === P256, out);
+  return 0;
+}
+
+/** Derives the public key; false when the private one is not in 1..n-1. */
+export function publicFrom(curve: u32, privateKey: usize, out: usize): bool {
+  if (curve === P256) return p256PublicKey(privateKey, out);
+  if (curve === SECP256K1) return secp256k1PublicKey(privateKey, out);
+  ed25519PublicKey(privateKey, out);
+  return true;
+}
+
+/** Signs a digest of 32 bytes, or with Ed25519 a message of any length, into 64 bytes that may overlap it; the parity of the nonce's point (0 with Ed25519), or why not. */
+export function signWith(curve: u32, privateKey: usize, p: usize, n: u32, out: usize): i32 {
+  if (curve !== ED25519 && n !== 32) return LENGTH;
+  let parity = 0;
+  if (curve === P256) parity = p256Sign(privateKey, p, SIGNATURE);
+  else if (curve === SECP256K1) parity = secp256k1Sign(privateKey, p, SIGNATURE);
+  else ed25519Sign(privateKey, p, n, SIGNATURE);
+  if (parity < 0) return KEY;
+  memory.copy(out, SIGNATURE, 64);
+  return parity;
+}
+
+/** Signs bytes of any length: their SHA-256 with the two ECDSA curves, as ES256 and ES256K do. */
+export function signBytesWith(curve: u32, privateKey: usize, p: usize, n: u32, out: usize): i32 {
+  if (curve === ED25519) return signWith(curve, privateKey, p, n, out);
+  sha256(p, n, DIGEST);
+  return signWith(curve, privateKey, DIGEST, 32, out);
+}

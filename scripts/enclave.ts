@@ -1,0 +1,43 @@
+// bun scripts/enclave.ts: compiles assets/enclave/ (AssemblyScript) to assets/enclave.wasm; a test says when that is stale.
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Where the module is kept. */
+export const ENCLAVE_FILE = join(ROOT, 'assets/enclave.wasm');
+
+/** What the compiler is given, by whichever runtime runs it. Paths are relative to the root, so that no machine's are in the module. */
+export const ENCLAVE_ARGUMENTS = ['assets/enclave/index.ts', '--config', 'assets/enclave/asconfig.json'] as const;
+
+/** The bytes of the module, made of the sources as they are; some seconds. Throws what the compiler says. */
+export async function compileEnclave(): Promise<Uint8Array> {
+  // Imported here because loading the compiler takes a while.
+  const { createMemoryStream, main } = await import('assemblyscript/asc');
+  const stderr = createMemoryStream();
+  let made: Uint8Array | undefined;
+  const writeModule = (name: string, contents: Uint8Array | string) => {
+    if (name === 'enclave.wasm' && typeof contents !== 'string') made = Uint8Array.from(contents);
+  };
+  const { error } = await main([...ENCLAVE_ARGUMENTS, '--baseDir', ROOT, '--outFile', 'enclave.wasm'], {
+    stderr,
+    writeFile: writeModule,
+  });
+  if (error || !made) throw new Error(`${error?.message ?? 'The compiler made nothing'}\n${stderr.toString()}`);
+  return made;
+}
+
+/** Bytes, bytes when compressed, and hash. */
+function describe(module: Uint8Array): string {
+  const hash = createHash('sha256').update(module).digest('hex');
+  return `${module.length} bytes, ${gzipSync(module, { level: 9 }).length} with gzip, SHA-256 ${hash}`;
+}
+
+if (import.meta.main) {
+  const module = await compileEnclave();
+  await writeFile(ENCLAVE_FILE, module);
+  console.log(`assets/enclave.wasm: ${describe(module)}`);
+}

@@ -1,0 +1,79 @@
+import { beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { compileEnclave, ENCLAVE_ARGUMENTS, ENCLAVE_FILE } from '../../../scripts/enclave.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { ENCLAVE_CALLS, openEnclave, WINDOW_BYTES } from '../../support/enclave.ts';
+
+const ROOT = join(import.meta.dir, '../../..');
+const BYTES_MAX = 40 * 1024;
+const GZIP_BYTES_MAX = 16 * 1024;
+
+const committed = readFileSync(ENCLAVE_FILE);
+const source = readFileSync(join(ROOT, 'assets/enclave/index.ts'), 'utf8');
+let module: WebAssembly.Module;
+
+beforeAll(async () => {
+  module = await WebAssembly.compile(committed);
+});
+
+test('the committed module is what the sources make under Bun (`bun scripts/enclave.ts`)', async () => {
+  expect(Buffer.compare(await compileEnclave(), committed)).toBe(0);
+});
+
+const node = Bun.which('node');
+if (node) {
+  test('and under Node, byte for byte', () => {
+    const folder = temporaryFolder();
+    const made = join(folder.path, 'enclave.wasm');
+    const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
+    const { exitCode, stderr } = Bun.spawnSync([node, compiler, ...ENCLAVE_ARGUMENTS, '--outFile', made], {
+      cwd: ROOT,
+    });
+    expect([exitCode, stderr.toString()]).toEqual([0, '']);
+    expect(Buffer.compare(readFileSync(made), committed)).toBe(0);
+    folder.remove();
+  });
+} else console.log('Without node the module is compiled by Bun alone.');
+
+test('it imports nothing, and exports calls alone: no memory, no table', () => {
+  expect(WebAssembly.Module.imports(module)).toEqual([]);
+  const exported = WebAssembly.Module.exports(module);
+  expect(exported.filter(({ kind }) => kind !== 'function')).toEqual([]);
+  expect(exported.map(({ name }) => name).sort()).toEqual([...ENCLAVE_CALLS].sort());
+});
+
+test('it carries no names and no debug sections', () => {
+  for (const name of ['name', 'producers', 'target_features', 'sourceMappingURL', '.debug_info']) {
+    expect(WebAssembly.Module.customSections(module, name)).toEqual([]);
+  }
+});
+
+test('it is small', () => {
+  expect(committed.length).toBeLessThanOrEqual(BYTES_MAX);
+  expect(gzipSync(committed, { level: 9 }).length).toBeLessThanOrEqual(GZIP_BYTES_MAX);
+});
+
+test('the header of the source documents every call', () => {
+  const header = source.slice(0, source.indexOf('*/'));
+  const documented = new Set(Array.from(header.matchAll(/\b([a-z0-9_]+)\*?\(/g), ([, name = '']) => name));
+  expect(ENCLAVE_CALLS.filter((name) => !documented.has(name))).toEqual([]);
+});
+
+test('it says its version and its window', () => {
+  const { call } = openEnclave();
+  expect([call.abi_version(), call.window_length()]).toEqual([1, WINDOW_BYTES]);
+});
+
+test('words go in and out at any offset, and outside it traps', () => {
+  const { call } = openEnclave();
+  for (const offset of [0, 1, 2, 3, WINDOW_BYTES - 4]) {
+    call.write(offset, 0xdeadbeef);
+    expect(call.read(offset) >>> 0).toBe(0xdeadbeef);
+  }
+  for (const offset of [WINDOW_BYTES - 3, WINDOW_BYTES, 2 ** 31, 2 ** 32 - 1, 2 ** 32 - 4, -1]) {
+    expect(() => call.read(offset)).toThrow('unreachable');
+    expect(() => call.write(offset, 1)).toThrow('unreachable');
+  }
+});

@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { p256 } from '@noble/curves/nist.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { manyTimes } from '../../support/draw.ts';
+import { openEnclave } from '../../support/enclave.ts';
+import { openInside } from '../../support/enclave-inside.ts';
+
+const inside = await openInside();
+const { call, put } = openEnclave();
+const [SECRET, INPUT, OUT] = [0, 64, 128];
+const CURVES = [
+  { name: 'P-256', at: 0, group: p256, verify: call.p256_verify, isLowS: call.p256_is_low_s },
+  {
+    name: 'secp256k1',
+    at: 1,
+    group: secp256k1,
+    verify: call.secp256k1_verify,
+    isLowS: call.secp256k1_is_low_s,
+  },
+] as const;
+type Curve = (typeof CURVES)[number];
+
+const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'));
+const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
+const word = (value: bigint) => value.toString(16).padStart(64, '0');
+const sha256 = (data: Uint8Array | string) => Uint8Array.from(createHash('sha256').update(data).digest());
+const number = (data: Uint8Array) => BigInt(`0x${hex(data)}`);
+
+function publicKey({ at }: Curve, secret: string): string | undefined {
+  inside.put(SECRET, bytes(secret));
+  return inside.call['public_key']?.(at, SECRET, OUT) ? hex(inside.get(OUT, 64)) : undefined;
+}
+
+/** The parity and r‖s. */
+function sign({ at }: Curve, secret: string, digest: Uint8Array): [number | undefined, string] {
+  inside.put(SECRET, bytes(secret));
+  inside.put(INPUT, digest);
+  return [inside.call['sign']?.(at, SECRET, INPUT, 32, OUT), hex(inside.get(OUT, 64))];
+}
+
+function verifies({ verify }: Curve, key: string, digest: Uint8Array, signature: string): boolean {
+  put(0, bytes(key));
+  put(64, digest);
+  return verify(0, 64, put(128, bytes(signature))) === 1;
+}
+
+const SIGNED: readonly (readonly [curve: Curve, secret: string, message: string, signature: string])[] = [
+  // RFC 6979 A.2.5; the first has a high s there, which is taken off the order here.
+  [
+    CURVES[0],
+    'c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721',
+    'sample',
+    `efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716${word(p256.Point.Fn.ORDER - 0xf7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8n)}`,
+  ],
+  [
+    CURVES[0],
+    'c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721',
+    'test',
+    'f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083',
+  ],
+  // The vectors that wallets share for RFC 6979 on secp256k1.
+  [
+    CURVES[1],
+    word(1n),
+    'Satoshi Nakamoto',
+    '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d82442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5',
+  ],
+  [
+    CURVES[1],
+    word(1n),
+    'All those moments will be lost in time, like tears in rain. Time to die...',
+    '8600dbd41e348fe5c9465ab92d23e3db8b98b873beecd930736488696438cb6b547fe64427496db33bf66019dacbf0039c04199abb0122918601db38a72cfc21',
+  ],
+  [
+    CURVES[1],
+    word(secp256k1.Point.Fn.ORDER - 1n),
+    'Satoshi Nakamoto',
+    'fd567d121db66e382991534ada77a6bd3106f0a1098c231e47993447cd6af2d06b39cd0eb1bc8603e159ef5c20a5c8ad685a45b06ce9bebed3f153d10d93bed5',
+  ],
+  [
+    CURVES[1],
+    'f8b8af8ce3c7cca5e300d33939540c10d45ce001b8f252bfbc57ba0342904181',
+    'Alan Turing',
+    '7063ae83e7f62bbb171798131b4a0564b956930092b33b07b395615d9ec7e15c58dfcc1e00a35e1572f366ffe34ba0fc47db1e7189759b9fb233c5b05ab388ea',
+  ],
+];
+
+test.each(SIGNED.map(([curve, ...rest]) => [curve.name, ...rest, curve] as const))(
+  'published: %s, %s signs %s',
+  (_name, secret, message, signature, curve) => {
+    expect(sign(curve, secret, sha256(message))[1]).toBe(signature);
+    expect(verifies(curve, publicKey(curve, secret) ?? '', sha256(message), signature)).toBe(true);
+  },
+);
+
+test('the public key of RFC 6979 A.2.5', () => {
+  expect(publicKey(CURVES[0], SIGNED[0]?.[1] ?? '')).toBe(
+    '60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299',
+  );
+});
+
+describe.each(CURVES)('$name', (curve) => {
+  const { group } = curve;
+  const { Fn, Fp, BASE } = group.Point;
+  const [n, p] = [Fn.ORDER, Fp.ORDER];
+  type Point = typeof BASE;
+  const xy = (point: Point) => word(point.x) + word(point.y);
+  const times = (k: bigint) => BASE.multiply(k);
+  const raw = (r: bigint, s: bigint) => word(r) + word(s);
+
+  test('scalars of 1 to the order less one have public keys as in @noble/curves, and no others', () => {
+    for (const scalar of [0n, n, n + 1n, (1n << 256n) - 1n]) {
+      inside.put(OUT, new Uint8Array(64).fill(7));
+      expect([scalar, publicKey(curve, word(scalar))]).toEqual([scalar, undefined]);
+      expect([scalar, ...sign(curve, word(scalar), sha256(''))]).toEqual([scalar, -1, '07'.repeat(64)]);
+    }
+    const powers = Array.from({ length: 256 }, (_, i) => 1n << BigInt(i));
+    const windows = [15n, 16n, 17n, 31n].map((digit) => BigInt(`0x${digit.toString(16).repeat(64).slice(0, 63)}`));
+    const alike = [0x10n, 0x0fn, 0x1fn].map((digit) =>
+      powers.filter((_, i) => i % 5 === 0 && i < 250).reduce((sum, at) => sum + digit * at, 0n),
+    );
+    for (const scalar of [1n, 2n, 3n, n - 1n, n - 2n, n >> 1n, (n >> 1n) + 1n, ...powers, ...windows, ...alike]) {
+      const valid = scalar % n || 1n;
+      expect([valid, publicKey(curve, word(valid))]).toEqual([valid, xy(times(valid))]);
+    }
+  });
+
+  test('10 000 keys and digests: signatures as @noble/curves makes them, parity as it recovers, verified by both', () => {
+    manyTimes(10_000, (draw) => {
+      const secret = group.utils.randomSecretKey(draw.bytes(48));
+      const digest = draw.below(50) ? draw.bytes(32) : new Uint8Array(32).fill(draw.below(2) * 255);
+      const expected = group.sign(digest, secret, { prehash: false, lowS: true, format: 'recovered' });
+      const [parity, signature] = sign(curve, hex(secret), digest);
+      expect([hex(digest), signature]).toEqual([hex(digest), hex(expected.subarray(1))]);
+      expect(parity).toBe((expected[0] ?? 2) & 1);
+      const key = publicKey(curve, hex(secret)) ?? '';
+      expect(verifies(curve, key, digest, signature)).toBe(true);
+      // With the other s it stays valid, with any other bit changed it does not.
+      const changed = bytes(signature);
+      const place = draw.below(64);
+      changed[place] = (changed[place] ?? 0) ^ (1 << draw.below(8));
+      expect(verifies(curve, key, digest, hex(changed))).toBe(false);
+      const [r, s] = [number(bytes(signature.slice(0, 64))), number(bytes(signature.slice(64)))];
+      expect(verifies(curve, key, digest, raw(r, n - s))).toBe(true);
+      expect([curve.isLowS(put(0, bytes(signature))), curve.isLowS(put(0, bytes(raw(r, n - s))))]).toEqual([1, 0]);
+      if (draw.below(20) === 0) expect(hex(group.getPublicKey(secret, false)).slice(2)).toBe(key);
+    });
+  }, 120_000);
+
+  test('r and s of 0, the order and more are refused, and s above half the order is not low', () => {
+    const digest = sha256('edges');
+    const key = xy(times(7n));
+    const [, signature] = sign(curve, word(7n), digest);
+    const [r, s] = [number(bytes(signature.slice(0, 64))), number(bytes(signature.slice(64)))];
+    for (const wrong of [0n, n, n + 1n, (1n << 256n) - 1n]) {
+      expect([wrong, verifies(curve, key, digest, raw(wrong, s))]).toEqual([wrong, false]);
+      expect([wrong, verifies(curve, key, digest, raw(r, wrong))]).toEqual([wrong, false]);
+    }
+    const low = [0n, 1n, n >> 1n, (n >> 1n) + 1n, n - 1n, n, n + 1n].map((value) =>
+      curve.isLowS(put(0, bytes(raw(r, value)))),
+    );
+    expect(low).toEqual([0, 1, 1, 0, 0, 0, 0]);
+  });
+
+  /** A valid signature for a public key whose scalar nobody knows: R = u1 · G + u2 · Q, r = x(R), s = r / u2, e = u1 · s. */
+  function forge(key: Point, u1: bigint, u2: bigint): [Uint8Array, bigint, bigint] {
+    const r = Fn.create(times(u1).add(key.multiply(u2)).x);
+    const s = Fn.mul(r, Fn.inv(u2));
+    return [bytes(word(Fn.mul(u1, s))), r, s];
+  }
+
+  /** The points whose x is the first from `x` on that has a point. */
+  function pointFrom(x: bigint): Point {
+    for (let at = x; ; at++) {
+      try {
+        return group.Point.fromHex(`02${word(at)}`);
+      } catch {}
+    }
+  }
+
+  test('a coordinate that is not below the prime is refused, though it stands for a point', () => {
+    const key = pointFrom(1n);
+    const [digest, r, s] = forge(key, 12345n, 67890n);
+    expect(verifies(curve, xy(key), digest, raw(r, s))).toBe(true);
+    expect(verifies(curve, word(key.x + p) + word(key.y), digest, raw(r, s))).toBe(false);
+    expect(verifies(curve, word(key.x) + 'f'.repeat(64), digest, raw(r, s))).toBe(false);
+  });
+
+  test('what is not on the curve is refused', () => {
+    const [, signature] = sign(curve, word(7n), sha256(''));
+    manyTimes(500, (draw) => {
+      const key = bytes(xy(times(7n)));
+      const place = draw.below(64);
+      key[place] = (key[place] ?? 0) ^ (1 << draw.below(8));
+      expect(verifies(curve, hex(key), sha256(''), signature)).toBe(false);
+    });
+    for (const key of [raw(0n, 0n), raw(0n, 1n), raw(p - 1n, p - 1n)]) {
+      expect([key, verifies(curve, key, sha256(''), signature)]).toEqual([key, false]);
+    }
+  });
+
+  test('an x of R between the order and the prime counts as x less the order', () => {
+    // On secp256k1 there is a point at x = n, whose r would be 0.
+    const wanted = pointFrom(n + 1n);
+    expect(wanted.x).toBeLessThan(p);
+    // R = 5 · G + 3 · Q
+    const key = wanted.subtract(times(5n)).multiply(Fn.inv(3n));
+    const [digest, r, s] = forge(key, 5n, 3n);
+    expect(r).toBe(wanted.x - n);
+    expect(verifies(curve, xy(key), digest, raw(r, s))).toBe(true);
+    expect(verifies(curve, xy(key), digest, raw(r + 1n, s))).toBe(false);
+  });
+
+  test('an R at infinity is refused, and equal or opposite summands are added rightly', () => {
+    const [r, s, e] = [1234n, 5678n, 91011n];
+    // u1 · G + u2 · Q vanishes for Q = -(e / r) · G.
+    const key = times(Fn.mul(e, Fn.inv(r))).negate();
+    expect(verifies(curve, xy(key), bytes(word(e)), raw(r, s))).toBe(false);
+    for (const scalar of [1n, 2n, n - 2n, n >> 1n]) {
+      for (const [u1, u2] of [
+        [1n, 1n],
+        [2n, 1n],
+        [7n, 7n],
+        [n - 3n, 5n],
+        [16n, 32n],
+      ] as const) {
+        if (Fn.create(u1 + u2 * scalar) === 0n) continue;
+        const [digest, r2, s2] = forge(times(scalar), u1, u2);
+        expect([scalar, u1, u2, verifies(curve, xy(times(scalar)), digest, raw(r2, s2))]).toEqual([
+          scalar,
+          u1,
+          u2,
+          true,
+        ]);
+      }
+    }
+  });
+});
+
+/** Verifies in node:crypto of Node, because that of Bun has no secp256k1. */
+const IN_NODE = `
+  const { createPublicKey, verify } = require('node:crypto');
+  const cases = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+  const encoded = (hex) => Buffer.from(hex, 'hex').toString('base64url');
+  console.log(JSON.stringify(cases.map(([crv, key, message, signature]) => {
+    const jwk = { kty: 'EC', crv, x: encoded(key.slice(0, 64)), y: encoded(key.slice(64)) };
+    const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+    return verify('sha256', Buffer.from(message, 'hex'), { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'hex'));
+  })));`;
+
+if (Bun.which('node')) {
+  test('2 x 1000 signatures of messages, half of them changed: node:crypto gives the same answers', async () => {
+    const cases: [crv: string, key: string, message: string, signature: string][] = [];
+    const answers: boolean[] = [];
+    manyTimes(2000, (draw) => {
+      const curve = CURVES[draw.below(2)] ?? CURVES[0];
+      const [message, secret] = [draw.upTo(100), hex(curve.group.utils.randomSecretKey(draw.bytes(48)))];
+      const key = publicKey(curve, secret) ?? '';
+      const signature = bytes(sign(curve, secret, sha256(message))[1]);
+      if (draw.below(2)) signature[draw.below(64)] = draw.below(256);
+      cases.push([curve.name, key, hex(message), hex(signature)]);
+      answers.push(verifies(curve, key, sha256(message), hex(signature)));
+    });
+    const child = Bun.spawn(['node', '-e', IN_NODE], { stdin: Buffer.from(JSON.stringify(cases)), stdout: 'pipe' });
+    expect(await new Response(child.stdout).json()).toEqual(answers);
+    expect(new Set(answers).size).toBe(2);
+  });
+} else console.log('No node: the comparison with its node:crypto is not run.');
+
+const VECTORS = join(import.meta.dir, '../../../../shared/vectors/wycheproof/ecdsa_secp256r1_sha256_p1363_test.json');
+
+interface Vectors {
+  readonly testGroups: readonly {
+    readonly publicKey: { readonly uncompressed: string };
+    readonly tests: readonly { tcId: number; comment: string; msg: string; sig: string; result: string }[];
+  }[];
+}
+
+if (existsSync(VECTORS)) {
+  test('Wycheproof, ECDSA P-256 as r‖s: all 262, 21 of them by their length', () => {
+    const { testGroups } = JSON.parse(readFileSync(VECTORS, 'utf8')) as Vectors;
+    let count = 0;
+    let short = 0;
+    for (const { publicKey: key, tests } of testGroups) {
+      for (const { tcId, comment, msg, sig, result } of tests) {
+        count++;
+        // The interface takes 64 bytes: 21 signatures of another length cannot be put, and none of those is valid.
+        const isWhole = sig.length === 128;
+        if (!isWhole) short++;
+        const valid = isWhole && verifies(CURVES[0], key.uncompressed.slice(2), sha256(bytes(msg)), sig);
+        expect([tcId, comment, valid]).toEqual([tcId, comment, result === 'valid']);
+      }
+    }
+    expect([count, short]).toEqual([262, 21]);
+  });
+} else console.log('No Wycheproof vectors: the ECDSA cases in r‖s are not run.');
