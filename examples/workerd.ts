@@ -1,16 +1,21 @@
-// A module Worker (workerd, Workers): bindings are the settings, the database a libSQL server. The edge in front overwrites `CLIENT_IP_HEADER`.
+// A module Worker (workerd, Workers): bindings are the settings, `ASSETS` the package's `dist/assets`, the database a libSQL server. The edge in front overwrites `CLIENT_IP_HEADER`.
 import { createClient } from '@libsql/client/web';
-import { createVault, type Vault } from 'vault';
+import { type Assets, createVault, type Vault } from 'vault';
 
-type Bindings = Record<string, string | undefined>;
+interface Bindings {
+  readonly ASSETS?: Assets;
+  readonly [setting: string]: string | Assets | undefined;
+}
 
 let vault: Vault | undefined;
 
-function vaultOf(vars: Bindings): Vault {
+function vaultOf({ ASSETS: assets, ...bindings }: Bindings): Vault {
+  const vars = bindings as Record<string, string | undefined>;
   const authToken = vars['DATABASE_AUTH_TOKEN'];
   vault ??= createVault({
     vars,
     database: createClient({ url: vars['DATABASE_URL'] ?? '', ...(authToken === undefined ? {} : { authToken }) }),
+    assets,
     trustClientIpHeader: true,
     isolatesRequests: true,
     log: (entry) => console.log(JSON.stringify(entry)),
@@ -19,7 +24,7 @@ function vaultOf(vars: Bindings): Vault {
 }
 
 export default {
-  fetch: (request: Request, vars: Bindings): Promise<Response> => vaultOf(vars).fetch(request),
+  fetch: (request: Request, bindings: Bindings): Promise<Response> => vaultOf(bindings).fetch(request),
   /** Bound to a cron trigger: the vault's background share. */
-  scheduled: (_event: unknown, vars: Bindings): Promise<void> => vaultOf(vars).work(Date.now() + 25_000),
+  scheduled: (_event: unknown, bindings: Bindings): Promise<void> => vaultOf(bindings).work(Date.now() + 25_000),
 };

@@ -7,7 +7,10 @@ export function respond({ status, headers, body }: Answer, requestId: string, is
   const all = headersFor(requestId);
   for (const name in headers) all[name] = headers[name] as string;
   if (body === null) delete all['content-type'];
-  if (!isHead) return new Response(body, { status, headers: all });
+  // Workers compress a body that says it is compressed, unless they are told that it is.
+  const init =
+    'content-encoding' in headers ? { status, headers: all, encodeBody: 'manual' } : { status, headers: all };
+  if (!isHead) return new Response(body, init);
   if (typeof body === 'string') all['content-length'] = String(new TextEncoder().encode(body).length);
   else if (body instanceof Uint8Array) all['content-length'] = String(body.length);
   else body?.cancel();

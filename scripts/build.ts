@@ -10,13 +10,17 @@ const ROOT = join(import.meta.dir, '..');
 export async function buildProgram(outfile: string, target?: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
   try {
-    await compile(outfile, target, await writeAssets(folder));
+    const plugins = [
+      embed(await writeAssets(folder)),
+      ...(await Promise.all(APART.map((name) => keepApart(name, folder)))),
+    ];
+    await compile(outfile, target, plugins);
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-async function compile(outfile: string, target: string | undefined, assets: Assets): Promise<void> {
+async function compile(outfile: string, target: string | undefined, plugins: Bun.BunPlugin[]): Promise<void> {
   await Bun.build({
     entrypoints: [join(ROOT, 'server.ts')],
     target: 'bun',
@@ -27,9 +31,9 @@ async function compile(outfile: string, target: string | undefined, assets: Asse
     sourcemap: 'none',
     // What is imported on demand (SMTP, the libSQL client) is then not loaded at the start.
     splitting: true,
-    // What cannot be bundled would fail only at the user's.
-    allowUnresolved: [],
-    plugins: [embed(assets)],
+    // What cannot be bundled would fail only at the user's. The empty pattern stands for the modules kept apart, which are found by a path.
+    allowUnresolved: [''],
+    plugins,
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {
       outfile,
@@ -69,16 +73,45 @@ function embed(assets: Assets): Bun.BunPlugin {
   };
 }
 
-/** The vault as a module for any Fetch runtime, its dependencies left outside, with its types. */
-export async function buildPackage(folder: string): Promise<void> {
-  await Bun.build({
-    entrypoints: [join(ROOT, 'routes/index.ts')],
-    outdir: folder,
-    target: 'browser',
+/** Large modules of which few starts need one: as bytecode each is five times its size (`docs/decisions/0010-size-of-the-program.md`). */
+const APART = ['nodemailer'];
+
+/** Puts a module into the program as a file of source text, which is read when the module is imported. */
+async function keepApart(name: string, folder: string): Promise<Bun.BunPlugin> {
+  const { outputs } = await Bun.build({
+    entrypoints: [Bun.resolveSync(name, ROOT)],
+    target: 'bun',
     format: 'esm',
-    packages: 'external',
-    sourcemap: 'none',
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    allowUnresolved: [],
   });
+  const file = join(folder, `${name}.js`);
+  await Bun.write(file, outputs[0] ?? '');
+  const names = Object.keys(await import(file)).filter((key) => key !== 'default');
+  const contents = `import file from ${JSON.stringify(file)} with { type: 'file' };
+const { ${names.join(', ')} } = await import(file);
+export { ${names.join(', ')} };`;
+  return {
+    name: `keep ${name} apart`,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'apart' }));
+      build.onLoad({ filter: new RegExp(`^${name}$`), namespace: 'apart' }, () => ({ contents, loader: 'js' }));
+    },
+  };
+}
+
+/** The vault and the enclave's client as modules for any Fetch runtime, their dependencies left outside, with their types. */
+export async function buildPackage(folder: string): Promise<void> {
+  for (const entry of MODULES) {
+    await Bun.build({
+      entrypoints: [join(ROOT, entry)],
+      outdir: folder,
+      target: 'browser',
+      format: 'esm',
+      packages: 'external',
+      sourcemap: 'none',
+    });
+  }
   for (const name of ['types', 'assets']) await rm(join(folder, name), { recursive: true, force: true });
   await writeAssets(join(folder, 'assets'));
   await run(
@@ -87,10 +120,13 @@ export async function buildPackage(folder: string): Promise<void> {
     ...TYPES,
     '--outDir',
     join(folder, 'types'),
-    'routes/index.ts',
+    ...MODULES,
   );
   await nameModules(join(folder, 'types'));
 }
+
+/** What the package exports: `vault` and `vault/enclave`. */
+const MODULES = ['routes/index.ts', 'client/enclave.ts'];
 
 const TYPES = [
   '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',

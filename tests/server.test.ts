@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleAssets } from '../assets/bundle.ts';
 import { VERSION } from '../lib/version.ts';
 import { buildBinary } from './support/binary.ts';
 import { temporaryFolder } from './support/databases.ts';
@@ -19,6 +20,13 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: binary.path });
+
+/** Where a file is served under another path than its own. */
+const PATHS: Readonly<Record<string, string>> = {};
+
+async function bytesOf(content: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await content.arrayBuffer());
+}
 
 const OWNER = `0x${'a'.repeat(40)}`;
 
@@ -40,6 +48,20 @@ describe('the one file', () => {
       'vault.db',
       'vault.secret',
     ]);
+  });
+
+  test('serves its files from within itself, the same as the sources make', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    for (const [path, content] of Object.entries(await bundleAssets())) {
+      const url = PATHS[path] ?? path;
+      const response = await fetch(program.url + url);
+      expect([url, response.status, Buffer.from(await response.arrayBuffer()).equals(await bytesOf(content))]).toEqual([
+        url,
+        200,
+        true,
+      ]);
+    }
+    expect(await program.stop()).toBe(0);
   });
 
   test('takes neither settings nor code from the directory it is started in', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A vault on some runtime, over HTTP, and what it printed. */
 export interface Runtime {
@@ -6,6 +9,7 @@ export interface Runtime {
   output(): string;
 }
 
+const wasm = readFileSync(join(import.meta.dir, '../../assets/enclave.wasm'));
 const alice = { identifier: 'alice@example.com', channel: 'email' };
 
 /** The one list of tests that every runtime passes: the main job, the boundary's conventions, and limits by client. */
@@ -58,6 +62,16 @@ export function addTests(name: string, runtime: () => Runtime): void {
         ip_registrations: 1,
         total_registrations: 1,
       });
+    });
+
+    test('the enclave, as it is in the tree, and its digest in the status', async () => {
+      const responses = await Promise.all(Array.from({ length: 4 }, () => fetch(`${runtime().url}/enclave.wasm`)));
+      for (const response of responses) {
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/wasm']);
+        expect(Buffer.from(await response.arrayBuffer()).equals(wasm)).toBe(true);
+      }
+      const sha256 = createHash('sha256').update(wasm).digest('hex');
+      expect((await call('GET /api/status')).body.enclave).toEqual({ sha256 });
     });
 
     test('the boundary: preflight, HEAD, 404, 405, bad JSON, a body over the cap', async () => {

@@ -51,8 +51,9 @@ const config :Workerd.Config = (
     (name = "main", worker = (
       modules = [(name = "worker", esModule = embed "worker.js")],
       compatibilityDate = "2025-01-01",
-      bindings = [${bindings.join(', ')}],
+      bindings = [${bindings.join(', ')}, (name = "ASSETS", service = "assets")],
     )),
+    (name = "assets", disk = ${JSON.stringify(join(import.meta.dir, '../../dist/assets'))}),
     (name = "internet", network = (allow = ["public", "local"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:${vars['PORT']}", http = (), service = "main")],

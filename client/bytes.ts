@@ -1,0 +1,48 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Bytes from the runtime’s generator. */
+export function random(length: number): Bytes {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+/** The bytes, if they are this many. Throws a `RangeError`. */
+export function fixed(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== length) throw new RangeError(`expected ${length} bytes, not ${bytes.length}`);
+  return bytes;
+}
+
+/** A number, big-endian, in this many bytes. Throws a `RangeError` when they cannot hold it. */
+export function number(value: bigint, length: number): Bytes {
+  const hex = value.toString(16).padStart(2 * length, '0');
+  if (value < 0n || hex.length > 2 * length) throw new RangeError(`a number that ${length} bytes cannot hold`);
+  return bytesOf(`0x${hex}`);
+}
+
+/** The bytes of 0x-hex. Throws a `TypeError`. */
+export function bytesOf(hex: string): Bytes {
+  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(hex)) throw new TypeError('expected 0x-hex');
+  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, i) =>
+    Number.parseInt(hex.slice(2 * i + 2, 2 * i + 4), 16),
+  );
+}
+
+/** The UTF-8 of a text. */
+export function utf8(text: string): Bytes {
+  return new TextEncoder().encode(text);
+}
+
+/** All of them in a row. */
+export function join(parts: readonly Uint8Array[]): Bytes {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Pieces of one length. */
+export function cut(bytes: Bytes, length: number): Bytes[] {
+  return Array.from({ length: bytes.length / length }, (_, i) => bytes.slice(i * length, (i + 1) * length));
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'bun:test';
+import { createHash, createHmac, generateKeyPairSync, hkdfSync, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as UserOperation from 'ox/erc4337/UserOperation';
+import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
+import { aliasHash } from '../../lib/alias.ts';
+import { toHex, utf8 } from '../../lib/bytes.ts';
+import { didHash } from '../../lib/did.ts';
+
+const wasm = readFileSync(join(import.meta.dir, '../../assets/enclave.wasm'));
+const enclave = await loadEnclave(wasm);
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const reasonOf = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof EnclaveError) return error.reason;
+    throw error;
+  }
+  return undefined;
+};
+
+describe('loading', () => {
+  test('takes the digest in either case, and refuses another one', async () => {
+    const digest = createHash('sha256').update(wasm).digest('hex');
+    expect(await loadEnclave(wasm, { sha256: digest.toUpperCase() })).toBeDefined();
+    expect(loadEnclave(wasm, { sha256: digest.replace(/^./, (c) => (c === '0' ? '1' : '0')) })).rejects.toThrow(
+      'SHA-256',
+    );
+  });
+
+  test('refuses a module that imports something, and one that is not the enclave', async () => {
+    // (module (import "m" "f" (func))), and an empty one.
+    const importing = Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 7, 1, 1, 109, 1, 102, 0, 0]);
+    const empty = Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0]);
+    // (module (memory (export "memory") 1))
+    const open = Uint8Array.from([
+      0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 1, 7, 10, 1, 6, 109, 101, 109, 111, 114, 121, 2, 0,
+    ]);
+    expect(loadEnclave(importing)).rejects.toThrow('not the enclave');
+    expect(loadEnclave(open)).rejects.toThrow('not the enclave');
+    expect(loadEnclave(empty)).rejects.toThrow('another version');
+  });
+
+  test('says what the address answered', async () => {
+    const server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) });
+    expect(loadEnclave(server.url)).rejects.toThrow('answered 404');
+    await server.stop(true);
+  });
+});
+
+describe('calls', () => {
+  test.each([0, 1, 31, 32, 33, 63, 64, 8156, 8157, 8160, 8191, 8192, 8193, 16384, 50_001])(
+    'hashes of %d bytes are those of node',
+    (length) => {
+      const bytes = new Uint8Array(length).map((_, i) => i * 7);
+      expect(hex(enclave.sha256(bytes))).toBe(createHash('sha256').update(bytes).digest('hex'));
+      expect(hex(enclave.keccak256(bytes))).toBe(hex(enclave.keccak256(new Uint8Array(bytes))));
+    },
+  );
+
+  test('HMAC and HKDF are those of node', () => {
+    const [key, text] = [utf8('a key'), utf8('a text')];
+    expect(hex(enclave.hmacSha256(key, text))).toBe(createHmac('sha256', key).update(text).digest('hex'));
+    const derived = Buffer.from(hkdfSync('sha256', key, text, 'info', 77)).toString('hex');
+    expect(hex(enclave.hkdfSha256(key, text, utf8('info'), 77))).toBe(derived);
+  });
+
+  test('encrypts and decrypts, and refuses what was changed', () => {
+    const [key, nonce, aad] = [new Uint8Array(32).fill(1), new Uint8Array(12).fill(2), utf8('about')];
+    const sealed = enclave.encrypt(key, nonce, aad, utf8('the text'));
+    expect(sealed.length).toBe(24);
+    expect(enclave.decrypt(key, nonce, aad, sealed)).toEqual(utf8('the text'));
+    expect(reasonOf(() => enclave.decrypt(key, nonce, aad, sealed.with(3, 0)))).toBe('FORGED');
+    expect(reasonOf(() => enclave.decrypt(key, nonce, aad, sealed.subarray(0, 15)))).toBe('LENGTH');
+    expect(() => enclave.encrypt(key.subarray(1), nonce, aad, sealed)).toThrow('expected 32 bytes, not 31');
+  });
+
+  test('more than the window holds is refused and not cut off', () => {
+    expect(reasonOf(() => enclave.hmacSha256(utf8('key'), new Uint8Array(9000)))).toBe('LENGTH');
+    expect(reasonOf(() => enclave.publicKeyOf(new Uint8Array(8200)))).toBe('LENGTH');
+    expect(reasonOf(() => enclave.createKey().signUcan(new Uint8Array(8190)))).toBe('LENGTH');
+  });
+
+  test("a passkey's key and signature, from COSE and DER", () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+    const [left, right] = [Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
+    const cose = Buffer.concat([Buffer.from('a5010203262001215820', 'hex'), left, Buffer.from('225820', 'hex'), right]);
+    const point = enclave.publicKeyOf(cose);
+    expect(hex(point)).toBe(hex(Buffer.concat([left, right])));
+    const signature = enclave.rawSignature(sign('sha256', utf8('text'), privateKey));
+    expect(enclave.isLowS('P-256', signature)).toBe(true);
+    expect(enclave.verify('P-256', point, enclave.sha256(utf8('text')), signature)).toBe(true);
+    expect(enclave.verify('P-256', point, enclave.sha256(utf8('other')), signature)).toBe(false);
+    expect(reasonOf(() => enclave.publicKeyOf(cose.subarray(1)))).toBe('MALFORMED');
+    expect(reasonOf(() => enclave.rawSignature(new Uint8Array(70)))).toBe('MALFORMED');
+  });
+
+  test('user operations hash as ox does, also with call data longer than the window', () => {
+    for (const callData of ['0x', '0xab', `0x${'5a'.repeat(20_000)}`] as const) {
+      for (const version of ['0.7', '0.8'] as const) {
+        const op = { sender: `0x${'1'.repeat(40)}`, nonce: 2n ** 200n + 5n, callData, callGasLimit: 3n } as const;
+        const gas = { verificationGasLimit: 4n, preVerificationGas: 5n, maxFeePerGas: 6n, maxPriorityFeePerGas: 7n };
+        const entryPoint = `0x${'2'.repeat(40)}` as const;
+        const domain = { chainId: 84532, entryPointAddress: entryPoint, entryPointVersion: version };
+        const expected = UserOperation.hash({ ...op, ...gas, signature: '0x' }, domain);
+        const packed = { ...op, ...gas, initCode: '0x', paymasterAndData: '0x' };
+        expect(`0x${hex(enclave.userOpHash(packed, { version, entryPoint, chainId: 84532 }))}`).toBe(expected);
+      }
+    }
+  });
+
+  test('numbers and texts that do not fit are refused before the enclave sees them', () => {
+    const op = { sender: '0x', nonce: 0n, initCode: '0x', callData: '0x', paymasterAndData: '0x' };
+    const gas = { verificationGasLimit: 0n, callGasLimit: 0n, preVerificationGas: 0n };
+    const fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+    const domain = { version: '0.7', entryPoint: `0x${'2'.repeat(40)}`, chainId: 1 } as const;
+    const hash = (part: object) => () => enclave.userOpHash({ ...op, ...gas, ...fees, ...part }, domain);
+    const sender = `0x${'1'.repeat(40)}`;
+    expect(hash({})).toThrow('expected 20 bytes, not 0');
+    expect(hash({ sender, nonce: -1n })).toThrow(RangeError);
+    expect(hash({ sender, callGasLimit: 2n ** 128n })).toThrow(RangeError);
+    expect(hash({ sender, callData: '0xabc' })).toThrow(TypeError);
+    expect(hash({ sender, callData: 'zz' })).toThrow(TypeError);
+    expect(hash({ sender })().length).toBe(32);
+  });
+
+  test('names and DIDs hash as the server does', () => {
+    for (const name of ['alice', 'a-b_c.9', 'ü@example.com']) {
+      expect(`0x${toHex(enclave.aliasHash(name))}`).toBe(aliasHash(name));
+      expect(`0x${toHex(enclave.didHash(`did:new:${name}`))}`).toBe(didHash(`did:new:${name}`));
+    }
+  });
+});
+
+describe('keys', () => {
+  test('sixteen at a time, and a dropped one makes room', () => {
+    const keys = Array.from({ length: 20 }, () => {
+      try {
+        return enclave.createKey();
+      } catch {
+        return undefined;
+      }
+    }).filter((key) => key !== undefined);
+    expect(reasonOf(() => enclave.createKey())).toBe('SLOTS_FULL');
+    keys[0]?.drop();
+    expect(reasonOf(() => keys[0]?.sign(new Uint8Array(32)))).toBe('NO_KEY');
+    expect(reasonOf(() => keys[0]?.drop())).toBe('NO_KEY');
+    const last = enclave.createKey('Ed25519');
+    expect(last.publicKey.length).toBe(32);
+    for (const key of [...keys.slice(1), last]) key.drop();
+  });
+
+  test('a slot that was given away again is not the old key’s any more', () => {
+    const old = enclave.createKey();
+    old.drop();
+    const next = enclave.createKey();
+    expect(reasonOf(() => old.sign(new Uint8Array(32)))).toBe('NO_KEY');
+    expect(reasonOf(() => old.drop())).toBe('NO_KEY');
+    next.drop();
+  });
+
+  test('shares make the box again, too few or damaged ones do not', () => {
+    const secret = new Uint8Array(32).fill(9);
+    const key = enclave.createKey();
+    const box = key.seal(secret);
+    key.drop();
+    const [a, b, c] = enclave.splitBox(box, 2, 3) as [Uint8Array, Uint8Array, Uint8Array];
+    expect(enclave.joinBox([a, c])).toEqual(box);
+    expect(enclave.joinBox([c, b])).toEqual(box);
+    for (const few of [[a], [a, a], [a, b.map((byte, i) => (i === 30 ? byte ^ 1 : byte))], []])
+      expect(['SHARES', 'LENGTH']).toContain(String(reasonOf(() => enclave.joinBox(few))));
+    expect(enclave.joinBox(enclave.splitBoxInTwo(box))).toEqual(box);
+    expect(reasonOf(() => enclave.splitBox(box, 1, 3))).toBe('LENGTH');
+    expect(reasonOf(() => enclave.splitBox(new Uint8Array(161), 2, 3))).toBe('MALFORMED');
+  });
+});
