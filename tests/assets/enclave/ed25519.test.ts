@@ -144,7 +144,7 @@ describe('the strict rules', () => {
     for (const value of [...values, ...values.map((one) => one | sign)]) {
       const encoded = little(value);
       const known = points(encoded);
-      // With S = 0, k · A = 0 is not to be had: the R that makes the equation hold is -k · A for an unknown k. So R is varied and the key valid.
+      // R is the encoding, and S what would make the equation hold if R were the neutral point.
       const k = Fn.create(fromLittle(sha512(join(encoded, key, message))));
       const { scalar } = ed25519.utils.getExtendedPublicKey(seed);
       const made = join(encoded, little(Fn.create(k * scalar)));
