@@ -11,7 +11,8 @@ afterEach(() => t.stop());
 describe('GET /api/status', () => {
   test('§4 status: 200 with the service status, with CORS headers', async () => {
     const reply = await t.call('GET /api/status');
-    expect([reply.status, Object.keys(reply.body)]).toEqual([200, ['chain', 'chainId', 'rpc', 'database', 'version']]);
+    const members = ['chain', 'chainId', 'rpc', 'database', 'version', 'enclave'];
+    expect([reply.status, Object.keys(reply.body)]).toEqual([200, members]);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
