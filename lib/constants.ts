@@ -182,3 +182,12 @@ export const STOP_FLUSH_MS = 250;
 export const STOP_CLOSE_MS = 500;
 /** A connection may be silent this long: longer than the longest upstream call, and at least two heartbeats of a stream. */
 export const CONNECTION_IDLE_SECONDS_MIN = 60;
+
+/** UCAN tokens: what is read at all, how far two clocks may be apart, and the most steps a policy may take. */
+export const UCAN_TOKEN_CHARS_MAX = 8 * 1024;
+export const UCAN_PROOFS_MAX = 8;
+export const UCAN_DEPTH_MAX = 32;
+export const UCAN_SKEW_SECONDS = 60;
+export const UCAN_NONCE_BYTES = 12;
+export const UCAN_POLICY_STEPS_MAX = 10_000;
+export const UCAN_KEYS_CACHED_MAX = 1_000;

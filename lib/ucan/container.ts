@@ -1,0 +1,36 @@
+// ucan-wg/container 0.1: several tokens in one text; "C" is base64url without compression.
+import { fromBase64, toBase64url } from '../bytes.ts';
+import { UCAN_TOKEN_CHARS_MAX } from '../constants.ts';
+import { compareBytes, decode } from './decode.ts';
+import { encode } from './encode.ts';
+import { malformed, UcanError } from './fault.ts';
+import { isList, isMap } from './ipld.ts';
+
+/** Tokens as one text, sorted bytewise as the standard wants it. */
+export function pack(tokens: readonly Uint8Array[]): string {
+  return `C${toBase64url(encode({ [VERSION]: [...tokens].sort(compareBytes) }))}`;
+}
+
+/** The tokens of a container, in any order since the standard's own vectors are not sorted; or the one token of a bare base64url text. Throws `UcanError`. */
+export function unpack(text: string): readonly Uint8Array<ArrayBuffer>[] {
+  if (text.length > UCAN_TOKEN_CHARS_MAX)
+    throw new UcanError('large', `longer than ${UCAN_TOKEN_CHARS_MAX} characters`);
+  // A token begins with 0x82, so in base64url with "g", and is no container by mistake.
+  const isContainer = text.startsWith('C');
+  const encoded = isContainer ? text.slice(1) : text;
+  const bytes = /^[\w-]+$/.test(encoded) ? fromBase64(encoded) : undefined;
+  if (!bytes) throw malformed('neither a container ("C…") nor a token in base64url');
+  return isContainer ? tokensOf(bytes) : [bytes];
+}
+
+const VERSION = 'ctn-v1';
+
+function tokensOf(bytes: Uint8Array): readonly Uint8Array<ArrayBuffer>[] {
+  const container = decode(bytes);
+  const tokens = isMap(container) && Object.keys(container).length === 1 ? container[VERSION] : undefined;
+  if (!isList(tokens)) throw malformed('not a container of version 1');
+  return tokens.map((token) => {
+    if (!(token instanceof Uint8Array)) throw malformed('a container that holds something else than tokens');
+    return new Uint8Array(token);
+  });
+}

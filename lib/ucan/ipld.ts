@@ -1,0 +1,58 @@
+import { equalBytes } from '../bytes.ts';
+
+/** The IPLD data model as this vault reads it: integers within 53 bits, maps as objects without a prototype, links as `Link`. */
+export type Ipld = null | boolean | number | string | Uint8Array | Link | readonly Ipld[] | IpldMap;
+
+/** A map; its keys may be any text, `__proto__` too. */
+export interface IpldMap {
+  readonly [key: string]: Ipld;
+}
+
+const CID = Symbol('cid');
+
+/** A CID in binary, by which a token names another. */
+export interface Link {
+  readonly [CID]: Uint8Array;
+}
+
+/** A link to these bytes' CID. */
+export function link(cid: Uint8Array): Link {
+  return { [CID]: cid };
+}
+
+/** The CID of a link, undefined of anything else. */
+export function cidOf(value: Ipld): Uint8Array | undefined {
+  return typeof value === 'object' && value !== null && CID in value ? (value as Link)[CID] : undefined;
+}
+
+/** Whether it is a map, which a list, a link and bytes are not. */
+export function isMap(value: Ipld | undefined): value is IpldMap {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof Uint8Array) &&
+    !Array.isArray(value) &&
+    !(CID in value)
+  );
+}
+
+/** Whether it is a list. */
+export function isList(value: Ipld | undefined): value is readonly Ipld[] {
+  return Array.isArray(value);
+}
+
+/** Equality of content; 1 and 1.0 are one number. */
+export function equalIpld(a: Ipld, b: Ipld): boolean {
+  if (a === b) return true;
+  if (a instanceof Uint8Array || b instanceof Uint8Array)
+    return a instanceof Uint8Array && b instanceof Uint8Array && equalBytes(a, b);
+  const [one, other] = [cidOf(a), cidOf(b)];
+  if (one || other) return one !== undefined && other !== undefined && equalBytes(one, other);
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equalIpld(item, b[i] ?? null));
+  if (!isMap(a) || !isMap(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equalIpld(a[key] ?? null, b[key] ?? null))
+  );
+}

@@ -1,0 +1,96 @@
+import * as Ed25519 from 'ox/Ed25519';
+import * as P256 from 'ox/P256';
+import * as Secp256k1 from 'ox/Secp256k1';
+import { concat, fromHex } from '../bytes.ts';
+import { createCache } from '../cache.ts';
+import { UCAN_KEYS_CACHED_MAX } from '../constants.ts';
+import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
+import { malformed, UcanError } from './fault.ts';
+
+/** Whoever signs: a did:key, and signatures of 64 bytes by its key (Ed25519; ECDSA as r and s over SHA-256). */
+export interface Signer {
+  readonly did: string;
+  readonly algorithm: PublicKey['algorithm'];
+  sign(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
+}
+
+/** Whether the signature is the DID's. Throws `UcanError` when the DID is none that can be used. */
+export type Verify = (did: string, message: Uint8Array<ArrayBuffer>, signature: Uint8Array) => Promise<boolean>;
+
+/** Verifies signatures and remembers the keys it has met, which cost more to read than to use. */
+export function createVerify(): Verify {
+  const known = createCache<string, Check>(UCAN_KEYS_CACHED_MAX);
+  return async (did, message, signature) => {
+    let check = known.get(did);
+    if (!check) {
+      check = await openKey(fromDidKey(did));
+      known.set(did, check);
+    }
+    return signature.length === SIGNATURE_BYTES && check(message, signature);
+  };
+}
+
+/** Whether a text is a did:key whose signatures can be verified. */
+export async function checkDidKey(did: string): Promise<boolean> {
+  try {
+    await openKey(fromDidKey(did));
+    return true;
+  } catch (error) {
+    if (error instanceof UcanError) return false;
+    throw error;
+  }
+}
+
+/** A signer with the Ed25519 key of a 32-byte seed (RFC 8032). */
+export async function ed25519Signer(seed: Uint8Array): Promise<Signer> {
+  const bytes = Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
+  const key = await crypto.subtle.importKey('pkcs8', concat(ED25519_PKCS8, seed), 'Ed25519', false, ['sign']);
+  return {
+    did: toDidKey({ algorithm: 'Ed25519', bytes }),
+    algorithm: 'Ed25519',
+    sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', key, message)),
+  };
+}
+
+type Check = (message: Uint8Array<ArrayBuffer>, signature: Uint8Array) => boolean | Promise<boolean>;
+
+const SIGNATURE_BYTES = 64;
+
+/** RFC 8410 section 7: all of the key's PKCS #8 but the seed. */
+const ED25519_PKCS8 = fromHex('302e020100300506032b657004220420') ?? new Uint8Array();
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+async function openKey({ algorithm, bytes }: PublicKey): Promise<Check> {
+  const point = readPoint(algorithm, bytes);
+  if (algorithm === 'secp256k1') {
+    // WebCrypto has no such curve. Of the two signatures that ECDSA makes out of one only that with the low s counts.
+    return (message, signature) => Secp256k1.noble.verify(signature, message, point, { lowS: true, prehash: true });
+  }
+  const way = algorithm === 'P-256' ? ECDSA : { name: 'Ed25519' };
+  const key = await crypto.subtle.importKey('raw', point, way, false, ['verify']);
+  return (message, signature) => crypto.subtle.verify(way, key, new Uint8Array(signature), message);
+}
+
+/** The point as WebCrypto takes it everywhere, so not compressed. One of small order is refused: anyone could sign for it. */
+function readPoint(algorithm: PublicKey['algorithm'], bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  try {
+    if (algorithm === 'P-256') return new Uint8Array(P256.noble.Point.fromBytes(bytes).toBytes(false));
+    if (algorithm === 'secp256k1') return new Uint8Array(Secp256k1.noble.Point.fromBytes(bytes).toBytes(true));
+    if (!Ed25519.noble.Point.fromBytes(bytes).isSmallOrder()) return new Uint8Array(bytes);
+  } catch {
+    // Not on the curve, or not written canonically.
+  }
+  throw malformed('a did:key whose key is no point of its curve');
+}
+
+/** The other of the two P-256 signatures that say the same, which everyone can make out of one: s and the curve's order less s. */
+export function twinOf(signature: Uint8Array): Uint8Array<ArrayBuffer> {
+  const twin = new Uint8Array(signature);
+  const view = new DataView(twin.buffer);
+  let s = 0n;
+  for (let at = 32; at < 64; at += 8) s = (s << 64n) | view.getBigUint64(at);
+  for (let at = 56, rest = P256_ORDER - s; at >= 32; at -= 8, rest >>= 64n) view.setBigUint64(at, rest);
+  return twin;
+}
+
+const P256_ORDER = P256.noble.Point.Fn.ORDER;
