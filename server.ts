@@ -1,43 +1,11 @@
 #!/usr/bin/env bun
-import { type Arguments, parseArguments, UsageError } from './commands/arguments.ts';
-import { config } from './commands/config.ts';
-import { type Described, helpText } from './commands/help.ts';
-import { migrate } from './commands/migrate.ts';
-import { serve } from './commands/serve.ts';
+import { parseArguments, UsageError } from './commands/arguments.ts';
+import { helpText } from './commands/help.ts';
+import { COMMANDS as ALL_BUT_HELP, type Command } from './commands/index.ts';
 import { version } from './commands/version.ts';
 
-interface Command extends Described {
-  /** Resolves with the exit code. */
-  readonly run: (given: Arguments) => number | Promise<number>;
-}
-
 const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: {
-    summary: 'runs the vault (the default)',
-    options: ['config', 'help', 'version'],
-    usesSettings: true,
-    run: serve,
-  },
-  config: {
-    summary: 'shows the settings in force and where they came from',
-    options: ['config', 'json', 'help'],
-    usesSettings: true,
-    run: config,
-  },
-  migrate: {
-    summary: "brings the database's tables up to date",
-    options: ['config', 'dry-run', 'help'],
-    usesSettings: true,
-    run: migrate,
-  },
-  'contracts deploy': {
-    summary: "deploys the contracts to RPC_URL's chain, paid with DEPLOYER_PRIVATE_KEY, and prints the settings to use",
-    options: ['config', 'owner', 'registrar', 'dry-run', 'json', 'help'],
-    usesSettings: true,
-    // Its creation code and cryptography are nothing that every start should load.
-    run: async (given) => (await import('./commands/contracts.ts')).deployContracts(given),
-  },
-  version: { summary: 'prints the release', options: ['help'], usesSettings: false, run: version },
+  ...ALL_BUT_HELP,
   help: { summary: 'prints this text', options: ['help'], usesSettings: true, run: () => help() },
 };
 

@@ -1,29 +1,19 @@
 import { SETTING_NAMES } from '../lib/config.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import { closest } from './closest.ts';
+import { isOperand, takesValue } from './options.ts';
 
 /** A command line, or a file named on it, that cannot be followed; the message is for the one who wrote it and holds no value. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A command line taken apart: `vars` are settings given as flags, `options` the command's own flags. */
+/** A command line taken apart: `vars` are settings given as flags, `options` the command's own flags and operands. */
 export interface Arguments {
   readonly command: string;
   readonly vars: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, string>>;
 }
-
-/** The flags of all commands that are no settings; those with `true` take a value. */
-const OPTIONS: Readonly<Record<string, boolean>> = {
-  help: false,
-  version: false,
-  config: true,
-  json: false,
-  'dry-run': false,
-  owner: true,
-  registrar: true,
-};
 
 const SHORT: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' };
 
@@ -39,11 +29,19 @@ export function parseArguments(
   const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
   while (words.length > 0) {
     const word = words.shift() as string;
+    if (takeOperand(taken.options, own, word)) continue;
     const [flag = '', ...rest] = (SHORT[word] ?? word).split('=');
     const inline = rest.length > 0 ? rest.join('=') : undefined;
     takeFlag(taken, own, flag, inline, words);
   }
   return { command, ...taken };
+}
+
+/** What was given for the command's operand or flag. Throws `UsageError` when nothing was. */
+export function needOption({ command, options }: Arguments, name: string): string {
+  const text = options[name];
+  if (text === undefined) throw new UsageError(`vault ${command} needs ${isOperand(name) ? name : `--${name}`}.`);
+  return text;
 }
 
 /** The flag of a setting. */
@@ -56,6 +54,15 @@ function takeCommand(words: string[], commands: Readonly<Record<string, unknown>
   const [first, second] = words;
   if (first === undefined || first.startsWith('-')) return 'serve';
   return words.splice(0, Object.hasOwn(commands, `${first} ${second}`) ? 2 : 1).join(' ');
+}
+
+/** A word that is no flag goes to the command's first operand that has none yet. */
+function takeOperand(options: Record<string, string>, own: readonly string[], word: string): boolean {
+  const operand = own.find((option) => isOperand(option) && options[option] === undefined);
+  // A dash alone is an operand: standard input.
+  if ((word.startsWith('-') && word !== '-') || word === '' || operand === undefined) return false;
+  options[operand] = word;
+  return true;
 }
 
 function takeFlag(
@@ -71,7 +78,7 @@ function takeFlag(
     );
   const option = flag.slice(2);
   const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
-  const isOption = own.includes(option);
+  const isOption = own.includes(option) && !isOperand(option);
   if (!isOption && !setting) throw unknownFlag(flag, own);
   if (setting && SETTINGS[setting].kind === 'secret')
     throw new UsageError(
@@ -79,9 +86,9 @@ function takeFlag(
     );
   const [bag, name] = setting ? [vars, setting] : [options, option];
   if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
-  const takesValue = setting ? !isSwitch(setting) : OPTIONS[option] === true;
-  if (!takesValue && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
-  bag[name] = takesValue ? takeValue(flag, inline, words) : (inline ?? 'true');
+  const isFollowed = setting ? !isSwitch(setting) : takesValue(option);
+  if (!isFollowed && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
+  bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
 }
 
 function takeValue(flag: string, inline: string | undefined, words: string[]): string {
@@ -97,7 +104,10 @@ function isSwitch(name: keyof typeof SETTINGS): boolean {
 
 function unknownFlag(flag: string, own: readonly string[]): UsageError {
   const flags = SETTING_NAMES.filter((name) => SETTINGS[name].kind !== 'secret').map(flagOf);
-  return unknown('flag', flag, [...flags, ...own.map((option) => `--${option}`)]);
+  return unknown('flag', flag, [
+    ...flags,
+    ...own.filter((option) => !isOperand(option)).map((option) => `--${option}`),
+  ]);
 }
 
 function unknown(kind: string, given: string, known: readonly string[]): UsageError {

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Client } from '@libsql/client/http';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Config } from '../lib/config.ts';
 import { DATABASE_ANSWER_BYTES_MAX, DATABASE_TIMEOUT_MS } from '../lib/constants.ts';
+import { pendingMigrations } from '../lib/db/migrations.ts';
 import { callUpstream } from '../lib/upstream.ts';
 import { type OwnedDatabase, openSqlite } from './sqlite.ts';
 
@@ -15,13 +19,30 @@ interface Settings {
  * The engine behind a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL server, asked over HTTP
  * and first at the first statement. Throws when the URL cannot be used or the file not be opened; no error repeats a URL or a token.
  */
-export async function openDatabase({
-  url,
-  authToken,
-  maxConnections,
-  clock = systemClock,
-}: Settings): Promise<OwnedDatabase> {
-  if (/^file:/i.test(url)) return openSqlite(filePath(url));
+export async function openDatabase(settings: Settings): Promise<OwnedDatabase> {
+  return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
+}
+
+/** The engine behind the settings, with the tables it has. Throws an `Error` in words where there is no file yet, which opening would make, and when a newer vault has migrated it. */
+export async function openExisting(config: Config): Promise<OwnedDatabase> {
+  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  if (/^file:/i.test(url) && !existsSync(filePath(url))) throw new Error(`there is no database at ${filePath(url)}`);
+  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  try {
+    const [pending] = await pendingMigrations(database);
+    if (pending !== undefined) throw new Error('the database is of an older vault: run vault migrate first');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as `openDatabase` does. */
+export async function openServer(
+  { url, authToken, maxConnections, clock = systemClock }: Settings,
+  intMode: 'number' | 'bigint' = 'number',
+): Promise<Client> {
   // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native addon.
   const { createClient } = await import('@libsql/client/http');
   try {
@@ -30,6 +51,7 @@ export async function openDatabase({
       url: url.replace(/^ws(?=s?:)/i, 'http'),
       ...(authToken ? { authToken } : {}),
       concurrency: maxConnections,
+      intMode,
       fetch: boundedFetch(clock),
     });
   } catch (error) {

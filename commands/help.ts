@@ -3,43 +3,41 @@ import type { Setting } from '../lib/setting.ts';
 import { SUBJECTS } from '../lib/settings.ts';
 import { VERSION } from '../lib/version.ts';
 import { flagOf } from './arguments.ts';
+import { isOperand, OPTIONS } from './options.ts';
 
 /** What the help says of a command. */
 export interface Described {
   readonly summary: string;
-  /** The command's own flags, without dashes. */
+  /** The command's own flags and operands, by their names in `OPTIONS`. */
   readonly options: readonly string[];
   /** Whether it reads the settings, so that they are flags of it too. */
   readonly usesSettings: boolean;
+  /** What its own help says besides, a paragraph each. */
+  readonly notes?: readonly string[];
 }
 
 /** The help for one command, or for the whole program. */
 export function helpText(commands: Readonly<Record<string, Described>>, name?: string): string {
   const command = name === undefined ? undefined : commands[name];
-  const head = command ? [`vault ${name}: ${command.summary}`] : overview(commands);
+  const head = command ? [`vault ${nameWithOperands(name, command)}: ${command.summary}`] : overview(commands);
   const options = (command?.options ?? ['config', 'help', 'version']).map(optionLine);
   const settings = command && !command.usesSettings ? [] : settingLines();
-  return [...head, '', 'Flags', ...options, ...settings].join('\n');
+  const notes = (command?.notes ?? []).flatMap((note) => ['', note]);
+  return [...head, ...notes, '', 'Flags', ...options, ...settings].join('\n');
 }
 
 function overview(commands: Readonly<Record<string, Described>>): string[] {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 2;
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
+  const rows = Object.entries(commands).map(
+    ([name, command]) => [nameWithOperands(name, command), command.summary] as const,
+  );
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const lines = rows.map(([name, summary]) => `  ${name.padEnd(width)}${summary}`);
   return [`vault ${VERSION}: registration and identity over HTTP`, '', 'Usage: vault [command] [flags]', '', ...lines];
 }
 
-const OPTIONS: Readonly<Record<string, readonly [flag: string, meaning: string]>> = {
-  config: [
-    '--config <file>',
-    'a file of NAME=value lines; flags win over the environment, the environment over the file',
-  ],
-  json: ['--json', 'for programs'],
-  'dry-run': ['--dry-run', 'say what would be done, and change nothing'],
-  owner: ['--owner <address>', 'who may name registrars [the account that pays]'],
-  registrar: ['--registrar <address>', 'the first registrar [the account of REGISTRAR_PRIVATE_KEY, else none]'],
-  help: ['--help, -h', 'this text'],
-  version: ['--version, -v', 'the release'],
-};
+function nameWithOperands(name: string | undefined, { options }: Described): string {
+  return [name, ...options.filter(isOperand)].join(' ');
+}
 
 function settingLines(): string[] {
   const subjects = Object.entries<Readonly<Record<string, Setting>>>(SUBJECTS);

@@ -1,18 +1,14 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { discard, draftOf, isCode, publish, writeDurably } from './durable.ts';
 
 /** Where each generated secret is kept, by its setting. */
 export const SECRET_FILES = { VAULT_SECRET: 'vault.secret', OPERATOR_SECRET: 'operator.secret' } as const;
+
+/** Where `vault keys rotate` keeps the attestation keys; absent until then. */
+export const ATTESTATION_FILE = 'attestation.keys';
+
+/** Every file of keys that a data directory may hold. */
+export const KEY_FILES: readonly string[] = [...Object.values(SECRET_FILES), ATTESTATION_FILE];
 
 /** The kept secret, or undefined where there is none yet; warns when others than its owner can read it. */
 export function readSecret(path: string, warnings: string[]): string | undefined {
@@ -31,46 +27,18 @@ export function readSecret(path: string, warnings: string[]): string | undefined
  * and whatever dies when, the file is whole or not there.
  */
 export function keepSecret(path: string, proposal: string, warnings: string[]): string {
-  const draft = `${path}.${process.pid}.${crypto.randomUUID()}`;
+  const draft = draftOf(path);
   writeDurably(draft, `${proposal}\n`);
   try {
-    // Unlike a rename, a link never replaces what another process has put there meanwhile.
-    linkSync(draft, path);
+    publish(draft, path);
   } catch (error) {
+    discard(draft);
     if (!isCode(error, 'EEXIST')) throw error;
-  } finally {
-    unlinkSync(draft);
   }
-  syncDirectory(join(path, '..'));
   return readSecret(path, warnings) ?? proposal;
 }
 
 /** Makes the data directory, readable by its owner only, where it is missing. */
 export function makeDataDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-}
-
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Makes the new name durable; some systems do not open directories. */
-function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return;
-  const directory = openSync(path, 'r');
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -10,9 +10,11 @@ import { openDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { listen } from './listen.ts';
 import { createLog } from './log.ts';
+import { createProcessReader } from './process.ts';
 import { checkSettings, loadSettings, type Settings } from './settings.ts';
 import type { SmtpMailer } from './smtp.ts';
 import { drain, untilStopped } from './stop.ts';
+import { createGuardedFetch } from './webhook-fetch.ts';
 
 /** Runs the vault until a signal ends it; resolves with the exit code once everything taken is answered and written. Throws when it cannot start. */
 export async function serve(given: Arguments): Promise<number> {
@@ -37,6 +39,8 @@ export async function serve(given: Arguments): Promise<number> {
   const work = startWork(running.vault, log);
   const code = await stop;
   work.stop();
+  // A stream never ends by itself; its client comes back to whoever listens here next.
+  running.vault.endStreams();
   await drain(server, inflight, () => running.close());
   log({ level: 'info', event: 'stopped' });
   return code;
@@ -57,7 +61,9 @@ async function start(settings: Settings, port: number, log: Log): Promise<Runnin
   const mail = await openMailer(config);
   const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
   const applied = await migrate(database, systemClock);
-  const vault = createVault({ vars, database, mail, assets: openAssets(), log });
+  const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
+  const process = createProcessReader();
+  const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });
   return {
     settings: { ...settings, vars, config },
     vault,

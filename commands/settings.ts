@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../lib/config.ts';
 import { randomId, systemRandom } from '../lib/random.ts';
 import { type Arguments, UsageError } from './arguments.ts';
-import { keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
+import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
 import { type Given, readVars } from './vars.ts';
 
 /** The settings of a command: as text, where each came from, and parsed. */
@@ -44,6 +44,14 @@ export function previewSettings({ vars: flags, options }: Arguments) {
     vars[name] = kept ?? randomSecret();
     sources[name] = `generated, ${path}`;
   }
+  const rotated = join(DATA_DIR, ATTESTATION_FILE);
+  if (isEmbedded(DATABASE_URL) && vars['ATTESTATION_SIGNING_KEY'] === undefined) {
+    const keys = inDataDirectory(DATA_DIR, () => readSecret(rotated, warnings));
+    if (keys !== undefined) {
+      vars['ATTESTATION_SIGNING_KEY'] = keys;
+      sources['ATTESTATION_SIGNING_KEY'] = `generated, ${rotated}`;
+    }
+  }
   return { settings: { vars, sources, warnings }, unkept };
 }
 
@@ -79,6 +87,6 @@ function inDataDirectory<T>(dir: string, work: () => T): T {
 const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];
 
 /** 32 random bytes as hex. */
-function randomSecret(): string {
+export function randomSecret(): string {
   return randomId(systemRandom) + randomId(systemRandom);
 }

@@ -1,5 +1,5 @@
 import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { BUSY_RETRIES_MAX, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX } from '../lib/constants.ts';
 import type { Database, Result, Value } from '../lib/db/database.ts';
 import { isBusy } from '../lib/db/rollback.ts';
@@ -64,18 +64,37 @@ function createReads(run: (statement: BoundStatement) => Result): { begin(): voi
 type BoundStatement = { readonly sql: string; readonly args: Record<string, Value> };
 
 function connect(path: string): Connection {
-  let connection: Connection | undefined;
+  for (;;) {
+    let connection: Connection | undefined;
+    try {
+      const file = makeFile(path);
+      connection = new Connection(path, { strict: true, readwrite: true });
+      for (const pragma of PRAGMAS) runPragma(connection, pragma);
+      // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken by now.
+      if (statSync(path).ino === file) return connection;
+      connection.close();
+    } catch (error) {
+      connection?.close();
+      if (isMoved(error)) continue;
+      throw new Error(`Cannot open the database ${path}: ${error instanceof Error ? error.message : error}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** SQLite's own word for the same, where it was about to write. */
+function isMoved(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'SQLITE_READONLY_DBMOVED';
+}
+
+/** SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the file's number. */
+function makeFile(path: string): number {
+  const file = openSync(path, 'a', 0o600);
   try {
-    // SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one.
-    closeSync(openSync(path, 'a', 0o600));
-    connection = new Connection(path, { strict: true, readwrite: true });
-    for (const pragma of PRAGMAS) runPragma(connection, pragma);
-    return connection;
-  } catch (error) {
-    connection?.close();
-    throw new Error(`Cannot open the database ${path}: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
+    return fstatSync(file).ino;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -70,6 +70,7 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
     name: 'sponsorships-per-day',
     limit: config.sponsorDailyMax,
     windowSeconds: DAY_MS / 1000,
+    bucket: '',
     ...(at === null ? {} : { retryAfterSeconds: Math.ceil((Number(at) + DAY_MS - now) / 1000) }),
   };
   throw new VaultError('sponsor_limit_reached', 'sponsor_limit_reached', { limit });

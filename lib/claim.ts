@@ -52,31 +52,35 @@ export function claimOf(
 
 /** The claim with all that its write judges. */
 export function newClaim(
-  { config, clock }: Pick<Context, 'config' | 'clock'>,
+  { config, clock, app }: Pick<Context, 'config' | 'clock' | 'app'>,
   claim: Claim,
   rest: Pick<NewClaim, 'strength' | 'attestation' | 'ip' | 'relay'>,
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
-  return { ...claim, ...rest, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
+  return { ...claim, ...rest, app, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
 }
 
 /** The first of the specification's reasons that holds, undefined when none does. */
 export function refusalOf(
   vault: Pick<Context, 'config' | 'metrics'>,
   why: Refusal,
-  now: number,
+  { ip, now }: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError | undefined {
   if (why.attestationUsed) return new VaultError('attestation_used');
   if (why.credentialTaken) return new VaultError('credential_already_registered');
   if (why.identifierTaken) return new VaultError('identifier_taken');
   if (why.didTaken) return new VaultError('did_taken');
-  if (why.ipFull) return ipLimitReached(vault, why.earliestLapse, now);
+  if (why.ipFull) return ipLimitReached(vault, ip, why.earliestLapse, now);
   if (why.relayFull) return relayLimitReached(vault, why.relaySlotSince, now);
   return undefined;
 }
 
 /** The refusal of a write that changed nothing: without a reason of its own the row lock was lost. */
-export function refused(vault: Pick<Context, 'config' | 'metrics'>, why: Refusal, now: number): VaultError {
-  return refusalOf(vault, why, now) ?? new VaultError('identifier_busy', 'identifier_busy', { retryAfterSeconds: 1 });
+export function refused(
+  vault: Pick<Context, 'config' | 'metrics'>,
+  why: Refusal,
+  claim: Pick<NewClaim, 'ip' | 'now'>,
+): VaultError {
+  return refusalOf(vault, why, claim) ?? new VaultError('identifier_busy', 'identifier_busy', { retryAfterSeconds: 1 });
 }

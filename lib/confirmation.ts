@@ -69,7 +69,7 @@ export function decide(
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
       if (isOver) return [failRegistration(one, 'unseen', now), 'failed'];
-      return [[postponeRegistration(one, now, nextLook(one, now))], 'submitted'];
+      return [postponeRegistration(one, now, nextLook(one, now)), 'submitted'];
     }
     case 'registered': {
       const deep = head - judgement.block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
@@ -79,7 +79,7 @@ export function decide(
         minedHash: judgement.blockHash,
         nextCheckAt: deep ? null : nextLook(one, now),
       };
-      return [[confirmRegistration(one, seen)], 'confirmed'];
+      return [confirmRegistration(one, seen, now), 'confirmed'];
     }
   }
 }

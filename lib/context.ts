@@ -9,14 +9,19 @@ import { createLeases, type Leases } from './db/leases.ts';
 import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender, type Mailer } from './deliver/email.ts';
 import { createSmsProvider, type SmsProvider } from './deliver/sms.ts';
+import { DEFAULT_APP } from './event.ts';
 import { type Assets, createFiles, type Files } from './files.ts';
 import { createReadiness, type Readiness } from './health.ts';
+import { createHub, type Hub } from './hub.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { atLevel, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import type { Notices } from './notices.ts';
+import { type ProcessState, processFamilies } from './process.ts';
 import { type Random, randomId, systemRandom } from './random.ts';
 import { createRelay, type Pace, type Relay } from './relay.ts';
 import type { Fetch } from './upstream.ts';
+import { VERSION } from './version.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -38,6 +43,10 @@ export interface Env {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly fetch?: Fetch;
+  /** Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does. */
+  readonly webhookFetch?: Fetch | undefined;
+  /** What the host's process uses, told by `/metrics`. */
+  readonly process?: (() => ProcessState) | undefined;
   /** Takes what is worth telling, already masked; nothing is told without it. */
   readonly log?: Log;
 }
@@ -51,6 +60,8 @@ export interface Context {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: OwnedStore;
+  readonly hub: Hub;
+  readonly notices: Notices;
   readonly leases: Leases;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
@@ -64,7 +75,11 @@ export interface Context {
   readonly askIndexer: AskIndexer | undefined;
   readonly files: Files;
   readonly readiness: () => Promise<Readiness>;
+  readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
+  readonly isolatesRequests: boolean;
+  /** The app that a request's events belong to: of its own copy of the context where it names one (`X-Vault-App`), else `default`. */
+  readonly app: string;
   /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
   readonly run: <T>(work: (own: Context) => Promise<T>) => Promise<T>;
 }
@@ -75,22 +90,29 @@ export function createContext(env: Env): Context {
   const { clock = systemClock, random = systemRandom, trustClientIpHeader = false } = env;
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
-  const metrics = createMetrics();
+  const metrics = openMetrics(env);
   const schema = { isCurrent: false };
   const learnt = createLearnt(config);
   const owner = randomId(random);
   const pace: Pace = { lookAt: 0, endedAt: 0 };
   const outside = { config, clock, random, log, metrics, fetch };
   const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
-  /** The parts in which one caller may wait for another: queues, commits, batches, locks. */
+  const open = { streams: 0 };
+  const written = metrics.counter('vault_events_total', 'Events written.').of({});
+  /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
   const connect = (): Connected => {
     const { databaseMaxConnections: maxConnections } = config;
-    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema });
+    const told = (events: number) => {
+      written.add(events);
+      hub.wake();
+    };
+    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema, told });
+    const hub: Hub = createHub({ ...outside, db, open });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });
     const relay = key === undefined ? undefined : createRelay({ ...outside, rpc, db, leases, pace }, key);
     const predict = createPredict({ ...outside, rpc }, learnt);
-    return { db, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
+    return { db, hub, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
   };
   const context: Context = {
     ...outside,
@@ -101,13 +123,25 @@ export function createContext(env: Env): Context {
     bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
     askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
     files: createFiles(env.assets),
+    webhookFetch: env.webhookFetch ?? fetch,
     trustClientIpHeader,
+    isolatesRequests: env.isolatesRequests ?? false,
+    app: DEFAULT_APP,
+    notices: new Map(),
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;
 }
 
-type Connected = Pick<Context, 'db' | 'rpc' | 'leases' | 'relay' | 'predict' | 'readiness'>;
+/** A set of measurements that begins with what does not change, and the process where the host tells of it. */
+function openMetrics({ process: readProcess }: Env): Metrics {
+  const metrics = createMetrics();
+  metrics.gauge('vault_build_info', 'The release that runs.').set(1, { version: VERSION });
+  if (readProcess) metrics.include(() => processFamilies(readProcess()));
+  return metrics;
+}
+
+type Connected = Pick<Context, 'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'readiness'>;
 
 /** Ends only when all that was started has ended, also what nobody waited for. */
 async function runAlone<T>(own: Context, work: (own: Context) => Promise<T>): Promise<T> {

@@ -4,6 +4,12 @@ export const ERROR_STATUS = {
   parse_error: 400,
   invalid_request: 400,
   invalid_params: 400,
+  token_missing: 401,
+  token_invalid: 401,
+  token_expired: 401,
+  token_revoked: 401,
+  operator_unauthorized: 401,
+  token_scope: 403,
   attestation_invalid: 403,
   attestation_mismatch: 403,
   attestation_expired: 403,
@@ -12,6 +18,7 @@ export const ERROR_STATUS = {
   method_refused: 403,
   sponsorship_refused: 403,
   path_not_allowed: 403,
+  metrics_forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
   identifier_reserved: 409,
@@ -48,6 +55,8 @@ export interface LimitState {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds?: number;
+  /** What it is counted by: a client's or an identifier's key, empty for one of the whole vault. Never shown to the caller. */
+  readonly bucket?: string;
 }
 
 interface Details {

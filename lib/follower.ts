@@ -100,7 +100,7 @@ async function readOn(vault: Services, span: Span, position: Position, head: Blo
   const standing = standingAt(position, vault.leases.held(LEASE));
   const results = await vault.db.write(...advance({ from, last, events }, head.number, now, standing));
   if (results.at(-1)?.rowsAffected !== 1) return false;
-  const added = events.length > 0 ? (results[0]?.rowsAffected ?? 0) : 0;
+  const added = events.length > 0 ? (results[1]?.rowsAffected ?? 0) : 0;
   vault.metrics.counter('vault_follower_events_total', 'Events read from the chain.').add({}, added);
   show(vault, { block: last.number, head: head.number });
   return last.number < head.number;
@@ -135,8 +135,9 @@ async function findFork(vault: Services, block: number): Promise<KnownBlock | un
 async function startOver(vault: Services): Promise<boolean> {
   const { config, clock, db, leases } = vault;
   const genesis = await readGenesis(vault);
-  const lapseAt = clock.now() + config.sessionTtlSeconds * 1000;
-  const cleared = await db.write(...clear(lapseAt, leases.held(LEASE)));
+  const now = clock.now();
+  const lapseAt = now + config.sessionTtlSeconds * 1000;
+  const cleared = await db.write(...clear(lapseAt, now, leases.held(LEASE)));
   if (cleared.at(-1)?.rowsAffected === FOLLOWER_CLEAR_ROWS_MAX) return true;
   const head = await readHead(vault);
   const start = config.followerStartBlock ?? (await findStart(vault, head));

@@ -14,10 +14,19 @@ export interface Keys {
 
 /** Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) under distinct labels; `attestation` replaces the derived attestation key. */
 export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8Array[] = []): Keys {
-  const derive = (label: string) => hkdf(sha256, vaultSecret, undefined, utf8(`vault/${label}/v1`), 32);
+  const derive = (label: string) => deriveKey(vaultSecret, label);
   return {
     codePepper: derive('code-pepper'),
     operatorSeed: derive('operator-did-key'),
     attestation: attestation.length > 0 ? attestation : [derive('attestation')],
   };
+}
+
+/** The key that authenticates backups. */
+export function backupKey(vaultSecret: Uint8Array): Uint8Array {
+  return deriveKey(vaultSecret, 'backup');
+}
+
+function deriveKey(vaultSecret: Uint8Array, label: string): Uint8Array {
+  return hkdf(sha256, vaultSecret, undefined, utf8(`vault/${label}/v1`), 32);
 }

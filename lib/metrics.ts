@@ -40,6 +40,8 @@ export interface Metrics {
   counter(name: string, help: string): Counter;
   gauge(name: string, help: string): Gauge;
   histogram(name: string, help: string, bounds?: readonly number[]): Histogram;
+  /** Adds families that are read anew at each scrape. */
+  include(source: () => readonly Family[]): void;
   read(): readonly Family[];
 }
 
@@ -49,6 +51,7 @@ export const DURATION_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02
 /** A fresh, empty set. Naming a family twice returns the same one, as it was named first. */
 export function createMetrics(): Metrics {
   const families = new Map<string, Named>();
+  const sources: (() => readonly Family[])[] = [];
   const family = (name: string, help: string, type: Family['type'], bounds: readonly number[] = []): Named => {
     const known = families.get(name) ?? { name, help, type, bounds, series: new Map() };
     families.set(name, known);
@@ -85,13 +88,16 @@ export function createMetrics(): Metrics {
         },
       };
     },
-    read: () =>
-      [...families.values()].map(({ name, help, type, bounds, series }) => ({
+    include: (source) => void sources.push(source),
+    read() {
+      const counted = [...families.values()].map(({ name, help, type, bounds, series }) => ({
         name,
         help,
         type,
         samples: [...series.values()].map((one) => sampleOf(one, type, bounds)),
-      })),
+      }));
+      return [...counted, ...sources.flatMap((source) => source())];
+    },
   };
 }
 

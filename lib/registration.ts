@@ -7,7 +7,7 @@ import { type Claim, type Registration, type Strength, selectContenders, toRegis
 import { VaultError } from './error.ts';
 import { isReserved } from './reserved.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'>;
+type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics' | 'app'>;
 
 /** A registration the client made on-chain itself, as it asks for it to be recorded; values in normal form. */
 export interface Recording extends Subject {
@@ -37,7 +37,7 @@ export async function recordRegistration(vault: Services, recording: Recording, 
     const strength = contenders.length > 0 ? await strengthOf(vault, claim) : 0;
     const recorded = newClaim(vault, claim, { strength, attestation: right, ip, relay: null });
     const results = await db.write(...insertClaim(recorded, fence));
-    if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded.now);
+    if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
   });
   vault.metrics
     .counter('vault_registrations_total', 'Registrations by what became of them.')

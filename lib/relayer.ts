@@ -56,7 +56,8 @@ export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt:
 /** Ends a relay that the registry refuses: confirmed when it has the DID with our controller all the same, else failed. Throws 502 `rpc_error`. */
 export async function judge(relayer: Relayer, relay: RelayRow, refusal: RegistryRefusal): Promise<void> {
   const isOurs = await isRegistered(relayer, relay);
-  const ending = isOurs ? confirmRelay(relay) : failRelay(relay, refusal, relayer.clock.now());
+  const now = relayer.clock.now();
+  const ending = isOurs ? confirmRelay(relay, now) : failRelay(relay, refusal, now);
   const results = await relayer.db.write(...ending);
   if (results.some(({ rowsAffected }) => rowsAffected > 0))
     tell(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });

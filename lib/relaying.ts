@@ -18,7 +18,7 @@ import { type Assertion, verifyAssertion } from './webauthn.ts';
 
 type Relay = NonNullable<Context['relay']>;
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'predict' | 'metrics'> & {
+type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'predict' | 'metrics' | 'app'> & {
   readonly relay: Relay;
 };
 
@@ -72,13 +72,14 @@ async function queue(vault: Services, relaying: Relaying, claim: Claim, right: R
     const known = await findRelay(vault, claim);
     if (known) return known;
     // Asked before the chain is, which costs more; what counts is the write below.
-    const [row = {}] = await db.read(selectClaimRefusal(newClaim(vault, claim, rest)));
-    const early = refusalOf(vault, toRefusal(row), clock.now());
+    const asked = newClaim(vault, claim, rest);
+    const [row = {}] = await db.read(selectClaimRefusal(asked));
+    const early = refusalOf(vault, toRefusal(row), asked);
     if (early) throw early;
     await checkChain(vault, { ...relay, didHash: claim.didHash });
     const queued = newClaim(vault, claim, rest);
     const results = await db.write(...insertClaim(queued, fence));
-    if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), queued.now);
+    if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
     metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome: 'submitted' });
     const stored = await findRelay(vault, claim);
     if (!stored) throw new Error('a relay is gone that was just stored');

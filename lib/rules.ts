@@ -1,5 +1,6 @@
 import { equalBytes } from './bytes.ts';
 import { isLoopbackHost } from './places.ts';
+import { isPublicHost } from './public-address.ts';
 import { parseSecret } from './secrets.ts';
 import type { Config, SettingName } from './settings.ts';
 
@@ -80,17 +81,15 @@ const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
     ? [{ name: 'FOLLOWER', problem: 'must not be true when DID_REGISTRY_ADDRESS is none' }]
     : [];
 
-/** Webhooks carry events of accounts; in the clear they go only where private networks were allowed. */
-const webhooksAreEncrypted: Rule = ({ webhookUrl, webhookAllowPrivate }) =>
-  webhookUrl?.startsWith('http:') && webhookAllowPrivate === false
-    ? [
-        {
-          name: 'WEBHOOK_URL',
-          problem: 'must be an https URL',
-          remedy: 'or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network',
-        },
-      ]
-    : [];
+/** Webhooks carry events of accounts, and the vault may reach what the internet cannot: into private networks, or in the clear, they go only where that was allowed. */
+const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
+  if (webhookUrl === undefined || webhookAllowPrivate !== false) return [];
+  const isPublic = isPublicHost(new URL(webhookUrl).hostname);
+  if (isPublic && webhookUrl.startsWith('https:')) return [];
+  const problem = isPublic ? 'must be an https URL' : 'must not lead to a private, loopback or special address';
+  const remedy = 'or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network';
+  return [{ name: 'WEBHOOK_URL', problem, remedy }];
+};
 
 /** A token would cross the network readable. */
 const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
@@ -119,7 +118,7 @@ export const RULES: readonly Rule[] = [
   partsAreThere,
   registrarHasContracts,
   followerHasRegistry,
-  webhooksAreEncrypted,
+  webhooksGoOut,
   tokensAreEncrypted,
   secretsDiffer,
 ];

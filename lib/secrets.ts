@@ -33,17 +33,23 @@ export const privateKey = parsed('must be a secp256k1 private key: 64 hex digits
   return inRange ? (`0x${hex}` as const) : undefined;
 });
 
-/** A Standard Webhooks symmetric key, as bytes. */
-export const webhookSecret = parsed('must be whsec_ and 24 to 64 bytes in base64', (given) => {
-  const bytes = given.startsWith('whsec_') ? fromBase64(given.slice('whsec_'.length)) : undefined;
-  return bytes && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined;
-});
+/** Standard Webhooks symmetric keys behind each other, as bytes: the current one first. */
+export const webhookSecrets = (max: number) =>
+  parsed(`must be one to ${max} keys with commas between, each whsec_ and 24 to 64 bytes in base64`, (given) => {
+    const keys = given.split(',').map((entry) => parseWebhookSecret(entry.trim()));
+    return keys.length <= max && keys.every((key) => key !== undefined) ? keys : undefined;
+  });
 
 /** The bytes of a secret's text, undefined when it is none. */
 export function parseSecret(given: string): Uint8Array | undefined {
   const bytes = fromHex(given) ?? fromBase64(given);
   const strong = bytes && bytes.length >= SECRET_BYTES_MIN && new Set(bytes).size >= SECRET_DISTINCT_BYTES_MIN;
   return strong ? bytes : undefined;
+}
+
+function parseWebhookSecret(given: string): Uint8Array | undefined {
+  const bytes = given.startsWith('whsec_') ? fromBase64(given.slice('whsec_'.length)) : undefined;
+  return bytes && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined;
 }
 
 /** The order of secp256k1 (SEC 2 section 2.4.1). */

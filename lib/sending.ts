@@ -2,11 +2,13 @@ import { codeDigest } from './code.ts';
 import { DAY_MS, HOUR_MS, SMS_CODE_EXPIRY_SECONDS } from './constants.ts';
 import type { Context } from './context.ts';
 import * as codes from './db/codes.ts';
+import { insertEvent } from './db/events.ts';
 import { type LimitState, VaultError } from './error.ts';
-import type { Identifier } from './identifier.ts';
+import { eventOf } from './event.ts';
+import { type Identifier, maskIdentifier } from './identifier.ts';
 import { randomCode, randomId } from './random.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'email' | 'sms' | 'metrics'>;
+type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'email' | 'sms' | 'metrics' | 'app'>;
 
 /** Seconds a sent code lives, and seconds until the next send is allowed (0 while sends remain). */
 export interface Sent {
@@ -39,9 +41,13 @@ export async function sendCode(vault: Services, identifier: Identifier, ip: stri
     perIdentifier: config.rateLimitCodesPerIdentifier,
     smsDaily: config.smsDailyMax,
   };
-  const [inserted, resets] = await db.write(codes.insertCode(row, limits), codes.selectSendResets(row, limits));
+  const [inserted, , resets] = await db.write(
+    codes.insertCode(row, limits),
+    insertEvent(eventOf('code.sent', { app: vault.app, at: now }, shownOf(identifier)), { ifChanged: true }),
+    codes.selectSendResets(row, limits),
+  );
   const full = fullLimits(resets?.rows[0] ?? {}, limits, now);
-  if (inserted?.rowsAffected !== 1) throw limitReached(vault, full);
+  if (inserted?.rowsAffected !== 1) throw limitReached(vault, full, row);
   await deliver(vault, identifier, { id, code, lifetimeSeconds });
   return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
 }
@@ -50,7 +56,7 @@ function refuseCountry({ config }: Services, { channel, value }: Identifier): vo
   const allowed = config.smsCountries;
   if (channel !== 'sms' || allowed.length === 0 || allowed.some((prefix) => value.startsWith(prefix))) return;
   throw new VaultError('rate_limited', 'rate_limited', {
-    limit: { name: 'sms-countries', limit: 0, windowSeconds: 0 },
+    limit: { name: 'sms-countries', limit: 0, windowSeconds: 0, bucket: '' },
   });
 }
 
@@ -74,8 +80,10 @@ function fullLimits(row: Readonly<Record<string, unknown>>, limits: codes.SendLi
   });
 }
 
-function limitReached({ metrics }: Services, full: readonly LimitState[]): VaultError {
-  const [limit] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
+function limitReached({ metrics }: Services, full: readonly LimitState[], code: codes.NewCode): VaultError {
+  const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
+  const buckets = { 'sends-per-ip': code.ip, 'sends-per-identifier': code.identifier };
+  const limit = first && { ...first, bucket: buckets[first.name as keyof typeof buckets] ?? '' };
   metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit?.name ?? 'sends' });
   return new VaultError('rate_limited', 'rate_limited', limit ? { limit } : {});
 }
@@ -88,7 +96,9 @@ async function deliver(
 ): Promise<void> {
   const { channel, value, key } = identifier;
   const note = (delivery: 'accepted' | 'refused') => {
-    vault.db.write(codes.markDelivery(id, key, delivery)).catch(() => undefined);
+    const told = eventOf('code.undelivered', { app: vault.app, at: vault.clock.now() }, shownOf(identifier));
+    const events = delivery === 'refused' ? [insertEvent(told, { ifChanged: true })] : [];
+    vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
     vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });
   };
   try {
@@ -100,4 +110,9 @@ async function deliver(
     throw error;
   }
   note('accepted');
+}
+
+/** What events show of it. */
+function shownOf(identifier: Identifier) {
+  return { channel: identifier.channel, identifier: maskIdentifier(identifier) };
 }

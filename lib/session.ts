@@ -1,14 +1,14 @@
 import { aliasHash } from './alias.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
-import { insertSession, selectRefusal, selectSessionCounts } from './db/sessions.ts';
+import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './db/sessions.ts';
 import { didHash } from './did.ts';
 import { VaultError } from './error.ts';
 import type { Identifier } from './identifier.ts';
 import { ipLimitReached } from './limits.ts';
 import { isReserved } from './reserved.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics'>;
+type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics' | 'app'>;
 
 /**
  * Opens a registration session: reserved, duplicate and per-IP limit are judged in this order, the last two by the statement that writes.
@@ -20,10 +20,15 @@ export async function openSession(
   also: readonly Statement[] = [],
 ): Promise<void> {
   const { config, clock, db } = vault;
-  if (isReserved(identifier, config)) throw new VaultError('identifier_reserved');
+  const sessions = vault.metrics.counter('vault_sessions_total', 'Sessions asked for by outcome.');
+  if (isReserved(identifier, config)) {
+    sessions.add({ outcome: 'identifier_reserved' });
+    throw new VaultError('identifier_reserved');
+  }
   const now = clock.now();
   const session = {
     identifier: identifier.key,
+    app: vault.app,
     did,
     aliasHash: aliasHash(identifier.value),
     didHash: didHash(did),
@@ -32,11 +37,20 @@ export async function openSession(
     expiresAt: now + config.sessionTtlSeconds * 1000,
     perIp: config.maxRegistrationsPerIp,
   };
-  const results = await db.write(insertSession(session), ...also, selectRefusal(session));
-  if (results[0]?.rowsAffected === 1) return;
+  const results = await db.write(
+    tellReplaced(session),
+    insertSession(session),
+    tellOpened(session),
+    ...also,
+    selectRefusal(session),
+  );
+  const isOpened = results[1]?.rowsAffected === 1;
   const row = results.at(-1)?.rows[0];
-  if (row?.['taken'] === 1) throw new VaultError('identifier_taken');
-  throw ipLimitReached(vault, (row?.['earliest_lapse'] ?? null) as number | null, now);
+  const isTaken = row?.['taken'] === 1;
+  sessions.add({ outcome: isOpened ? 'opened' : isTaken ? 'identifier_taken' : 'ip_limit_reached' });
+  if (isOpened) return;
+  if (isTaken) throw new VaultError('identifier_taken');
+  throw ipLimitReached(vault, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
 }
 
 /** Live sessions of the client and of everyone. */

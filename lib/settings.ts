@@ -52,7 +52,7 @@ const KEYS = {
   ATTESTATION_SIGNING_KEY: secret(
     'attestation keys, the current one first, previous ones behind commas',
     optional(secrecy.secrets(limit.ATTESTATION_KEYS_MAX)),
-    derived('derived from VAULT_SECRET'),
+    derived('<DATA_DIR>/attestation.keys after vault keys rotate, else derived from VAULT_SECRET'),
   ),
   REGISTRAR_DID: plain(
     'DID that attestations are issued by',
@@ -93,8 +93,8 @@ const UPSTREAMS = {
   ...FOLLOWER_SETTINGS,
   WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
   WEBHOOK_SECRET: secret(
-    'key that signs webhooks, whsec_ and base64 (Standard Webhooks)',
-    optional(secrecy.webhookSecret),
+    'keys that sign webhooks, whsec_ and base64 (Standard Webhooks), the current one first, previous ones behind commas',
+    optional(secrecy.webhookSecrets(limit.WEBHOOK_SECRETS_MAX)),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
 };

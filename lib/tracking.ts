@@ -61,8 +61,9 @@ async function settle(
   { block, blockHash, attempt }: Sent['mined'][number],
 ): Promise<boolean> {
   const isDeep = head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
-  const nextCheckAt = isDeep ? null : nextLook(relay, relayer.clock.now());
-  const results = await relayer.db.write(...mineRelay(relay, { txHash: attempt.hash, block, blockHash, nextCheckAt }));
+  const now = relayer.clock.now();
+  const place = { txHash: attempt.hash, block, blockHash, nextCheckAt: isDeep ? null : nextLook(relay, now) };
+  const results = await relayer.db.write(...mineRelay(relay, place, now));
   const isNews = results.at(-1)?.rowsAffected === 1;
   if (isNews && relay.status === 'signed') tell(relayer, relay, 'confirmed', { tx: attempt.hash, block });
   return isNews;
@@ -80,7 +81,7 @@ async function recover(relayer: Relayer, { head }: Standing, relay: RelayRow, no
   const depth = head - RELAY_SETTLED_BLOCKS;
   if (depth < 0 || (await readNonce(relayer, relayer.signer.address, depth)) <= nonce) return false;
   const isOurs = await isRegistered(relayer, relay);
-  await relayer.db.write(...(isOurs ? confirmRelay(relay) : [requeueRelay(relay)]));
+  await relayer.db.write(...(isOurs ? confirmRelay(relay, relayer.clock.now()) : [requeueRelay(relay)]));
   tell(relayer, relay, isOurs ? 'confirmed' : 'submitted', { reason: 'nonce_spent_elsewhere' });
   return true;
 }

@@ -39,22 +39,34 @@ export interface UpstreamAnswer {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Makes one bounded request that follows no redirect. Throws only `UpstreamError`. */
-export async function callUpstream(
-  { fetch: send, clock }: { readonly fetch: Fetch; readonly clock: Clock },
+export function callUpstream(
+  outside: Outside,
   request: UpstreamRequest,
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> {
+  return askUpstream(outside, request, limits.timeoutMs, (response) => readText(response, limits.maxBytes));
+}
+
+/** The same with another way to read the answer, which is within the time too. */
+export async function askUpstream<T>(
+  { fetch: send, clock }: Outside,
+  request: UpstreamRequest,
+  timeoutMs: number,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   const { url, ...init } = request;
   const controller = new AbortController();
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(limits.timeoutMs, () => reject(new UpstreamError('timeout')));
+    cancel = clock.after(timeoutMs, () => reject(new UpstreamError('timeout')));
   });
   try {
     // `send` is called unbound because Workers refuse their `fetch` with another `this`.
-    const answer = send(url, { ...init, redirect: 'manual', signal: controller.signal }).then((response) =>
-      read(response, limits.maxBytes),
-    );
+    const answer = send(url, { ...init, redirect: 'manual', signal: controller.signal }).then((response) => {
+      const { status, type } = response;
+      if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw new UpstreamError('redirect');
+      return read(response);
+    });
     // A race, and not the abort alone, so that a `fetch` that ignores its signal is bounded too.
     return await Promise.race([answer, late]);
   } catch (error) {
@@ -86,9 +98,12 @@ export async function measureUpstream<T>(
   }
 }
 
-async function read(response: Response, maxBytes: number): Promise<UpstreamAnswer> {
-  const { status, type } = response;
-  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw new UpstreamError('redirect');
+interface Outside {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+}
+
+async function readText(response: Response, maxBytes: number): Promise<UpstreamAnswer> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = '';
@@ -97,7 +112,7 @@ async function read(response: Response, maxBytes: number): Promise<UpstreamAnswe
     if (bytes > maxBytes) throw new UpstreamError('oversize');
     text += decoder.decode(chunk, { stream: true });
   }
-  return { status, text: text + decoder.decode() };
+  return { status: response.status, text: text + decoder.decode() };
 }
 
 async function* chunks(response: Response): AsyncGenerator<Uint8Array> {

@@ -1,13 +1,17 @@
 import { type Attestation, signAttestation } from './attestation.ts';
 import { equalText } from './bytes.ts';
 import { codeDigest } from './code.ts';
+import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import * as codes from './db/codes.ts';
-import type { Row } from './db/database.ts';
+import type { Row, Statement } from './db/database.ts';
+import { insertEvent } from './db/events.ts';
 import * as verifications from './db/verifications.ts';
-import type { Identifier } from './identifier.ts';
+import { eventOf } from './event.ts';
+import { type Identifier, maskIdentifier } from './identifier.ts';
+import { noteLimit } from './notices.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'sms' | 'metrics'>;
+type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'sms' | 'metrics' | 'app' | 'log' | 'notices'>;
 
 /** The outcome of a check. */
 export type Verdict = { readonly verified: true; readonly attestation: Attestation } | Refused;
@@ -54,15 +58,18 @@ type Outcome = Verdict | 'lost';
 
 /** The identifier's live code, or the verdict there is without one. */
 async function readLiveCode(
-  { db, config }: Services,
+  vault: Services,
   identifier: Identifier,
   now: number,
 ): Promise<{ live: Live; verdict?: undefined } | { live?: undefined; verdict: Verdict }> {
+  const { db, config } = vault;
   const [row] = await db.read(codes.selectNewestCode(identifier.key));
   const newest = row && codes.toLiveCode(row);
   if (!newest || newest.consumedAt !== null) return { verdict: NOTHING_SENT };
   if (now >= newest.expiresAt) return { verdict: EXPIRED };
   if (now < newest.blockedUntil) {
+    const limit = { name: 'guesses-per-identifier', limit: WRONG_GUESSES_MAX, bucket: identifier.key };
+    noteLimit(vault, { ...limit, windowSeconds: WRONG_GUESSES_BLOCK_MS / 1000 });
     return { verdict: { ...TOO_MANY, retryAfter: Math.ceil((newest.blockedUntil - now) / 1000) } };
   }
   if (newest.attempts >= config.maxVerifyAttempts) return { verdict: { ...TOO_MANY, attemptsRemaining: 0 } };
@@ -83,7 +90,8 @@ async function checkOwn(
   const mark = right
     ? verifications.markVerifiedIfChanged(identifier.key, now)
     : verifications.countWrongGuess(identifier.key, now, { ifChanged: true });
-  const [spent] = await vault.db.write(spend, mark);
+  const told = right ? tellVerified(vault, identifier, now) : tellExhausted(vault, identifier, live, now);
+  const [spent] = await vault.db.write(spend, mark, told);
   const row = spent?.rows[0];
   if (!row) return 'lost';
   return right ? verified(vault, identifier, now) : incorrect(vault, row);
@@ -106,18 +114,37 @@ async function checkWithProvider(
   if (answer === 'exhausted') return TOO_MANY;
   const at = vault.clock.now();
   if (answer === 'pending') {
-    await vault.db.write(verifications.countWrongGuess(identifier.key, at, { ifChanged: false }));
+    await vault.db.write(
+      verifications.countWrongGuess(identifier.key, at, { ifChanged: false }),
+      tellExhausted(vault, identifier, live, at),
+    );
     return incorrect(vault, row);
   }
   const [consumed] = await vault.db.write(
     codes.consumeCode(live.seq, at),
     verifications.markVerifiedIfChanged(identifier.key, at),
+    tellVerified(vault, identifier, at),
   );
   return consumed?.rowsAffected === 1 ? verified(vault, identifier, at) : 'lost';
 }
 
 function checkOf({ config }: Services, identifier: Identifier, live: Live, now: number): codes.CodeCheck {
   return { identifier: identifier.key, seq: live.seq, now, attemptsMax: config.maxVerifyAttempts };
+}
+
+/** Behind the statement that marks the identifier, and only if that did. */
+function tellVerified({ app }: Services, identifier: Identifier, at: number): Statement {
+  return insertEvent(eventOf('code.verified', { app, at }, shownOf(identifier)), { ifChanged: true });
+}
+
+/** Behind the statement that counts the guess: told when it was the code's last, or set off the identifier's block. */
+function tellExhausted({ app, config }: Services, identifier: Identifier, { seq }: Live, at: number): Statement {
+  const told = eventOf('code.exhausted', { app, at }, shownOf(identifier));
+  return insertEvent(told, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
+}
+
+function shownOf(identifier: Identifier) {
+  return { channel: identifier.channel, identifier: maskIdentifier(identifier) };
 }
 
 /** `spent` is the row of `spendAttempt`. */

@@ -2,9 +2,12 @@ import { type Context, createContext, type Env } from '../lib/context.ts';
 import { createWork } from '../lib/work.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
+import { consoleRoutes } from './console.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
+import { eventRoutes } from './events.ts';
 import { indexerRoutes } from './indexer.ts';
+import { metricsRoutes } from './metrics.ts';
 import { operatorRoutes } from './operator.ts';
 import { proxyRoutes } from './proxies.ts';
 import type { Row } from './route.ts';
@@ -12,6 +15,7 @@ import { createServe } from './serve.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export type { Env } from '../lib/context.ts';
 export type { Assets } from '../lib/files.ts';
@@ -28,6 +32,10 @@ export const ROWS: readonly Row[] = [
   ...proxyRoutes,
   ...indexerRoutes,
   ...operatorRoutes,
+  ...consoleRoutes,
+  ...eventRoutes,
+  ...metricsRoutes,
+  ...webhookRoutes,
 ];
 
 /** A running vault: `fetch` never throws; `work` does the background share and must be called about every second; `close` waits for what is being written. */
@@ -36,17 +44,25 @@ export interface Vault {
   fetch(request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response>;
   /** Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. */
   work(deadlineMs: number): Promise<void>;
-  /** Resolves once no write is under way. */
+  /** Ends all event streams and takes no new ones: what a host that stops does first, since a stream never ends by itself. */
+  endStreams(): void;
+  /** Ends the streams, and resolves once no write is under way. */
   close(): Promise<void>;
 }
 
 /** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
 export function createVault(env: Env): Vault {
   const vault = createContext(env);
-  return { fetch: createServe(vault, ROWS), work: createWork(vault), close: () => end(vault) };
+  return {
+    fetch: createServe(vault, ROWS),
+    work: createWork(vault),
+    close: () => end(vault),
+    endStreams: () => vault.hub.close(),
+  };
 }
 
-async function end({ db, leases }: Context): Promise<void> {
+async function end({ db, hub, leases }: Context): Promise<void> {
+  hub.close();
   // A lease that cannot be given back lapses by itself.
   await leases.release().catch(() => undefined);
   await db.idle();

@@ -3,6 +3,7 @@ import { BUNDLER_BATCH_MAX, BUNDLER_BODY_BYTES_MAX } from '../lib/constants.ts';
 import type { Context } from '../lib/context.ts';
 import { type ErrorCode, VaultError } from '../lib/error.ts';
 import { describeError } from '../lib/log.ts';
+import { noteRefusal } from '../lib/notices.ts';
 import { type Answer, json } from './answer.ts';
 import { answerFailure } from './boundary.ts';
 import { postJson, type Row } from './route.ts';
@@ -46,7 +47,10 @@ async function answerCall(vault: Context, message: unknown): Promise<Answer> {
   try {
     return json({ jsonrpc: '2.0', id, ...(await callBundler(vault, message)) });
   } catch (error) {
-    if (error instanceof VaultError && error.code in CODES) return refuse(id, error);
+    if (error instanceof VaultError && error.code in CODES) {
+      noteRefusal(vault, error);
+      return refuse(id, error);
+    }
     throw error;
   }
 }
@@ -57,6 +61,7 @@ async function answerItem(vault: Context, message: unknown): Promise<object> {
   try {
     return { jsonrpc: '2.0', id, ...(await callBundler(vault, message)) };
   } catch (error) {
+    noteRefusal(vault, error);
     const isKnown = error instanceof VaultError;
     const known = isKnown ? error : new VaultError('internal_error', 'internal_error', { cause: error });
     if (!(known.code in CODES)) {

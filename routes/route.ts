@@ -1,5 +1,5 @@
 import type { Context } from '../lib/context.ts';
-import type { RequestLimit } from '../lib/limits.ts';
+import type { FailureLimit, RequestLimit } from '../lib/limits.ts';
 import { randomId } from '../lib/random.ts';
 import type { Answer } from './answer.ts';
 import { type Fields, readFields, type Values } from './fields.ts';
@@ -15,6 +15,8 @@ export interface Call<Input> {
   readonly input: Input;
   /** The key the client's limits are counted under. */
   readonly client: string;
+  /** The address of the socket's other end, where the host knows it. */
+  readonly peer: string | undefined;
   readonly request: Request;
   /** There when the request has an `Idempotency-Key`. */
   readonly keep?: Keep;
@@ -25,6 +27,7 @@ export interface Incoming {
   readonly vault: Context;
   readonly request: Request;
   readonly client: string;
+  readonly peer: string | undefined;
 }
 
 /** A route as plain data: what `routes/index.ts` serves, and what the documents are read off. */
@@ -44,7 +47,7 @@ export interface Row {
 export type LimitName = 'reads' | 'proxy';
 
 /** A vault's own request limits. */
-export type Limits = Readonly<Record<LimitName, RequestLimit>>;
+export type Limits = Readonly<Record<LimitName, RequestLimit>> & { readonly operator: FailureLimit };
 
 interface Definition<F extends Fields> {
   readonly limit?: LimitName;
@@ -70,10 +73,10 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     query: fields,
     body: undefined,
     limit,
-    async answer({ vault, request, client }, limits) {
+    async answer({ vault, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const record = hasFields || request.url.includes('?') ? prepare(readQuery(request.url)) : NONE;
-      return handler({ vault, request, client, input: readFields(fields, record, 'query parameters') });
+      return handler({ vault, request, client, peer, input: readFields(fields, record, 'query parameters') });
     },
   };
 }
@@ -95,11 +98,11 @@ export function post<F extends Fields, G extends Fields = F>(
     body: fields,
     ...(other ? { otherBody: other.fields } : {}),
     limit,
-    async answer({ vault, request, client }, limits) {
+    async answer({ vault, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(request));
-      const asked = { vault, request, client };
+      const asked = { vault, request, client, peer };
       const isOther = other?.applies(vault, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
       const input = readFields(isOther ? other.fields : fields, record, 'required fields');
@@ -136,11 +139,11 @@ export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinit
     query: {},
     body: 'json',
     limit,
-    async answer({ vault, request, client }, limits) {
+    async answer({ vault, request, client, peer }, limits) {
       const spend = () => limits[limit](client);
       spend();
       readQuery(request.url);
-      return handler({ vault, request, client, input: await readJson(request, maxBytes), spend });
+      return handler({ vault, request, client, peer, input: await readJson(request, maxBytes), spend });
     },
   };
 }

@@ -1,13 +1,15 @@
 import { Router } from 'itty-router';
+import { OPERATOR_FAILURES_MAX } from '../lib/constants.ts';
 import type { Context } from '../lib/context.ts';
 import { VaultError } from '../lib/error.ts';
-import { createRequestLimit } from '../lib/limits.ts';
+import { createFailureLimit, createRequestLimit } from '../lib/limits.ts';
 import { describeError } from '../lib/log.ts';
+import { noteRefusal } from '../lib/notices.ts';
 import { randomId } from '../lib/random.ts';
 import type { Answer } from './answer.ts';
 import { answerFailure, answerPreflight, answerWrongMethod, callerRequestId, respond } from './boundary.ts';
 import { createFindClient } from './client.ts';
-import type { Limits, Row } from './route.ts';
+import type { Incoming, Limits, Row } from './route.ts';
 
 /** The rows of one path, by method. */
 type Family = ReadonlyMap<string, Row>;
@@ -30,8 +32,9 @@ export function createServe(vault: Context, rows: readonly Row[]) {
       const row = rowOf(family, request.method);
       if ('status' in row) answer = row;
       else {
-        const client = findClient(request, connection?.peer);
-        answer = await vault.run((own) => row.answer({ vault: own, request, client }, limits));
+        const peer = connection?.peer;
+        const client = findClient(request, peer);
+        answer = await vault.run((own) => answerRow(row, { vault: own, request, client, peer }, limits));
       }
     } catch (error) {
       answer = answerFailure(error);
@@ -40,6 +43,21 @@ export function createServe(vault: Context, rows: readonly Row[]) {
     measure(request, routeOf(family), answer.status, startedAt, requestId);
     return respond(answer, requestId, request.method === 'HEAD');
   };
+}
+
+/** Runs the row under the request's app; a limit's refusal is told of. */
+async function answerRow(row: Row, incoming: Incoming, limits: Limits): Promise<Answer> {
+  const { vault, request } = incoming;
+  // Copying the context costs more than a look-up does, and most vaults know one app.
+  const named = vault.config.apps.length > 0 ? request.headers.get('x-vault-app') : null;
+  const isNamed = named !== null && vault.config.apps.includes(named);
+  const own = isNamed ? { ...incoming, vault: { ...vault, app: named } } : incoming;
+  try {
+    return await row.answer(own, limits);
+  } catch (error) {
+    noteRefusal(own.vault, error);
+    throw error;
+  }
 }
 
 /** The row that serves the method, or the answer there is without one. Throws 404 `not_found`. */
@@ -77,6 +95,7 @@ function createLimits(vault: Context): Limits {
   return {
     reads: createRequestLimit(vault, { name: 'reads-per-ip', limit: rateLimitReadsPerIp }),
     proxy: createRequestLimit(vault, { name: 'proxy-per-ip', limit: rateLimitProxyPerIp }),
+    operator: createFailureLimit(vault, { name: 'operator-failures-per-ip', limit: OPERATOR_FAILURES_MAX }),
   };
 }
 

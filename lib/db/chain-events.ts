@@ -1,4 +1,5 @@
 import type { Condition, Statement } from './database.ts';
+import { insertEvents as tell } from './events.ts';
 
 /** An event of the registry or the factory; hashes and addresses are 0x-hex in lower case. */
 export interface ChainEvent {
@@ -33,6 +34,20 @@ export function insertEvents(events: readonly ChainEvent[], { sql, args }: Condi
       ON CONFLICT DO NOTHING`,
     args: { rows: JSON.stringify(rows), ...args },
   };
+}
+
+/** Tells of the deactivations among them that are not there yet, to the app the DID was registered under. */
+export function tellDeactivations(events: readonly ChainEvent[], now: number, { sql, args }: Condition): Statement {
+  const deactivated = events.filter(({ kind }) => kind === 'DIDDeactivated');
+  const rows = deactivated.map(({ block, logIndex, subject, txHash }) => [block, logIndex, subject, txHash]);
+  const part = {
+    type: 'did.deactivated',
+    app: `coalesce((SELECT app FROM registrations WHERE did_hash = value ->> 2 AND status <> 'failed' LIMIT 1), 'default')`,
+    data: { did_hash: 'value ->> 2', tx_hash: 'value ->> 3', block: 'value ->> 0' },
+    from: `FROM json_each(:rows) WHERE ${sql}
+      AND NOT EXISTS (SELECT 1 FROM chain_events WHERE block = value ->> 0 AND log_index = value ->> 1)`,
+  } as const;
+  return tell([part], { rows: JSON.stringify(rows), now, ...args });
 }
 
 /** Removes the events of later blocks. */

@@ -1,15 +1,19 @@
 import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Row, Statement, Value } from './database.ts';
+import { registrationRows, sessionRows } from './event-rows.ts';
+import { type EventRows, insertEvents, maskedIdentifier } from './events.ts';
+import { clearedAt } from './limit-clears.ts';
 import type { Fence } from './lock.ts';
 import { fenceHeld } from './lock.ts';
 import { type Claim, CONTENDS, type Strength } from './registrations.ts';
-import { SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from './sessions.ts';
+import { SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from './sessions.ts';
 
 /** A claim about to be recorded, with all that the one write judges. */
 export interface NewClaim extends Claim {
   readonly strength: Strength;
   /** The attestation that gives the right; null for a handle. */
   readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
+  readonly app: string;
   readonly ip: string;
   readonly perIp: number;
   readonly sessionExpiresAt: number;
@@ -32,25 +36,35 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   const held = fenceHeld(fence, claim.now);
   const args = { ...claimArgs(claim), ...held.args };
   const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
-  const statements = [
-    `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}${claim.relay ? ` AND ${RELAY_ADMISSION}` : ''}`,
-    `UPDATE sessions SET linked = 0, expires_at = :now
-      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker}) AND NOT ${SESSION_IS_ON_CHAIN}`,
-    `UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`,
-    `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
+  const tell = (parts: readonly EventRows[]) => {
+    const { sql } = insertEvents(parts, {});
+    return insertEvents(parts, pick(args, sql));
+  };
+  const change = (sql: string) => ({ sql, args: pick(args, sql) });
+  return [
+    change(
+      `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}${claim.relay ? ` AND ${RELAY_ADMISSION}` : ''}`,
+    ),
+    change(`UPDATE sessions SET linked = 0, expires_at = :now
+      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker}) AND NOT ${SESSION_IS_ON_CHAIN}`),
+    tell([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
+    change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
+    change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
         smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
-      SELECT :identifier, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
-        :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`,
-    `INSERT INTO attestation_uses (signature, expires_at)
-      SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`,
-    `INSERT INTO sessions (identifier, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
-      SELECT :identifier, :did, :alias_hash, :did_hash, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
+      SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
+        :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
+    change(`INSERT INTO attestation_uses (signature, expires_at)
+      SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`),
+    tell([...NEW_REGISTRATION, ...NEW_SESSION]),
+    change(`INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
       ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
+        app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
-        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
-    ...(claim.relay ? [INSERT_RELAY] : []),
+        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`),
+    ...(claim.relay ? [change(INSERT_RELAY)] : []),
+    selectClaimRefusal(claim),
   ];
-  return [...statements.map((sql) => ({ sql, args: pick(args, sql) })), selectClaimRefusal(claim)];
 }
 
 /** What would refuse the claim now. */
@@ -107,7 +121,7 @@ const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifi
 
 /** The identifier's own session, if it has another DID, is taken over and no new one. */
 const IP_HAS_ROOM = `(SELECT count(*) FROM sessions
-  WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_IS_LIVE}) < :per_ip`;
+  WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}) < :per_ip`;
 
 const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
 
@@ -118,6 +132,39 @@ const ADMISSION = `NOT EXISTS (SELECT 1 FROM registrations WHERE ${CONTENDS} AND
 
 const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
 
+const IS_NEW = `identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
+
+/** Read from the row just written. */
+const NEW_REGISTRATION: readonly EventRows[] = [
+  registrationRows('registration.submitted', `FROM registrations WHERE ${IS_NEW}`),
+  registrationRows('registration.proven', `FROM registrations WHERE ${IS_NEW} AND :strength > 0`),
+];
+
+const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
+
+/** Told before the session's row is written, which then says nothing of the one it replaces. */
+const NEW_SESSION: readonly EventRows[] = [
+  sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE}`),
+  {
+    type: 'session.taken_over',
+    app: ':app',
+    data: {
+      identifier: maskedIdentifier('identifier'),
+      channel: ':channel',
+      did: ':did',
+      previous_did: 'did',
+    },
+    from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE}`,
+  },
+  claimed('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
+  claimed('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
+];
+
+/** Told of the session that the claim opens or links. */
+function claimed(type: 'session.created' | 'session.linked', when: string): EventRows {
+  return sessionRows(type, `FROM registrations WHERE ${IS_NEW} AND ${when}`);
+}
+
 const SELECT_REFUSAL = `SELECT
   ${ATTESTATION_USED} AS attestation_used,
   EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed' AND strength >= :strength) AS credential_taken,
@@ -125,10 +172,10 @@ const SELECT_REFUSAL = `SELECT
     OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
   EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
-  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now) AS earliest_lapse`;
+  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`;
 
 /** One that failed before it had a nonce has cost nothing. */
-const COUNTED_RELAYS = `FROM relays WHERE created_at > :day_ago AND NOT (status = 'failed' AND nonce IS NULL)`;
+const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND NOT (status = 'failed' AND nonce IS NULL)`;
 
 const RELAY_DAY_IS_FULL = `(SELECT count(*) ${COUNTED_RELAYS}) >= :relay_daily_max`;
 
@@ -152,6 +199,7 @@ const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {
     identifier: claim.identifier,
+    app: claim.app,
     channel: claim.channel,
     did: claim.did,
     did_hash: claim.didHash,

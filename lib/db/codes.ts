@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Row, Statement, Value } from './database.ts';
+import type { Condition, Row, Statement, Value } from './database.ts';
+import { clearedAt } from './limit-clears.ts';
 
 /** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
 export interface NewCode {
@@ -19,14 +20,19 @@ export interface SendLimits {
   readonly smsDaily: number;
 }
 
+/** Where each limit's window begins: what the operator cleared counts no more. */
+const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
+const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
+const SMS_SINCE = `max(:day_ago, ${clearedAt('sms-per-day')})`;
+
 /** One statement that writes the send only while every limit has room; `rowsAffected` 0 means a limit refused. */
 export function insertCode(code: NewCode, limits: SendLimits): Statement {
   return {
     sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest)
       SELECT :id, :identifier, :channel, :ip, :now, :expires_at, :digest
-      WHERE (SELECT count(*) FROM codes WHERE ip = :ip AND sent_at > :day_ago) < :per_ip
-        AND (:channel <> 'email' OR (SELECT count(*) FROM codes WHERE identifier = :identifier AND sent_at > :hour_ago) < :per_identifier)
-        AND (:channel <> 'sms' OR (SELECT count(*) FROM codes WHERE channel = 'sms' AND sent_at > :day_ago) < :sms_daily)`,
+      WHERE (SELECT count(*) FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE}) < :per_ip
+        AND (:channel <> 'email' OR (SELECT count(*) FROM codes WHERE identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE}) < :per_identifier)
+        AND (:channel <> 'sms' OR (SELECT count(*) FROM codes WHERE channel = 'sms' AND sent_at > ${SMS_SINCE}) < :sms_daily)`,
     args: { ...windowArgs(code, limits), id: code.id, now: code.now, expires_at: code.expiresAt, digest: code.digest },
   };
 }
@@ -35,10 +41,10 @@ export function insertCode(code: NewCode, limits: SendLimits): Statement {
 export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
   return {
     sql: `SELECT
-      (SELECT sent_at FROM codes WHERE ip = :ip AND sent_at > :day_ago ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) AS ip_at,
-      (SELECT sent_at FROM codes WHERE :channel = 'email' AND identifier = :identifier AND sent_at > :hour_ago
+      (SELECT sent_at FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) AS ip_at,
+      (SELECT sent_at FROM codes WHERE :channel = 'email' AND identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE}
         ORDER BY seq DESC LIMIT 1 OFFSET :per_identifier - 1) AS identifier_at,
-      (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > :day_ago
+      (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > ${SMS_SINCE}
         ORDER BY sent_at DESC LIMIT 1 OFFSET :sms_daily - 1) AS sms_at`,
     args: windowArgs(code, limits),
   };
@@ -96,6 +102,14 @@ export function spendAttempt({ identifier, seq, now, attemptsMax }: CodeCheck, c
         AND NOT EXISTS (SELECT 1 FROM verifications WHERE identifier = :identifier AND blocked_until > :now)
       RETURNING attempts`,
     args: { identifier, seq, now, attempts_max: attemptsMax },
+  };
+}
+
+/** True of a code that has no attempts left. */
+export function isExhausted(seq: number, attemptsMax: number): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND attempts >= :attempts_max)`,
+    args: { seq, attempts_max: attemptsMax },
   };
 }
 

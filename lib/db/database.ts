@@ -5,6 +5,8 @@ export type Value = null | string | number | bigint;
 export interface Statement {
   readonly sql: string;
   readonly args: Readonly<Record<string, Value>>;
+  /** It writes events: streams are told once it is committed. */
+  readonly tells?: true;
 }
 
 /** Part of a WHERE, with the arguments it names. */

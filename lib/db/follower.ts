@@ -1,6 +1,12 @@
 import { FOLLOWER_CLEAR_ROWS_MAX } from '../constants.ts';
 import { deleteBlocksAfter, type KnownBlock, rememberBlock } from './chain-blocks.ts';
-import { type ChainEvent, deleteEventsAfter, deleteNewestEvents, insertEvents } from './chain-events.ts';
+import {
+  type ChainEvent,
+  deleteEventsAfter,
+  deleteNewestEvents,
+  insertEvents,
+  tellDeactivations,
+} from './chain-events.ts';
 import type { Condition, Row, Statement } from './database.ts';
 import { linkSessions, unlinkSessions } from './sessions.ts';
 
@@ -54,7 +60,7 @@ export interface ReadRange {
   readonly events: readonly ChainEvent[];
 }
 
-/** Stores a range, links the sessions whose alias is in it, and moves on; the last statement's `rowsAffected` is the verdict. */
+/** Stores a range (its second statement, if it has events), links the sessions whose alias is in it, and moves on; the last statement's `rowsAffected` is the verdict. */
 export function advance(
   { from, last, events }: ReadRange,
   head: number,
@@ -63,8 +69,8 @@ export function advance(
 ): Statement[] {
   const hasAlias = events.some(({ kind }) => kind === 'AliasRegistered');
   return [
-    ...(events.length > 0 ? [insertEvents(events, standing)] : []),
-    ...(hasAlias ? [linkSessions(from, now, standing)] : []),
+    ...(events.length > 0 ? [tellDeactivations(events, now, standing), insertEvents(events, standing)] : []),
+    ...(hasAlias ? linkSessions(from, now, standing) : []),
     ...rememberBlock(last, standing),
     moveTo(last, head, now, standing),
   ];
@@ -79,7 +85,7 @@ export function rewind(
   standing: Condition,
 ): Statement[] {
   return [
-    unlinkSessions(block.number + 1, lapseAt, standing),
+    ...unlinkSessions({ from: block.number + 1, lapseAt, now }, standing),
     deleteEventsAfter(block.number, standing),
     deleteBlocksAfter(block.number, standing),
     moveTo(block, head, now, standing),
@@ -92,10 +98,10 @@ export function noteLook({ head, seenAt }: Pick<Position, 'head' | 'seenAt'>, { 
 }
 
 /** Takes back a bounded part of everything; the last statement's `rowsAffected` tells whether more is left. A position cleared halfway belongs to no source. */
-export function clear(lapseAt: number, lease: Condition): Statement[] {
+export function clear(lapseAt: number, now: number, lease: Condition): Statement[] {
   return [
     { sql: `UPDATE follower SET source = '' WHERE ${lease.sql}`, args: lease.args },
-    unlinkSessions(0, lapseAt, lease),
+    ...unlinkSessions({ from: 0, lapseAt, now }, lease),
     deleteBlocksAfter(-1, lease),
     deleteNewestEvents(FOLLOWER_CLEAR_ROWS_MAX, lease),
   ];

@@ -54,7 +54,7 @@ export function keepAnswer(
 ): Statement {
   return {
     sql: `UPDATE idempotency SET status = :status, body = :body, expires_at = :expires_at
-      WHERE key = :key AND owner = :owner${ifChanged ? ' AND changes() = 1' : ''}`,
+      WHERE key = :key AND owner = :owner${ifChanged ? ' AND changes() > 0' : ''}`,
     args: { key, owner, status, body, expires_at: expiresAt },
   };
 }

@@ -1,4 +1,6 @@
 import type { Statement } from './database.ts';
+import { registrationRows, tellFailed } from './event-rows.ts';
+import { insertEvents } from './events.ts';
 import type { Attempt, RelayRow } from './relays.ts';
 import { SESSION_IS_ON_CHAIN } from './sessions.ts';
 import type { Signer } from './signers.ts';
@@ -50,8 +52,13 @@ export interface Place {
 }
 
 /** Notes that the transaction is in a block, which confirms the registration; the last statement's `rowsAffected` tells whether that is news. */
-export function mineRelay(relay: RelayRow, { txHash, block, blockHash, nextCheckAt }: Place): readonly Statement[] {
+export function mineRelay(
+  relay: RelayRow,
+  { txHash, block, blockHash, nextCheckAt }: Place,
+  now: number,
+): readonly Statement[] {
   return [
+    tellConfirmed(relay, now, txHash),
     {
       sql: `UPDATE relays SET status = CASE WHEN :next IS NULL THEN 'confirmed' ELSE 'mined' END, next_check_at = :next,
           checks = checks + 1 WHERE id = :id AND status IN ('signed', 'mined')`,
@@ -66,8 +73,9 @@ export function mineRelay(relay: RelayRow, { txHash, block, blockHash, nextCheck
 }
 
 /** Ends a relay whose DID the registry has with the right controller, though none of its own transactions is known to have done it. */
-export function confirmRelay(relay: RelayRow): readonly Statement[] {
+export function confirmRelay(relay: RelayRow, now: number): readonly Statement[] {
   return [
+    tellConfirmed(relay, now, relay.txHash),
     {
       sql: `UPDATE relays SET status = 'confirmed', next_check_at = NULL WHERE id = :id AND next_check_at IS NOT NULL`,
       args: { id: relay.id },
@@ -92,6 +100,10 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
         WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
       args: { registration_id: relay.registrationId },
     },
+    insertEvents(
+      [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
+      { registration_id: relay.registrationId, now },
+    ),
   ];
 }
 
@@ -116,6 +128,11 @@ export function requeueRelay(relay: RelayRow): Statement {
 /** Fails a relay and its registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
+    tellFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
+      registration_id: relay.registrationId,
+      reason,
+      now,
+    }),
     {
       sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE (identifier, did) IN
         (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')
@@ -157,12 +174,24 @@ export function withdrawRelay(relay: RelayRow, attestation: string, now: number)
         AND NOT ${SESSION_IS_ON_CHAIN}`,
       args: { id, registration_id: registrationId, now },
     },
+    tellFailed(
+      `FROM registrations WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
+      `'withdrawn'`,
+      { id, registration_id: registrationId, now },
+    ),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn'
         WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
       args: { id, registration_id: registrationId },
     },
   ];
+}
+
+/** Told when it is news; the transaction is the one that was mined. */
+function tellConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
+  const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
+  const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
+  return insertEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
 }
 
 /** The attempt, and the transaction that is now expected; both only if the statement before changed its row. */

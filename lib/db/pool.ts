@@ -15,17 +15,22 @@ export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
   let used = 0;
 
   async function acquire(): Promise<void> {
-    if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the database queue is full');
+    if (waiting.length >= DATABASE_QUEUE_MAX) {
+      report.refused();
+      throw new Error('the database queue is full');
+    }
     const asked = clock.monotonic();
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    await new Promise<void>((resolve) => report.pending(waiting.push(resolve)));
     report.waited((clock.monotonic() - asked) / 1000);
   }
 
   function release(): void {
     // Handed straight on, a connection cannot be taken by someone who came later.
     const next = waiting.shift();
-    if (next) next();
-    else report.used(--used);
+    if (next) {
+      report.pending(waiting.length);
+      next();
+    } else report.used(--used);
   }
 
   return {
@@ -67,6 +72,10 @@ function createReport(metrics: Metrics, maxConnections: number) {
     .of({});
   const connections = metrics.gauge('vault_db_pool_connections', 'Connections by state.');
   const [usedConnections, idleConnections] = [connections.of({ state: 'used' }), connections.of({ state: 'idle' })];
+  const pending = metrics.gauge('vault_db_pool_pending_requests', 'Requests that wait for a connection.').of({});
+  const refusals = metrics
+    .counter('vault_db_pool_refused_total', 'Requests refused because the line for a connection was full.')
+    .of({});
   const known = new Map<string, ReturnType<typeof seriesOf>>();
   const seriesOf = (operation: string, outcome: Outcome) => ({
     count: queries.of({ operation, outcome }),
@@ -84,6 +93,8 @@ function createReport(metrics: Metrics, maxConnections: number) {
   used(0);
   return {
     used,
+    pending: pending.set,
+    refused: () => refusals.add(),
     waited: (seconds: number) => wait.observe(seconds),
     ended(operation: string, outcome: Outcome, seconds: number) {
       const key = `${operation} ${outcome}`;

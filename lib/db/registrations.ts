@@ -1,4 +1,6 @@
 import type { Row, Statement } from './database.ts';
+import { registrationRows, tellFailed } from './event-rows.ts';
+import { insertEvents } from './events.ts';
 import { SESSION_IS_ON_CHAIN } from './sessions.ts';
 
 /** `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and credential. */
@@ -50,12 +52,33 @@ export function selectContenders({ identifier, did, credentialId }: Claim): Stat
   };
 }
 
+/** How the operator looks for registrations. */
+export type RegistrationKey = 'identifier' | 'credential_id' | 'did';
+
+/** The registrations of an identifier, a credential or a DID, live and failed, the newest first. */
+export function selectRegistrationsBy(key: RegistrationKey, value: string, limit: number): Statement {
+  // Apart, because each status has indexes of its own.
+  return {
+    sql: `SELECT * FROM registrations WHERE ${key} = :value AND status <> 'failed'
+      UNION ALL SELECT * FROM registrations WHERE ${key} = :value AND status = 'failed' ORDER BY id DESC LIMIT :limit`,
+    args: { value, limit },
+  };
+}
+
 /** What is told of the live registration of a credential, one row or none: only the columns the hottest look-up shows. */
 export function selectByCredential(credentialId: string): Statement {
   return {
     sql: `SELECT did, channel, status, strength, tx_hash, block_number, smart_account, registered_at
       FROM registrations WHERE credential_id = :credential_id AND status <> 'failed'`,
     args: { credential_id: credentialId },
+  };
+}
+
+/** Up to `limit` registrations of whatever status behind an id, in the order of their ids: for the operator's export. */
+export function selectRegistrationsAfter(id: number, limit: number): Statement {
+  return {
+    sql: `SELECT * FROM registrations WHERE id > :id ORDER BY id LIMIT :limit`,
+    args: { id: BigInt(id), limit: BigInt(limit) },
   };
 }
 
@@ -89,8 +112,13 @@ function leaseArgs({ id, nextCheckAt }: Leased) {
 }
 
 /** Confirms a leased registration. */
-export function confirmRegistration(leased: Leased, seen: Confirmation): Statement {
-  return {
+export function confirmRegistration(leased: Leased, seen: Confirmation, now: number): readonly Statement[] {
+  const news = [
+    registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
+    registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND strength = 0 AND :strength > 0`),
+  ];
+  const told = insertEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
+  const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', strength = max(strength, :strength), block_number = :block,
         mined_block = :block, mined_hash = :hash, next_check_at = :next
       WHERE ${IS_LEASED}`,
@@ -102,11 +130,14 @@ export function confirmRegistration(leased: Leased, seen: Confirmation): Stateme
       next: seen.nextCheckAt,
     },
   };
+  return [told, confirmed];
 }
 
 /** Puts off a leased registration's next look; a confirmed registration whose receipt is gone falls back to submitted and its patience starts anew. */
-export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): Statement {
-  return {
+export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
+  const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
+  const told = insertEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
+  const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
         unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
@@ -114,11 +145,13 @@ export function postponeRegistration(leased: Leased, now: number, nextCheckAt: n
       WHERE ${IS_LEASED}`,
     args: { ...leaseArgs(leased), now, next: nextCheckAt },
   };
+  return [told, postponed];
 }
 
 /** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
 export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
   return [
+    tellFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
     {
       sql: `UPDATE sessions SET linked = 0, expires_at = :now
         WHERE (identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})

@@ -1,100 +1,8 @@
+import { MAIN_JOB } from './schema-first.ts';
+
 /** The tables, as an append-only list: a published migration is never edited, a change is a new entry. `docs/storage.md` explains every column. */
 export const MIGRATIONS: readonly Migration[] = [
-  {
-    version: 1,
-    name: 'the main job',
-    statements: [
-      // One row a send: what the limits count, and the code's digest itself. The newest row of an identifier is its live code.
-      `CREATE TABLE codes (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL,
-        identifier TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        ip TEXT NOT NULL,
-        sent_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        digest TEXT,
-        attempts INTEGER NOT NULL DEFAULT 0,
-        delivery TEXT NOT NULL DEFAULT 'pending',
-        consumed_at INTEGER
-      ) STRICT`,
-      `CREATE INDEX codes_by_identifier ON codes (identifier)`,
-      `CREATE INDEX codes_by_ip ON codes (ip)`,
-      `CREATE INDEX codes_by_time ON codes (sent_at)`,
-      `CREATE INDEX codes_sms ON codes (sent_at) WHERE channel = 'sms'`,
-      `CREATE INDEX codes_pending ON codes (expires_at) WHERE delivery = 'pending'`,
-      `CREATE TABLE verifications (
-        identifier TEXT PRIMARY KEY,
-        verified_at INTEGER,
-        wrong_guesses INTEGER NOT NULL DEFAULT 0,
-        blocked_until INTEGER NOT NULL DEFAULT 0
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE sessions (
-        identifier TEXT PRIMARY KEY,
-        did TEXT NOT NULL,
-        ip TEXT NOT NULL,
-        created_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        linked INTEGER NOT NULL DEFAULT 0
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE INDEX sessions_by_ip ON sessions (ip)`,
-      `CREATE INDEX sessions_unlinked ON sessions (expires_at) WHERE linked = 0`,
-      // Counting all linked sessions at every status request would read the whole table: triggers keep the number.
-      `CREATE TABLE tallies (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
-      `INSERT INTO tallies (name, value) VALUES ('linked_sessions', 0)`,
-      `CREATE TRIGGER sessions_tally_insert AFTER INSERT ON sessions WHEN new.linked = 1 BEGIN
-        UPDATE tallies SET value = value + 1 WHERE name = 'linked_sessions'; END`,
-      `CREATE TRIGGER sessions_tally_update AFTER UPDATE OF linked ON sessions WHEN new.linked <> old.linked BEGIN
-        UPDATE tallies SET value = value + new.linked - old.linked WHERE name = 'linked_sessions'; END`,
-      `CREATE TRIGGER sessions_tally_delete AFTER DELETE ON sessions WHEN old.linked = 1 BEGIN
-        UPDATE tallies SET value = value - 1 WHERE name = 'linked_sessions'; END`,
-      `CREATE TABLE registrations (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        identifier TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        did TEXT NOT NULL,
-        did_hash TEXT NOT NULL,
-        alias_hash TEXT NOT NULL,
-        credential_id TEXT NOT NULL,
-        tx_hash TEXT NOT NULL,
-        block_number INTEGER,
-        smart_account TEXT,
-        proof TEXT,
-        status TEXT NOT NULL,
-        failure TEXT,
-        strength INTEGER NOT NULL DEFAULT 0,
-        registered_at INTEGER NOT NULL,
-        unseen_since INTEGER NOT NULL,
-        mined_block INTEGER,
-        mined_hash TEXT,
-        next_check_at INTEGER,
-        checks INTEGER NOT NULL DEFAULT 0
-      ) STRICT`,
-      // A failed registration frees its identifier, DID and credential, so only the others are unique.
-      `CREATE UNIQUE INDEX registrations_identifier ON registrations (identifier) WHERE status <> 'failed'`,
-      `CREATE UNIQUE INDEX registrations_did ON registrations (did) WHERE status <> 'failed'`,
-      `CREATE UNIQUE INDEX registrations_credential ON registrations (credential_id) WHERE status <> 'failed'`,
-      `CREATE INDEX registrations_due ON registrations (next_check_at) WHERE next_check_at IS NOT NULL`,
-      `CREATE TABLE attestation_uses (signature TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
-      `CREATE INDEX attestation_uses_by_expiry ON attestation_uses (expires_at)`,
-      `CREATE TABLE idempotency (
-        key TEXT PRIMARY KEY,
-        request TEXT NOT NULL,
-        owner TEXT NOT NULL,
-        status INTEGER,
-        body TEXT,
-        expires_at INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE INDEX idempotency_by_expiry ON idempotency (expires_at)`,
-      `CREATE TABLE identifier_rows (
-        key TEXT PRIMARY KEY,
-        fence INTEGER NOT NULL,
-        leased_until INTEGER NOT NULL,
-        admitted INTEGER NOT NULL DEFAULT 0
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE INDEX identifier_rows_by_lease ON identifier_rows (leased_until)`,
-    ],
-  },
+  MAIN_JOB,
   {
     version: 3,
     name: 'sponsored user operations',
@@ -195,6 +103,84 @@ export const MIGRATIONS: readonly Migration[] = [
         kind TEXT NOT NULL
       ) STRICT`,
       `CREATE INDEX relay_attempts_by_relay ON relay_attempts (relay_id)`,
+    ],
+  },
+  {
+    version: 6,
+    name: 'events',
+    statements: [
+      // AUTOINCREMENT: an id is never given out again, also when the newest events are gone.
+      `CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        app TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        type TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        data TEXT NOT NULL
+      ) STRICT`,
+      `CREATE INDEX events_by_app ON events (app, id)`,
+      // One row a token: the stream that was opened last with it. A takeover is a new row with a greater seq.
+      `CREATE TABLE streams (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        cid TEXT NOT NULL UNIQUE,
+        expires_at INTEGER NOT NULL
+      ) STRICT`,
+      `CREATE INDEX streams_by_expiry ON streams (expires_at)`,
+      `CREATE TABLE limit_notices (bucket TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+      `CREATE INDEX limit_notices_by_end ON limit_notices (until)`,
+      // What was spent of a limit's bucket up to this moment counts no more: the operator cleared it.
+      `CREATE TABLE limit_clears (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (kind, key)
+      ) STRICT, WITHOUT ROWID`,
+      // Tells a key from the one that was in force before.
+      `CREATE TABLE key_marks (name TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+      `ALTER TABLE sessions ADD COLUMN app TEXT NOT NULL DEFAULT 'default'`,
+      `ALTER TABLE registrations ADD COLUMN app TEXT NOT NULL DEFAULT 'default'`,
+      `CREATE INDEX registrations_by_did_hash ON registrations (did_hash)`,
+      // The operator finds the failed ones too, which the unique indexes leave out.
+      `CREATE INDEX registrations_failed_identifier ON registrations (identifier) WHERE status = 'failed'`,
+      `CREATE INDEX registrations_failed_credential ON registrations (credential_id) WHERE status = 'failed'`,
+    ],
+  },
+  {
+    version: 7,
+    name: 'webhooks',
+    statements: [
+      // One row: the last event that was copied into deliveries.
+      `CREATE TABLE webhook_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), event_id INTEGER NOT NULL) STRICT`,
+      // A copy of the event, because a dead letter outlives it.
+      `CREATE TABLE webhook_deliveries (
+        event_id INTEGER PRIMARY KEY,
+        app TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        type TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        data TEXT NOT NULL,
+        status TEXT NOT NULL DEFAULT 'queued',
+        attempts INTEGER NOT NULL DEFAULT 0,
+        next_attempt_at INTEGER,
+        give_up_at INTEGER NOT NULL,
+        last_status INTEGER,
+        last_error TEXT,
+        created_at INTEGER NOT NULL,
+        settled_at INTEGER
+      ) STRICT`,
+      `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
+      `CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (status, settled_at) WHERE settled_at IS NOT NULL`,
+    ],
+  },
+  {
+    version: 8,
+    name: 'revoked tokens',
+    statements: [
+      `CREATE TABLE token_revocations (
+        cid TEXT PRIMARY KEY,
+        revoked_at INTEGER NOT NULL,
+        expires_at INTEGER
+      ) STRICT, WITHOUT ROWID`,
     ],
   },
 ];

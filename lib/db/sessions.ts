@@ -1,9 +1,13 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement } from './database.ts';
+import { sessionRows, tellSessions } from './event-rows.ts';
+import { insertEvents } from './events.ts';
+import { clearedAt } from './limit-clears.ts';
 
 /** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
 export interface NewSession {
   readonly identifier: string;
+  readonly app: string;
   readonly did: string;
   readonly aliasHash: string;
   readonly didHash: string;
@@ -16,25 +20,49 @@ export interface NewSession {
 /** SQL that is true of a session row that counts: linked for good, or not lapsed yet. Needs `:now`. */
 export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
 
+/** SQL that is true of a session row that takes a slot of its IP: a live one that the operator has not cleared. Needs `:now` and `:ip`. */
+export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('registrations-per-ip', ':ip')}`;
+
 /** SQL that is true of a session row whose alias the registry leads to its DID, as far as the follower has read. */
 export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
   WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
 
+/** True where a session may be opened. */
+const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
+  AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
+  AND (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}) < :per_ip`;
+
+/** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
+export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
+  return tellSessions('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`, {
+    identifier,
+    ip,
+    now,
+    per_ip: perIp,
+  });
+}
+
+/** Tells of the session that `insertSession`, just before in the batch, opened, if it did. */
+export function tellOpened({ identifier, now }: NewSession): Statement {
+  const opened = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
+  const parts = [sessionRows('session.created', opened), sessionRows('session.linked', `${opened} AND linked = 1`)];
+  return insertEvents(parts, { identifier, now });
+}
+
 /** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. It is linked at once when the chain has its alias already. */
 export function insertSession(session: NewSession): Statement {
-  const { identifier, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
+  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
   return {
-    sql: `INSERT INTO sessions (identifier, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
-      SELECT :identifier, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
+    sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
         WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
-      WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
-        AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
-        AND (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_IS_LIVE}) < :per_ip
+      WHERE ${ADMITS}
       ON CONFLICT (identifier) DO UPDATE SET
-        did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
+        app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
         created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`,
     args: {
       identifier,
+      app,
       did,
       alias_hash: aliasHash,
       did_hash: didHash,
@@ -47,22 +75,31 @@ export function insertSession(session: NewSession): Statement {
 }
 
 /** Links the live sessions whose alias was registered for their DID in block `from` or later. */
-export function linkSessions(from: number, now: number, { sql, args }: Condition): Statement {
-  return {
-    sql: `UPDATE sessions SET linked = 1 WHERE linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`,
-    args: { from, now, ...args },
-  };
+export function linkSessions(from: number, now: number, { sql, args }: Condition): readonly Statement[] {
+  const linked = `linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`;
+  const named = { from, now, ...args };
+  return [
+    tellSessions('session.linked', `FROM sessions WHERE ${linked}`, named),
+    { sql: `UPDATE sessions SET linked = 1 WHERE ${linked}`, args: named },
+  ];
 }
 
 /** Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt` unless they are linked again. */
-export function unlinkSessions(from: number, lapseAt: number, { sql, args }: Condition): Statement {
-  return {
-    sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE linked = 1 AND ${ALIAS_SINCE}
-      AND NOT EXISTS (SELECT 1 FROM registrations
-        WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
-      AND ${sql}`,
-    args: { from, lapse_at: lapseAt, ...args },
-  };
+export function unlinkSessions(
+  { from, lapseAt, now }: { readonly from: number; readonly lapseAt: number; readonly now: number },
+  { sql, args }: Condition,
+): readonly Statement[] {
+  const unlinked = `linked = 1 AND ${ALIAS_SINCE}
+    AND NOT EXISTS (SELECT 1 FROM registrations
+      WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
+    AND ${sql}`;
+  return [
+    tellSessions('session.unlinked', `FROM sessions WHERE ${unlinked}`, { from, now, ...args }),
+    {
+      sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE ${unlinked}`,
+      args: { from, lapse_at: lapseAt, ...args },
+    },
+  ];
 }
 
 const ALIAS_SINCE = `(alias_hash, did_hash) IN
@@ -74,7 +111,7 @@ export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
     sql: `SELECT
       EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
         OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
-      (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now) AS earliest_lapse`,
+      (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`,
     args: { identifier, ip, now },
   };
 }
@@ -92,7 +129,7 @@ export function selectLinked(identifier: string): Statement {
 export function selectSessionCounts(ip: string, now: number): Statement {
   return {
     sql: `SELECT
-      (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_IS_LIVE}) AS by_ip,
+      (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}) AS by_ip,
       (SELECT value FROM tallies WHERE name = 'linked_sessions')
         + (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at > :now) AS total`,
     args: { ip, now },
@@ -100,10 +137,12 @@ export function selectSessionCounts(ip: string, now: number): Statement {
 }
 
 /** Removes sessions that lapsed without a DID. */
-export function sweepSessions(now: number): Statement {
-  return {
-    sql: `DELETE FROM sessions WHERE linked = 0 AND identifier IN
-      (SELECT identifier FROM sessions WHERE linked = 0 AND expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { now },
-  };
+export function sweepSessions(now: number): readonly Statement[] {
+  // Ordered, so that both statements mean the same rows.
+  const lapsed = `linked = 0 AND identifier IN (SELECT identifier FROM sessions
+    WHERE linked = 0 AND expires_at <= :now ORDER BY expires_at, identifier LIMIT ${SWEEP_ROWS_MAX})`;
+  return [
+    tellSessions('session.lapsed', `FROM sessions WHERE ${lapsed}`, { now }),
+    { sql: `DELETE FROM sessions WHERE ${lapsed}`, args: { now } },
+  ];
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
 import type { Metrics } from '../metrics.ts';
 import { createCommit } from './commit.ts';
-import type { Database, Row, Statement, Store, Value } from './database.ts';
+import type { Database, Result, Row, Statement, Store, Value } from './database.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
 
@@ -24,6 +24,8 @@ interface Settings {
   readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
   /** Shared by stores on one database, so that the others need not ask again. */
   readonly schema?: Schema;
+  /** Called with the number of events once a write that told some is durable. */
+  readonly told?: (events: number) => void;
 }
 
 /** Whether the tables are known to be up to date. */
@@ -39,6 +41,7 @@ export function createStore({
   maxConnections,
   migrate = migrateTables,
   schema = { isCurrent: false },
+  told = () => undefined,
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
   const engine = pooled(database, pool.run);
@@ -76,11 +79,19 @@ export function createStore({
     }
   }
 
+  async function write(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const results = await commit.write(statements.map(bind));
+    let events = 0;
+    for (let i = 0; i < statements.length; i++) if (statements[i]?.tells) events += results[i]?.rowsAffected ?? 0;
+    if (events > 0) told(events);
+    return results;
+  }
+
   return {
     ready: () => counted(ready),
     raw: (statement) => counted(() => rowsOf(statement)),
     read: (statement) => counted(() => rowsOf(statement), ready),
-    write: (...statements) => counted(() => commit.write(statements.map(bind)), ready),
+    write: (...statements) => counted(() => write(statements), ready),
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
 }

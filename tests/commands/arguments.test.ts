@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { flagOf, parseArguments, UsageError } from '../../commands/arguments.ts';
+import { flagOf, needOption, parseArguments, UsageError } from '../../commands/arguments.ts';
 import { SETTING_NAMES } from '../../lib/config.ts';
 import { SETTINGS } from '../../lib/settings.ts';
 
@@ -7,6 +7,7 @@ const COMMANDS = {
   serve: ['config', 'help', 'version'],
   config: ['config', 'json'],
   'contracts deploy': ['dry-run', 'owner'],
+  backup: ['FILE', 'with-secrets'],
 };
 
 function parse(...argv: string[]) {
@@ -26,6 +27,21 @@ describe('a command line', () => {
       vars: {},
       options: { 'dry-run': 'true', owner: '0x12' },
     });
+  });
+
+  test('takes a word that is no flag where the command has a place for it, before and behind flags', () => {
+    const expected = { command: 'backup', vars: {}, options: { FILE: 'a b=c', 'with-secrets': 'true' } };
+    expect(parse('backup', 'a b=c', '--with-secrets')).toEqual(expected);
+    expect(parse('backup', '--with-secrets', 'a b=c')).toEqual(expected);
+    for (const argv of [
+      ['backup', 'one', 'two'],
+      ['backup', '--FILE', 'one'],
+      ['backup', ''],
+      ['config', 'one'],
+    ])
+      expect(() => parse(...argv)).toThrow(UsageError);
+    expect(() => needOption(parse('backup'), 'FILE')).toThrow('vault backup needs FILE.');
+    expect(() => needOption(parse('contracts', 'deploy'), 'owner')).toThrow('vault contracts deploy needs --owner.');
   });
 
   test('takes a value behind a space or an equals sign, other equals signs included', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from '../../lib/constants.ts';
-import { VaultError } from '../../lib/error.ts';
+import { type LimitState, VaultError } from '../../lib/error.ts';
 import { createRequestLimit, ipLimitReached } from '../../lib/limits.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { always } from '../support/property.ts';
@@ -20,7 +20,9 @@ function open(limit: number) {
     } catch (error) {
       if (!(error instanceof VaultError)) throw error;
       expect([error.code, error.message]).toEqual(['rate_limited', 'rate_limited']);
-      return error.details.limit;
+      expect(error.details.limit?.bucket).toBe(client);
+      const { bucket: _, ...limit } = error.details.limit as LimitState;
+      return limit;
     }
   };
   return { time, metrics, ask };
@@ -115,14 +117,20 @@ describe('the registrations of an IP', () => {
   ])(
     'asked at %i, with the earliest lapse at %i, name a wait of %i s: never early',
     (now, lapse, retryAfterSeconds) => {
-      const { code, details } = ipLimitReached({ config, metrics: createMetrics() }, lapse, now);
-      const limit = { name: 'registrations-per-ip', limit: 3, windowSeconds: 86_400, retryAfterSeconds };
+      const { code, details } = ipLimitReached({ config, metrics: createMetrics() }, '203.0.113.7', lapse, now);
+      const limit = {
+        name: 'registrations-per-ip',
+        limit: 3,
+        windowSeconds: 86_400,
+        bucket: '203.0.113.7',
+        retryAfterSeconds,
+      };
       expect([code, details]).toEqual(['ip_limit_reached', { limit }]);
     },
   );
 
   test('that are all linked for good name none', () => {
-    const { details } = ipLimitReached({ config, metrics: createMetrics() }, null, 0);
+    const { details } = ipLimitReached({ config, metrics: createMetrics() }, '203.0.113.7', null, 0);
     expect(details.limit).not.toHaveProperty('retryAfterSeconds');
   });
 });

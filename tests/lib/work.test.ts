@@ -40,6 +40,7 @@ const limits = { perIp: 9, perIdentifier: 9, smsDaily: 9 };
 const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null };
 const session = {
   identifier: 'handle:alice',
+  app: 'default',
   did: 'did:key:z',
   aliasHash: '0x',
   didHash: '0x',

@@ -74,6 +74,7 @@ const openSession = (identifier: string, block: number, expiresAt = NOW + 1) =>
   db.write(
     insertSession({
       identifier,
+      app: 'default',
       did: 'did:key:z',
       aliasHash: `alias${block}`,
       didHash: `did${block}`,
@@ -118,7 +119,10 @@ for (const engine of engines()) {
         false,
       );
       const old = standingAt({ ...before, block: 8 }, leaseHeld(LEASE));
-      for (const statements of [rewind({ number: 3, hash: hashOf(3) }, NOW, 9, NOW, old), clear(NOW, leaseHeld(late))])
+      for (const statements of [
+        rewind({ number: 3, hash: hashOf(3) }, NOW, 9, NOW, old),
+        clear(NOW, NOW, leaseHeld(late)),
+      ])
         await db.write(...statements);
       await db.write(begin(START, leaseHeld(late)), noteLook({ head: 99, seenAt: 99 }, old));
       expect([await position(), await count('chain_events')]).toEqual([before, 20]);
@@ -164,7 +168,7 @@ for (const engine of engines()) {
       await openSession('alice', 3);
       for (let from = 0; from < blocks; from += 1_000) await read(from, Math.min(from + 999, blocks - 1));
       expect(await isLinked('alice')).toBe(true);
-      const first = await db.write(...clear(NOW + 9, leaseHeld(LEASE)));
+      const first = await db.write(...clear(NOW + 9, NOW, leaseHeld(LEASE)));
       expect(first.at(-1)?.rowsAffected).toBe(FOLLOWER_CLEAR_ROWS_MAX);
       expect([(await position()).source, await count('chain_events'), await count('chain_blocks')]).toEqual([
         '',
@@ -172,7 +176,7 @@ for (const engine of engines()) {
         0,
       ]);
       expect(await isLinked('alice')).toBe(false);
-      const second = await db.write(...clear(NOW + 9, leaseHeld(LEASE)));
+      const second = await db.write(...clear(NOW + 9, NOW, leaseHeld(LEASE)));
       expect(second.at(-1)?.rowsAffected).toBe(20);
       await db.write(begin({ ...START, start: 5 }, leaseHeld(LEASE)));
       expect(await position()).toEqual({ ...START, start: 5, block: 4, hash: '' });

@@ -49,6 +49,7 @@ for (const engine of engines()) {
 
     const claimOf = (name: string, change: Partial<NonNullable<NewClaim['relay']>> = {}): NewClaim => ({
       identifier: `email:${name}@example.com`,
+      app: 'default',
       channel: 'email',
       did: `did:key:${name}`,
       didHash: `0x${name}`,
@@ -195,7 +196,7 @@ for (const engine of engines()) {
         ['0x1', 'call'],
         ['0x2', 'noop'],
       ]);
-      await db.write(...mineRelay(signed, { ...place, txHash: '0x1' }));
+      await db.write(...mineRelay(signed, { ...place, txHash: '0x1' }, clock.now()));
       const [late] = await db.write(...replaceAttempt(signed, attempt('0x3'), 106));
       expect([late?.rowsAffected, (await db.read(selectAttemptsAt(signer, 5))).length]).toEqual([0, 2]);
     });
@@ -203,8 +204,12 @@ for (const engine of engines()) {
     test('mined, taken back by a re-org, mined elsewhere, deep', async () => {
       const alice = await enqueue('alice');
       await sign(alice, 5);
-      const first = await db.write(...mineRelay(alice, { ...place, txHash: '0x1', nextCheckAt: clock.now() + 9 }));
-      const same = await db.write(...mineRelay(alice, { ...place, txHash: '0x1', nextCheckAt: clock.now() + 9 }));
+      const first = await db.write(
+        ...mineRelay(alice, { ...place, txHash: '0x1', nextCheckAt: clock.now() + 9 }, clock.now()),
+      );
+      const same = await db.write(
+        ...mineRelay(alice, { ...place, txHash: '0x1', nextCheckAt: clock.now() + 9 }, clock.now()),
+      );
       expect([first.at(-1)?.rowsAffected, same.at(-1)?.rowsAffected]).toEqual([1, 0]);
       expect(await registrations()).toMatchObject([{ status: 'confirmed', tx_hash: '0x1', mined_block: 7 }]);
       expect(await sent()).toEqual([]);
@@ -215,7 +220,9 @@ for (const engine of engines()) {
       await db.write(...reopenRelay(await again(alice), 110, clock.now()));
       expect(await registrations()).toMatchObject([{ status: 'submitted', mined_block: null }]);
       expect(await sent()).toMatchObject([{ status: 'signed', waitingSince: 110, checks: 0 }]);
-      await db.write(...mineRelay(alice, { ...place, txHash: '0x1', blockHash: '0xc', nextCheckAt: null }));
+      await db.write(
+        ...mineRelay(alice, { ...place, txHash: '0x1', blockHash: '0xc', nextCheckAt: null }, clock.now()),
+      );
       expect(await again(alice)).toMatchObject({ status: 'confirmed', minedHash: '0xc' });
       expect(await sent()).toEqual([]);
     });
@@ -246,7 +253,7 @@ for (const engine of engines()) {
       expect(await claim('bob', { controller: alice.controller })).toBe(false);
       await sign(alice, 5);
       expect(await claim('bob', { controller: alice.controller })).toBe(false);
-      await db.write(...mineRelay(alice, { ...place, txHash: '0x1' }));
+      await db.write(...mineRelay(alice, { ...place, txHash: '0x1' }, clock.now()));
       expect(await claim('bob', { controller: alice.controller })).toBe(true);
     });
 

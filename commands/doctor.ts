@@ -1,0 +1,71 @@
+import { type Config, ConfigError, describeFault, readConfig } from '../lib/config.ts';
+import { VERSION } from '../lib/version.ts';
+import type { Arguments } from './arguments.ts';
+import { chainChecks } from './doctor/chain.ts';
+import { deliveryChecks } from './doctor/delivery.ts';
+import { type Finding, fail, ok, runChecks, warn } from './doctor/finding.ts';
+import { fileChecks, networkChecks } from './doctor/place.ts';
+import { storageChecks } from './doctor/storage.ts';
+import { previewSettings } from './settings.ts';
+
+/** Tries everything the vault stands on, sends and changes nothing, and prints what it found with what to do about it. Resolves with 1 when something does not work. */
+export async function doctor(given: Arguments): Promise<number> {
+  const { findings, config } = examineSettings(given);
+  if (config) {
+    // The disk is looked at after the network, because the database's check lets nothing else run meanwhile.
+    const [network, delivery, chain] = await Promise.all([
+      runChecks(networkChecks(config)),
+      runChecks(deliveryChecks(config)),
+      runChecks(chainChecks(config)),
+    ]);
+    const storage = await runChecks([...fileChecks(config), ...storageChecks(config)]);
+    findings.push(...storage, ...chain, ...delivery, ...network);
+  }
+  const isWell = findings.every(({ state }) => state !== 'fail');
+  if (given.options['json'] !== undefined)
+    console.log(JSON.stringify({ ok: isWell, version: VERSION, findings }, null, 2));
+  else console.log(describe(findings));
+  return isWell ? 0 : 1;
+}
+
+/** Without settings that hold there is nothing else to try. */
+function examineSettings(given: Arguments): { findings: Finding[]; config?: Config } {
+  try {
+    const { settings } = previewSettings(given);
+    const findings = settings.warnings.map((text) => warn('settings', ...splitRemedy(text)));
+    try {
+      const config = readConfig(settings.vars);
+      return {
+        findings: [ok('settings', `${Object.keys(settings.sources).length} given, none at fault`), ...findings],
+        config,
+      };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const faults = error.faults.map(({ remedy, ...fault }) =>
+        fail('settings', describeFault(fault), remedy ?? 'see docs/settings.md, or vault --help'),
+      );
+      return { findings: [...faults, ...findings] };
+    }
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { findings: [fail('settings', text, 'vault config shows where each comes from')] };
+  }
+}
+
+/** A warning reads "what is: what to do". */
+function splitRemedy(warning: string): [text: string, remedy: string] {
+  const at = warning.indexOf(': ');
+  return at < 0 ? [warning, ''] : [warning.slice(0, at), warning.slice(at + 2)];
+}
+
+const MARKS = { ok: '✓', warn: '!', fail: '✗', skip: '–' };
+
+function describe(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.map(({ check, state, text, remedy }) => {
+    const line = `${MARKS[state]} ${check.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
+    return remedy ? `${line}\n${' '.repeat(width + 4)}→ ${remedy}` : line;
+  });
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
+  return [...lines, '', `${count('fail')} ✗, ${count('warn')} !, ${count('ok')} ✓`].join('\n');
+}

@@ -1,0 +1,209 @@
+import * as Value from 'ox/Value';
+import { createBundler } from '../../lib/chain/bundler.ts';
+import { createAskIndexer } from '../../lib/chain/indexer.ts';
+import { createRpc } from '../../lib/chain/rpc.ts';
+import { CHAINS } from '../../lib/chain/settings.ts';
+import { readBalance } from '../../lib/chain/standing.ts';
+import { signerAddress } from '../../lib/chain/transaction.ts';
+import { addressWord, findWords, readQuantity } from '../../lib/chain/view.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config.ts';
+import {
+  CHAIN_SILENT_MS,
+  CLOCK_SKEW_FAIL_MS,
+  CLOCK_SKEW_WARN_MS,
+  RELAY_LOW_BALANCE_TIMES_MIN,
+  UPSTREAM_TIMEOUT_MS,
+} from '../../lib/constants.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { askUpstream } from '../../lib/upstream.ts';
+import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
+
+const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
+
+/** The chain, what is on it, who relays, and the upstreams beside it. */
+export function chainChecks(config: Config): readonly Check[] {
+  const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
+  const chain = { config, rpc };
+  const remedy = 'look after the node of RPC_URL, or set another one';
+  const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
+  return [
+    { name: 'clock', remedy, run: () => checkClock(config) },
+    { name: 'chain', remedy, run: () => checkChain(chain) },
+    { name: 'contracts', remedy, run: () => checkContracts(chain) },
+    ...(key === undefined ? [] : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) }]),
+    ...(bundlerUrl === undefined
+      ? []
+      : [
+          {
+            name: 'bundler',
+            remedy: 'look after the bundler of BUNDLER_URL',
+            run: () => checkBundler(config, bundlerUrl),
+          },
+        ]),
+    ...(indexerUrl === undefined
+      ? []
+      : [
+          {
+            name: 'indexer',
+            remedy: 'look after the indexer of INDEXER_URL',
+            run: () => checkIndexer(config, indexerUrl),
+          },
+        ]),
+  ];
+}
+
+interface Chain {
+  readonly config: Config;
+  readonly rpc: ReturnType<typeof createRpc>;
+}
+
+/** By the time that the node's web server puts on its answer. */
+async function checkClock({ rpcUrl: url }: Config): Promise<readonly Finding[]> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
+  const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body } as const;
+  const asked = systemClock.now();
+  const date = await askUpstream(outside, request, UPSTREAM_TIMEOUT_MS, async ({ headers }) =>
+    headers.get('date'),
+  ).catch(() => null);
+  const answered = systemClock.now();
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return [skip('clock', 'the node of RPC_URL tells no time to compare with')];
+  return [judgeClock((asked + answered) / 2 - (theirs + HALF_SECOND_MS))];
+}
+
+/** The header has whole seconds. */
+const HALF_SECOND_MS = 500;
+
+/** `aheadMs` is how far this machine's clock is before the other, negative when behind. */
+export function judgeClock(aheadMs: number): Finding {
+  const off = Math.abs(aheadMs);
+  const text = `${(off / 1000).toFixed(0)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the node of RPC_URL`;
+  const remedy = 'set the clock, and keep it set: timedatectl set-ntp true';
+  if (off >= CLOCK_SKEW_FAIL_MS) return fail('clock', `${text}: codes and tokens are judged by it`, remedy);
+  if (off >= CLOCK_SKEW_WARN_MS) return warn('clock', text, remedy);
+  return ok('clock', 'agrees with the node of RPC_URL');
+}
+
+async function checkChain({ config, rpc }: Chain): Promise<readonly Finding[]> {
+  const [id, block] = await Promise.all([
+    rpc.call(config.chainId, 'eth_chainId', []),
+    rpc.call(config.chainId, 'eth_getBlockByNumber', ['latest', false]),
+  ]);
+  const found = Number(readQuantity(id));
+  if (found !== config.chainId) {
+    const text = `RPC_URL is an endpoint of chain ${found}, and CHAIN_ID is ${config.chainId}`;
+    return [fail('chain', text, 'set both to one chain')];
+  }
+  const { number, timestamp } = block as { number: string; timestamp: string };
+  const age = systemClock.now() - Number(readQuantity(timestamp)) * 1000;
+  const place = `${config.chainName} (${found}), block ${Number(readQuantity(number))}`;
+  return [
+    // A block's time is never far ahead of the world's, so a clock that is behind the newest block is behind.
+    ...(age <= -CLOCK_SKEW_FAIL_MS ? [judgeClock(age)] : []),
+    age > CHAIN_SILENT_MS
+      ? warn(
+          'chain',
+          `${place} is ${Math.round(age / 60_000)} minutes old`,
+          'the node may be cut off: compare with an explorer',
+        )
+      : ok('chain', place),
+    ...(config.rpcUrl === CHAINS[config.chainId]?.['RPC_URL']
+      ? [warn('chain', 'is read through its public endpoint, which limits requests', 'set RPC_URL to your own')]
+      : []),
+  ];
+}
+
+async function checkContracts({ config, rpc }: Chain): Promise<readonly Finding[]> {
+  const contracts = {
+    ENTRY_POINT_ADDRESS: config.entryPointAddress,
+    DID_REGISTRY_ADDRESS: config.didRegistryAddress,
+    ACCOUNT_HELPER_ADDRESS: config.accountHelperAddress,
+    SESSION_SBT_ADDRESS: config.sessionSbtAddress,
+    HYPERAUTH_FACTORY_ADDRESS: config.hyperauthFactoryAddress,
+    USDC_ADDRESS: config.usdcAddress,
+  };
+  const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
+  // That the node cannot be asked is told once, of the chain.
+  if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node of RPC_URL cannot be asked')];
+  const missing = await Promise.all(
+    set.map(async ({ name, address }): Promise<readonly Finding[]> => {
+      if ((await rpc.call(config.chainId, 'eth_getCode', [address, 'latest'])) !== '0x') return [];
+      return [
+        fail(
+          'contracts',
+          `${name}: there is no code at ${address}`,
+          'set it to what is deployed, or to none (vault contracts deploy)',
+        ),
+      ];
+    }),
+  );
+  const found = missing.flat();
+  return found.length > 0
+    ? found
+    : [ok('contracts', `${set.length} of ${Object.keys(contracts).length} set, all with code`)];
+}
+
+function isAnswering({ config, rpc }: Chain): Promise<boolean> {
+  return rpc.call(config.chainId, 'eth_chainId', []).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function checkRegistrar(chain: Chain, address: string): Promise<readonly Finding[]> {
+  const { config, rpc } = chain;
+  const registry = config.didRegistryAddress;
+  const view = { to: registry ?? '', data: `${IS_REGISTRAR}${addressWord(address)}` };
+  const [balance, words] = await Promise.all([
+    readBalance(chain, address),
+    registry === null ? undefined : findWords(rpc, config.chainId, view, 1),
+  ]);
+  const has = `${address} has ${Value.formatEther(balance)} ether`;
+  const least = config.relayMinBalance;
+  const funds =
+    balance < least
+      ? fail('registrar', has, 'send it ether: below RELAY_MIN_BALANCE nothing is relayed')
+      : balance < least * BigInt(RELAY_LOW_BALANCE_TIMES_MIN)
+        ? warn('registrar', has, 'send it ether soon')
+        : ok('registrar', has);
+  if (words === undefined) return [funds, skip('registrar', 'the registry does not tell who its registrars are')];
+  const mayRegister = BigInt(`0x${words[0]}`) === 1n;
+  return [
+    funds,
+    mayRegister
+      ? ok('registrar', 'may register DIDs for others')
+      : fail('registrar', 'may not register DIDs', `let the registry's owner name it: setRegistrar(${address}, true)`),
+  ];
+}
+
+/** Selector of `isRegistrar(address)`. */
+const IS_REGISTRAR = '0xd5db72eb';
+
+async function checkBundler({ entryPointAddress }: Config, url: string): Promise<readonly Finding[]> {
+  const outcome = await createBundler({ ...outside, url }).call('eth_supportedEntryPoints', [], UPSTREAM_TIMEOUT_MS);
+  if ('error' in outcome) throw new Error(`it answers with an error: ${outcome.error.message}`);
+  const supported = Array.isArray(outcome.result) ? outcome.result.map((one) => String(one).toLowerCase()) : [];
+  if (entryPointAddress !== null && !supported.includes(entryPointAddress.toLowerCase()))
+    return [
+      fail(
+        'bundler',
+        `does not support ENTRY_POINT_ADDRESS ${entryPointAddress}`,
+        'use a bundler that does, or another entry point',
+      ),
+    ];
+  return [ok('bundler', 'answers, and supports the entry point')];
+}
+
+async function checkIndexer({ chainId }: Config, url: string): Promise<readonly Finding[]> {
+  const answer = (await createAskIndexer({ ...outside, url })('health', {})) as { ok?: unknown; chain?: unknown };
+  if (Number(answer.chain) !== chainId)
+    return [
+      fail('indexer', `is one of chain ${Number(answer.chain)}`, 'set INDEXER_URL to one of CHAIN_ID, or unset it'),
+    ];
+  return [
+    answer.ok === true
+      ? ok('indexer', 'answers, and is well')
+      : warn('indexer', 'is behind the chain', 'look after it'),
+  ];
+}

@@ -1,0 +1,71 @@
+import { utf8 } from '../../lib/bytes.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { callUpstream, type UpstreamAnswer } from '../../lib/upstream.ts';
+import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
+
+/** Whether mail and SMS would go out, as far as can be told without sending any. */
+export function deliveryChecks(config: Config): readonly Check[] {
+  return [
+    { name: 'mail', remedy: MAIL_REMEDIES[config.emailProvider], run: () => checkMail(config) },
+    { name: 'sms', remedy: 'let the vault reach TWILIO_API_URL', run: () => checkSms(config) },
+  ];
+}
+
+const MAIL_REMEDIES = {
+  log: '',
+  smtp: 'look after SMTP_URL: host, port, user and password',
+  resend: 'let the vault reach RESEND_API_URL',
+};
+
+async function checkMail(config: Config): Promise<readonly Finding[]> {
+  const { emailProvider, smtpUrl } = config;
+  if (emailProvider === 'resend') return checkResend(config);
+  if (emailProvider === 'log' || smtpUrl === undefined)
+    return [warn('mail', 'codes are printed instead of mailed', 'set EMAIL_PROVIDER to smtp or resend')];
+  const { smtpMailer } = await import('../smtp.ts');
+  const mailer = smtpMailer(smtpUrl);
+  try {
+    await mailer.verify();
+    return [ok('mail', 'the server takes connection and credentials; nothing was sent')];
+  } finally {
+    await mailer.close();
+  }
+}
+
+/** A key that may only send is refused here with a word of its own, which tells that it is a key. */
+async function checkResend({ resendApiUrl, resendApiKey }: Config): Promise<readonly Finding[]> {
+  const { status, text } = await get(`${resendApiUrl}/domains`, `Bearer ${resendApiKey}`);
+  if (status === 200) return [ok('mail', 'Resend takes the key; whether it takes EMAIL_FROM only a mail would tell')];
+  if (text.includes('restricted_api_key')) return [ok('mail', 'Resend knows the key as one that may only send')];
+  if (status === 400 || status === 401 || status === 403)
+    return [fail('mail', `Resend refuses the key (${status})`, 'set RESEND_API_KEY to one that is valid')];
+  return [skip('mail', `Resend answers ${status}: only sending a mail would tell whether it works`)];
+}
+
+async function checkSms({
+  smsProvider,
+  twilioApiUrl,
+  twilioAccountSid,
+  twilioAuthToken,
+  twilioVerifyServiceSid,
+}: Config): Promise<readonly Finding[]> {
+  if (smsProvider === 'none') return [ok('sms', 'none are sent')];
+  if (smsProvider === 'log')
+    return [warn('sms', 'codes are printed instead of sent', 'set SMS_PROVIDER to twilio or none')];
+  const user = btoa(String.fromCharCode(...utf8(`${twilioAccountSid}:${twilioAuthToken}`)));
+  const { status } = await get(`${twilioApiUrl}/v2/Services/${twilioVerifyServiceSid}`, `Basic ${user}`);
+  if (status === 200) return [ok('sms', 'Twilio knows account and service; nothing was sent')];
+  if (status === 401 || status === 403)
+    return [fail('sms', `Twilio refuses the credentials (${status})`, 'set TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN')];
+  if (status === 404)
+    return [fail('sms', 'the account has no such Verify service', 'set TWILIO_VERIFY_SERVICE_SID to one it has')];
+  throw new Error(`Twilio answers ${status}`);
+}
+
+function get(url: string, authorization: string): Promise<UpstreamAnswer> {
+  const request = { url, method: 'GET', headers: { accept: 'application/json', authorization } } as const;
+  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
+  return callUpstream({ fetch, clock: systemClock }, request, limits);
+}

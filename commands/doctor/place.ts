@@ -1,0 +1,124 @@
+import { lookup } from 'node:dns/promises';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, PROXY_BITS_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { parseCidr } from '../../lib/ip.ts';
+import { isLoopbackHost } from '../../lib/places.ts';
+import { isPublicAddress } from '../../lib/public-address.ts';
+import { callUpstream } from '../../lib/upstream.ts';
+import { KEY_FILES } from '../secrets.ts';
+import { type Check, type Finding, ok, warn } from './finding.ts';
+
+/** Who can read what belongs to the vault alone. */
+export function fileChecks({ dataDir }: Config): readonly Check[] {
+  return [{ name: 'files', remedy: `let the vault use DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
+}
+
+/** How the vault is reached, and what it reaches itself on others' behalf. */
+export function networkChecks(config: Config, resolve = addressesOf): readonly Check[] {
+  return [
+    { name: 'origin', remedy: '', run: () => checkOrigin(config) },
+    { name: 'proxies', remedy: '', run: () => checkProxies(config) },
+    ...(config.webhookUrl === undefined
+      ? []
+      : [
+          {
+            name: 'webhooks',
+            remedy: 'let the name in WEBHOOK_URL be found',
+            run: () => checkWebhook(config, resolve),
+          },
+        ]),
+  ];
+}
+
+function checkModes(dataDir: string): readonly Finding[] {
+  const modes = [
+    [dataDir, 0o700],
+    ...['vault.db', ...KEY_FILES].map((name) => [join(dataDir, name), 0o600] as const),
+  ] as const;
+  const there = modes.filter(([path]) => existsSync(path));
+  const open = there.filter(([path]) => (statSync(path).mode & 0o077) !== 0);
+  const left = existsSync(dataDir) ? readdirSync(dataDir).filter((name) => DRAFT.test(name)) : [];
+  return [
+    ...open.map(([path, mode]) => warn('files', `${path} can be read by others`, `chmod ${mode.toString(8)} ${path}`)),
+    ...left.map((name) =>
+      warn('files', `${name} was left by a command that died, or is still being written`, `rm ${join(dataDir, name)}`),
+    ),
+    ...(open.length === 0 ? [ok('files', `${there.length} in DATA_DIR, none that others can read`)] : []),
+  ];
+}
+
+/** As `draftOf` names what is not whole yet. */
+const DRAFT = /\.\d+\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+async function checkOrigin({ baseUrl }: Config): Promise<readonly Finding[]> {
+  if (isLoopbackHost(new URL(baseUrl).hostname))
+    return [
+      warn(
+        'origin',
+        `${baseUrl} serves this machine only`,
+        'set BASE_URL to a public https origin when others should be served',
+      ),
+    ];
+  const remedy = 'if it is running, look after DNS, proxy and certificate';
+  try {
+    const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
+    const request = { url: `${baseUrl}/api/status`, method: 'GET' } as const;
+    const { status, text } = await callUpstream({ fetch, clock: systemClock }, request, limits);
+    if (status === 200 && text.includes('"chainId"')) return [ok('origin', `a vault answers at ${baseUrl}`)];
+    return [warn('origin', `${baseUrl} answers ${status}, and not as a vault`, remedy)];
+  } catch (error) {
+    return [warn('origin', `nothing answers at ${baseUrl}: ${error instanceof Error ? error.message : error}`, remedy)];
+  }
+}
+
+function checkProxies({ trustedProxies, clientIpHeader }: Config): readonly Finding[] {
+  const wide = trustedProxies.filter((network) => (parseCidr(network)?.bits ?? 0) < PROXY_BITS_MIN);
+  const header = /^x-forwarded-for$/i.test(clientIpHeader)
+    ? [
+        warn(
+          'proxies',
+          `${clientIpHeader} is a list that clients begin and proxies only append to`,
+          'set CLIENT_IP_HEADER to one that the proxy overwrites',
+        ),
+      ]
+    : [];
+  const networks = wide.map((network) =>
+    warn(
+      'proxies',
+      `TRUSTED_PROXIES ${network} is very wide: whoever is in it chooses the address that limits count`,
+      'name the proxies alone',
+    ),
+  );
+  if (trustedProxies.length === 0)
+    return [...header, ok('proxies', 'none: clients count by the address they connect from')];
+  return header.length + networks.length > 0
+    ? [...header, ...networks]
+    : [ok('proxies', `${clientIpHeader} is believed from ${trustedProxies.join(', ')}`)];
+}
+
+async function addressesOf(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+async function checkWebhook(
+  { webhookUrl = '', webhookAllowPrivate }: Config,
+  resolve: typeof addressesOf,
+): Promise<readonly Finding[]> {
+  const { hostname } = new URL(webhookUrl);
+  const addresses = await resolve(hostname.replace(/^\[|\]$/g, ''));
+  const inside = addresses.filter((address) => !isPublicAddress(address));
+  if (inside.length === 0) return [ok('webhooks', `${hostname} is public; nothing was posted`)];
+  if (webhookAllowPrivate)
+    return [ok('webhooks', `${hostname} is private, which WEBHOOK_ALLOW_PRIVATE allows; nothing was posted`)];
+  return [
+    {
+      check: 'webhooks',
+      state: 'fail',
+      text: `${hostname} leads to a private address, where none are posted`,
+      remedy: 'use a public receiver, or set WEBHOOK_ALLOW_PRIVATE=true',
+    },
+  ];
+}

@@ -1,0 +1,157 @@
+import { Database as Connection } from 'bun:sqlite';
+import { closeSync, existsSync, fsyncSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../lib/config.ts';
+import {
+  DATABASE_LOCK_TIMEOUT_MS,
+  DISK_FREE_BYTES_MIN,
+  DISK_SYNC_ATTEMPTS,
+  DISK_SYNC_MS_MAX,
+  DISK_TIGHT_BYTES,
+  WAL_BYTES_MAX,
+} from '../../lib/constants.ts';
+import { isBusy } from '../../lib/db/rollback.ts';
+import { MIGRATIONS } from '../../lib/db/schema.ts';
+import { filePath, openServer } from '../database.ts';
+import { discard, draftOf } from '../durable.ts';
+import { isEmbedded } from '../settings.ts';
+import { schemaVersion } from '../tables.ts';
+import { type Check, type Finding, fail, ok, warn } from './finding.ts';
+
+/** What is stored, and what it is stored on. */
+export function storageChecks(config: Config): readonly Check[] {
+  if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
+  const path = resolve(filePath(config.databaseUrl));
+  const isThere = existsSync(dirname(path));
+  return [
+    {
+      name: 'database',
+      remedy: 'restore a backup (vault restore), and look after the disk',
+      run: () => checkFile(path),
+    },
+    ...(isThere
+      ? [{ name: 'disk', remedy: `let the vault write to ${dirname(path)}`, run: () => checkDisk(path) }]
+      : []),
+  ];
+}
+
+function checkFile(path: string): readonly Finding[] {
+  if (!existsSync(path)) return [warn('database', `there is none at ${path} yet`, 'it is made at the first start')];
+  const connection = new Connection(path, { readwrite: true, create: false, strict: true });
+  try {
+    connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
+    const mode = connection.query('PRAGMA journal_mode').values()[0]?.[0];
+    const check = String(connection.query('PRAGMA quick_check(1)').values()[0]?.[0]);
+    const size = `${megabytes(statSync(path).size)} MB`;
+    return [
+      check === 'ok'
+        ? ok('database', `${path}, ${size}, whole, journal ${mode}`)
+        : fail('database', `${path} is damaged: ${check}`, 'restore a backup: vault restore FILE --overwrite'),
+      checkWritable(connection),
+      checkSchema(schemaVersion(connection)),
+      ...checkLog(`${path}-wal`),
+    ];
+  } finally {
+    connection.close();
+  }
+}
+
+function checkWritable(connection: Connection): Finding {
+  try {
+    connection.run('BEGIN IMMEDIATE');
+    connection.run('ROLLBACK');
+    return ok('database', 'takes writes');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    const text = `somebody has kept the write lock for ${DATABASE_LOCK_TIMEOUT_MS / 1000} s`;
+    return fail('database', text, 'find out which process holds it: fuser, or lsof on the file');
+  }
+}
+
+function checkSchema(version: number): Finding {
+  const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
+  if (version > newest)
+    return fail(
+      'schema',
+      `version ${version}, this vault knows only ${newest}`,
+      'run a vault at least as new as the one that migrated it',
+    );
+  if (version === newest) return ok('schema', `version ${version}, up to date`);
+  return warn('schema', `version ${version} of ${newest}`, 'the next start brings it up to date, or vault migrate');
+}
+
+function checkLog(path: string): readonly Finding[] {
+  const size = existsSync(path) ? statSync(path).size : 0;
+  if (size <= WAL_BYTES_MAX) return [];
+  const remedy = 'something reads for very long, or a process died: stop what has the file open, and start the vault';
+  return [warn('database', `its log has grown to ${megabytes(size)} MB`, remedy)];
+}
+
+/** Room, and how long it takes until a write is on the disk, as every acknowledged one is. */
+function checkDisk(path: string): readonly Finding[] {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  const needed = existsSync(path) ? statSync(path).size : 0;
+  const room = `${megabytes(free)} MB free`;
+  const ms = measureSync(path);
+  const speed = `a write is on the disk after ${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
+  return [
+    free < DISK_FREE_BYTES_MIN
+      ? fail('disk', room, 'make room: a full disk refuses every write')
+      : free < DISK_TIGHT_BYTES || free < 2 * needed
+        ? warn('disk', room, 'make room: a backup takes as much as the database')
+        : ok('disk', room),
+    ms > DISK_SYNC_MS_MAX
+      ? warn('disk', speed, 'a faster disk makes every write faster, as each waits for it')
+      : ok('disk', speed),
+  ];
+}
+
+/** The median of some, in milliseconds. */
+function measureSync(path: string): number {
+  const probe = draftOf(`${path}.doctor`);
+  const file = openSync(probe, 'wx', 0o600);
+  try {
+    const page = new Uint8Array(4096);
+    const times = Array.from({ length: DISK_SYNC_ATTEMPTS }, () => {
+      const start = performance.now();
+      writeSync(file, page);
+      fsyncSync(file);
+      return performance.now() - start;
+    });
+    return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  } finally {
+    closeSync(file);
+    discard(probe);
+  }
+}
+
+function serverCheck({
+  databaseUrl: url,
+  databaseAuthToken: authToken,
+  databaseMaxConnections: maxConnections,
+}: Config): Check {
+  return {
+    name: 'database',
+    remedy: 'look after the server of DATABASE_URL, and DATABASE_AUTH_TOKEN',
+    async run() {
+      const client = await openServer({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+      try {
+        const start = performance.now();
+        const { rows } = await client.execute(`SELECT name FROM sqlite_schema WHERE name = 'migrations'`);
+        const reached = ok('database', `the server answers within ${Math.ceil(performance.now() - start)} ms`);
+        if (rows.length === 0)
+          return [reached, warn('schema', 'there are no tables yet', 'the first start makes them')];
+        const { rows: versions } = await client.execute('SELECT max(version) AS version FROM migrations');
+        await client.batch([`UPDATE tallies SET value = value WHERE name = 'linked_sessions'`], 'write');
+        return [reached, ok('database', 'takes writes'), checkSchema(Number(versions[0]?.['version'] ?? 0))];
+      } finally {
+        client.close();
+      }
+    },
+  };
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+}

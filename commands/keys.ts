@@ -1,0 +1,112 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { toHex } from '../lib/bytes.ts';
+import { systemClock } from '../lib/clock.ts';
+import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
+import { createKeys } from '../lib/keys.ts';
+import { type Arguments, UsageError } from './arguments.ts';
+import { draftOf, giveToOwnerOf, isCode, publish, replaceKeeping, timeInName, writeDurably } from './durable.ts';
+import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './secrets.ts';
+import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './settings.ts';
+
+/**
+ * Makes a new attestation key the current one and keeps those before it for verifying, or with `--operator` makes a new OPERATOR_SECRET. Generated keys are
+ * files of the data directory, and are replaced there; what settings give is only printed. A running vault goes on with the keys it has read.
+ */
+export function rotateKeys(given: Arguments): number {
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
+  if (isEmbedded(config.databaseUrl) && unkept.includes('VAULT_SECRET'))
+    throw new UsageError(`There are no keys in ${config.dataDir} yet: start the vault once.`);
+  const own: Settings = { ...settings, config };
+  const rotation = given.options['operator'] === undefined ? nextAttestationKeys(own) : nextOperatorSecret(own);
+  if (rotation.path === undefined) return printSetting(given, rotation);
+  if (given.options['dry-run'] !== undefined) {
+    console.log(`${rotation.path} would be replaced.`);
+    return 0;
+  }
+  makeDataDirectory(config.dataDir);
+  const keptAs = replaceSecret(rotation.path, rotation.text, config.dataDir);
+  if (given.options['json'] !== undefined)
+    console.log(JSON.stringify({ setting: rotation.name, file: rotation.path, keptAs: keptAs ?? null }, null, 2));
+  else
+    console.log([`${rotation.name} is rotated: ${rotation.path}`, ...(keptAs ? [`kept: ${keptAs}`] : [])].join('\n'));
+  console.error(`vault: ${rotation.next}`);
+  return 0;
+}
+
+/** A new value of a setting; without a path it is for the operator to set. */
+interface Rotation {
+  readonly name: 'ATTESTATION_SIGNING_KEY' | 'OPERATOR_SECRET';
+  readonly text: string;
+  readonly path?: string;
+  /** What the operator has to do, in words. */
+  readonly next: string;
+}
+
+function nextAttestationKeys({ config, vars, sources }: Settings): Rotation {
+  const name = 'ATTESTATION_SIGNING_KEY';
+  const path = join(config.dataDir, ATTESTATION_FILE);
+  const next = `restart the vault (SIGTERM, then start it). Until then it signs with the key before, which stays valid; attestations live ${config.attestationTtlSeconds} s.`;
+  const isFile = sources[name] === `generated, ${path}`;
+  const derived = () => createKeys(config.vaultSecret).attestation.map(toHex);
+  const before = vars[name]?.split(',').map((key) => key.trim()) ?? derived();
+  if (isFile) checkPatience(path, before.length, config.attestationTtlSeconds);
+  const text = [randomSecret(), ...before].slice(0, ATTESTATION_KEYS_MAX).join(',');
+  if (isEmbedded(config.databaseUrl) && (isFile || sources[name] === undefined)) return { name, text, path, next };
+  return { name, text, next: SEVERAL };
+}
+
+const SEVERAL =
+  'set it where the present value comes from. With several vaults first set it with the first two keys swapped and restart each of them, then as printed ' +
+  'and restart each again: so that none signs with a key that another does not know.';
+
+/** The oldest key goes when there are as many as fit, and must not have signed anything that still lives. */
+function checkPatience(path: string, count: number, ttlSeconds: number): void {
+  const waitMs = statSync(path).mtimeMs + ttlSeconds * 1000 - systemClock.now();
+  if (count < ATTESTATION_KEYS_MAX || waitMs <= 0) return;
+  throw new Error(
+    `${path} holds ${count} keys, the most there may be, and the last rotation is younger than an attestation lives: wait ${Math.ceil(waitMs / 1000)} s`,
+  );
+}
+
+function nextOperatorSecret({ config, sources }: Settings): Rotation {
+  const name = 'OPERATOR_SECRET';
+  const path = join(config.dataDir, SECRET_FILES[name]);
+  const next =
+    'restart the vault (SIGTERM, then start it). Until then only the secret before is taken, and from then on only the new one.';
+  const rotation = { name, text: randomSecret(), next } as const;
+  if (sources[name] === `generated, ${path}`) return { ...rotation, path };
+  return { ...rotation, next: `set it where the present value comes from (${sources[name]}), on every vault.` };
+}
+
+function printSetting({ options }: Arguments, { name, text, next }: Rotation): number {
+  if (options['dry-run'] !== undefined) {
+    console.log(`A new ${name} would be printed.`);
+    return 0;
+  }
+  console.log(
+    options['json'] === undefined ? `${name}=${text}` : JSON.stringify({ setting: name, value: text }, null, 2),
+  );
+  console.error(`vault: nothing was changed: ${next}`);
+  return 0;
+}
+
+/** Returns where the file of before is kept, if there was one. At every moment one of the two is there, whole. */
+function replaceSecret(path: string, text: string, dataDir: string): string | undefined {
+  const draft = draftOf(path);
+  writeDurably(draft, `${text}\n`);
+  giveToOwnerOf(draft, dataDir);
+  try {
+    if (!existsSync(path)) {
+      publish(draft, path);
+      return undefined;
+    }
+    const aside = `${path}.before-${timeInName(systemClock.now())}`;
+    replaceKeeping(draft, path, aside);
+    return aside;
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) throw new Error(`${path} was rotated this very moment: try again`, { cause: error });
+    throw error;
+  }
+}

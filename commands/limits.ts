@@ -1,0 +1,75 @@
+import { systemClock } from '../lib/clock.ts';
+import { createStore } from '../lib/db/store.ts';
+import { VaultError } from '../lib/error.ts';
+import { clearLimit, type LimitUse, STORED_LIMITS, type StoredLimit, showLimits } from '../lib/limit-report.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import { type Arguments, needOption, UsageError } from './arguments.ts';
+import { closest } from './closest.ts';
+import { openExisting } from './database.ts';
+import { checkSettings, previewSettings } from './settings.ts';
+
+type Services = Parameters<typeof showLimits>[0];
+
+/** Prints how much of the stored limits is spent, the fullest buckets first, as a table or with `--json`. */
+export async function limitsShow(given: Arguments): Promise<number> {
+  const { options } = given;
+  const kind = options['kind'] === undefined ? undefined : readKind(options['kind']);
+  const key = options['key'];
+  if (key !== undefined && kind === undefined) throw new UsageError('vault limits show --key needs --kind.');
+  const uses = await onDatabase(given, (vault) => showLimits(vault, { kind, key }));
+  if (options['json'] !== undefined) console.log(JSON.stringify(uses, null, 2));
+  else console.log(uses.length === 0 ? 'Nothing is spent.' : table(uses));
+  return 0;
+}
+
+/** Frees one bucket: what was spent of it counts no more, on any vault of the database, from its next request on. The event stream tells of it. */
+export async function limitsClear(given: Arguments): Promise<number> {
+  const kind = readKind(needOption(given, 'kind'));
+  const key = given.options['key'];
+  const cleared = await onDatabase(given, (vault) => clearLimit(vault, { kind, key }));
+  if (given.options['json'] !== undefined) console.log(JSON.stringify(cleared, null, 2));
+  else console.log(`${[cleared.kind, cleared.key].filter(Boolean).join(' ')}: ${cleared.cleared} no longer count`);
+  return 0;
+}
+
+function readKind(text: string): StoredLimit {
+  const kind = STORED_LIMITS.find((one) => one === text);
+  if (kind !== undefined) return kind;
+  const near = closest(text, STORED_LIMITS);
+  throw new UsageError(
+    `--kind is one of ${STORED_LIMITS.join(', ')}${near === undefined ? '' : `: did you mean ${near}?`}`,
+  );
+}
+
+async function onDatabase<T>(given: Arguments, work: (vault: Services) => Promise<T>): Promise<T> {
+  const config = checkSettings(previewSettings(given).settings);
+  const database = await openExisting(config);
+  const { databaseMaxConnections: maxConnections } = config;
+  const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
+  try {
+    return await work({ config, clock: systemClock, db });
+  } catch (error) {
+    if (error instanceof VaultError && error.code === 'bad_request') throw new UsageError(`${error.message}.`);
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+function table(uses: readonly LimitUse[]): string {
+  const rows = uses.map(({ kind, key, used, max, reached, resets_at }) => [
+    kind,
+    key === '' ? '–' : key,
+    `${used} of ${max}${reached ? ', reached' : ''}`,
+    resets_at === null ? '' : `until ${resets_at}`,
+  ]);
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,135 @@
+import { isoTime, systemClock } from '../lib/clock.ts';
+import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/console-token.ts';
+import { DAY_MS, UCAN_NONCE_BYTES, UCAN_TOKEN_CHARS_MAX } from '../lib/constants.ts';
+import { revokeToken as revocationOf } from '../lib/db/revocations.ts';
+import { createStore } from '../lib/db/store.ts';
+import { EVENT_CHANNELS } from '../lib/event.ts';
+import { createKeys } from '../lib/keys.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import { systemRandom } from '../lib/random.ts';
+import { parseCid } from '../lib/ucan/cid.ts';
+import { covers, isCommand } from '../lib/ucan/command.ts';
+import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
+import { mintDelegation } from '../lib/ucan/mint.ts';
+import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
+import { type Arguments, needOption, UsageError } from './arguments.ts';
+import { openExisting } from './database.ts';
+import { checkSettings, previewSettings } from './settings.ts';
+
+/** Prints a token that opens an app's stream of events, made with the vault's own key; needs no running vault. */
+export async function mintToken(given: Arguments): Promise<number> {
+  const channel = given.options['channel'];
+  if (channel !== undefined && !EVENT_CHANNELS.some((one) => one === channel))
+    throw new UsageError(`--channel is one of ${EVENT_CHANNELS.join(', ')}.`);
+  const vault = { ...loadKeys(given), clock: systemClock, random: systemRandom };
+  const minted = await mintConsoleToken(vault, { app: readApp(needOption(given, 'app')), channel });
+  return print(given, minted.token, minted);
+}
+
+/** Prints a delegation by which the holder of another key may make such tokens by itself. */
+export async function delegateToken(given: Arguments): Promise<number> {
+  const audience = await readDid(needOption(given, 'aud'));
+  const { app, command = CONSOLE_COMMAND, expires = '30d' } = given.options;
+  if (!isCommand(command) || !covers('/vault', command))
+    throw new UsageError('--command is /vault, or one below it such as /vault/console/events/read.');
+  const policy = app === undefined ? [] : [['==', '.app', readApp(app)]];
+  const expiresAt = systemClock.now() + readDuration(expires);
+  const key = await ed25519Signer(loadKeys(given).keys.operatorSeed);
+  const nonce = systemRandom(UCAN_NONCE_BYTES);
+  const minted = await mintDelegation({ key, subject: key.did, audience, command, policy, expiresAt, nonce });
+  const { token, cid } = minted;
+  const ends = isoTime(minted.expiresAt ?? expiresAt);
+  return print(given, token, { token, cid, expires_at: ends, audience, command, policy });
+}
+
+/** Prints what a token says and what is wrong with it; ends with 1 when it would not be followed. The token comes from standard input when it is `-`. */
+export async function inspect(given: Arguments): Promise<number> {
+  const named = needOption(given, 'TOKEN');
+  const text = named === '-' ? await readInput() : named;
+  const inspection = await inspectToken(text.trim(), { now: systemClock.now(), verify: createVerify() });
+  if (given.options['json'] !== undefined) console.log(JSON.stringify(inspection, null, 2));
+  else console.log(describe(inspection));
+  return inspection.valid ? 0 : 1;
+}
+
+/** Writes down that a token, or a delegation and all that rests on it, counts no more; a running vault knows at the next request. */
+export async function revoke(given: Arguments): Promise<number> {
+  const cid = parseCid(needOption(given, 'CID'));
+  if (cid === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
+  const config = checkSettings(previewSettings(given).settings);
+  const database = await openExisting(config);
+  try {
+    const { databaseMaxConnections: maxConnections } = config;
+    const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
+    const [written] = await db.write(...revocationOf(cid, systemClock.now()));
+    const isNew = (written?.rowsAffected ?? 0) > 0;
+    if (given.options['json'] !== undefined) console.log(JSON.stringify({ cid, revoked: true, new: isNew }, null, 2));
+    else console.log(`${cid}: ${isNew ? 'revoked' : 'was revoked already'}`);
+    return 0;
+  } finally {
+    database.close();
+  }
+}
+
+/** The vault's own keys. Never made up here: a token by a key that no vault has would open nothing. */
+function loadKeys(given: Arguments) {
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
+  if (unkept.includes('VAULT_SECRET'))
+    throw new UsageError(`There are no keys in ${config.dataDir} yet: start the vault once, or set VAULT_SECRET.`);
+  return { config, keys: createKeys(config.vaultSecret, config.attestationSigningKey) };
+}
+
+function readApp(text: string): string {
+  if (/^[a-z0-9-]{1,64}$/.test(text)) return text;
+  throw new UsageError('--app is 1 to 64 of a-z, 0-9 and the hyphen.');
+}
+
+async function readDid(text: string): Promise<string> {
+  if (await checkDidKey(text)) return text;
+  throw new UsageError('--aud is the did:key of an Ed25519, P-256 or secp256k1 key.');
+}
+
+/** Milliseconds of `90s`, `15m`, `12h` or `30d`. */
+function readDuration(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
+  const ms = Number(count) * ({ s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS }[unit] ?? Number.NaN);
+  if (ms <= DURATION_MS_MAX) return ms;
+  throw new UsageError('--expires is a number and s, m, h or d, such as 30d, and at most 3650d.');
+}
+
+const DURATION_MS_MAX = 3650 * DAY_MS;
+
+async function readInput(): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of process.stdin) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > 2 * UCAN_TOKEN_CHARS_MAX) break;
+  }
+  return text;
+}
+
+/** The token alone on standard output, so that it can be piped on. */
+function print<T extends { readonly expires_at: string }>(given: Arguments, token: string, all: T): number {
+  if (given.options['json'] !== undefined) console.log(JSON.stringify(all, null, 2));
+  else {
+    console.log(token);
+    console.error(`vault: valid until ${all.expires_at}`);
+  }
+  return 0;
+}
+
+function describe({ fault, tokens }: Inspection): string {
+  const parts = tokens.map(({ kind, cid, expires_at, faults, says }) =>
+    [
+      `${kind} ${cid}`,
+      ...Object.entries(says as Record<string, unknown>).map(
+        ([name, value]) => `  ${name.padEnd(6)}${JSON.stringify(value)}`,
+      ),
+      `  ends  ${expires_at ?? 'never'}`,
+      ...faults.map((one) => `  fault ${one}`),
+    ].join('\n'),
+  );
+  return [...parts, fault === null ? 'Valid, unless it was revoked.' : `Not valid: ${fault}.`].join('\n\n');
+}

@@ -1,0 +1,64 @@
+import * as v from 'valibot';
+import { findRegistrations, issueToken, lastEventId, revoke } from '../lib/console.ts';
+import { EVENT_CHANNELS } from '../lib/event.ts';
+import { clearLimit, STORED_LIMITS, showLimits } from '../lib/limit-report.ts';
+import { readOverview } from '../lib/overview.ts';
+import { json } from './answer.ts';
+import { appName } from './events.ts';
+import { credentialIdText, didText, identifierText, optional, required, text, word } from './fields.ts';
+import { forOperator } from './guard.ts';
+import { get, post, type Row } from './route.ts';
+
+const limitKind = v.picklist(STORED_LIMITS, `Invalid kind. Must be of ${STORED_LIMITS.join(', ')}`);
+const eventChannel = v.picklist(EVENT_CHANNELS, `Invalid channel. Must be one of ${EVENT_CHANNELS.join(', ')}`);
+
+const rows: readonly Row[] = [
+  post('/v1/console/token', {
+    fields: { app: required(appName), channel: optional(eventChannel) },
+    async handler({ vault, input }) {
+      return json(await issueToken(vault, input));
+    },
+  }),
+
+  post('/v1/console/revoke', {
+    fields: { cid: required(word('cid')) },
+    async handler({ vault, input }) {
+      const { cid, isNew } = await revoke(vault, input.cid);
+      return json({ ok: true, cid, revoked: isNew });
+    },
+  }),
+
+  get('/v1/console/registrations', {
+    fields: {
+      identifier: optional(identifierText),
+      credentialId: optional(credentialIdText),
+      did: optional(didText),
+    },
+    async handler({ vault, input }) {
+      return json({ registrations: await findRegistrations(vault, input) });
+    },
+  }),
+
+  get('/v1/console/limits', {
+    fields: { kind: optional(limitKind), key: optional(text('key')) },
+    async handler({ vault, input }) {
+      return json({ kinds: STORED_LIMITS, limits: await showLimits(vault, input) });
+    },
+  }),
+
+  post('/v1/console/limits/clear', {
+    fields: { kind: required(limitKind), key: optional(text('key')) },
+    async handler({ vault, input }) {
+      return json({ ok: true, ...(await clearLimit(vault, input)) });
+    },
+  }),
+
+  get('/v1/console/overview', {
+    async handler({ vault }) {
+      return json(await readOverview(vault, await lastEventId(vault).catch(() => 0)));
+    },
+  }),
+];
+
+/** What only the operator may do, with `Authorization: Bearer OPERATOR_SECRET` (completions section 11). */
+export const consoleRoutes: readonly Row[] = rows.map(forOperator);

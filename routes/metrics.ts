@@ -1,0 +1,44 @@
+import { equalText } from '../lib/bytes.ts';
+import type { Context } from '../lib/context.ts';
+import { VaultError } from '../lib/error.ts';
+import { chooseForm, EXPOSITION_TYPES, expose } from '../lib/exposition.ts';
+import { inCidr, parseCidr, parseIp } from '../lib/ip.ts';
+import { bearerOf } from './guard.ts';
+import { type Call, get, type Row } from './route.ts';
+
+/** The vault's measurements for Prometheus: no identifier, address or secret is among them. */
+export const metricsRoutes: readonly Row[] = [
+  get('/metrics', {
+    handler(call) {
+      if (!mayRead(call)) throw new VaultError('metrics_forbidden');
+      const form = chooseForm(call.request.headers.get('accept'));
+      const headers = { 'content-type': EXPOSITION_TYPES[form], vary: 'accept' };
+      return { status: 200, headers, body: expose(call.vault.metrics.read(), form) };
+    },
+  }),
+];
+
+/** A page of another site runs in a browser that may be an allowed peer: it needs the token. */
+function mayRead({ vault: { config }, request, peer }: Call<unknown>): boolean {
+  return hasToken(request, config.metricsToken) || (!isFromPage(request) && isAllowed(config, peer));
+}
+
+function hasToken(request: Request, token: string | undefined): boolean {
+  const given = bearerOf(request);
+  return token !== undefined && given !== undefined && equalText(given, token);
+}
+
+function isFromPage(request: Request): boolean {
+  const site = request.headers.get('sec-fetch-site');
+  return request.headers.has('origin') || (site !== null && site !== 'same-origin' && site !== 'none');
+}
+
+/** Only the socket's other end counts: an address that a header names is whatever its sender wrote. */
+function isAllowed({ metricsAllow }: Context['config'], peer: string | undefined): boolean {
+  const ip = peer === undefined ? undefined : parseIp(peer);
+  if (!ip) return false;
+  return metricsAllow.some((entry) => {
+    const network = parseCidr(entry);
+    return network !== undefined && inCidr(ip, network);
+  });
+}
