@@ -3,6 +3,7 @@ import { createWork } from '../lib/work.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { consoleRoutes } from './console.ts';
+import { consolePageRoutes } from './console-page.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
 import { eventRoutes } from './events.ts';
@@ -33,6 +34,7 @@ export const ROWS: readonly Row[] = [
   ...indexerRoutes,
   ...operatorRoutes,
   ...consoleRoutes,
+  ...consolePageRoutes,
   ...eventRoutes,
   ...metricsRoutes,
   ...webhookRoutes,

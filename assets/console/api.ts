@@ -1,0 +1,50 @@
+import { REQUEST_TIMEOUT_MS } from './limits.ts';
+
+/** A refusal: the answer's status (0 when there was none) and its word. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+
+  constructor(status: number, word: string) {
+    super(word);
+    this.status = status;
+  }
+}
+
+/** A token of the stream as the vault issues it. */
+export interface Minted {
+  readonly token: string;
+  readonly expires_at: string;
+  readonly cid: string;
+}
+
+/** The operator's routes, asked with the secret in a header and never in an address. All throw `ApiError`. */
+export interface Api {
+  get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
+  post(path: string, body: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** A token for all channels of the app. */
+  mint(app: string): Promise<Minted>;
+}
+
+/** `onUnauthorized` is told when the vault no longer takes the secret. */
+export function createApi(secret: () => string, onUnauthorized: () => void): Api {
+  const ask = async (path: string, init: RequestInit): Promise<unknown> => {
+    const headers = { Authorization: `Bearer ${secret()}`, ...init.headers };
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const response = await fetch(`/v1/console/${path}`, { ...init, headers, signal, cache: 'no-store' }).catch(() => {
+      throw new ApiError(0, 'the vault does not answer');
+    });
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (response.ok) return answer;
+    const word = (answer as { error?: string } | undefined)?.error ?? `status ${response.status}`;
+    if (word === 'operator_unauthorized') onUnauthorized();
+    throw new ApiError(response.status, word);
+  };
+  const post: Api['post'] = (path, body) =>
+    ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+  return {
+    get: (path, query) => ask(query ? `${path}?${new URLSearchParams(query)}` : path, {}),
+    post,
+    mint: (app) => post('token', { app }) as Promise<Minted>,
+  };
+}

@@ -1,0 +1,77 @@
+import { byId, definitions, make, say } from './dom.ts';
+import { formatCount, formatCounts, formatDuration } from './format.ts';
+import type { Overview } from './overview.ts';
+import { type Counts, growth, total } from './series.ts';
+
+type State = 'good' | 'bad' | 'unused';
+
+/** Shows how database, relay, follower and upstreams are, and which limits refused; failures count when they came since the `earlier` reading. */
+export function showHealth(overview: Overview, earlier: Overview): void {
+  byId('health').replaceChildren(
+    part('Database', ...databaseOf(overview)),
+    part('Relay', ...relayOf(overview)),
+    part('Follower', ...followerOf(overview)),
+    part('Upstreams', ...upstreamsOf(overview, earlier)),
+  );
+  const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
+  byId('limits-reached').replaceChildren(
+    limits.length > 0
+      ? definitions(limits.map(([name, count]) => [name, `${formatCount(count)} refused`]))
+      : make('p', { class: 'empty' }, 'No limit has refused anyone since the vault started.'),
+  );
+  say(byId('version'), overview.version);
+}
+
+function part(name: string, state: State, word: string, detail: string): HTMLElement {
+  const badge = make('span', { class: `state ${state}` }, word);
+  return make(
+    'li',
+    { 'data-part': name.toLowerCase() },
+    make('h3', {}, name),
+    badge,
+    make('p', { class: 'detail' }, detail),
+  );
+}
+
+function databaseOf({ database }: Overview): [State, string, string] {
+  const { used, max, waiting } = database.connections;
+  const detail = [
+    `${used} of ${max} connections in use`,
+    `${formatCount(waiting)} waiting`,
+    `${formatCount(failures(database.queries))} queries failed`,
+  ];
+  return [database.state === 'writable' ? 'good' : 'bad', database.state, detail.join(' · ')];
+}
+
+function relayOf({ relay, database }: Overview): [State, string, string] {
+  if (!relay && database.state !== 'writable') return ['unused', 'unknown', 'The database does not say.'];
+  if (!relay)
+    return ['unused', 'not in use', 'Set REGISTRAR_PRIVATE_KEY and the vault registers DIDs on-chain itself.'];
+  const balance = relay.balance === null ? 'balance not read yet' : `${relay.balance.toFixed(4)} ether`;
+  const detail = [balance, formatCounts(relay.open) || 'nothing waiting'].join(' · ');
+  return relay.trouble === null ? ['good', 'ok', detail] : ['bad', relay.trouble.replaceAll('_', ' '), detail];
+}
+
+function followerOf({ follower, database }: Overview): [State, string, string] {
+  if (!follower && database.state !== 'writable') return ['unused', 'unknown', 'The database does not say.'];
+  if (!follower)
+    return ['unused', 'not in use', 'It follows the registry once DID_REGISTRY_ADDRESS and RPC_URL are set.'];
+  const detail = `block ${follower.block} · looked ${formatDuration(follower.silent_ms)} ago`;
+  const word = follower.lag === 0 ? 'up to date' : `${formatCount(follower.lag)} blocks behind`;
+  // A minute without a look is longer than any of its pauses.
+  return [follower.silent_ms < 60_000 ? 'good' : 'bad', word, detail];
+}
+
+function upstreamsOf({ upstreams }: Overview, earlier: Overview): [State, string, string] {
+  const named = Object.entries(upstreams);
+  if (named.length === 0) return ['unused', 'not asked yet', 'No provider, node or indexer has been called.'];
+  const detail = named.map(([name, outcomes]) => `${name}: ${formatCounts(outcomes)}`).join(' · ');
+  const failing = named.filter(([name, outcomes]) => failures(growth(earlier.upstreams[name] ?? {}, outcomes)) > 0);
+  return failing.length === 0
+    ? ['good', 'ok', detail]
+    : ['bad', `failing: ${failing.map(([name]) => name).join(', ')}`, detail];
+}
+
+function failures(outcomes: Counts): number {
+  return total(outcomes) - (outcomes['ok'] ?? 0);
+}

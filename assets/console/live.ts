@@ -1,0 +1,139 @@
+import type { Api } from './api.ts';
+import { IDLE, type Probe, type StreamEffect, type StreamInput, type StreamState, step } from './stream.ts';
+
+/** What the stream tells the page. */
+export interface LiveHooks {
+  /** Every event once, in the order of its id; `data` is what the vault sent. */
+  readonly onEvent: (data: string) => void;
+  /** Events that are gone for good: kept no longer, or of another database when `to` is smaller. */
+  readonly onLost: (from: number, to: number) => void;
+  readonly onState: (state: StreamState) => void;
+  /** The name of the token in use, which it is revoked by. */
+  readonly onToken: (cid: string) => void;
+}
+
+/** The stream that is asked for: one app's, of all channels; `types` are the names its events come under. */
+export interface Wanted {
+  readonly app: string;
+  readonly types: readonly string[];
+  readonly lastId: number;
+}
+
+/** The stream over the browser's own EventSource: it carries out what `step` decides. */
+export interface Live {
+  start(wanted: Wanted): void;
+  /** Tries at once, after the network came back or when the person asks. */
+  wake(): void;
+  /** Opens the stream anew beside the one there is, which may be dead without anyone having said so. */
+  renew(): void;
+  stop(): void;
+  state(): StreamState;
+}
+
+/** `now` is the vault's time in milliseconds, which tokens are measured by. */
+export function createLive(api: Api, now: () => number, hooks: LiveHooks): Live {
+  const sources = new Map<number, EventSource>();
+  const waits = new Map<string, ReturnType<typeof setTimeout>>();
+  let state: StreamState = IDLE;
+  let wanted: Wanted = { app: '', types: [], lastId: 0 };
+
+  const send: Send = (input, data = '') => {
+    const [after, effects] = step(state, input);
+    state = after;
+    for (const effect of effects) carryOut(effect, data);
+    hooks.onState(state);
+  };
+  const carryOut = (effect: StreamEffect, data: string): void => {
+    if (effect.do === 'show') hooks.onEvent(data);
+    else if (effect.do === 'lose') hooks.onLost(effect.from, effect.to);
+    else if (effect.do === 'mint') void mint();
+    else if (effect.do === 'open') sources.set(effect.source, openSource(effect, wanted, send));
+    else if (effect.do === 'probe') void probe(effect.source);
+    else if (effect.do === 'close') close(effect.source);
+    else if ('until' in effect) {
+      clearTimeout(waits.get(effect.until));
+      if (effect.do === 'wait') wait(effect.until, effect.ms);
+    }
+  };
+  const wait = (kind: 'renew' | 'retry', ms: number): void => {
+    waits.set(
+      kind,
+      setTimeout(() => send({ kind }), ms),
+    );
+  };
+  const close = (source: number): void => {
+    sources.get(source)?.close();
+    sources.delete(source);
+  };
+  const mint = async (): Promise<void> => {
+    const asked = wanted;
+    const minted = await api.mint(asked.app).catch(() => undefined);
+    // A token for what was wanted before opens nothing of what is wanted now.
+    if (asked !== wanted) return;
+    if (!minted) return send({ kind: 'mint-failed' });
+    hooks.onToken(minted.cid);
+    send({ kind: 'minted', token: minted.token, lifeMs: Date.parse(minted.expires_at) - now() });
+  };
+  const probe = async (source: number): Promise<void> => {
+    const url = sources.get(source)?.url;
+    send({ kind: 'probed', source, found: url === undefined ? 'unreachable' : await findReason(url) });
+  };
+
+  return {
+    start(asked) {
+      wanted = asked;
+      send({ kind: 'start', lastId: asked.lastId });
+    },
+    wake: () => send({ kind: 'wake' }),
+    renew: () => send({ kind: 'renew' }),
+    stop: () => send({ kind: 'stop' }),
+    state: () => state,
+  };
+}
+
+type Send = (input: StreamInput, data?: string) => void;
+
+/** A connection that tells all that comes of it. */
+function openSource(
+  { source, token, lastId }: Extract<StreamEffect, { readonly do: 'open' }>,
+  { app, types }: Wanted,
+  send: Send,
+): EventSource {
+  const stream = new EventSource(addressOf(app, token, lastId));
+  stream.onopen = () => send({ kind: 'opened', source });
+  stream.onerror = () => send({ kind: stream.readyState === EventSource.CLOSED ? 'closed' : 'dropped', source });
+  const take = ({ data, lastEventId }: MessageEvent<string>) =>
+    send({ kind: 'event', source, id: Number(lastEventId) }, data);
+  for (const type of types) stream.addEventListener(type, take);
+  stream.addEventListener('rewind-required', ({ data }: MessageEvent<string>) =>
+    send({ kind: 'rewind', source, id: Number(data) }),
+  );
+  for (const [name, kind] of SENTINELS) stream.addEventListener(name, () => send({ kind, source }));
+  return stream;
+}
+
+const SENTINELS = [
+  ['token-expired', 'expired'],
+  ['token-revoked', 'revoked'],
+  ['superseded', 'superseded'],
+] as const;
+
+/** A token of a few minutes is the only secret that ever stands in an address: an EventSource sends no headers of ours. */
+function addressOf(app: string, token: string, lastId: number): string {
+  return `/v1/console/events?${new URLSearchParams({ app, last_event_id: String(lastId), token })}`;
+}
+
+/** An EventSource does not say why it was refused: the same is asked for once more, and given up as soon as the status is known. */
+async function findReason(url: string): Promise<Probe> {
+  const controller = new AbortController();
+  try {
+    const response = await fetch(url, { signal: controller.signal, cache: 'no-store' });
+    if (response.status !== 401) return 'refused';
+    const { error } = (await response.json()) as { error?: string };
+    return error === 'token_expired' || error === 'token_revoked' ? error : 'refused';
+  } catch {
+    return 'unreachable';
+  } finally {
+    controller.abort();
+  }
+}

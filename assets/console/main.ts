@@ -1,0 +1,168 @@
+// The operator's console: signs in, polls the overview, shows the stream, and runs the operator's forms.
+import { explain } from './answer.ts';
+import { createApi } from './api.ts';
+import { createCharts } from './charts.ts';
+import { byId, make, say } from './dom.ts';
+import { createFeed } from './feed.ts';
+import { formatTime } from './format.ts';
+import { showHealth } from './health.ts';
+import { bindKeys } from './keys.ts';
+import { EVENTS_BEFORE_MAX, OVERVIEW_POLL_MS, SLEPT_MS_MIN } from './limits.ts';
+import { createLimits } from './limits-panel.ts';
+import { createLive } from './live.ts';
+import type { Overview } from './overview.ts';
+import { appended } from './series.ts';
+import { createSession } from './session.ts';
+import { createStatus } from './status.ts';
+import { createTheme } from './theme.ts';
+import { createTools } from './tools.ts';
+import { createWebhooks } from './webhooks.ts';
+
+const session = createSession(storageOf('sessionStorage'));
+const api = createApi(session.secret, () => signOut('The vault no longer takes the secret. Sign in again.'));
+const feed = createFeed();
+const charts = createCharts();
+const tools = createTools(api);
+const panels = [createLimits(api), createWebhooks(api)];
+const showStatus = createStatus(() => begin(live.state().lastId));
+const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
+const app = byId('app', HTMLSelectElement);
+
+/** What the vault's clock is ahead of the browser's: tokens are measured by the vault's. */
+let aheadMs = 0;
+let recent: readonly Overview[] = [];
+let readings = 0;
+let polledAt = Number.POSITIVE_INFINITY;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+const live = createLive(api, () => Date.now() + aheadMs, {
+  onEvent: feed.add,
+  onLost(from, to) {
+    // Ids only grow: a vault whose newest is older than what was shown has another database, a restored one perhaps.
+    if (to < from) feed.clear();
+    say(byId('lost'), to < from ? 'The vault has another database now: the list began anew.' : LOST);
+  },
+  onState: showStatus,
+  onToken: tools.setToken,
+});
+
+const LOST = 'Events of that time are kept no longer: there is a gap in the list.';
+
+/** Reads the overview; throws when it is refused or does not come. */
+async function readOverview(): Promise<Overview> {
+  const overview = (await api.get('overview')) as Overview;
+  aheadMs = Date.parse(overview.at) - Date.now();
+  recent = appended(recent, overview, READINGS_KEPT);
+  charts.add(overview);
+  showHealth(overview, recent[0] ?? overview);
+  say(byId('read-at'), `Read at ${formatTime(overview.at)}`);
+  return overview;
+}
+
+const PANELS_EVERY = 3;
+
+/** A minute of readings: what failed before is no news. */
+const READINGS_KEPT = Math.ceil(60_000 / OVERVIEW_POLL_MS);
+
+async function signIn(): Promise<void> {
+  const overview = await readOverview();
+  document.documentElement.dataset['view'] = 'console';
+  app.replaceChildren(...overview.apps.map((name) => make('option', { value: name }, name)));
+  byId('app-field').hidden = overview.apps.length < 2;
+  feed.setChannels(overview.events.channels);
+  begin(firstId(overview));
+  refreshPanels();
+  polledAt = Date.now();
+  byId('console').focus();
+  clearTimeout(timer);
+  timer = setTimeout(poll, OVERVIEW_POLL_MS);
+}
+
+/** What is less urgent than the charts: every third reading. */
+function refreshPanels(): void {
+  for (const refresh of panels) void refresh();
+}
+
+function firstId({ events }: Overview): number {
+  return Math.max(0, events.last_id - EVENTS_BEFORE_MAX);
+}
+
+function begin(lastId: number): void {
+  const overview = recent.at(-1);
+  if (overview?.live) live.start({ app: app.value, types: overview.events.types, lastId });
+  else showStatus({ phase: 'off', lastId: 0 });
+}
+
+async function poll(): Promise<void> {
+  // A connection that died in a sleep is silent, as one without events is.
+  if (Date.now() - polledAt > SLEPT_MS_MIN) live.renew();
+  polledAt = Date.now();
+  try {
+    await readOverview();
+    say(byId('trouble'), '');
+    if (++readings % PANELS_EVERY === 0) refreshPanels();
+  } catch (error) {
+    say(byId('trouble'), session.secret() === '' ? '' : explain(error));
+  }
+  clearTimeout(timer);
+  if (session.secret() !== '') timer = setTimeout(poll, OVERVIEW_POLL_MS);
+}
+
+function signOut(reason = ''): void {
+  clearTimeout(timer);
+  session.signOut();
+  live.stop();
+  feed.clear();
+  charts.clear();
+  recent = [];
+  tools.setToken(null);
+  for (const answer of document.querySelectorAll('output')) answer.replaceChildren();
+  document.documentElement.dataset['view'] = 'sign-in';
+  say(byId('sign-in-failure'), reason);
+  byId('secret', HTMLInputElement).value = '';
+  byId('secret').focus();
+}
+
+/** A browser may forbid a page to keep anything. */
+function storageOf(name: 'sessionStorage' | 'localStorage'): Storage | undefined {
+  try {
+    return window[name];
+  } catch {
+    return undefined;
+  }
+}
+
+byId('sign-in', HTMLFormElement).addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const secret = byId('secret', HTMLInputElement);
+  session.signIn(secret.value.trim(), byId('keep', HTMLInputElement).checked);
+  say(byId('sign-in-failure'), '');
+  await signIn().then(
+    () => {
+      secret.value = '';
+    },
+    (error) => signOut(explain(error)),
+  );
+});
+byId('sign-out').addEventListener('click', () => signOut());
+app.addEventListener('change', () => {
+  const overview = recent.at(-1);
+  feed.clear();
+  if (overview) begin(firstId(overview));
+});
+addEventListener('online', () => live.wake());
+document.addEventListener('visibilitychange', () => live.wake());
+
+const help = byId('help', HTMLDialogElement);
+byId('help-open').addEventListener('click', () => help.showModal());
+byId('help-close').addEventListener('click', () => help.close());
+bindKeys({
+  '/': () => byId('filter').focus(),
+  p: feed.togglePause,
+  l: () => byId('lookup-value').focus(),
+  t: nextTheme,
+  '?': () => help.showModal(),
+});
+
+if (session.secret() === '') byId('secret').focus();
+else signIn().catch((error) => signOut(explain(error)));

@@ -1,0 +1,25 @@
+type Outcomes = Readonly<Record<string, number>>;
+
+/** The answer of `GET /v1/console/overview`; a test holds it against the vault's own. */
+export interface Overview {
+  readonly at: string;
+  readonly version: string;
+  readonly live: boolean;
+  readonly apps: readonly string[];
+  readonly events: {
+    readonly types: readonly string[];
+    readonly channels: readonly string[];
+    readonly last_id: number;
+  };
+  readonly counters: Readonly<Record<'requests' | 'sends' | 'verifications' | 'sessions' | 'registrations', Outcomes>>;
+  readonly latency: readonly { readonly le: number | null; readonly count: number }[];
+  readonly limits: Outcomes;
+  readonly upstreams: Readonly<Record<string, Outcomes>>;
+  readonly database: {
+    readonly state: string;
+    readonly queries: Outcomes;
+    readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
+  };
+  readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
+  readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
+}

@@ -1,0 +1,33 @@
+import { make } from './dom.ts';
+import type { ConsoleEvent } from './events.ts';
+import { formatTime, formatValue } from './format.ts';
+
+/** Shows events in this order under `place`. Rows that are there already stay, and with them the reader's focus and selection. */
+export function createRows(place: HTMLElement): (events: readonly ConsoleEvent[]) => void {
+  let shown: ReadonlyMap<number, HTMLElement> = new Map();
+  return (events) => {
+    const next = new Map(events.map((event) => [event.id, shown.get(event.id) ?? rowOf(event)]));
+    for (const [id, row] of shown) if (!next.has(id)) row.remove();
+    let at = place.firstElementChild;
+    for (const row of next.values()) {
+      if (row === at) at = at.nextElementSibling;
+      else place.insertBefore(row, at);
+    }
+    shown = next;
+  };
+}
+
+function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
+  const members = Object.entries(data).filter(([, value]) => value !== null);
+  const details = members.map(([name, value]) =>
+    make('span', { class: 'member' }, make('b', {}, formatValue(name.replaceAll('_', ' '))), ' ', formatValue(value)),
+  );
+  return make(
+    'tr',
+    { 'data-id': String(id) },
+    make('td', { 'data-name': 'time', title: formatValue(at) }, formatTime(at)),
+    make('td', { 'data-name': 'channel' }, formatValue(channel)),
+    make('td', { 'data-name': 'event', class: 'type' }, formatValue(type)),
+    make('td', { 'data-name': 'data', class: 'data' }, ...details),
+  );
+}

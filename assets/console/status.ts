@@ -1,0 +1,29 @@
+import { byId, say } from './dom.ts';
+import type { Phase, StreamState } from './stream.ts';
+
+const WORDS: Readonly<Record<Phase, readonly [string, string]>> = {
+  off: ['live stream off', 'It is switched off by NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE; everything else works.'],
+  idle: ['not connected', ''],
+  connecting: ['connecting', 'Nothing is lost: it resumes behind the last event shown.'],
+  live: ['live', ''],
+  rewinding: ['rewinding', 'The vault asked to start again behind the last event shown.'],
+  expired: ['renewing', 'The token ran out; the next one is on its way.'],
+  offline: ['offline', 'The vault does not answer; trying again by itself.'],
+  superseded: ['taken over', 'Another connection uses the token of this page.'],
+  revoked: ['revoked', 'The token of this page was revoked.'],
+};
+
+/** Shows where the stream stands, politely to screen readers, with a button where only the person can go on. */
+export function createStatus(onResume: () => void): (state: Pick<StreamState, 'phase' | 'lastId'>) => void {
+  const [badge, note, resume] = [byId('stream-state'), byId('stream-note'), byId('stream-resume')];
+  resume.addEventListener('click', onResume);
+  return ({ phase, lastId }) => {
+    const [word, explained] = WORDS[phase];
+    say(badge, word);
+    say(note, explained);
+    document.documentElement.dataset['stream'] = phase;
+    // For whoever drives the page, a person with the inspector open or a test.
+    document.documentElement.dataset['lastId'] = String(lastId);
+    resume.hidden = phase !== 'superseded' && phase !== 'revoked';
+  };
+}

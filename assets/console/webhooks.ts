@@ -1,0 +1,65 @@
+import { answerInto, explain } from './answer.ts';
+import type { Api } from './api.ts';
+import { byId, make } from './dom.ts';
+import { formatCount, formatDate, formatValue } from './format.ts';
+
+interface Delivery {
+  readonly id: number;
+  readonly type: string;
+  readonly at: string;
+  readonly attempts: number;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+}
+
+/** The webhooks that were given up, each with a button that sends it again; calling it reads them anew. */
+export function createWebhooks(api: Api): () => Promise<void> {
+  const list = byId('webhooks-list');
+  const refresh = async (): Promise<void> => {
+    if (list.contains(document.activeElement)) return;
+    try {
+      const { webhooks } = (await api.get('webhooks', { status: 'dead' })) as { webhooks: readonly Delivery[] };
+      list.replaceChildren(tableOf(webhooks, resend));
+    } catch (error) {
+      list.replaceChildren(make('p', { class: 'failure' }, explain(error)));
+    }
+  };
+  const resend = (one: Delivery): void =>
+    void answerInto(byId('webhooks-answer'), async () => {
+      await api.post('webhooks/resend', { id: one.id });
+      byId('webhooks').focus();
+      void refresh();
+      return make('p', { class: 'done' }, `Event ${one.id} is on its way again.`);
+    });
+  return refresh;
+}
+
+function tableOf(deliveries: readonly Delivery[], resend: (one: Delivery) => void): Node {
+  if (deliveries.length === 0) return make('p', { class: 'empty' }, 'None. Webhooks that fail for a day end up here.');
+  const rows = deliveries.map((one) => rowOf(one, resend));
+  return make(
+    'table',
+    {},
+    make('caption', { class: 'unseen' }, 'Webhooks that were given up'),
+    make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
+    make('tbody', {}, ...rows),
+  );
+}
+
+const HEADINGS = ['event', 'type', 'at', 'attempts', 'failure', 'action'];
+
+function rowOf(one: Delivery, resend: (one: Delivery) => void): HTMLElement {
+  const button = make('button', { type: 'button', class: 'small' }, 'Send again');
+  button.setAttribute('aria-label', `Send event ${one.id} again`);
+  button.addEventListener('click', () => resend(one));
+  return make(
+    'tr',
+    {},
+    make('td', { 'data-name': 'event' }, String(one.id)),
+    make('td', { 'data-name': 'type' }, formatValue(one.type)),
+    make('td', { 'data-name': 'at' }, formatDate(one.at)),
+    make('td', { 'data-name': 'attempts' }, formatCount(one.attempts)),
+    make('td', { 'data-name': 'failure' }, formatValue(one.last_error ?? one.last_status)),
+    make('td', { 'data-name': 'action' }, button),
+  );
+}

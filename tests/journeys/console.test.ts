@@ -1,0 +1,448 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { chromium, type OwnBrowser, startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, until } from '../support/console.ts';
+import { layLine } from '../support/line.ts';
+import { startTestChain, type TestChain } from '../support/onchain.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
+
+const OPERATOR_SECRET = VAULT_SECRET.replace('00', 'ff');
+const DID = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+
+if (chromium) {
+  describe('the console in Chromium', () => {
+    let own: OwnBrowser;
+    let chain: TestChain;
+    let t: TestVault;
+    let c: ConsolePage;
+    const open = async (vars: Readonly<Record<string, string>> = {}) => {
+      t = await startVault({ ...chain.vars, MAX_VERIFY_SENDS_PER_IP: '3', ...vars });
+      c = await openConsole(own.browser, t.url);
+    };
+    beforeAll(async () => {
+      [own, chain] = await Promise.all([startBrowser(), startTestChain()]);
+    });
+    afterAll(async () => {
+      await Promise.all([own.close(), chain.stop()]);
+    });
+    beforeEach(() => open());
+    afterEach(async () => {
+      expect(c.faults).toEqual([]);
+      await c.page.close();
+      await t.stop();
+    });
+
+    /** One more vault in place of the one that every test begins with. */
+    const reopen = async (vars: Readonly<Record<string, string>>) => {
+      await c.page.close();
+      await t.stop();
+      await open(vars);
+    };
+    const signIn = async () => {
+      await c.signIn(OPERATOR_SECRET);
+      await c.phase('live');
+    };
+    const send = (name: string, ip = `10.1.0.${(name.codePointAt(0) ?? 0) % 250}`) =>
+      t.from(ip).call('POST /api/verify/send', { identifier: `${name}@example.com`, channel: 'email' });
+    const stored = async () =>
+      (await t.rows(`SELECT id FROM events WHERE app = 'default' ORDER BY id`)).map((row) => Number(row['id']));
+    /** The list holds every event of the table, each received once. */
+    const expectComplete = async (atLeast: number) => {
+      const all = await until(stored, (ids) => ids.length >= atLeast);
+      await until(c.ids, (ids) => ids.length >= all.length);
+      expect(await c.ids()).toEqual(all);
+      expect(await c.received()).toBe(all.length);
+    };
+
+    test('a wrong secret is told, the right one opens the console, signing out forgets it', async () => {
+      expect(await c.text('#secret-help')).toContain('operator.secret');
+      await c.signIn('not the secret');
+      await c.says('#sign-in-failure', /not the operator secret/);
+      expect(await c.page.$eval('#console', (view) => view.checkVisibility())).toBe(false);
+      await signIn();
+      await c.says('#version', /^\d+\.\d+\.\d+$/);
+      expect(c.page.url()).toBe(`${t.url}/console`);
+      expect(await c.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]');
+      await c.page.click('#sign-out');
+      await c.phase('idle');
+      expect(await c.page.$eval('#secret', (input) => (input as HTMLInputElement).value)).toBe('');
+      await c.page.reload();
+      await c.page.waitForSelector('html[data-view="sign-in"]');
+    });
+
+    test('a tab that is asked to stays signed in over a reload', async () => {
+      await c.page.click('#keep');
+      await signIn();
+      await c.page.reload();
+      await c.phase('live');
+      await c.page.click('#sign-out');
+      await c.page.reload();
+      await c.page.waitForSelector('html[data-view="sign-in"]');
+    });
+
+    test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
+      await signIn();
+      const who = { identifier: 'alice@example.com', channel: 'email' };
+      await t.call('POST /api/verify/send', who);
+      await c.says('#events', /code\.sent/);
+      const { body } = await t.call('POST /api/verify/check', { ...who, code: t.codeFor(who.identifier) });
+      await t.call('POST /api/sessions', { ...who, did: DID });
+      const { txHash } = await chain.register({ did: DID });
+      const credentialId = Buffer.alloc(32, 7).toString('base64url');
+      const claim = { ...who, did: DID, credentialId, txHash, attestation: body.attestation };
+      expect((await t.call('POST /api/dids', claim)).status).toBe(200);
+      await c.says('#events', /registration\.submitted/);
+      for (let i = 0; i < 5; i++) {
+        await t.clock.advance(1_000);
+        await t.work();
+      }
+      await c.says('#events', /registration\.confirmed/);
+      for (const type of ['code.verified', 'session.created', 'session.linked'])
+        expect(await c.text('#events')).toContain(type);
+      expect(await c.text('#events')).not.toContain('alice@example.com');
+      expect(await c.text('#events')).toContain('a***@example.com');
+      await expectComplete(7);
+
+      await c.says('[data-chart="sends"] .detail', /1 accepted/);
+      await c.says('[data-chart="verifications"] .detail', /1 verified/);
+      await c.says('[data-chart="registrations"] .detail', /1 confirmed/);
+      await c.says('[data-chart="latency"] .figure', /\d m?s/);
+      expect(await c.page.$eval('[data-chart="requests"] svg', (svg) => svg.getAttribute('aria-label'))).toMatch(
+        /^Requests: \d+ since the vault started/,
+      );
+      expect(await c.text('[data-part="database"]')).toContain('writable');
+      expect(await c.text('[data-part="upstreams"]')).toContain('rpc');
+
+      for (const [by, value] of [
+        ['identifier', who.identifier],
+        ['credentialId', credentialId],
+        ['did', DID],
+      ] as const) {
+        await c.page.select('#lookup-by', by);
+        await c.page.$eval('#lookup-value', (input) => Object.assign(input, { value: '' }));
+        await c.page.type('#lookup-value', value);
+        await c.page.keyboard.press('Enter');
+        await c.says('#lookup-answer', new RegExp(by === 'identifier' ? who.identifier : 'a\\*\\*\\*@example.com'));
+        expect(await c.text('#lookup-answer')).toContain('confirmed');
+        expect(await c.text('#lookup-answer')).toContain(txHash);
+      }
+    });
+
+    test('an expired token is replaced: the real stream goes on without losing or doubling an event', async () => {
+      await signIn();
+      for (const round of [1, 2, 3]) {
+        await send(`before${round}`, `10.2.0.${round}`);
+        // All that is open expires; what happens before the page is back is told when it is.
+        await t.clock.advance(301_000);
+        await send(`after${round}`, `10.3.0.${round}`);
+        await until(c.phases, (phases) => phases.filter((phase) => phase === 'expired').length === round);
+        await c.phase('live');
+      }
+      await send('last');
+      await expectComplete(7 + 4);
+      const minted = await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`);
+      expect(minted).toHaveLength(4);
+    });
+
+    test('after a sleep of the computer the stream is opened anew, since the old one may be dead', async () => {
+      await signIn();
+      await send('before');
+      await c.page.evaluate('{ const now = Date.now; Date.now = () => now() + 600_000; }');
+      await until(stored, (ids) => ids.length === 3);
+      await send('after');
+      await expectComplete(4);
+      expect(await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`)).toHaveLength(2);
+    });
+
+    test('a stream that falls behind is told to rewind, and loses and doubles nothing', async () => {
+      await reopen({ STREAM_QUEUE_EVENTS_MAX: '1', MAX_VERIFY_SENDS_PER_IP: '100' });
+      await signIn();
+      for (let round = 0; round < 5; round++) {
+        // Commits of many events at once: more than the queue of one holds.
+        await Promise.all(Array.from({ length: 30 }, (_, i) => send(`r${round}x${i}`, `10.4.${round}.${i}`)));
+        await t.clock.advance(1_000);
+      }
+      await expectComplete(151);
+      expect(await c.phases()).toContain('rewinding');
+      await c.phase('live');
+    });
+
+    test('a revoked token ends the stream, the page says so and goes on when asked to', async () => {
+      await signIn();
+      await send('before');
+      await expectComplete(2);
+      await c.page.waitForSelector('#own-token:not([hidden])');
+      await c.page.click('#own-token');
+      await c.page.click('#revoke button[type="submit"]');
+      await c.says('#revoke-answer', /Revoked/);
+      await t.clock.advance(1_000);
+      await c.phase('revoked');
+      expect(await c.text('#stream-state')).toBe('revoked');
+      expect(await c.text('#stream-note')).toContain('was revoked');
+      await send('meanwhile');
+      await c.page.click('#stream-resume');
+      await c.phase('live');
+      await expectComplete(5);
+      expect(await c.text('#events')).toContain('token.revoked');
+    });
+
+    describe('on a line that is cut', () => {
+      let line: Awaited<ReturnType<typeof layLine>>;
+      beforeEach(async () => {
+        line = await layLine(t.url);
+        await c.page.close();
+        c = await openConsole(own.browser, line.url);
+        await signIn();
+      });
+      afterEach(() => line.stop());
+
+      test("the browser's own reconnect resumes behind the last event", async () => {
+        for (const name of ['a', 'b', 'c']) {
+          await send(name);
+          line.cut();
+          await c.phase('connecting');
+          await send(`${name}while`);
+          line.mend();
+          await c.phase('live');
+          await send(`${name}after`);
+        }
+        await expectComplete(1 + 9);
+        expect(await c.phases()).not.toContain('offline');
+      });
+
+      test('a long cut is told, and after it the page comes back by itself', async () => {
+        await send('a');
+        line.cut();
+        await c.phase('offline');
+        expect(await c.text('#stream-note')).toContain('does not answer');
+        await c.says('#trouble', /does not answer/);
+        await send('b');
+        line.mend();
+        await c.phase('live');
+        await send('c');
+        await expectComplete(5);
+        await c.says('#trouble', /^$/);
+      });
+
+      test('a token that was revoked meanwhile: the refusal is asked about, and told', async () => {
+        line.cut();
+        await c.phase('connecting');
+        const [minted] = await t.rows(`SELECT data FROM events WHERE type = 'token.minted'`);
+        const { cid } = JSON.parse(String(minted?.['data']));
+        const bearer = { Authorization: `Bearer ${OPERATOR_SECRET}` };
+        expect((await t.call('POST /v1/console/revoke', { cid }, bearer)).status).toBe(200);
+        line.mend();
+        await c.phase('revoked');
+        expect(await c.text('#stream-note')).toContain('was revoked');
+      });
+
+      test('a token that expired meanwhile is replaced', async () => {
+        line.cut();
+        await c.phase('connecting');
+        await t.clock.advance(301_000);
+        await send('a');
+        line.mend();
+        await c.phase('live');
+        await send('b');
+        await expectComplete(4);
+      });
+
+      test('events that are kept no longer are told as a gap, not waited for', async () => {
+        await send('a');
+        await until(c.ids, (ids) => ids.length === 2);
+        line.cut();
+        await c.phase('connecting');
+        for (const name of ['b', 'c', 'd']) await send(name);
+        await t.rows(`DELETE FROM events WHERE id < 5`);
+        line.mend();
+        await c.says('#lost', /kept no longer/);
+        await send('e');
+        await until(c.ids, (ids) => ids.includes(6));
+        expect(await c.ids()).toEqual([1, 2, 5, 6]);
+        expect(await c.received()).toBe(4);
+      });
+
+      test('another database behind the same address begins a new list', async () => {
+        for (const name of ['a', 'b', 'c']) await send(name);
+        await until(c.ids, (ids) => ids.length === 4);
+        line.cut();
+        await c.phase('connecting');
+        await t.rows(`DELETE FROM events`);
+        await t.rows(`UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'`);
+        line.mend();
+        await c.says('#lost', /another database/);
+        await send('d');
+        await until(c.ids, (ids) => ids.length > 0);
+        expect(await c.ids()).toEqual([2]);
+      });
+    });
+
+    test('a limit that is reached shows, is released, and the audit has it', async () => {
+      for (const name of ['a', 'b', 'c']) await send(name, '10.9.8.7');
+      expect((await send('d', '10.9.8.7')).status).toBe(429);
+      await signIn();
+      await c.says('#limits-reached', /sends-per-ip/);
+      await c.says('#limits-list', /sends-per-ip.*10\.9\.8\.7.*3 of 3 – reached/);
+      await c.page.click('#limits-list tr.reached button');
+      await c.page.keyboard.press('Enter');
+      await c.says('#limits-answer', /Released: 3/);
+      expect((await send('d', '10.9.8.7')).status).toBe(200);
+      await c.says('#events', /limit\.cleared/);
+    });
+
+    test('a webhook that was given up is listed, and sent again at a press', async () => {
+      await send('alice');
+      await t.rows(`INSERT INTO webhook_deliveries (event_id, app, channel, type, at, data, status, attempts, give_up_at, last_error, created_at, settled_at)
+        SELECT id, app, channel, type, at, data, 'dead', 12, at, 'unreachable', at, at FROM events WHERE id = 1`);
+      await signIn();
+      await c.says('#webhooks-list', /code\.sent.*12.*unreachable/);
+      await c.page.click('#webhooks-list button');
+      await c.says('#webhooks-answer', /Event 1 is on its way again/);
+      await c.says('#webhooks-list', /^None/);
+      await t.clock.advance(1_000);
+      await c.says('#events', /webhook\.resent/);
+    });
+
+    test('of several apps one is shown at a time', async () => {
+      await reopen({ APPS: 'shop' });
+      await signIn();
+      const body = { identifier: 'alice@example.com', channel: 'email' };
+      await t.call('POST /api/verify/send', body, { 'X-Vault-App': 'shop' });
+      await send('bob');
+      await until(c.ids, (ids) => ids.length === 2);
+      await c.page.select('#app', 'shop');
+      await c.says('#events', /^\d\d:\d\d:\d\dauditcode\.sent/);
+      await t.call('POST /api/sessions', { handle: 'carol', did: DID }, { 'X-Vault-App': 'shop' });
+      await c.says('#events', /session\.created/);
+      expect(await c.ids()).toHaveLength(2);
+      expect(await c.text('#events')).not.toContain('token.minted');
+    });
+
+    test('hostile text is shown as text', async () => {
+      await signIn();
+      const nasty = `<img src=x onerror="document.title='pwned'"><script>document.title='pwned'</script>\u202e`;
+      await t.database.execute({
+        sql: `INSERT INTO events (app, channel, type, at, data) VALUES ('default', 'audit', 'code.sent', :at, :data)`,
+        args: { at: t.clock.now(), data: JSON.stringify({ identifier: nasty, '<b>name</b>': nasty, channel: null }) },
+      });
+      await t.clock.advance(1_000);
+      await c.says('#events', /<img src=x/);
+      expect(await c.text('#events')).toContain('\\u{202e}');
+      expect(await c.page.$$('#events img, #events script, #events b b')).toEqual([]);
+      expect(await c.page.title()).toBe('vault console');
+      await c.page.type('#lookup-value', '<i>none</i>@example.com');
+      await c.page.keyboard.press('Enter');
+      await c.page.waitForSelector('#lookup-answer *');
+      expect(await c.page.$$('#lookup-answer i')).toEqual([]);
+    });
+
+    test('everything is done by keyboard', async () => {
+      const { keyboard } = c.page;
+      const focused = () => c.page.evaluate('document.activeElement.id');
+      expect(await focused()).toBe('secret');
+      await keyboard.type(OPERATOR_SECRET);
+      await keyboard.press('Enter');
+      await c.phase('live');
+      await t.call('POST /api/sessions', { handle: 'bob', did: DID });
+      await send('alice');
+      await c.says('#events', /session\.created/);
+      await keyboard.press('/');
+      expect(await focused()).toBe('filter');
+      await keyboard.type('session bob');
+      await c.says('#events-empty', /No event matches/);
+      await c.page.$eval('#filter', (input) => Object.assign(input, { value: '' }));
+      await keyboard.type('session.created');
+      await until(c.ids, (ids) => ids.length === 1);
+      await keyboard.press('Escape');
+      await keyboard.press('p');
+      await c.says('#pause', /Resume/);
+      await send('carol');
+      await c.says('#events-count', /1 since the pause/);
+      await keyboard.press('p');
+      await keyboard.press('l');
+      expect(await focused()).toBe('lookup-value');
+      await keyboard.type('did:none:1');
+      await keyboard.press('Enter');
+      await c.page.waitForSelector('#lookup-answer *');
+      await keyboard.press('Escape');
+      await keyboard.press('?');
+      expect(await c.page.$('#help[open]')).not.toBeNull();
+      await keyboard.press('Escape');
+      expect(await c.page.$('#help[open]')).toBeNull();
+      await keyboard.press('t');
+      expect(await c.text('#theme')).toBe('Theme: light');
+      // Tab reaches every control that is shown, and each shows that it has the focus.
+      const wanted = await c.page.$$eval(
+        'button, input, select',
+        (all) => all.filter((one) => one.checkVisibility()).length,
+      );
+      await c.page.evaluate('document.activeElement.blur()');
+      const reached = new Set<string>();
+      for (let i = 0; i < wanted + 10; i++) {
+        await keyboard.press('Tab');
+        const [path, outline] = (await c.page.evaluate(FOCUS)) as [string, string];
+        if (path === '') continue;
+        reached.add(path);
+        expect(outline).not.toBe('none');
+      }
+      expect(reached.size).toBeGreaterThanOrEqual(wanted);
+    });
+
+    test('channels are switched off and on, and a cleared list begins anew', async () => {
+      await signIn();
+      await t.call('POST /api/sessions', { handle: 'bob', did: DID });
+      await send('alice');
+      await until(c.ids, (ids) => ids.length === 3);
+      await c.page.click('#channels label[data-channel="audit"] input');
+      await until(c.ids, (ids) => ids.length === 1);
+      expect(await c.text('#events')).toContain('session.created');
+      await c.page.click('#channels label[data-channel="audit"] input');
+      await until(c.ids, (ids) => ids.length === 3);
+      await c.page.click('#clear');
+      await until(c.ids, (ids) => ids.length === 0);
+      await send('bob');
+      await until(c.ids, (ids) => ids.length === 1);
+    });
+
+    test('fits a narrow screen, light and dark', async () => {
+      await signIn();
+      await send('alice');
+      await c.says('#events', /code\.sent/);
+      await c.page.setViewport({ width: 320, height: 640, isMobile: true, hasTouch: true });
+      expect(await c.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      const ground = () => c.page.$eval('body', (body) => getComputedStyle(body).backgroundColor);
+      await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+      const light = await ground();
+      await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+      const dark = await ground();
+      expect(dark).not.toBe(light);
+      await c.page.click('#theme');
+      expect(await ground()).toBe(light);
+      await c.page.click('#theme');
+      await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+      expect(await ground()).toBe(dark);
+    });
+
+    test('says that the stream is switched off, and works without it', async () => {
+      await reopen({ NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: 'false' });
+      const asked: string[] = [];
+      c.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await c.signIn(OPERATOR_SECRET);
+      await c.phase('off');
+      await c.says('#stream-state', /live stream off/);
+      expect(await c.page.$eval('.off-note', (note) => note.checkVisibility())).toBe(true);
+      await send('alice');
+      await c.says('[data-chart="sends"] .detail', /1 accepted/);
+      expect(asked).toContain('/v1/console/overview');
+      expect(asked).not.toContain('/v1/console/events');
+      expect(asked).not.toContain('/v1/console/token');
+    });
+  });
+}
+
+/** Which control has the focus, and the line it shows around it. */
+const FOCUS = `(() => {
+  const one = document.activeElement;
+  if (!one || !one.matches('button, input, select')) return ['', ''];
+  const all = [...document.querySelectorAll('button, input, select')];
+  return [one.tagName + all.indexOf(one), getComputedStyle(one).outlineStyle];
+})()`;

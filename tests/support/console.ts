@@ -1,0 +1,79 @@
+import type { Browser, Page } from 'puppeteer-core';
+
+const WAIT_MS = 20_000;
+
+/** The operator's console in a real browser, as a person sees and drives it. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Faults of the page so far: exceptions, and what its policy refused. */
+  readonly faults: readonly string[];
+  signIn(secret: string): Promise<void>;
+  /** The ids of the events in the list, oldest first. */
+  ids(): Promise<readonly number[]>;
+  /** How many events came in all, also such as would have been shown twice. */
+  received(): Promise<number>;
+  text(selector: string): Promise<string>;
+  /** Waits until the stream stands there. */
+  phase(phase: string): Promise<void>;
+  /** Where the stream stood so far, in order. */
+  phases(): Promise<readonly string[]>;
+  /** Waits until an element's text matches. */
+  says(selector: string, pattern: RegExp): Promise<void>;
+}
+
+/** Opens the console in a tab of its own. */
+export async function openConsole(browser: Browser, url: string): Promise<ConsolePage> {
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.evaluateOnNewDocument(WATCH);
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto(`${url}/console`);
+  const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
+  return {
+    page,
+    faults,
+    text,
+    async signIn(secret) {
+      await page.type('#secret', secret);
+      await page.keyboard.press('Enter');
+    },
+    ids: () =>
+      page.$$eval('#events tr', (rows) => rows.map((row) => Number((row as HTMLElement).dataset['id'])).reverse()),
+    received: async () => Number(/^[\d,]+/.exec(await text('#events-count'))?.[0].replaceAll(',', '') ?? -1),
+    async phase(phase) {
+      await page.waitForSelector(`html[data-stream="${phase}"]`, { timeout: WAIT_MS });
+    },
+    phases: async () => JSON.parse((await page.evaluate(`JSON.stringify(watched.phases)`)) as string) as string[],
+    async says(selector, pattern) {
+      const isSaid = `${pattern}.test(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
+      await page.waitForFunction(isSaid, { timeout: WAIT_MS, polling: 50 }).catch(async () => {
+        throw new Error(`${selector} says ${JSON.stringify(await text(selector).catch(String))}, not ${pattern}`);
+      });
+    },
+  };
+}
+
+/** Waits until what is asked for is so; the last answer is in the error. */
+export async function until<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+  const end = performance.now() + WAIT_MS;
+  let found = await ask();
+  while (!isSo(found)) {
+    if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);
+    await Bun.sleep(50);
+    found = await ask();
+  }
+  return found;
+}
+
+/** Notes every state of the stream, and what the page's policy refuses. */
+const WATCH = `
+  const watched = { phases: [] };
+  new MutationObserver(() => {
+    const phase = document.documentElement?.dataset.stream;
+    if (phase && watched.phases.at(-1) !== phase) watched.phases.push(phase);
+  }).observe(document, { attributes: true, attributeFilter: ['data-stream'], subtree: true, attributeOldValue: true });
+  document.addEventListener('securitypolicyviolation', (event) => {
+    throw new Error('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
+  });
+`;
