@@ -22,7 +22,11 @@ afterEach(() => folder.remove());
 const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: binary.path });
 
 /** Where a file is served under another path than its own. */
-const PATHS: Readonly<Record<string, string>> = {};
+const PATHS: Readonly<Record<string, string>> = {
+  '/console/index.html': '/console',
+  '/pay/index.html': '/pay',
+  '/pay/confirm.html': '/pay/confirm',
+};
 
 async function bytesOf(content: Blob): Promise<Uint8Array> {
   return new Uint8Array(await content.arrayBuffer());

@@ -46,7 +46,7 @@ describe("the enclave's client", () => {
     expect(await runIn('node')).toEqual(expected);
   });
 
-  const deno = programOf('.bin/deno');
+  const deno = programOf('@deno/linux-x64-glibc/deno');
   if (deno) {
     test('in Deno, from the URL', async () => {
       expect(await runIn(deno, 'run', '--allow-all', '--no-remote', '--quiet')).toEqual(expected);

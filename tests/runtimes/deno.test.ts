@@ -3,7 +3,8 @@ import type { Program } from '../support/program.ts';
 import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
 import { addTests } from './tests.ts';
 
-const deno = programOf('.bin/deno');
+// Not the package's own script, which would be ended in place of the program it runs.
+const deno = programOf('@deno/linux-x64-glibc/deno');
 
 if (deno) {
   let project: Project;
