@@ -85,6 +85,8 @@ export const RPC_MESSAGE_CHARS_MAX = 120;
 /** Predicted addresses remembered; how many are computed until one is compared with the chain. */
 export const PREDICTIONS_CACHED_MAX = 10_000;
 export const PREDICTIONS_UNCHECKED_MAX = 1_000;
+/** What is shown of the name that a token gives itself. */
+export const TOKEN_SYMBOL_CHARS_MAX = 16;
 /** Calls to the bundler under way. */
 export const BUNDLER_PENDING_MAX = 1_000;
 
