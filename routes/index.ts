@@ -10,6 +10,7 @@ import { eventRoutes } from './events.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
 import { operatorRoutes } from './operator.ts';
+import { payRoutes } from './pay.ts';
 import { proxyRoutes } from './proxies.ts';
 import type { Row } from './route.ts';
 import { createServe } from './serve.ts';
@@ -32,6 +33,7 @@ export const ROWS: readonly Row[] = [
   ...accountRoutes,
   ...proxyRoutes,
   ...indexerRoutes,
+  ...payRoutes,
   ...operatorRoutes,
   ...consoleRoutes,
   ...consolePageRoutes,

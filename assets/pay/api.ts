@@ -1,0 +1,143 @@
+import type { Hex } from './bytes.ts';
+import { API_MS } from './constants.ts';
+import type { Operation } from './operation.ts';
+
+/** The chain that the vault pays on, and whose passkeys it takes. */
+export interface Config {
+  readonly rpId: string;
+  readonly origin: string;
+  readonly chainId: number;
+  readonly chain: string;
+  readonly entryPoint: Hex | null;
+  readonly factory: Hex | null;
+}
+
+/** A token as the chain has it; one that is not listed calls itself by its symbol, which anybody can. */
+export interface Token {
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly listed: boolean;
+  readonly balance: bigint;
+}
+
+/** Fees per unit of gas. */
+export interface Fees {
+  readonly maxFeePerGas: Hex;
+  readonly maxPriorityFeePerGas: Hex;
+}
+
+/** What a bundler tells of an operation that is in a block; `success` is the inner call's. */
+export interface Receipt {
+  readonly success: boolean;
+  readonly userOpHash: Hex;
+  readonly receipt: { readonly transactionHash: Hex };
+}
+
+/** The vault, the chain or the bundler behind it cannot be asked, or answers nonsense: nothing is known of what became of the call. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+/** The vault or the bundler said no; `kind` and `aa` are the bundler's words for why. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly kind: string;
+  readonly aa: string;
+
+  constructor(message: string, kind: string, aa = '') {
+    super(message);
+    this.kind = kind;
+    this.aa = aa;
+  }
+}
+
+/** Throws `UnreachableError`, as all calls here do. */
+export function readConfig(): Promise<Config> {
+  return get('/pay/config', {});
+}
+
+/** Throws `RefusedError` where no token is. */
+export async function readToken(token: string, account: string): Promise<Token> {
+  const found = await get<Omit<Token, 'balance'> & { balance: string }>('/pay/token', { token, account });
+  return { ...found, balance: BigInt(found.balance) };
+}
+
+/** Today's fees. */
+export function readFees(): Promise<Fees> {
+  return get('/pay/fees', {});
+}
+
+/** Where the account of a key is or would be, lower case. */
+export async function predictAddress(x: Hex, y: Hex): Promise<Hex> {
+  const { address } = await get<{ address: string }>('/api/accounts/predict', { pubKeyX: x, pubKeyY: y });
+  return address.toLowerCase() as Hex;
+}
+
+/** Whether there is an account at the address yet: one that is there answers its key. */
+export async function isDeployed(account: string): Promise<boolean> {
+  const { pubKeyX } = await get<{ pubKeyX: string }>('/api/accounts/state', { account });
+  return BigInt(pubKeyX) !== 0n;
+}
+
+/** The account registered with a passkey, lower case; undefined when the vault knows none. */
+export async function lookUpAccount(credentialId: string): Promise<Hex | undefined> {
+  try {
+    const found = await get<{ smartAccount: string | null }>('/api/dids/lookup', { credentialId });
+    return found.smartAccount === null ? undefined : (found.smartAccount.toLowerCase() as Hex);
+  } catch (error) {
+    if (error instanceof RefusedError) return undefined;
+    throw error;
+  }
+}
+
+/** Has a sponsor pay for an operation. Throws `RefusedError` when none does. */
+export function sponsor(operation: Operation, entryPoint: string): Promise<unknown> {
+  return bundler('pm_sponsorUserOperation', [operation, entryPoint]);
+}
+
+/** The gas an operation takes. Throws `RefusedError` when it would fail. */
+export function estimate(operation: Operation, entryPoint: string): Promise<unknown> {
+  return bundler('eth_estimateUserOperationGas', [operation, entryPoint]);
+}
+
+/** Sends a signed operation. Throws `RefusedError` when the bundler does not take it. */
+export async function send(operation: Operation, entryPoint: string): Promise<void> {
+  await bundler('eth_sendUserOperation', [operation, entryPoint]);
+}
+
+/** Null while it is in no block. */
+export async function readReceipt(userOpHash: Hex): Promise<Receipt | null> {
+  return (await bundler('eth_getUserOperationReceipt', [userOpHash])) as Receipt | null;
+}
+
+async function bundler(method: string, params: readonly unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const response = await ask('/api/bundler', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer = (await response.json().catch(() => ({}))) as {
+    readonly result?: unknown;
+    readonly error?: { readonly message?: string; readonly data?: { readonly kind?: string; readonly aa?: string } };
+  };
+  // Only a JSON-RPC error is a no; any other failure leaves open what became of the call.
+  if (typeof answer.error === 'object' && response.status < 500) {
+    const { message = '', data = {} } = answer.error;
+    throw new RefusedError(message, data.kind ?? 'unknown', data.aa);
+  }
+  if (!response.ok || answer.result === undefined) throw new UnreachableError(`${method}: ${response.status}`);
+  return answer.result;
+}
+
+async function get<T>(path: string, query: Readonly<Record<string, string>>): Promise<T> {
+  const response = await ask(`${path}?${new URLSearchParams(query)}`);
+  if (response.ok) return response.json() as Promise<T>;
+  const { error = '' } = (await response.json().catch(() => ({}))) as { error?: string };
+  if (response.status >= 500 || response.status === 429) throw new UnreachableError(`${path}: ${error}`);
+  throw new RefusedError(error, 'refused');
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(path, { ...init, credentials: 'omit', signal: AbortSignal.timeout(API_MS) });
+  } catch (cause) {
+    throw new UnreachableError(path, { cause });
+  }
+}

@@ -1,0 +1,237 @@
+// The confirm page: shows a payment, has it approved by a passkey, and follows it until it is in a block.
+
+import { formatAmount } from './amount.ts';
+import { RefusedError, readConfig, UnreachableError } from './api.ts';
+import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
+import { QUOTE_MS, RECEIPT_SLOW_MS } from './constants.ts';
+import { loadEnclave } from './enclave.ts';
+import type { Account } from './operation.ts';
+import { leave, showPaid, showProblem } from './outcome.ts';
+import { createAccount, findAccount, NoAccountError, PasskeyError } from './passkey.ts';
+import { approve, awaitReceipt, detailsOf, EndedError, type Quote, quote, recall, SpentError, submit } from './pay.ts';
+import { type Payment, RequestError, readPayment } from './request.ts';
+import { writeReview } from './review.ts';
+import { findPaymentOf, keepAccount, readAccounts, type StoredPayment, sweepPayments } from './store.ts';
+import { element, onArmedPress, onPress, showPart, step, toggle, write } from './view.ts';
+import type { Problem } from './words.ts';
+
+/** One payment on this page. */
+interface Session {
+  readonly channel: Channel;
+  readonly config: Awaited<ReturnType<typeof readConfig>>;
+  readonly enclave: Awaited<ReturnType<typeof loadEnclave>>;
+  readonly payment: Payment;
+  /** Over for the shop: nothing may be sent any more. */
+  ended: boolean;
+  /** The signature is on its way: nothing ends it any more. */
+  committed: boolean;
+}
+
+/** What it takes to follow a payment that was signed. */
+type Resumed = Pick<Session, 'channel' | 'enclave' | 'committed'>;
+
+let channel: Channel | undefined;
+/** What this page has sent, when nobody can tell it the request any more. */
+let left: StoredPayment | undefined;
+
+void guard(start, start);
+
+async function start(): Promise<void> {
+  showPart('loading');
+  channel ??= await connect();
+  const [config, enclave] = await Promise.all([readConfig(), loadEnclave()]);
+  write('chain', config.chain);
+  if (left) return resume({ channel, enclave, committed: true }, left);
+  const payment = readPayment(channel.asked, {
+    chainId: config.chainId,
+    now: Date.now(),
+    keccak256: enclave.keccak256,
+  });
+  const session = openSession({ channel, config, enclave, payment, ended: false, committed: false });
+  await sweepPayments(Date.now());
+  await proceed(session);
+}
+
+/** Above all never says that nothing was paid when this page has sent it: then the browser has ended the worker, and there is nobody to tell. */
+async function connect(): Promise<Channel> {
+  try {
+    return await openChannel(location);
+  } catch (error) {
+    // Only the worker's URLs are made for one request each.
+    const isWorkers = !new URLSearchParams(location.search).has('mode');
+    if (error instanceof NoRequestError && isWorkers) left = await findPaymentOf(location.href);
+    if (!left) throw error;
+    return deafChannel(left.asker);
+  }
+}
+
+/** Goes on where this payment stands: at its receipt, its sending, or its approval. */
+async function proceed(session: Session): Promise<void> {
+  const known = await recall(session.payment);
+  if (known && known.state !== 'refused') return resume(session, known);
+  await review(session, known?.account);
+}
+
+/** What the shop or the clock ends, ends here, unless the signature is on its way. */
+function openSession(session: Session): Session {
+  const { channel: given, payment } = session;
+  const end = (why: Problem) => {
+    if (session.committed || session.ended) return;
+    session.ended = true;
+    problem(why);
+  };
+  given.onEnd = (why) => end(why === 'gone' ? 'no_request' : why);
+  setTimeout(() => end('expired'), payment.expiresAt - Date.now());
+  const commit = async () => {
+    session.committed ||= !session.ended && Date.now() < payment.expiresAt && (await given.commit());
+    return session.committed;
+  };
+  return Object.assign(session, { channel: { ...given, commit } });
+}
+
+/** `pinned` is the account that has signed this payment before: no other may. */
+async function review(session: Session, pinned?: Account, notice?: string): Promise<void> {
+  const accounts = pinned ? [pinned] : await readAccounts();
+  const [account] = accounts;
+  if (!account) return setUp(session);
+  showPart('loading');
+  let current = await quote(session.payment, account, session.config);
+  if (session.ended) return;
+  const show = (given: Quote, words?: string) => {
+    current = given;
+    writeReview(session.payment, given, session);
+    write('review-notice', words);
+    writeAccounts(session, accounts, given.account);
+    toggle('other', !pinned);
+    showPart('review');
+    onArmedPress('approve', () => void guard(confirm, () => proceed(session)));
+  };
+  const confirm = async () => {
+    if (Date.now() - current.at > QUOTE_MS) {
+      const fresh = await quote(session.payment, current.account, session.config);
+      if (fresh.lacks || fresh.fee > current.fee) return show(fresh, 'The fee or the balance has changed.');
+      current = fresh;
+    }
+    await pay(session, current, (words) => show(current, words));
+  };
+  onPress('cancel', () => leave('cancelled', channel));
+  onPress('other', () => setUp(session));
+  show(current, notice);
+}
+
+function writeAccounts(session: Session, accounts: readonly Account[], chosen: Account): void {
+  const select = element('account') as HTMLSelectElement;
+  const options = accounts.map(({ name, credentialId }) => new Option(name, credentialId));
+  select.replaceChildren(...options);
+  select.value = chosen.credentialId;
+  toggle('account', accounts.length > 1);
+  select.onchange = () => {
+    const other = accounts.find(({ credentialId }) => credentialId === select.value);
+    const change = () => (other ? keepAccount(other) : Promise.resolve()).then(() => review(session));
+    void guard(change, () => review(session));
+  };
+}
+
+function setUp(session: Session, notice?: string): void {
+  write('setup-notice', notice);
+  showPart('setup');
+  const use = (open: () => Promise<Account>) => async () => {
+    try {
+      const account = await open();
+      await keepAccount(account);
+      await review(session);
+    } catch (error) {
+      if (error instanceof PasskeyError) return setUp(session, 'No passkey was used.');
+      if (!(error instanceof NoAccountError)) throw error;
+      setUp(session, 'No account that can pay from this device is registered with this passkey.');
+    }
+  };
+  const again = async () => setUp(session);
+  const create = use(() => createAccount(session.config.rpId, session.enclave));
+  const find = use(() => findAccount(session.config.rpId, session.enclave));
+  onPress('create', () => void guard(create, again));
+  onPress('find', () => void guard(find, again));
+  onPress('setup-cancel', () => leave('cancelled', channel));
+}
+
+async function pay(session: Session, current: Quote, back: (words: string) => void): Promise<void> {
+  const { payment } = session;
+  const { decimals, symbol, listed } = current.token;
+  write('progress-amount', `${formatAmount(payment.amount, decimals)} ${listed ? symbol : ''}`);
+  showProgress('sign');
+  try {
+    const sent = await approve(payment, current, session);
+    await follow(session, sent);
+  } catch (error) {
+    if (session.ended) return;
+    if (error instanceof PasskeyError) return back('Your passkey was not used. Nothing was paid.');
+    if (error instanceof UnreachableError && session.committed) return offerRetry(session);
+    throw error;
+  }
+}
+
+/** A payment that was approved before: by this window, another tab, or one that was closed. */
+async function resume(session: Resumed, known: StoredPayment): Promise<void> {
+  write('progress-amount', '');
+  showProgress('send');
+  try {
+    // What was sent needs no leave any more, but the worker has to know that it is too late to take it back.
+    if (known.state !== 'signed') await session.channel.commit();
+    session.committed ||= known.state !== 'signed';
+    await follow(session, await submit(known, session.channel));
+  } catch (error) {
+    if (error instanceof UnreachableError) return problem('unknown', start);
+    throw error;
+  }
+}
+
+async function follow(session: Resumed, sent: StoredPayment): Promise<void> {
+  showProgress('block');
+  // The very same operation once more: a bundler that was started anew has forgotten it.
+  onPress('again', () => void submit(sent, session.channel).catch(() => undefined));
+  const slowAt = Date.now() + RECEIPT_SLOW_MS;
+  const known = await awaitReceipt(sent, () => {
+    const isSlow = Date.now() > slowAt;
+    toggle('slow', isSlow);
+    toggle('again', isSlow);
+  });
+  if (known.state === 'failed') return problem('reverted');
+  const details = detailsOf(known, session.enclave);
+  session.channel.answer(details);
+  showPaid(details, session.channel);
+}
+
+function showProgress(current: 'sign' | 'send' | 'block'): void {
+  toggle('slow', false);
+  toggle('again', false);
+  showPart('progress');
+  step(current);
+}
+
+/** Looks at what became of it and sends the very same operation again. */
+function offerRetry(session: Session): void {
+  problem('unknown', () => proceed(session));
+}
+
+function problem(of: Problem, again?: () => Promise<void>, detail?: string): void {
+  showProblem(of, { channel, again: again && (() => void guard(again, again)), detail });
+}
+
+/** Runs a step of the page; what it throws becomes words, with a way to try again where that can help. */
+async function guard(run: () => Promise<void>, again: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof RequestError) problem(error.fault);
+    else if (error instanceof NoRequestError) problem('no_request');
+    else if (error instanceof EndedError) problem('expired');
+    else if (error instanceof SpentError) problem(error.message === 'other terms' ? 'other_terms' : 'spent');
+    else if (error instanceof UnreachableError) problem('down', again);
+    else if (error instanceof RefusedError) {
+      problem(error.aa === 'AA25' ? 'spent' : 'refused', error.aa === 'AA25' ? undefined : again, error.message);
+    } else {
+      console.error(error);
+      problem('unexpected');
+    }
+  }
+}

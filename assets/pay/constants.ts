@@ -1,0 +1,28 @@
+/** Every limit of the confirm page, unit last. */
+
+/** A request lives so long, unless the shop set an earlier end: Chromium ends a worker's event after five minutes. */
+export const REQUEST_MS = 4 * 60_000;
+/** What is shown before approval is asked for again once it is so old. */
+export const QUOTE_MS = 60_000;
+/** A button that moves money answers no sooner after it appeared, so that a click meant for another window cannot hit it. */
+export const ARMING_MS = 600;
+/** How often the receipt is looked for, and how long until the page says that it takes its time. */
+export const RECEIPT_POLL_MS = 1_000;
+export const RECEIPT_SLOW_MS = 45_000;
+/** Looks for the receipt of an operation whose nonce is spent, until another one is believed to have spent it. */
+export const SPENT_LOOKS = 5;
+/** Without an answer the browser, the shop or the vault has gone away. */
+export const CHANNEL_MS = 5_000;
+export const API_MS = 25_000;
+/** What a shop may send. */
+export const ID_CHARS_MAX = 256;
+export const LABEL_CHARS_MAX = 80;
+export const URL_CHARS_MAX = 2_048;
+/** Payments remembered on this device once they are over: a shop that asks again within it gets the receipt. */
+export const PAYMENT_KEEP_MS = 90 * 86_400_000;
+/**
+ * The least gas an operation asks for. Estimates alone are too low: of the verification because they are made with a signature over
+ * something else, which is refused before its P-256 half has cost anything.
+ */
+export const VERIFICATION_GAS_MIN = 300_000n;
+export const CALL_GAS_MIN = 150_000n;

@@ -1,0 +1,59 @@
+// The few calls of the enclave (`/enclave.wasm`) that a payment takes. Keys never come near it: they are the authenticator's.
+import { type Enclave as Client, loadEnclave as load } from '../../client/enclave.ts';
+import { fromHex, type Hex, toHex } from './bytes.ts';
+import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
+
+/** Hashes and packs what is signed. All calls throw what the enclave throws. */
+export interface Enclave {
+  keccak256(bytes: Uint8Array): Uint8Array;
+  /** The P-256 key in a COSE_Key, as a new passkey gives it. */
+  cosePublicKey(bytes: Uint8Array): { readonly x: Hex; readonly y: Hex };
+  /** An assertion, its signature in DER, as the account's contract reads it. */
+  packAssertion(assertion: SignedAssertion): Hex;
+  /** r‖s of a signature in DER. */
+  rawSignature(der: Uint8Array): Uint8Array;
+  /** What the passkey signs. */
+  userOpHash(operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer>;
+}
+
+interface SignedAssertion {
+  readonly authenticatorData: Uint8Array;
+  readonly clientDataJSON: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Loads it from the vault, or from bytes. Throws when that is no enclave. */
+export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm'): Promise<Enclave> {
+  const enclave = await load(source);
+  return {
+    keccak256: (bytes) => enclave.keccak256(bytes),
+    cosePublicKey(bytes) {
+      const point = enclave.publicKeyOf(bytes);
+      return { x: toHex(point.slice(0, 32)), y: toHex(point.slice(32)) };
+    },
+    packAssertion: ({ authenticatorData, clientDataJSON, signature }) =>
+      toHex(enclave.packAssertion(authenticatorData, clientDataJSON, enclave.rawSignature(signature))),
+    rawSignature: (der) => enclave.rawSignature(der),
+    userOpHash: (operation, entryPoint, chainId) => hashOf(enclave, operation, entryPoint, chainId),
+  };
+}
+
+/** EntryPoint 0.7; the others hash by EIP-712. */
+const ENTRY_POINT_07 = '0x0000000071727de22e5e9d8baf0edac6f37da032';
+
+function hashOf(enclave: Client, operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer> {
+  const packed = {
+    sender: operation.sender,
+    nonce: BigInt(operation.nonce),
+    initCode: toHex(initCodeOf(operation)),
+    callData: toHex(fromHex(operation.callData)),
+    verificationGasLimit: BigInt(operation.verificationGasLimit),
+    callGasLimit: BigInt(operation.callGasLimit),
+    preVerificationGas: BigInt(operation.preVerificationGas),
+    maxPriorityFeePerGas: BigInt(operation.maxPriorityFeePerGas),
+    maxFeePerGas: BigInt(operation.maxFeePerGas),
+    paymasterAndData: toHex(paymasterAndDataOf(operation)),
+  };
+  const version = entryPoint.toLowerCase() === ENTRY_POINT_07 ? '0.7' : '0.8';
+  return enclave.userOpHash(packed, { version, entryPoint, chainId });
+}

@@ -1,0 +1,135 @@
+// User operations (ERC-4337, EntryPoint 0.7 and 0.8) that make one transfer by `Account.execute`.
+import { fromHex, type Hex, quantity, word } from './bytes.ts';
+import { CALL_GAS_MIN, VERIFICATION_GAS_MIN } from './constants.ts';
+import type { Payment } from './request.ts';
+
+/** A user operation as bundlers take it (ERC-7769): 0x-hex, quantities without leading zeros. */
+export interface Operation {
+  readonly sender: Hex;
+  readonly nonce: Hex;
+  readonly factory?: Hex;
+  readonly factoryData?: Hex;
+  readonly callData: Hex;
+  readonly callGasLimit: Hex;
+  readonly verificationGasLimit: Hex;
+  readonly preVerificationGas: Hex;
+  readonly maxFeePerGas: Hex;
+  readonly maxPriorityFeePerGas: Hex;
+  readonly paymaster?: Hex;
+  readonly paymasterVerificationGasLimit?: Hex;
+  readonly paymasterPostOpGasLimit?: Hex;
+  readonly paymasterData?: Hex;
+  readonly signature: Hex;
+}
+
+/** A passkey's account; x and y are its P-256 key, unknown where it was found by its passkey and exists already. */
+export interface Account {
+  readonly credentialId: string;
+  readonly address: Hex;
+  readonly x: Hex | undefined;
+  readonly y: Hex | undefined;
+  /** What the person calls it. */
+  readonly name: string;
+}
+
+/** The call that moves the money: a transfer of ether, or the token's own `transfer`. */
+export function callDataOf({ to, amount, token }: Pick<Payment, 'to' | 'amount' | 'token'>): Hex {
+  if (token === 'native') return execute(to, amount, '');
+  return execute(token, 0n, `${TRANSFER}${word(to)}${word(amount)}`);
+}
+
+/** The call that creates an account's contract, of a key at salt 0. */
+export function factoryDataOf(x: Hex, y: Hex): Hex {
+  return `${CREATE_ACCOUNT}${word(x)}${word(y)}${word(0n)}`;
+}
+
+/**
+ * The nonce of a payment: a sequence of its own (ERC-4337's 192-bit key, of the SHA-256 of its name) at number 0. The EntryPoint spends it
+ * once, so a payment settles at most once from an account, whatever tab, device or bundler sent it, and however often.
+ */
+export async function nonceOf(name: string): Promise<Hex> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
+  const key = hash.subarray(0, 24).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  return quantity(key << 64n);
+}
+
+/** An operation before gas, paymaster and signature are known. */
+export function draftOperation(draft: {
+  readonly sender: Hex;
+  readonly nonce: Hex;
+  readonly callData: Hex;
+  readonly creation: { readonly factory: Hex; readonly factoryData: Hex } | undefined;
+  readonly maxFeePerGas: Hex;
+  readonly maxPriorityFeePerGas: Hex;
+}): Operation {
+  const { creation, ...members } = draft;
+  return {
+    ...members,
+    ...(creation ?? {}),
+    callGasLimit: quantity(CALL_GAS_MIN),
+    verificationGasLimit: quantity(VERIFICATION_GAS_MIN),
+    preVerificationGas: '0x0',
+    signature: SIGNATURE_IN_FORM,
+  };
+}
+
+/** The operation with what a bundler or a sponsor says of gas and paymaster, and nothing else that it says. Throws for what is no hex. */
+export function withGas(operation: Operation, given: unknown): Operation {
+  const record = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const taken: Record<string, string> = {};
+  // Bundlers answer a paymaster's gas limits, as zeros, also where there is none.
+  for (const name of record['paymaster'] ? [...GAS_LIMITS, ...PAYMASTER] : GAS_LIMITS) {
+    const value = record[name] ?? undefined;
+    if (value === undefined) continue;
+    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) throw new TypeError(`${name} is no hex`);
+    taken[name] = value;
+  }
+  for (const name of ['callGasLimit', 'verificationGasLimit'] as const) {
+    if (BigInt(taken[name] ?? '0x0') < BigInt(operation[name])) taken[name] = operation[name];
+  }
+  return { ...operation, ...taken };
+}
+
+/** The most that an account without a sponsor pays for it, in wei. */
+export function feeOf(operation: Operation): bigint {
+  const gas = GAS_LIMITS.reduce((sum, name) => sum + BigInt(operation[name]), 0n);
+  return operation.paymaster === undefined ? gas * BigInt(operation.maxFeePerGas) : 0n;
+}
+
+/** The `initCode` of the packed form. */
+export function initCodeOf({ factory, factoryData = '0x' }: Operation): Uint8Array<ArrayBuffer> {
+  return fromHex(factory === undefined ? '0x' : `${factory}${factoryData.slice(2)}`);
+}
+
+/** The `paymasterAndData` of the packed form: the paymaster, its two gas limits of 16 bytes each, its data. */
+export function paymasterAndDataOf(operation: Operation): Uint8Array<ArrayBuffer> {
+  const { paymaster, paymasterData = '0x' } = operation;
+  if (paymaster === undefined) return new Uint8Array();
+  const limits = [operation.paymasterVerificationGasLimit, operation.paymasterPostOpGasLimit];
+  const gas = limits.map((limit = '0x0') => word(BigInt(limit)).slice(32)).join('');
+  return fromHex(`${paymaster}${gas}${paymasterData.slice(2)}`);
+}
+
+const GAS_LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const;
+const PAYMASTER = ['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit', 'paymasterData'] as const;
+
+/** Selectors of `execute(address,uint256,bytes)`, `transfer(address,uint256)` and `createAccount(uint256,uint256,uint256)`. */
+const EXECUTE = '0xb61d27f6';
+const TRANSFER = 'a9059cbb';
+const CREATE_ACCOUNT = '0x4c1ed7f5';
+
+/** `data` is hex without 0x. */
+function execute(target: Hex, value: bigint, data: string): Hex {
+  const length = data.length / 2;
+  const padded = data.padEnd(Math.ceil(length / 32) * 64, '0');
+  return `${EXECUTE}${word(target)}${word(value)}${word(0x60n)}${word(BigInt(length))}${padded}`;
+}
+
+/** As long as a real one, for whoever counts its bytes before there is one: two halves that are in range, 37 bytes of authenticator data, 160 of client data. */
+const SIGNATURE_IN_FORM: Hex = (() => {
+  const client = '{"type":"webauthn.get","challenge":"'.padEnd(160, 'A');
+  const text = Array.from(client, (letter) => letter.charCodeAt(0).toString(16)).join('');
+  const authenticator = `${'11'.repeat(32)}0500000001`.padEnd(128, '0');
+  const head = [word(3n ** 160n), word(5n ** 100n), word(23n), word(1n), word(0xc0n), word(0x120n)].join('');
+  return `0x${head}${word(37n)}${authenticator}${word(160n)}${text}`;
+})();

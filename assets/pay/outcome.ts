@@ -1,0 +1,57 @@
+// How a payment ends on the page, and the ways back to the shop.
+import type { Channel, Details } from './channel.ts';
+import { hostOf } from './review.ts';
+import { element, onPress, shownPart, showPart, toggle, write } from './view.ts';
+import { PROBLEMS, type Problem } from './words.ts';
+
+/** Shows a settled payment. */
+export function showPaid(details: Details, { asked, returnTo }: Channel): void {
+  const { origin, via } = asked.asker;
+  write('transaction', details.txHash);
+  const words =
+    via === 'link' ? 'is told when you return.' : 'is told by this browser, and can ask for the receipt again.';
+  write('done-words', `${hostOf(origin)} ${words}`);
+  offerReturn('return', returnTo?.(details), origin);
+  toggle('close', !returnTo);
+  onPress('close', () => window.close());
+  showPart('done');
+}
+
+interface Around {
+  /** Undefined when there is nobody to tell. */
+  readonly channel: Channel | undefined;
+  /** What trying again does, where that can help. */
+  readonly again: (() => void) | undefined;
+  readonly detail?: string | undefined;
+}
+
+/** Shows what went wrong. */
+export function showProblem(problem: Problem, { channel, again, detail }: Around): void {
+  const [title, words] = PROBLEMS[problem];
+  write('problem-title', title);
+  write('problem-words', words);
+  write('problem-detail', detail || undefined);
+  toggle('retry', again !== undefined);
+  if (again) onPress('retry', again);
+  onPress('leave', () => leave(problem, channel));
+  const { returnTo, asked } = channel ?? {};
+  // While it may be on its way, there is nothing to tell.
+  const href = problem === 'unknown' ? undefined : returnTo?.({ error: problem });
+  offerReturn('leave-link', href, asked?.asker.origin ?? '');
+  toggle('leave', !returnTo);
+  showPart('problem');
+}
+
+/** Tells the shop and closes the window; of a link the person goes back by another one. */
+export function leave(problem: Problem, channel: Channel | undefined): void {
+  channel?.cancel(problem);
+  if (channel?.returnTo && shownPart() !== 'problem') showProblem('cancelled', { channel, again: undefined });
+  else window.close();
+}
+
+/** A link to where the answer goes, which it names; followed by the person alone. */
+function offerReturn(id: string, href: string | undefined, origin: string): void {
+  const link = element(id) as HTMLAnchorElement;
+  if (href !== undefined) link.href = href;
+  write(id, href === undefined ? undefined : `Return to ${hostOf(origin)}`);
+}

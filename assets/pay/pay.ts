@@ -1,0 +1,195 @@
+// From what is asked for to a transfer in a block: quote, signature, sending, receipt. Whatever dies in between, the money moves once or not at all.
+import * as api from './api.ts';
+import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from './api.ts';
+import { type Hex, toHex } from './bytes.ts';
+import type { Channel, Details } from './channel.ts';
+import { RECEIPT_POLL_MS, SPENT_LOOKS } from './constants.ts';
+import type { Enclave } from './enclave.ts';
+import {
+  type Account,
+  callDataOf,
+  draftOperation,
+  factoryDataOf,
+  feeOf,
+  nonceOf,
+  type Operation,
+  withGas,
+} from './operation.ts';
+import { NoAccountError, signWith } from './passkey.ts';
+import { checksum, nameOf, type Payment, termsOf } from './request.ts';
+import { addPayment, dropPayment, findPayment, keepAccount, type StoredPayment, updatePayment } from './store.ts';
+
+/** What a payment costs and whether there is enough for it; the operation is complete but for its signature. */
+export interface Quote {
+  readonly account: Account;
+  readonly token: Token;
+  /** What the account pays for the transaction at most, in wei; 0 when somebody else pays. */
+  readonly fee: bigint;
+  /** What is missing; undefined when there is enough. */
+  readonly lacks: 'token' | 'fee' | undefined;
+  readonly operation: Operation;
+  readonly entryPoint: Hex;
+  readonly at: number;
+}
+
+/** The shop took its request back, or its time was over, before anything was sent. */
+export class EndedError extends Error {
+  override readonly name = 'EndedError';
+}
+
+/** The transfer was in a block and reverted, or the payment's nonce was spent elsewhere: it cannot be made any more. */
+export class SpentError extends Error {
+  override readonly name = 'SpentError';
+}
+
+/** What this device knows of a payment. Throws `SpentError` when its id was used for another one. */
+export async function recall(payment: Payment): Promise<StoredPayment | undefined> {
+  const known = await findPayment(nameOf(payment));
+  if (known && known.terms !== termsOf(payment)) throw new SpentError('other terms');
+  return known;
+}
+
+/** Asks the chain and the sponsor. Throws `UnreachableError`, `RefusedError` when the transfer would fail, `NoAccountError` without the key of an account that does not exist yet. */
+export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
+  const { entryPoint, factory } = config;
+  if (entryPoint === null || factory === null) throw new UnreachableError('no contracts on this chain');
+  const sender = account.address;
+  const [token, ether, fees, deployed, nonce] = await Promise.all([
+    api.readToken(payment.token, sender),
+    api.readToken('native', sender),
+    api.readFees(),
+    api.isDeployed(sender),
+    nonceOf(nameOf(payment)),
+  ]);
+  if (!deployed && (account.x === undefined || account.y === undefined)) throw new NoAccountError();
+  const { x = '0x', y = '0x' } = account;
+  const creation = deployed ? undefined : { factory, factoryData: factoryDataOf(x, y) };
+  const draft = draftOperation({ sender, nonce, callData: callDataOf(payment), creation, ...fees });
+  const about = { account, token, entryPoint, at: Date.now() };
+  // What cannot be paid is not worth a sponsor's signature.
+  if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
+  const operation = await withSponsor(draft, entryPoint);
+  const fee = feeOf(operation);
+  const spent = payment.token === 'native' ? payment.amount : 0n;
+  return { ...about, fee, lacks: ether.balance < spent + fee ? 'fee' : undefined, operation };
+}
+
+/** Without a sponsor the account pays; what would fail on-chain is refused by both. */
+async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation> {
+  try {
+    return withGas(draft, await api.sponsor(draft, entryPoint));
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+  }
+  try {
+    return withGas(draft, await api.estimate(draft, entryPoint));
+  } catch (error) {
+    // The account cannot pay for gas: `lacks` says so, by the least that it would take.
+    if (error instanceof RefusedError && error.aa === 'AA21') return draft;
+    throw error;
+  }
+}
+
+/**
+ * Has the passkey sign, keeps the signed operation, and sends it. Throws `PasskeyError` and `EndedError` when nothing was sent, and what
+ * `submit` throws.
+ */
+export async function approve(
+  payment: Payment,
+  { account, operation, entryPoint }: Quote,
+  { config, channel, enclave }: { config: Config; channel: Channel; enclave: Enclave },
+): Promise<StoredPayment> {
+  const hash = enclave.userOpHash(operation, entryPoint, payment.chainId);
+  const assertion = await signWith(config.rpId, hash, account.credentialId);
+  const signature = enclave.packAssertion(assertion);
+  const stored: StoredPayment = {
+    name: nameOf(payment),
+    terms: termsOf(payment),
+    page: location.href,
+    asker: payment.asker,
+    state: 'signed',
+    account,
+    token: payment.token,
+    chainId: payment.chainId,
+    entryPoint,
+    operation: { ...operation, signature },
+    userOpHash: toHex(hash),
+    changedAt: Date.now(),
+  };
+  await keepAccount(account);
+  // Of two tabs the one that comes second goes on with what the first has signed.
+  if (!(await addPayment(stored))) return submit((await findPayment(stored.name)) ?? stored, channel);
+  return submit(stored, channel);
+}
+
+/**
+ * Sends a payment's one signed operation, again if need be. Resolves once the bundler has it, or may have it. Throws `EndedError` when the
+ * request ended before, `RefusedError` when the bundler does not take it, `UnreachableError` when that is not known.
+ */
+export async function submit(stored: StoredPayment, channel: Channel): Promise<StoredPayment> {
+  if (stored.state === 'settled' || stored.state === 'failed') return stored;
+  if (stored.state === 'signed' && !(await channel.commit())) {
+    await dropPayment(stored.name);
+    throw new EndedError();
+  }
+  // Written before it goes out: from here on it may settle, whoever dies.
+  const isFirst = stored.state === 'signed';
+  const sent = await updatePayment(stored, { state: 'sent' });
+  const receipt = isFirst ? null : await api.readReceipt(sent.userOpHash);
+  if (receipt) return settle(sent, receipt);
+  try {
+    await api.send(sent.operation, sent.entryPoint);
+    return sent;
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return judgeRefusal(sent, error);
+  }
+}
+
+/** A bundler that has the operation already refuses it too, and so does the EntryPoint once its nonce is spent: only the receipt tells. */
+async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<StoredPayment> {
+  if (/already|known|duplicate/i.test(error.message)) return sent;
+  // Its own block may not have been read yet when the nonce is spent already.
+  for (let look = 0; look < (error.aa === 'AA25' ? SPENT_LOOKS : 1); look++) {
+    const receipt = await api.readReceipt(sent.userOpHash);
+    if (receipt) return settle(sent, receipt);
+    await pause();
+  }
+  if (error.aa === 'AA25') throw new SpentError('the nonce is spent');
+  await updatePayment(sent, { state: 'refused' });
+  throw error;
+}
+
+/** Waits for a block, for as long as it takes; `tick` is called after each look, and ends the wait when it throws. */
+export async function awaitReceipt(sent: StoredPayment, tick: () => void): Promise<StoredPayment> {
+  for (let now = sent; ; ) {
+    if (now.state === 'settled' || now.state === 'failed') return now;
+    const receipt = await api.readReceipt(now.userOpHash).catch(() => null);
+    if (receipt) now = await settle(now, receipt);
+    else {
+      tick();
+      await pause();
+    }
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, RECEIPT_POLL_MS));
+}
+
+async function settle(sent: StoredPayment, { success, receipt }: Receipt): Promise<StoredPayment> {
+  return updatePayment(sent, { state: success ? 'settled' : 'failed', txHash: receipt.transactionHash });
+}
+
+/** What the shop is told of a settled payment, addresses with their checksums. */
+export function detailsOf(settled: StoredPayment, { keccak256 }: Pick<Enclave, 'keccak256'>): Details {
+  const { userOpHash, txHash = '0x', chainId, account, token } = settled;
+  const address = (of: string) => checksum(of.slice(2), keccak256);
+  return {
+    userOpHash,
+    txHash,
+    chainId,
+    account: address(account.address),
+    token: token === 'native' ? token : address(token),
+  };
+}

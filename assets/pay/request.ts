@@ -1,0 +1,174 @@
+import type { Hex } from './bytes.ts';
+import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
+
+/** Who asks, as far as that is known: `link` is only where the answer goes, since anybody can make a link. */
+export interface Asker {
+  readonly via: 'browser' | 'opener' | 'link';
+  readonly origin: string;
+  /** The frame that asked, where it is another origin than the page around it. */
+  readonly frame: string | undefined;
+}
+
+/** A shop's total as it calls it; it moves nothing. */
+export interface Total {
+  readonly label: string;
+  readonly currency: string;
+  readonly value: string;
+}
+
+/** What was asked for, not judged yet. */
+export interface Asked {
+  readonly asker: Asker;
+  readonly id: unknown;
+  /** One for each entry of the payment method that reached us; more than one must say the same. */
+  readonly data: readonly unknown[];
+  readonly total: unknown;
+  /** Milliseconds since the Unix epoch, by this device's clock. */
+  readonly expiresAt: number;
+}
+
+/** A payment as it will be made: amount in the token's smallest unit, addresses in lower case. */
+export interface Payment {
+  readonly asker: Asker;
+  readonly id: string;
+  readonly to: Hex;
+  readonly amount: bigint;
+  readonly token: Hex | 'native';
+  readonly chainId: number;
+  readonly label: string | undefined;
+  readonly total: Total | undefined;
+  readonly expiresAt: number;
+}
+
+/** Why a request cannot be paid, in a word. */
+export type RequestFault =
+  | 'no_id'
+  | 'no_data'
+  | 'several_data'
+  | 'bad_to'
+  | 'bad_checksum'
+  | 'bad_amount'
+  | 'bad_token'
+  | 'bad_chain'
+  | 'other_chain'
+  | 'bad_label'
+  | 'bad_expiry'
+  | 'expired';
+
+/** A request that is refused before anybody is asked. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly fault: RequestFault;
+
+  constructor(fault: RequestFault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+interface Judge {
+  readonly chainId: number;
+  readonly now: number;
+  readonly keccak256: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** Judges what was asked for, member by member; unknown members are left alone. Throws `RequestError`. */
+export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge: Judge): Payment {
+  const fields = readData(data);
+  if (typeof id !== 'string' || id === '' || id.length > ID_CHARS_MAX) throw new RequestError('no_id');
+  const until = Math.min(expiresAt, judge.now + REQUEST_MS, readExpiry(fields['expires']));
+  if (until <= judge.now) throw new RequestError('expired');
+  const chainId = readChain(fields['chainId']);
+  if (chainId !== judge.chainId) throw new RequestError('other_chain');
+  const token = fields['token'] === 'native' ? 'native' : readAddress(fields['token'], 'bad_token', judge);
+  const to = readAddress(fields['to'], 'bad_to', judge);
+  // Tokens sent to their own contract, and ether to nobody, are lost.
+  if (to === token || BigInt(to) === 0n) throw new RequestError('bad_to');
+  const amount = readUnits(fields['amount']);
+  const label = readLabel(fields['label']);
+  return { asker, id, to, amount, token, chainId, label, total: readTotal(total), expiresAt: until };
+}
+
+/** What two payments of the same id must have in common to be the same one. */
+export function termsOf({ to, amount, token, chainId }: Payment): string {
+  return `${chainId} ${token} ${amount} ${to}`;
+}
+
+/**
+ * What names a payment: whose it is, and the id that they gave it. The same by the worker, a popup and a link, so that it is paid once by any of
+ * them; a link that only says whose it is cannot do harm by it, since other terms under a known name are refused.
+ */
+export function nameOf({ asker, id }: Payment): string {
+  const { origin, frame = origin } = asker;
+  return JSON.stringify(['vault/pay/v1', origin, frame, id]);
+}
+
+/** Text that a stranger wrote, without what would not be seen or would turn what stands beside it: controls, marks of direction, line breaks. */
+export function printable(text: string, max = LABEL_CHARS_MAX): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .slice(0, max);
+}
+
+function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
+  const [first, ...others] = data;
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) throw new RequestError('no_data');
+  const text = JSON.stringify(first);
+  if (others.some((other) => JSON.stringify(other) !== text)) throw new RequestError('several_data');
+  return first as Readonly<Record<string, unknown>>;
+}
+
+function readExpiry(value: unknown): number {
+  if (value === undefined) return Number.POSITIVE_INFINITY;
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(at)) throw new RequestError('bad_expiry');
+  return at;
+}
+
+function readChain(value: unknown): number {
+  const isText = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value);
+  const id = isText ? Number(value) : value;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) throw new RequestError('bad_chain');
+  return id;
+}
+
+/** EIP-55: mixed case is a checksum, one case is none. */
+function readAddress(value: unknown, fault: 'bad_to' | 'bad_token', { keccak256 }: Judge): Hex {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw new RequestError(fault);
+  const digits = value.slice(2);
+  const lower = digits.toLowerCase();
+  const isMixed = digits !== lower && digits !== digits.toUpperCase();
+  if (isMixed && checksum(lower, keccak256) !== value) throw new RequestError('bad_checksum');
+  return `0x${lower}`;
+}
+
+/** An address (40 digits in lower case) with EIP-55's checksum. */
+export function checksum(lower: string, keccak256: Judge['keccak256']): Hex {
+  const hash = keccak256(new TextEncoder().encode(lower));
+  const isUpper = (i: number) => (((hash[i >> 1] ?? 0) >> (i % 2 === 0 ? 4 : 0)) & 15) >= 8;
+  return `0x${Array.from(lower, (digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`;
+}
+
+/** A text, since a JSON number would lose its last digits; decimal, because what looks like hex could be read as either. */
+function readUnits(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^[1-9]\d{0,77}$/.test(value)) throw new RequestError('bad_amount');
+  const amount = BigInt(value);
+  if (amount >= 2n ** 256n) throw new RequestError('bad_amount');
+  return amount;
+}
+
+function readLabel(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw new RequestError('bad_label');
+  return printable(value);
+}
+
+/** A total that is none is left out: it is only shown. */
+function readTotal(value: unknown): Total | undefined {
+  const record = (value ?? {}) as { readonly label?: unknown; readonly amount?: unknown; readonly currency?: unknown };
+  const amount = (record.amount ?? value ?? {}) as { readonly currency?: unknown; readonly value?: unknown };
+  if (typeof amount.currency !== 'string' || typeof amount.value !== 'string') return undefined;
+  const label = typeof record.label === 'string' ? printable(record.label) : '';
+  return { label, currency: printable(amount.currency, 16), value: printable(amount.value, 40) };
+}

@@ -1,0 +1,74 @@
+// What the person reads before approving.
+import { compareTotal, formatAmount } from './amount.ts';
+import type { Config } from './api.ts';
+import type { Enclave } from './enclave.ts';
+import type { Quote } from './pay.ts';
+import { checksum, type Payment } from './request.ts';
+import { element, toggle, write, writeWarnings } from './view.ts';
+
+/** Writes a payment and its quote into the page. */
+export function writeReview(payment: Payment, quote: Quote, { config, enclave }: Shown): void {
+  const { asker, amount, total } = payment;
+  const { symbol, decimals, listed, balance } = quote.token;
+  const address = (of: string) => checksum(of.slice(2), enclave.keccak256);
+  const unit = listed ? symbol : 'units of an unknown token';
+  write('asker-words', asker.via === 'link' ? 'From a link; the answer goes to' : 'Asked for by');
+  write('asker', hostOf(asker.origin) + (asker.frame === undefined ? '' : `, in a frame of ${hostOf(asker.frame)}`));
+  write('amount', formatAmount(amount, decimals));
+  write('symbol', unit);
+  write('label', payment.label ?? '');
+  toggle('row-label', payment.label !== undefined);
+  write('total', total && `${total.value} ${total.currency}${total.label === '' ? '' : ` (${total.label})`}`);
+  toggle('row-total', total !== undefined);
+  write('token', payment.token === 'native' ? symbol : address(payment.token));
+  toggle('row-token', payment.token !== 'native');
+  write('to', address(payment.to));
+  write('network', `${config.chain} (${config.chainId})`);
+  write('from', address(quote.account.address));
+  write('balance', `${formatAmount(balance, decimals)} ${listed ? symbol : 'units'}`);
+  write('fee', feeWords(quote));
+  writeWarnings(warningsOf(payment, quote));
+  (element('approve') as HTMLButtonElement).hidden = quote.lacks !== undefined;
+}
+
+interface Shown {
+  readonly config: Config;
+  readonly enclave: Enclave;
+}
+
+function feeWords({ operation, fee, lacks }: Quote): string {
+  if (lacks === 'token') return '–';
+  if (operation.paymaster !== undefined) return 'Sponsored: you pay none';
+  return `At most ${formatAmount(fee, 18)} ETH`;
+}
+
+/** What a person should not overlook, in whole sentences. */
+export function warningsOf(payment: Payment, quote: Pick<Quote, 'token' | 'lacks'>): string[] {
+  const { asker, amount, total, token: address } = payment;
+  const { symbol, decimals, listed } = quote.token;
+  const warnings: string[] = [];
+  if (quote.lacks === 'token') warnings.push('Not enough balance in this account.');
+  if (quote.lacks === 'fee') warnings.push('Not enough ether in this account for the network fee.');
+  if (!listed) {
+    const name = symbol === '' ? '' : ` It calls itself “${symbol}”, as any token can.`;
+    warnings.push(`The token at ${address} is not on this vault’s list.${name} In its smallest unit: ${amount}.`);
+  }
+  const verdict = total && compareTotal(total, { amount, symbol, decimals, listed });
+  if (total && verdict === 'different') {
+    const asked = `${formatAmount(amount, decimals)} ${symbol}`;
+    warnings.push(`The shop’s total says ${total.value} ${total.currency}, but it asks for ${asked}.`);
+  }
+  if (total && verdict === 'incomparable') {
+    warnings.push(`The shop’s total, ${total.value} ${total.currency}, cannot be compared with the amount.`);
+  }
+  if (asker.via === 'link') warnings.push('Anybody can make a link like the one you followed: check who is paid.');
+  if (asker.frame !== undefined) {
+    warnings.push(`The request comes from ${hostOf(asker.frame)}, a part of the page of ${hostOf(asker.origin)}.`);
+  }
+  return warnings;
+}
+
+/** An origin as it is read: https goes without saying. */
+export function hostOf(origin: string): string {
+  return origin.replace(/^https:\/\//, '');
+}

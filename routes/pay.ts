@@ -1,0 +1,169 @@
+/** The payment handler (W3C Payment Handler API, Payment Method Manifest): how browsers find it, and what its pages read. */
+import * as v from 'valibot';
+import { offer, readMarket } from '../lib/chain/fees.ts';
+import { readHolding, readToken } from '../lib/chain/token.ts';
+import type { Context } from '../lib/context.ts';
+import { VaultError } from '../lib/error.ts';
+import { type Answer, json } from './answer.ts';
+import { addressText, optional, required } from './fields.ts';
+import { file } from './file.ts';
+import { get, type Row } from './route.ts';
+
+/** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
+const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"' };
+
+/** Manifests change with `BASE_URL` alone. */
+const MANIFEST_CACHE = { 'cache-control': 'public, max-age=3600' };
+const ICON_CACHE = { 'cache-control': 'public, max-age=86400' };
+const ICON_SIZES = [48, 192, 512] as const;
+
+/** Nothing from elsewhere, nothing inline, nobody's frame; WebAssembly for the enclave. */
+const PAGE_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** For what belongs to the confirm page alone. Never on `/pay`: browsers look a payment method up from the shop's origin, without CORS. */
+const OWN = { 'cross-origin-resource-policy': 'same-origin' };
+
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+const tokenName = v.union(
+  [v.pipe(v.string(), v.toLowerCase(), v.literal('native')), addressText('token')],
+  'Invalid token: expected native or a 20-byte address',
+);
+
+/** Everything under `/pay`, the icons, and the two well-known paths of payments and passkeys. */
+export const payRoutes: readonly Row[] = [
+  file('/pay', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
+  file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
+
+  get('/pay/method-manifest.json', {
+    handler({ vault: { config } }) {
+      const { baseUrl } = config;
+      const manifest = { default_applications: [`${baseUrl}/pay/manifest.json`], supported_origins: [baseUrl] };
+      return json(manifest, { headers: MANIFEST_CACHE });
+    },
+  }),
+
+  // The specification's own shape. Browsers want a list of URLs, and are led on to one by the Link.
+  get('/pay/payment-method.json', {
+    handler: () =>
+      json(
+        { default_applications: [{ platform: 'webapp', manifest_url: '/pay/manifest.json' }] },
+        { headers: { ...MANIFEST_CACHE, ...LINK } },
+      ),
+  }),
+
+  get('/.well-known/payment-method-manifest', {
+    handler: () => ({
+      status: 302,
+      headers: { ...MANIFEST_CACHE, location: '/pay/payment-method.json' },
+      body: null,
+    }),
+  }),
+
+  get('/pay/manifest.json', {
+    handler: ({ vault }) =>
+      json(webAppManifest(vault), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
+  }),
+
+  file('/pay/sw.js', {
+    type: SCRIPT,
+    headers: { 'service-worker-allowed': '/pay/', 'content-security-policy': "default-src 'none'" },
+  }),
+  withOpener(file('/pay/confirm', { asset: '/pay/confirm.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } })),
+  file('/pay/confirm.js', { type: SCRIPT, headers: OWN }),
+  file('/pay/confirm.css', {
+    type: 'text/css; charset=utf-8',
+    headers: OWN,
+  }),
+
+  ...ICON_SIZES.map((size) => file(`/icons/vault-${size}.png`, { type: 'image/png', headers: ICON_CACHE })),
+  file('/icons/vault.svg', {
+    type: 'image/svg+xml',
+    headers: { ...ICON_CACHE, 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
+  }),
+
+  get('/pay/config', {
+    handler({ vault: { config } }) {
+      const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress } = config;
+      const relyingParty = { rpId: new URL(baseUrl).hostname, origin: baseUrl };
+      const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, factory: hyperauthFactoryAddress };
+      return json({ ...relyingParty, ...chain });
+    },
+  }),
+
+  get('/pay/token', {
+    limit: 'proxy',
+    fields: { token: required(tokenName), account: optional(addressText('account')) },
+    async handler({ vault, input }) {
+      const token = await readToken(vault, input.token);
+      const { symbol, decimals, isListed: listed } = token;
+      const about = { token: input.token, symbol, decimals, listed };
+      if (input.account === undefined) return json(about);
+      return json({ ...about, balance: String(await readHolding(vault, token, input.account)) });
+    },
+  }),
+
+  get('/pay/fees', {
+    limit: 'proxy',
+    async handler({ vault }) {
+      const fees = offer(await readMarket(vault), FEE_WEI_MAX);
+      if (!fees) throw new VaultError('rpc_error');
+      return json({ maxFeePerGas: quantity(fees.maxFee), maxPriorityFeePerGas: quantity(fees.tip) });
+    },
+  }),
+
+  get('/.well-known/webauthn', {
+    handler({ vault: { config } }) {
+      if (config.relatedOrigins.length === 0) throw new VaultError('not_found');
+      return json({ origins: config.relatedOrigins }, { headers: MANIFEST_CACHE });
+    },
+  }),
+];
+
+/** Fees are 128-bit numbers in a user operation. */
+const FEE_WEI_MAX = 2n ** 128n - 1n;
+
+function quantity(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+/** What Chromium reads: name, icons, worker. No `supported_delegations`, an empty list of which it refuses. */
+function webAppManifest({ config }: Pick<Context, 'config'>): object {
+  return {
+    name: `Vault Pay (${new URL(config.baseUrl).host})`,
+    short_name: 'Vault Pay',
+    icons: ICON_SIZES.map((size) => ({
+      src: `/icons/vault-${size}.png`,
+      sizes: `${size}x${size}`,
+      type: 'image/png',
+    })),
+    serviceworker: { src: '/pay/sw.js', scope: '/pay/', use_cache: false },
+  };
+}
+
+/** A page that answers its opener by `postMessage` has to keep it; every other one is cut off from whoever opened it. */
+function withOpener(row: Row): Row {
+  return {
+    ...row,
+    async answer(incoming, limits): Promise<Answer> {
+      const answer = await row.answer(incoming, limits);
+      const isPopup = new URL(incoming.request.url).searchParams.get('mode') === 'popup';
+      if (!isPopup) return answer;
+      return { ...answer, headers: { ...answer.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// bun scripts/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it when the page changes; the files are committed.
+import { join } from 'node:path';
+import type { Page } from 'puppeteer-core';
+import {
+  confirmWindow,
+  createPasskeys,
+  makeAccount,
+  openShop,
+  part,
+  press,
+  startPayWorld,
+} from '../../tests/support/pay.ts';
+import { USDC } from '../world/usdc.ts';
+import { toIndexed } from './png.ts';
+
+const IMAGES = join(import.meta.dir, '../../docs/images');
+const WIDTH = 440;
+const NARROW = 320;
+const TEA = {
+  to: '0x52908400098527886E0F7030069857D2E4169EE7',
+  amount: '1250000',
+  token: USDC,
+  chainId: 84532,
+  label: 'Two teas',
+};
+const TOTAL = { label: 'Two teas', amount: { currency: 'USD', value: '1.25' } };
+
+const world = await startPayWorld();
+const passkeys = createPasskeys();
+let id = 0;
+
+/** Opens the page for a payment as a popup, in this scheme and width. */
+async function open(
+  more: object = {},
+  { width = WIDTH, scheme = 'light', total = TOTAL }: { width?: number; scheme?: string; total?: object } = {},
+): Promise<{ page: Page; close: () => Promise<void> }> {
+  const shop = await openShop(world);
+  await shop.evaluate(
+    (url, message, origin) => {
+      const popup = window.open(url, 'vault-pay', 'popup');
+      addEventListener('message', () => popup?.postMessage(message, origin));
+    },
+    `${world.origin}/pay/confirm?mode=popup&origin=${encodeURIComponent(world.shop)}`,
+    { vault: 'pay', type: 'request', id: `image-${id++}`, data: { ...TEA, ...more }, total },
+    world.origin,
+  );
+  const page = await confirmWindow(world, passkeys);
+  await page.setViewport({ width, height: 400, deviceScaleFactor: 1 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  const close = async () => {
+    await page.close();
+    await shop.close();
+  };
+  return { page, close };
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const path = join(IMAGES, `pay-${name}.png`);
+  const shot = await page.screenshot({ fullPage: true });
+  const size = await Bun.write(path, toIndexed(shot));
+  console.log(`docs/images/pay-${name}.png  ${size} bytes`);
+}
+
+/** The approve button is drawn as it is once it answers. */
+const armed = (page: Page) => page.waitForSelector('#approve:not([disabled])', { visible: true });
+
+try {
+  const first = await open();
+  await part(first.page, 'setup');
+  await shoot(first.page, 'setup');
+  await first.close();
+  await makeAccount(world, passkeys);
+  for (const [name, options] of [
+    ['light', {}],
+    ['dark', { scheme: 'dark' }],
+    ['narrow', { width: NARROW }],
+  ] as const) {
+    const { page, close } = await open({}, options);
+    await armed(page);
+    await shoot(page, name);
+    await close();
+  }
+  const warned = await open(
+    { amount: '50000000' },
+    { total: { label: 'Two teas', amount: { currency: 'USD', value: '0.50' } } },
+  );
+  await armed(warned.page);
+  await shoot(warned.page, 'warning');
+  await warned.close();
+  world.upstream.set('down', 'eth_sendUserOperation');
+  const failed = await open();
+  await press(failed.page, 'approve');
+  await part(failed.page, 'problem');
+  await shoot(failed.page, 'error');
+  await failed.close();
+} finally {
+  await world.stop();
+}

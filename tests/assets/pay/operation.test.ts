@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test';
+import { AbiFunction, Hex } from 'ox';
+import * as UserOperation from 'ox/erc4337/UserOperation';
+import { loadEnclave } from '../../../assets/pay/enclave.ts';
+import {
+  callDataOf,
+  draftOperation,
+  factoryDataOf,
+  feeOf,
+  nonceOf,
+  type Operation,
+  withGas,
+} from '../../../assets/pay/operation.ts';
+import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
+import { createPasskey } from '../../../scripts/world/passkey.ts';
+import { encodeAssertion } from '../../../scripts/world/user-operation.ts';
+
+const TO = '0x00000000000000000000000000000000000a11ce';
+const USDC = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';
+const EXECUTE = AbiFunction.fromAbi(accountAbi, 'execute');
+const enclave = await loadEnclave(await Bun.file(new URL('../../../assets/enclave.wasm', import.meta.url)).bytes());
+
+const draft = draftOperation({
+  sender: '0x00000000000000000000000000000000000000aa',
+  nonce: await nonceOf('a payment'),
+  callData: callDataOf({ to: TO, amount: 5n, token: 'native' }),
+  creation: undefined,
+  maxFeePerGas: '0x64',
+  maxPriorityFeePerGas: '0x1',
+});
+
+describe('the call that moves the money, as ox encodes it', () => {
+  test('ether', () => {
+    expect(callDataOf({ to: TO, amount: 5n, token: 'native' })).toBe(AbiFunction.encodeData(EXECUTE, [TO, 5n, '0x']));
+  });
+
+  test('a token', () => {
+    const transfer = AbiFunction.from('function transfer(address to, uint256 amount)');
+    const inner = AbiFunction.encodeData(transfer, [TO, 2n ** 256n - 1n]);
+    expect(callDataOf({ to: TO, amount: 2n ** 256n - 1n, token: USDC })).toBe(
+      AbiFunction.encodeData(EXECUTE, [USDC, 0n, inner]),
+    );
+  });
+
+  test('the creation of an account', () => {
+    const { x, y } = createPasskey().key;
+    const [hexX, hexY] = [Hex.fromBytes(x), Hex.fromBytes(y)];
+    const create = AbiFunction.fromAbi(accountFactoryAbi, 'createAccount');
+    expect(factoryDataOf(hexX, hexY)).toBe(AbiFunction.encodeData(create, [BigInt(hexX), BigInt(hexY), 0n]));
+  });
+});
+
+describe('the nonce', () => {
+  test('is number 0 of a sequence of its own, the same for the same payment', async () => {
+    const nonce = BigInt(await nonceOf('a payment'));
+    expect(nonce & 0xffff_ffff_ffff_ffffn).toBe(0n);
+    expect(nonce >> 64n).toBeLessThan(2n ** 192n);
+    expect(await nonceOf('a payment')).toBe(Hex.fromNumber(nonce));
+    expect(await nonceOf('another payment')).not.toBe(Hex.fromNumber(nonce));
+  });
+});
+
+describe('what a sponsor and a bundler say', () => {
+  const paymaster = {
+    paymaster: '0x00000000000000000000000000000000000000bb',
+    paymasterData: '0x1234',
+    paymasterVerificationGasLimit: '0x1',
+    paymasterPostOpGasLimit: '0x2',
+  } as const;
+
+  test('changes gas and paymaster, and nothing that moves money', () => {
+    const evil = { callData: '0xdead', sender: TO, nonce: '0x1', signature: '0x', factory: TO, maxFeePerGas: '0xffff' };
+    const given = withGas(draft, { ...paymaster, ...evil, preVerificationGas: '0xc350' });
+    expect(given).toEqual({ ...draft, ...paymaster, preVerificationGas: '0xc350' });
+  });
+
+  test('a limit that is higher than the least is taken, a lower one is not', () => {
+    const given = withGas(draft, { callGasLimit: '0x1', verificationGasLimit: '0xf4240' });
+    expect([given.callGasLimit, given.verificationGasLimit]).toEqual([draft.callGasLimit, '0xf4240']);
+  });
+
+  test('the gas limits of no paymaster are left out', () => {
+    expect(withGas(draft, { paymasterVerificationGasLimit: '0x0', paymasterPostOpGasLimit: '0x0' })).toEqual(draft);
+  });
+
+  test('what is no hex is refused', () => {
+    expect(() => withGas(draft, { callGasLimit: 'lots' })).toThrow('callGasLimit is no hex');
+  });
+
+  test('the account pays all gas at the highest fee, or nothing', () => {
+    expect(feeOf(withGas(draft, { preVerificationGas: '0xc350' }))).toBe((150_000n + 300_000n + 50_000n) * 100n);
+    expect(feeOf(withGas(draft, paymaster))).toBe(0n);
+  });
+});
+
+describe('what is signed', () => {
+  const operations: readonly [string, Operation][] = [
+    ['a plain one', draft],
+    ['one that creates the account', { ...draft, factory: TO, factoryData: '0x12345678' }],
+    [
+      'a sponsored one',
+      withGas(draft, { paymaster: USDC, paymasterData: '0x99', paymasterVerificationGasLimit: '0x5' }),
+    ],
+  ];
+  test.each([
+    ['0.7', '0x0000000071727De22E5E9d8BAf0edAc6f37da032'],
+    ['0.8', '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'],
+  ] as const)('is the hash of EntryPoint %s, as ox computes it', (entryPointVersion, entryPointAddress) => {
+    for (const [, operation] of operations) {
+      const complete = { paymasterPostOpGasLimit: '0x0', ...operation } as never;
+      const options = { chainId: 84532, entryPointAddress, entryPointVersion };
+      const expected = UserOperation.hash(UserOperation.fromRpc(complete) as never, options as never);
+      expect(Hex.fromBytes(enclave.userOpHash(operation, entryPointAddress, 84532))).toBe(expected);
+    }
+  });
+
+  test('an assertion is packed as the world packs it', () => {
+    const assertion = createPasskey().assert(new Uint8Array(32).fill(7));
+    const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
+    const packed = enclave.packAssertion({
+      authenticatorData: bytes(assertion.authenticatorData),
+      clientDataJSON: bytes(assertion.clientDataJSON),
+      signature: bytes(assertion.signature),
+    });
+    expect(packed).toBe(encodeAssertion(assertion));
+    // The one in form, of whose gas an estimate is made, is not shorter.
+    expect(draft.signature.length).toBeGreaterThanOrEqual(packed.length);
+  });
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'puppeteer-core';
+import { chromium, type OwnBrowser, startBrowser } from '../support/browser.ts';
+import { awaitSelector, buy, confirmWindow, startShop } from '../support/pay.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+/** What somebody might serve instead of what the vault does; undefined leaves an answer as it is. */
+type Spoil = (path: string, method: string, answer: Response) => Response | undefined | Promise<Response>;
+
+const headersWithout = (answer: Response, name: string): Headers => {
+  const headers = new Headers(answer.headers);
+  headers.delete(name);
+  return headers;
+};
+const rewrite =
+  (path: string, change: (body: Record<string, unknown>) => unknown): Spoil =>
+  async (asked, method, answer) => {
+    if (asked !== path || method !== 'GET') return answer;
+    const headers = headersWithout(answer, 'content-length');
+    return new Response(JSON.stringify(change(JSON.parse(await answer.text()))), { headers });
+  };
+
+if (chromium) {
+  let own: OwnBrowser;
+  let shop: ReturnType<typeof startShop>;
+  let page: Page;
+  beforeAll(async () => {
+    own = await startBrowser();
+    shop = startShop();
+    page = await own.browser.newPage();
+    await page.goto(shop.url);
+  });
+  afterAll(async () => {
+    await own.close();
+    await shop.stop();
+  });
+
+  /** A vault on an origin of its own, some of whose answers are spoilt. */
+  const serve = async (spoil: Spoil): Promise<{ origin: string; stop: () => Promise<void> }> => {
+    let vault: TestVault | undefined;
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url);
+        const { method } = request;
+        const answer = await fetch(`${vault?.url}${pathname}${search}`, {
+          method,
+          redirect: 'manual',
+          headers: { 'accept-encoding': 'identity' },
+        });
+        return (await spoil(pathname, method, answer.clone())) ?? answer;
+      },
+    });
+    const origin = `http://localhost:${server.port}`;
+    vault = await startVault({ BASE_URL: origin });
+    const stop = async () => {
+      await server.stop(true);
+      await vault?.stop();
+    };
+    return { origin, stop };
+  };
+
+  const canPay = (method: string) =>
+    page.evaluate(
+      (supportedMethods) =>
+        new PaymentRequest([{ supportedMethods }], {
+          total: { label: 'Total', amount: { currency: 'USD', value: '1' } },
+        }).canMakePayment(),
+      method,
+    );
+
+  describe('what Chromium would refuse, and the vault therefore does not do', () => {
+    test('as it is served, it is found', async () => {
+      const { origin, stop } = await serve(() => undefined);
+      for (const path of ['/pay', '/pay/', '/.well-known/payment-method-manifest', '/pay/payment-method.json']) {
+        expect([path, await canPay(origin + path)]).toEqual([path, true]);
+      }
+      await stop();
+    });
+
+    test.each<[string, Spoil, string?]>([
+      [
+        'HEAD is refused',
+        (path, method) => (path === '/pay' && method === 'HEAD' ? new Response(null, { status: 405 }) : undefined),
+      ],
+      [
+        'there is no Link',
+        (path, _, answer) =>
+          path === '/pay' ? new Response(null, { headers: headersWithout(answer, 'link') }) : undefined,
+      ],
+      [
+        'the Link is on the redirect alone',
+        (path, _, answer) => {
+          if (path === '/pay/payment-method.json')
+            return new Response('{}', { headers: headersWithout(answer, 'link') });
+          if (!path.startsWith('/.well-known')) return undefined;
+          const headers = new Headers(answer.headers);
+          headers.set('link', '</pay/method-manifest.json>; rel="payment-method-manifest"');
+          return new Response(null, { status: 302, headers });
+        },
+        '/.well-known/payment-method-manifest',
+      ],
+      [
+        'the manifest is redirected',
+        (path) =>
+          path === '/pay/method-manifest.json'
+            ? new Response(null, { status: 302, headers: { location: '/pay/payment-method.json' } })
+            : undefined,
+      ],
+      [
+        'the manifest names its application by an object',
+        rewrite('/pay/method-manifest.json', (body) => ({
+          ...body,
+          default_applications: [{ platform: 'webapp', manifest_url: '/pay/manifest.json' }],
+        })),
+      ],
+      [
+        'any origin is supported',
+        rewrite('/pay/method-manifest.json', (body) => ({ ...body, supported_origins: '*' })),
+      ],
+      ['there are no icons', rewrite('/pay/manifest.json', (body) => ({ ...body, icons: [] }))],
+      [
+        'the icons are missing',
+        (path) => (path.startsWith('/icons/') ? new Response(null, { status: 404 }) : undefined),
+      ],
+      [
+        'there is an empty list of delegations',
+        rewrite('/pay/manifest.json', (body) => ({ ...body, payment: { supported_delegations: [] } })),
+      ],
+      [
+        'the answer is for its own origin alone',
+        (path, _, answer) => {
+          if (path !== '/pay') return undefined;
+          const headers = new Headers(answer.headers);
+          headers.set('cross-origin-resource-policy', 'same-origin');
+          return new Response(null, { headers });
+        },
+      ],
+    ])('%s', async (_, spoil, path = '/pay') => {
+      const { origin, stop } = await serve(spoil);
+      expect(await canPay(origin + path)).toBe(false);
+      await stop();
+      // That was not the browser's mood.
+      const control = await serve(() => undefined);
+      expect(await canPay(control.origin + path)).toBe(true);
+      await control.stop();
+    });
+
+    test.each<[string, Spoil]>([
+      ['the application has no name', rewrite('/pay/manifest.json', ({ name: _, ...body }) => body)],
+      [
+        'the scope is all of the origin',
+        rewrite('/pay/manifest.json', (body) => ({ ...body, serviceworker: { src: '/pay/sw.js', scope: '/' } })),
+      ],
+      [
+        'the worker is plain text',
+        async (path, _, answer) =>
+          path === '/pay/sw.js'
+            ? new Response(await answer.text(), { headers: { 'content-type': 'text/plain' } })
+            : answer,
+      ],
+    ])('%s: no window opens', async (_, spoil) => {
+      const { origin, stop } = await serve(spoil);
+      const customer = await own.browser.newPage();
+      await customer.goto(shop.url);
+      await buy(customer, { method: `${origin}/pay`, data: {} });
+      await Bun.sleep(1_500);
+      expect(own.browser.targets().filter((target) => target.url().startsWith(origin))).toEqual([]);
+      await customer.close();
+      await stop();
+    });
+
+    test("a shop whose policy does not name the vault cannot ask, and the vault's own policies stop nobody", async () => {
+      const { origin, stop } = await serve(() => undefined);
+      shop.pages.set('/strict', `<meta http-equiv="content-security-policy" content="connect-src 'self'">`);
+      shop.pages.set(
+        '/named',
+        `<meta http-equiv="content-security-policy" content="connect-src ${origin}"><button id="buy">`,
+      );
+      await page.goto(`${shop.url}/strict`);
+      expect(await canPay(`${origin}/pay`).catch((error: Error) => error.message)).toContain('Content Security Policy');
+      await page.goto(`${shop.url}/named`);
+      await buy(page, { method: `${origin}/pay`, data: { to: 'nobody' } });
+      const confirm = await confirmWindow({ own });
+      await awaitSelector(confirm, '#problem');
+      await stop();
+    });
+  });
+}

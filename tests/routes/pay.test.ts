@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { Bytes, Hex } from 'ox';
+import { type Chain, startChain } from '../../scripts/world/chain.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+const BASE_URL = 'https://vault.example.com';
+/** Behind a proxy, as a public vault is. */
+const PUBLIC = { BASE_URL, TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' };
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault(PUBLIC);
+});
+afterEach(() => t.stop());
+
+const LINK = '</pay/method-manifest.json>; rel="payment-method-manifest"';
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+describe('every file of the payment handler, by GET and by HEAD', () => {
+  test.each([
+    ['/pay', HTML, 'no-cache'],
+    ['/pay/', HTML, 'no-cache'],
+    ['/pay/method-manifest.json', 'application/json', 'public, max-age=3600'],
+    ['/pay/payment-method.json', 'application/json', 'public, max-age=3600'],
+    ['/pay/manifest.json', 'application/manifest+json', 'public, max-age=3600'],
+    ['/pay/sw.js', SCRIPT, 'no-cache'],
+    ['/pay/confirm', HTML, 'no-cache'],
+    ['/pay/confirm.js', SCRIPT, 'no-cache'],
+    ['/pay/confirm.css', 'text/css; charset=utf-8', 'no-cache'],
+    ['/icons/vault.svg', 'image/svg+xml', 'public, max-age=86400'],
+    ['/icons/vault-48.png', 'image/png', 'public, max-age=86400'],
+    ['/icons/vault-192.png', 'image/png', 'public, max-age=86400'],
+    ['/icons/vault-512.png', 'image/png', 'public, max-age=86400'],
+  ])('%s', async (path, type, caching) => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await t.call(`${method} ${path}`);
+      expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, caching]);
+    }
+  });
+
+  test('a file that a browser has is 304', async () => {
+    const { headers } = await t.call('GET /pay/confirm.js');
+    const again = await t.call('GET /pay/confirm.js', {}, { 'If-None-Match': headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  test('what a payment loads is under 60 KB, and with the enclave as it travels', async () => {
+    const read = async (path: string) => (await t.call(`GET ${path}`)).text;
+    const own = await Promise.all(['/pay/confirm', '/pay/confirm.js', '/pay/confirm.css', '/pay/sw.js'].map(read));
+    expect(own.join('').length).toBeLessThan(60_000);
+    const enclave = await (await fetch(`${t.url}/enclave.wasm`)).bytes();
+    const sent = [...own.map((text) => gzipSync(text)), gzipSync(enclave)];
+    expect(sent.reduce((sum, bytes) => sum + bytes.length, 0)).toBeLessThan(60_000);
+  });
+});
+
+describe('what Chromium looks for', () => {
+  test.each(['/pay', '/pay/', '/pay/payment-method.json'])(
+    '%s carries exactly one Link to the manifest',
+    async (path) => {
+      for (const method of ['GET', 'HEAD']) {
+        // Several would be joined by commas.
+        expect((await t.call(`${method} ${path}`)).headers.get('link')).toBe(LINK);
+      }
+    },
+  );
+
+  test('no other answer has a Link', async () => {
+    for (const path of ['/pay/method-manifest.json', '/pay/manifest.json', '/pay/confirm', '/pay/sw.js']) {
+      expect((await t.call(`GET ${path}`)).headers.get('link')).toBeNull();
+    }
+  });
+
+  test('the answers that shops look up are not shut off from them', async () => {
+    for (const path of [
+      '/pay',
+      '/pay/',
+      '/pay/payment-method.json',
+      '/pay/method-manifest.json',
+      '/pay/manifest.json',
+    ]) {
+      expect((await t.call(`GET ${path}`)).headers.get('cross-origin-resource-policy')).toBeNull();
+    }
+  });
+
+  test('/pay/method-manifest.json is the W3C shape, with absolute URLs, and is not redirected', async () => {
+    const { status, body } = await t.call('GET /pay/method-manifest.json');
+    expect([status, body]).toEqual([
+      200,
+      { default_applications: [`${BASE_URL}/pay/manifest.json`], supported_origins: [BASE_URL] },
+    ]);
+  });
+
+  test("§4 pay/payment-method.json: the specification's shape, one webapp", async () => {
+    expect((await t.call('GET /pay/payment-method.json')).body).toEqual({
+      default_applications: [{ platform: 'webapp', manifest_url: '/pay/manifest.json' }],
+    });
+  });
+
+  test('§4 .well-known/payment-method-manifest: 302 to /pay/payment-method.json', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, text } = await t.call(`${method} /.well-known/payment-method-manifest`);
+      expect([status, headers.get('location'), headers.get('link'), text]).toEqual([
+        302,
+        '/pay/payment-method.json',
+        null,
+        '',
+      ]);
+    }
+  });
+
+  test('§4 pay/manifest.json: name, icons and worker', async () => {
+    const manifest = JSON.parse((await t.call('GET /pay/manifest.json')).text);
+    expect(manifest).toEqual({
+      name: 'Vault Pay (vault.example.com)',
+      short_name: 'Vault Pay',
+      icons: [48, 192, 512].map((size) => ({
+        src: `/icons/vault-${size}.png`,
+        sizes: `${size}x${size}`,
+        type: 'image/png',
+      })),
+      serviceworker: { src: '/pay/sw.js', scope: '/pay/', use_cache: false },
+    });
+  });
+
+  test.each([48, 192, 512])('the icon of %i pixels is a PNG of that size', async (size) => {
+    const bytes = await (await fetch(`${t.url}/icons/vault-${size}.png`)).bytes();
+    const view = new DataView(bytes.buffer);
+    expect(Hex.fromBytes(bytes.subarray(0, 8))).toBe('0x89504e470d0a1a0a');
+    expect([view.getUint32(16), view.getUint32(20)]).toEqual([size, size]);
+  });
+});
+
+describe('the worker and the page', () => {
+  test('§4 pay/sw.js: a classic script for /pay/ that asks nobody', async () => {
+    const { headers, text } = await t.call('GET /pay/sw.js');
+    expect(headers.get('service-worker-allowed')).toBe('/pay/');
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'");
+    expect(text).not.toMatch(/\bimport\b|\bexport\b|importScripts|\bfetch\b|XMLHttpRequest/);
+    for (const event of ['canmakepayment', 'paymentrequest', 'abortpayment']) expect(text).toContain(event);
+    expect(text.length).toBeLessThan(4_000);
+  });
+
+  test('§4 pay/confirm: a page that nobody frames, with a strict policy and nothing inline', async () => {
+    const { headers, text } = await t.call('GET /pay/confirm');
+    expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self' 'wasm-unsafe-eval'",
+      "style-src 'self'",
+      "img-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+    expect(text.match(/https?:/g)).toBeNull();
+  });
+
+  test('the page is cut off from its opener, but for one that it answers', async () => {
+    const policyOf = async (query: string) =>
+      (await t.call(`GET /pay/confirm${query}`)).headers.get('cross-origin-opener-policy');
+    expect(await policyOf('')).toBe('same-origin');
+    expect(await policyOf('?mode=redirect&request=e30')).toBe('same-origin');
+    expect(await policyOf('?mode=popup')).toBe('unsafe-none');
+  });
+
+  test('/pay/config tells the page its chain and contracts, and whose passkeys it takes', async () => {
+    const { body } = await t.call('GET /pay/config');
+    expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
+    expect(body.entryPoint).toBe('0x0000000071727De22E5E9d8BAf0edAc6f37da032');
+  });
+});
+
+describe('/.well-known/webauthn', () => {
+  test('lists RELATED_ORIGINS', async () => {
+    const related = await startVault({ RELATED_ORIGINS: 'https://shop.example,https://app.example' });
+    expect((await related.call('GET /.well-known/webauthn')).body).toEqual({
+      origins: ['https://shop.example', 'https://app.example'],
+    });
+    await related.stop();
+  });
+
+  test('is 404 without any', async () => {
+    expect((await t.call('GET /.well-known/webauthn')).status).toBe(404);
+  });
+});
+
+describe('/pay/token and /pay/fees, from a real chain', () => {
+  const HOLDER = '0x00000000000000000000000000000000000a11ce';
+  let chain: Chain;
+  let c: TestVault;
+  beforeAll(async () => {
+    chain = await startChain();
+    await placeUsdc(chain.rpc);
+    c = await startVault({ RPC_URL: chain.url, CHAIN_ID: '84532' });
+  });
+  afterAll(async () => {
+    await c.stop();
+    await chain.stop();
+  });
+
+  /** A token of 9 decimals whose symbol is these 32 bytes, as tokens answered before the standard was final. */
+  const place = (address: string, symbol: Uint8Array) => {
+    const answer = (word: string) => `${word}60005260206000f3`;
+    const isDecimals = '60003560e01c63313ce56714603857';
+    const code = `0x${isDecimals}${answer(`7f${Hex.fromBytes(symbol).slice(2)}`)}5b${answer('6009')}`;
+    return chain.rpc('anvil_setCode', [address, code]);
+  };
+
+  test('native', async () => {
+    await chain.rpc('anvil_setBalance', [HOLDER, '0x7b']);
+    const { body } = await c.call('GET /pay/token', { token: 'native', account: HOLDER });
+    expect(body).toEqual({ token: 'native', symbol: 'ETH', decimals: 18, listed: true, balance: '123' });
+  });
+
+  test('USDC, whatever the case of its address, with decimals as the chain has them', async () => {
+    await mintUsdc(chain.rpc, HOLDER, 5n);
+    const { body } = await c.call('GET /pay/token', { token: USDC, account: HOLDER });
+    expect(body).toEqual({ token: USDC.toLowerCase(), symbol: 'USDC', decimals: 6, listed: true, balance: '5' });
+  });
+
+  test('another token that calls itself USDC is not listed', async () => {
+    const fake = '0x00000000000000000000000000000000000fa4e0';
+    await placeUsdc(chain.rpc, fake);
+    expect((await c.call('GET /pay/token', { token: fake })).body).toEqual({
+      token: fake,
+      symbol: 'USDC',
+      decimals: 6,
+      listed: false,
+    });
+  });
+
+  test('a symbol of 32 bytes is read, without letters of other scripts that pass for Latin ones', async () => {
+    const odd = '0x00000000000000000000000000000000000fa4e1';
+    await place(odd, Bytes.padRight(Bytes.fromString('U\u0405DC'), 32));
+    expect((await c.call('GET /pay/token', { token: odd })).body).toEqual({
+      token: odd,
+      symbol: 'UDC',
+      decimals: 9,
+      listed: false,
+    });
+  });
+
+  test.each([
+    ['no contract', HOLDER, 'Invalid token: no ERC-20 token at this address'],
+    ['no address', 'usdc', 'Invalid token: expected native or a 20-byte address'],
+    ['nothing', '', 'Missing query parameters: token'],
+  ])('%s is refused', async (_, token, error) => {
+    const { status, body } = await c.call('GET /pay/token', { token });
+    expect([status, body]).toEqual([400, { error }]);
+  });
+
+  test('fees are what the next block asks for', async () => {
+    const { status, body } = await c.call('GET /pay/fees');
+    expect(status).toBe(200);
+    const block = (await chain.rpc('eth_getBlockByNumber', ['pending', false])) as { baseFeePerGas: string };
+    expect(BigInt(body.maxFeePerGas)).toBeGreaterThan(BigInt(block.baseFeePerGas));
+    expect(BigInt(body.maxPriorityFeePerGas)).toBeGreaterThan(0n);
+  });
+
+  test('a chain that cannot be read is 502 rpc_error', async () => {
+    const lost = await startVault({ RPC_URL: 'http://127.0.0.1:1', CHAIN_ID: '84532' });
+    for (const path of ['/pay/fees', '/pay/token?token=native&account=0x00000000000000000000000000000000000a11ce']) {
+      const { status, body } = await lost.call(`GET ${path}`);
+      expect([path, status, body]).toEqual([path, 502, { error: 'rpc_error' }]);
+    }
+    await lost.stop();
+  });
+});

@@ -1,0 +1,305 @@
+import type { CDPSession, Frame, Page, Target } from 'puppeteer-core';
+import { systemClock } from '../../lib/clock.ts';
+import { type Chain, startChain } from '../../scripts/world/chain.ts';
+import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';
+import { type OwnBrowser, startBrowser } from './browser.ts';
+import { type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
+import { chainVars } from './chain-vars.ts';
+import { startVault, type TestVault } from './vault.ts';
+
+/** Payment data, as a shop gives it. */
+export type PayData = Readonly<Record<string, unknown>>;
+
+/** What the shop's page told of one payment. */
+export interface Told {
+  readonly methodName?: string;
+  readonly details?: Readonly<Record<string, string | number>>;
+  readonly error?: string;
+  readonly message?: string;
+}
+
+/** Chain, bundler, paymaster, vault, a shop on another origin, and Chromium with a passkey in software. */
+export interface PayWorld {
+  readonly chain: Chain;
+  readonly contracts: Deployment;
+  readonly sponsored: SponsoredBundler;
+  readonly t: TestVault;
+  readonly own: OwnBrowser;
+  /** The vault's origin, as a browser sees it. */
+  readonly origin: string;
+  readonly shop: string;
+  /** What the shop's pages are, by path; `/` is a button that a test gives its work. */
+  readonly pages: Map<string, string>;
+  /** What stands between the vault and its bundler may be told to fail. */
+  readonly upstream: Upstream;
+  balanceOf(address: string, token: 'native' | 'usdc'): Promise<bigint>;
+  fund(address: string, funds: { wei?: bigint; usdc?: bigint }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The line to the bundler: `down` answers 503, `deaf` passes on and loses the answer, `refusing` answers a JSON-RPC error; of some methods. */
+export interface Upstream {
+  mode: 'up' | 'down' | 'deaf' | 'refusing';
+  methods: readonly string[];
+  readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
+  /** Sets both; without arguments all is well again. */
+  set(mode?: Upstream['mode'], ...methods: string[]): void;
+}
+
+/** Starts it all; about three seconds. */
+export async function startPayWorld(): Promise<PayWorld> {
+  const chain = await startChain();
+  const contracts = await deployContracts(chain.rpc);
+  await placeUsdc(chain.rpc);
+  const sponsored = await startSponsoredBundler(chain);
+  const line = startLine(sponsored.url);
+  const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
+  const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: line.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
+  const t = await startVault(vars, { clock });
+  const shop = startShop();
+  const own = await startBrowser();
+  return {
+    chain,
+    contracts,
+    sponsored,
+    t,
+    own,
+    origin: t.url.replace('127.0.0.1', 'localhost'),
+    shop: shop.url,
+    pages: shop.pages,
+    upstream: line.upstream,
+    async balanceOf(address, token) {
+      const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
+      if (token === 'native') return BigInt((await chain.rpc('eth_getBalance', [address, 'latest'])) as string);
+      return BigInt((await chain.rpc('eth_call', [{ to: USDC, data }, 'latest'])) as string);
+    },
+    async fund(address, { wei, usdc }) {
+      if (wei !== undefined) await chain.rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]);
+      if (usdc !== undefined) await mintUsdc(chain.rpc, address as `0x${string}`, usdc);
+    },
+    async stop() {
+      await own.close();
+      await shop.stop();
+      await t.stop();
+      await line.stop();
+      await sponsored.stop();
+      await chain.stop();
+    },
+  };
+}
+
+/** A shop on an origin of its own. */
+export function startShop() {
+  const pages = new Map([['/', '<!doctype html><title>Shop</title><button id="buy">Buy</button>']]);
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const page = pages.get(new URL(request.url).pathname);
+      if (page === undefined) return new Response(null, { status: 404 });
+      return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+    },
+  });
+  return { url: `http://localhost:${server.port}`, pages, stop: () => server.stop(true) };
+}
+
+function startLine(target: string) {
+  const upstream: Upstream = {
+    mode: 'up',
+    methods: [],
+    calls: [],
+    set(mode = 'up', ...methods) {
+      upstream.mode = mode;
+      upstream.methods = methods;
+    },
+  };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const body = await request.text();
+      const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: unknown[] };
+      upstream.calls.push({ method, params });
+      const isHit = upstream.methods.includes(method);
+      if (isHit && upstream.mode === 'down') return new Response('down', { status: 503 });
+      const error = { code: -32501, message: 'no' };
+      if (isHit && upstream.mode === 'refusing') return Response.json({ jsonrpc: '2.0', id, error });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(target, { method: 'POST', headers, body });
+      if (isHit && upstream.mode === 'deaf') return new Response('lost', { status: 502 });
+      return new Response(await answer.text(), { headers });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, upstream, stop: () => server.stop(true) };
+}
+
+/** A page of the shop. */
+export async function openShop({ own, shop }: Pick<PayWorld, 'own' | 'shop'>, path = '/'): Promise<Page> {
+  const page = await own.browser.newPage();
+  await page.goto(shop + path);
+  return page;
+}
+
+/** Makes an account on this browser and funds it, by a payment that is asked for and cancelled; answers its address. */
+export async function makeAccount(world: PayWorld, passkeys: Passkeys): Promise<string> {
+  const shop = await openShop(world);
+  const to = '0x00000000000000000000000000000000000a11ce';
+  await buy(shop, { method: `${world.origin}/pay`, data: { to, amount: '1', token: 'native', chainId: 84532 } });
+  const page = await confirmWindow(world, passkeys);
+  await press(page, 'create');
+  await part(page, 'review');
+  const account = await page.$eval('#from', (element) => element.textContent ?? '');
+  await world.fund(account, { wei: 10n ** 18n, usdc: 100_000_000n });
+  await shop.close();
+  return account;
+}
+
+/** Has the shop show a payment request when its button is clicked, and clicks it. The promise is what the shop is told in the end. */
+export async function buy(
+  shop: Page | Frame,
+  { method, data, total = { currency: 'USD', value: '1.00' }, id }: BuyOptions,
+): Promise<{ told: Promise<Told> }> {
+  const told = shop.evaluate(
+    (methodNames, methodData, amount, requestId) =>
+      new Promise<Told>((resolve) => {
+        const act = async () => {
+          try {
+            const methods = methodNames.map((supportedMethods, i) => ({ supportedMethods, data: methodData[i] }));
+            const request = new PaymentRequest(methods, {
+              ...(requestId === null ? {} : { id: requestId }),
+              total: { label: 'Total', amount },
+            });
+            (window as unknown as { request: PaymentRequest }).request = request;
+            const response = await request.show();
+            await response.complete('success');
+            resolve({ methodName: response.methodName, details: response.details });
+          } catch (error) {
+            resolve({ error: (error as Error).name, message: (error as Error).message });
+          }
+        };
+        const button = document.getElementById('buy');
+        if (button) button.onclick = () => void act();
+      }),
+    [method].flat(),
+    [data].flat(),
+    total,
+    id ?? null,
+  );
+  if ('bringToFront' in shop) await shop.bringToFront();
+  await shop.click('#buy');
+  const silence = Bun.sleep(TOLD_TIMEOUT_MS).then((): Told => ({ error: 'silence' }));
+  // A shop whose page is closed is told nothing.
+  return { told: Promise.race([told, silence]).catch((error: Error) => ({ error: error.name })) };
+}
+
+interface BuyOptions {
+  /** Identifiers, each with its own data. */
+  readonly method: string | readonly string[];
+  readonly data: PayData | readonly unknown[];
+  readonly total?: { readonly currency: string; readonly value: string };
+  readonly id?: string;
+}
+
+/** Shorter than a test's time: at its end the browser would be ended with it. */
+const WINDOW_TIMEOUT_MS = 8_000;
+const TOLD_TIMEOUT_MS = 12_000;
+
+/** The handler's window, once it is there and shows something. */
+export async function confirmWindow({ own: { browser } }: Pick<PayWorld, 'own'>, passkeys?: Passkeys): Promise<Page> {
+  const isOurs = (one: Target) => one.url().includes('/pay/confirm');
+  const target = await browser.waitForTarget(isOurs, { timeout: WINDOW_TIMEOUT_MS }).catch((cause) => {
+    throw new Error(`no window among: ${browser.targets().map((one) => one.url())}`, { cause });
+  });
+  const page = await target.asPage();
+  await passkeys?.attach(page);
+  return page;
+}
+
+/** Software passkeys, the same ones in every window they are attached to. */
+export interface Passkeys {
+  attach(page: Page): Promise<void>;
+  /** Whether the person lets them sign; false from now on means that nobody does. */
+  allow(isAllowed: boolean): Promise<void>;
+}
+
+/** An authenticator whose person is there and verified. What one window made, the next one has. */
+export function createPasskeys(): Passkeys {
+  const known = new Map<string, object>();
+  let last: { session: CDPSession; authenticatorId: string } | undefined;
+  return {
+    async attach(page) {
+      const session = await page.createCDPSession();
+      // Headless windows have no focus of their own, without which no passkey is asked.
+      await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+      await session.send('WebAuthn.enable');
+      const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      });
+      for (const credential of known.values()) {
+        await session.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
+      }
+      session.on('WebAuthn.credentialAdded', ({ credential }) => known.set(credential.credentialId, credential));
+      last = { session, authenticatorId };
+    },
+    async allow(isAllowed) {
+      if (!last) throw new Error('no window has these passkeys');
+      const { session, authenticatorId } = last;
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: isAllowed });
+    },
+  };
+}
+
+/** Clicks a button of the confirm page once it can be. */
+export async function press(page: Page, id: string): Promise<void> {
+  await awaitSelector(page, `#${id}:not([hidden]):not([disabled])`);
+  await page.click(`#${id}`);
+}
+
+/** Waits until an element can be seen; says what is on the page instead when it does not come. */
+export async function awaitSelector(page: Page, selector: string): Promise<void> {
+  await page.waitForSelector(selector, { visible: true, timeout: WINDOW_TIMEOUT_MS }).catch(async (cause) => {
+    // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+    throw new Error(`no ${selector} in: ${await page.evaluate(() => document.body.innerText)}`, { cause });
+  });
+}
+
+/** What the open request of the shop's page says to `abort()`. */
+export function abort(shop: Page): Promise<string> {
+  return shop.evaluate(() =>
+    (window as unknown as { request: PaymentRequest }).request.abort().then(
+      () => 'aborted',
+      (error: Error) => error.name,
+    ),
+  );
+}
+
+/** Waits until the worker has given the window's request up: the browser then shows a message of its own, and tells the shop once it was read. */
+export async function dismissed(page: Page): Promise<void> {
+  await page.evaluate(
+    (timeoutMs) =>
+      new Promise<void>((resolve, reject) => {
+        const key = new URLSearchParams(location.search).get('request');
+        const ask = () => navigator.serviceWorker.controller?.postMessage({ type: 'ready', key });
+        navigator.serviceWorker.addEventListener('message', ({ data }) => (data.type === 'gone' ? resolve() : ask()));
+        setTimeout(() => reject(new Error('the request is still there')), timeoutMs);
+        ask();
+      }),
+    WINDOW_TIMEOUT_MS,
+  );
+}
+
+/** Waits for a part of the confirm page, and reads it. */
+export async function part(page: Page, name: string): Promise<string> {
+  await awaitSelector(page, `#${name}`);
+  // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+  return page.$eval(`#${name}`, (element) => (element as HTMLElement).innerText);
+}
