@@ -198,7 +198,7 @@ describe('a registration fails', () => {
     await record(alice, txHash);
     await t.clock.advance(PATIENCE);
     await t.work();
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     await look();
     expect(await told(alice)).toBe('failed');
     expect(await record(alice, txHash)).toBe('recorded');
@@ -218,7 +218,7 @@ describe('a re-org that takes the block', () => {
     expect(await told(alice)).toStartWith('submitted');
     const lost = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
     expect(lost.body.blockNumber).toBeNull();
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     await look();
     const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
     expect(found.body).toMatchObject({ status: 'confirmed', proven: true, blockNumber: block + 1 });
@@ -248,7 +248,7 @@ describe('a re-org that takes the block', () => {
     await record(alice, txHash);
     await t.work();
     await chain.reorg(1);
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     await look();
     const { body } = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
     expect(body).toMatchObject({ status: 'confirmed', blockNumber: block + 1 });
@@ -373,7 +373,7 @@ describe('two processes on one database', () => {
     const sleeping = sleeper.work();
     await answered.promise;
     node.trouble = undefined;
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     await t.clock.advance(PATIENCE + LEASE);
     await other.work();
     expect(await told(alice)).toBe('confirmed, proven');
@@ -429,7 +429,7 @@ describe('a copy of a public DID and transaction yields to the proven claim', ()
     await chain.reorg(1);
     expect(await record({ ...mallory, did: alice.did }, txHash)).toBe('recorded');
     expect(await record(alice, txHash)).toBe('did_taken');
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     node.trouble = () => new Response('', { status: 503 });
     expect(await record(alice, txHash)).toBe('did_taken');
     node.trouble = undefined;

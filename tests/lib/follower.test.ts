@@ -651,7 +651,7 @@ describe('sessions', () => {
     expect(await isFree(alice.handle)).toBe(true);
     await t.clock.advance(DAY_MS - 2 * POLL_MS);
     expect((await t.call('GET /api/sessions/status')).body.total_registrations).toBe(1);
-    await chain.rpc('eth_sendRawTransaction', [raw]);
+    await chain.sendAgain(raw);
     await look();
     expect(await isFree(alice.handle)).toBe(false);
     await t.clock.advance(2 * DAY_MS);

@@ -43,9 +43,9 @@ async function suffer(processes: number): Promise<Ordeal> {
     for (let next = waiting.shift(); next; next = waiting.shift()) await insist(victims, next[1], next[0]);
   };
   await Promise.all(Array.from({ length: ASKING }, askOn));
-  weather.calm();
+  await weather.calm();
   for (const victim of victims) victim.spare();
-  await untilConfirmed(victims, candidates);
+  await untilConfirmed(victims, candidates, chain);
   await weather.stop();
   await Promise.all(victims.map((victim) => victim.stop()));
   const database = new Database(join(dir, 'vault.db'), { readonly: true });
@@ -74,6 +74,7 @@ function startWeather(chain: RelayChain, victims: readonly Victim[]) {
   const faults = { drops: 0, spikes: 0, reorgs: 0, outages: 0 };
   let isCalm = false;
   let isOver = false;
+  let raging: Promise<void> = Promise.resolve();
   const storm = async (block: number) => {
     if (block % 11 === 3) {
       await chain.reorg(1 + Math.floor(4 * Math.random()));
@@ -90,15 +91,18 @@ function startWeather(chain: RelayChain, victims: readonly Victim[]) {
   };
   const running = (async () => {
     for (let block = 0; !isOver; block++) {
-      if (!isCalm) await storm(block);
+      if (!isCalm) raging = storm(block);
+      await raging;
       await chain.rpc('evm_mine');
       await Bun.sleep(BLOCK_MS);
     }
   })();
   return {
     faults,
-    calm() {
+    /** Resolves when the last storm is over: a re-org that is under way would take back what is confirmed meanwhile. */
+    async calm() {
       isCalm = true;
+      await raging;
     },
     async stop() {
       isOver = true;
@@ -129,13 +133,14 @@ async function insist(victims: readonly Victim[], { body }: Candidate, n: number
   }
 }
 
-async function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[]): Promise<void> {
+/** Until all are confirmed by a transaction that is on-chain: for a moment a record still names the block that the last re-org took. */
+async function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[], { rpc }: RelayChain) {
   const open = new Set(candidates);
   while (open.size > 0) {
     for (const candidate of open) {
       const url = `${victims[0]?.url()}/api/dids/lookup?credentialId=${candidate.credentialId}`;
-      const found = (await (await fetch(url)).json()) as { status?: string };
-      if (found.status === 'confirmed') open.delete(candidate);
+      const { status, txHash } = (await (await fetch(url)).json()) as { status?: string; txHash?: string };
+      if (status === 'confirmed' && (await rpc('eth_getTransactionReceipt', [txHash]))) open.delete(candidate);
     }
     await Bun.sleep(200);
   }

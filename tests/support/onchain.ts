@@ -8,7 +8,7 @@ import { compileContracts } from '../../scripts/contracts.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';
 import { create2 } from '../../scripts/world/create2.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';
-import { type Account, addressOf, devAccount, sendTransaction } from '../../scripts/world/wallet.ts';
+import { type Account, addressOf, devAccount, sendTransaction, waitForReceipt } from '../../scripts/world/wallet.ts';
 
 /** A transaction that was mined. */
 export interface Mined {
@@ -39,6 +39,8 @@ export interface TestChain extends Chain {
   /** Deploys a contract that controls what it registers and shows this P-256 key, as an account does. */
   deployHolder(key: P256PublicKey): Promise<Address.Address>;
   mine(blocks?: number): Promise<void>;
+  /** Sends a transaction that a re-org took back once more, and waits until it is mined: the node answers before. */
+  sendAgain(raw: Hex.Hex): Promise<void>;
   /** Replaces the newest blocks by empty ones. */
   reorg(depth: number): Promise<void>;
 }
@@ -81,6 +83,9 @@ export async function startTestChain(options: ChainOptions = {}): Promise<TestCh
       const { abi, bytecode } = holderArtifact;
       const args = [BigInt(`0x${toHex(x)}`), BigInt(`0x${toHex(y)}`)];
       return create2(rpc, AbiConstructor.encode(AbiConstructor.fromAbi(abi), { bytecode, args: args as never }));
+    },
+    async sendAgain(raw) {
+      await waitForReceipt(rpc, (await rpc('eth_sendRawTransaction', [raw])) as Hex.Hex);
     },
     mine: async (blocks = 1) => void (await rpc('anvil_mine', [`0x${blocks.toString(16)}`])),
     reorg: async (depth) => void (await rpc('anvil_reorg', [depth, []])),
