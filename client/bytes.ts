@@ -5,6 +5,16 @@ export function random(length: number): Bytes {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
+/** What `use` makes of fresh random bytes, which are zeros afterwards: whoever keeps them could make the key again. */
+export function withRandom<T>(length: number, use: (bytes: Bytes) => T): T {
+  const bytes = random(length);
+  try {
+    return use(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
 /** The bytes, if they are this many. Throws a `RangeError`. */
 export function fixed(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length !== length) throw new RangeError(`expected ${length} bytes, not ${bytes.length}`);

@@ -1,4 +1,4 @@
-import { cut, fixed, join, random, utf8 } from './bytes.ts';
+import { cut, fixed, join, random, utf8, withRandom } from './bytes.ts';
 import { dynamicOf, fieldsOf, type PackedUserOperation, type UserOperationDomain } from './user-operation.ts';
 import { createWindow, EnclaveError, type Exports, FUNCTIONS, type Window } from './window.ts';
 
@@ -69,12 +69,15 @@ async function checked(source: Uint8Array, sha256: string | undefined): Promise<
   return bytes;
 }
 
-function createHashes(abi: Exports, { ask, fill, take, hash }: Window) {
+function createHashes(abi: Exports, { ask, take, hash }: Window) {
   return {
     sha256: (bytes: Uint8Array): Bytes => hash('sha256', bytes),
     keccak256: (bytes: Uint8Array): Bytes => hash('keccak256', bytes),
     hmacSha256: (key: Uint8Array, bytes: Uint8Array): Bytes =>
-      fill([key, bytes], 32, (k, p, out) => abi.hmac_sha256(k, key.length, p, bytes.length, out)),
+      take([key, bytes], 32, (k, p, out) => {
+        abi.hmac_sha256(k, key.length, p, bytes.length, out);
+        return 32;
+      }),
     hkdfSha256: (ikm: Uint8Array, salt: Uint8Array, info: Uint8Array, length: number): Bytes =>
       take([ikm, salt, info], length, (k, s, i, out) => {
         const answer = abi.hkdf_sha256(k, ikm.length, s, salt.length, i, info.length, out, length);
@@ -154,34 +157,35 @@ function createKeys(abi: Exports, { ask, fill, take }: Window) {
     };
   };
   return {
-    createKey(curve: Curve = 'P-256'): EnclaveKey {
-      const entropy = random(curve === 'Ed25519' ? 32 : 48);
-      return keyIn(ask([entropy], (p) => abi.key_new(CURVES.indexOf(curve), p, entropy.length)));
-    },
+    createKey: (curve: Curve = 'P-256'): EnclaveKey =>
+      withRandom(curve === 'Ed25519' ? 32 : 48, (entropy) =>
+        keyIn(ask([entropy], (p) => abi.key_new(CURVES.indexOf(curve), p, entropy.length))),
+      ),
     /** Takes a sealed key in; throws `FORGED` for another secret or a changed box. */
     openKey: (box: Uint8Array, secret: Uint8Array): EnclaveKey =>
       keyIn(ask([box, secret], (p, s) => abi.key_open(p, box.length, s, secret.length))),
     /** Two shares of a sealed box; with both, and the secret, it opens again. */
     splitBoxInTwo(box: Uint8Array): Bytes[] {
       const n = box.length + 24;
-      const shares = fill([box, random(8 + box.length)], 2 * n, (p, e, out) =>
-        abi.share_xor_split(p, box.length, e, out),
-      );
+      const split: (...at: number[]) => number = (p, e, out) => abi.share_xor_split(p, box.length, e, out);
+      const shares = withRandom(8 + box.length, (entropy) => fill([box, entropy], 2 * n, split));
       return cut(shares, n);
     },
     /** `count` shares of a sealed box, any `threshold` of which make it again (Shamir over GF(256)): secret sharing, not threshold signing. */
     splitBox(box: Uint8Array, threshold: number, count: number): Bytes[] {
       const n = box.length + 24;
-      const entropy = random(8 + Math.max(0, threshold - 1) * box.length);
+      // As many as the enclave takes at most; it refuses other thresholds itself.
+      const terms = Math.min(Math.max(0, threshold - 1), 15);
       const split: (...at: number[]) => number = (p, e, out) =>
         abi.share_split(p, box.length, threshold, count, e, out);
-      return cut(fill([box, entropy], count * n, split), n);
+      const shares = withRandom(8 + terms * box.length, (entropy) => fill([box, entropy], count * n, split));
+      return cut(shares, n);
     },
     /** The box again, of shares of either kind. */
     joinBox(shares: readonly Uint8Array[]): Bytes {
       const n = shares[0]?.length ?? 0;
-      const all = join(shares.map((share) => fixed(share, n)));
-      return take([all], n, (p, out) => abi.share_join(p, shares.length, n, out));
+      if (shares.some((share) => share.length !== n)) throw new EnclaveError('SHARES');
+      return take([join(shares)], n, (p, out) => abi.share_join(p, shares.length, n, out));
     },
   };
 }

@@ -34,13 +34,13 @@ export class EnclaveError extends Error {
   }
 }
 
-/** Bytes in and out of the enclave. Every call puts its inputs from the start, so none relies on what an earlier one left. */
+/** Bytes in and out of the enclave. Every call puts its inputs from the start, so none relies on what an earlier one left; one that throws leaves none there. */
 export interface Window {
   /** What the call answers. */
   ask(inputs: readonly Uint8Array[], call: Call): number;
   /** `length` bytes of output. */
   fill(inputs: readonly Uint8Array[], length: number, call: Call): Bytes;
-  /** As many bytes of output as the call answers, at most `room`; they are then wiped from the window. */
+  /** As many bytes of output as the call answers, at most `room`; inputs and output are then wiped from the window. */
   take(inputs: readonly Uint8Array[], room: number, call: Call): Bytes;
   /** A hash of any length of input. */
   hash(name: 'sha256' | 'keccak256', bytes: Uint8Array): Bytes;
@@ -50,19 +50,29 @@ export interface Window {
 export function createWindow(abi: Exports): Window {
   const { write, read } = abi;
   const length = abi.window_length();
+  const wipe = (n: number) => {
+    for (let i = 0; i < n; i += 4) write(i, 0);
+  };
   const run = (inputs: readonly Uint8Array[], room: number, call: Call): readonly [answer: number, out: number] => {
     const at: number[] = [];
-    let next = 0;
+    let out = 0;
     for (const input of inputs) {
-      at.push(next);
-      next += roundUp(input.length);
+      at.push(out);
+      out += roundUp(input.length);
     }
-    if (next + roundUp(room) > length) throw new EnclaveError('LENGTH');
-    for (let i = 0; i < inputs.length; i++) put(write, at[i] ?? 0, inputs[i] ?? NONE);
-    at.push(next);
-    const answer = call(...at);
+    // Whole words fit wherever the bytes do: the window is so many words long.
+    if (!Number.isInteger(room) || room < 0 || out + room > length) throw new EnclaveError('LENGTH');
+    at.push(out);
+    let answer = -1;
+    try {
+      for (let i = 0; i < inputs.length; i++) put(write, at[i] ?? 0, inputs[i] ?? NONE);
+      answer = call(...at);
+    } finally {
+      // The module wipes secrets when it answers, but for counts that make no sense, and not when the call never reaches it.
+      if (answer < 0) wipe(out);
+    }
     if (answer < 0) throw new EnclaveError(REASONS[-1 - answer] ?? 'MALFORMED');
-    return [answer, next];
+    return [answer, out];
   };
   const fill: Window['fill'] = (inputs, room, call) => get(read, run(inputs, room, call)[1], room);
   return {
@@ -71,7 +81,7 @@ export function createWindow(abi: Exports): Window {
     take(inputs, room, call) {
       const [answer, out] = run(inputs, room, call);
       const bytes = get(read, out, answer);
-      put(write, out, new Uint8Array(roundUp(answer)));
+      wipe(out + answer);
       return bytes;
     },
     hash(name, bytes) {
@@ -90,7 +100,7 @@ const NONE = new Uint8Array();
 
 /** Inputs stand at whole words: the window is written a word at a time. */
 function roundUp(n: number): number {
-  return (n + 3) & ~3;
+  return Math.ceil(n / 4) * 4;
 }
 
 function put(write: Exports['write'], offset: number, bytes: Uint8Array): void {

@@ -1,2 +1,4 @@
-/** The paths at which the compiled program finds its served files; undefined when run from the sources. The build replaces this file (`scripts/build.ts`). */
-export const EMBEDDED: Readonly<Record<string, string>> | undefined = undefined;
+/** Every served file by its path, as the sources of `assets/` make them now. The build replaces this file by one that names the files inside the program (`scripts/build.ts`). */
+export async function findAssets(): Promise<Readonly<Record<string, string | Blob>>> {
+  return (await import('../assets/bundle.ts')).bundleAssets();
+}

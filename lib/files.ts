@@ -11,7 +11,7 @@ export interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly sha256: string;
   readonly etag: string;
-  /** Compressed at the first call, once. */
+  /** Compressed at the first call and kept; calls that come before it is done compress too. */
   gzip(): Promise<Uint8Array<ArrayBuffer>>;
 }
 

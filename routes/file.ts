@@ -33,7 +33,7 @@ async function answerFile(request: Request, found: File, given: Readonly<Record<
   return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
 }
 
-/** RFC 9110 §12.5.3: gzip named or `*`, and not with a weight of zero. */
+/** RFC 9110 §12.5.3: gzip named or `*`, with a weight above zero and not below that of the file as it is. */
 function takesGzip(request: Request): boolean {
   const weights = new Map<string, number>();
   for (const part of (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')) {
@@ -41,11 +41,13 @@ function takesGzip(request: Request): boolean {
     const weight = parameters.find((word) => word.startsWith('q='))?.slice(2);
     weights.set(coding, weight === undefined ? 1 : Number(weight));
   }
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+  const weight = weights.get('gzip') ?? weights.get('*') ?? 0;
+  return weight > 0 && weight >= (weights.get('identity') ?? 0);
 }
 
 /** RFC 9110 §13.1.2: compared weakly, so a cache's `W/` does not hide a match. */
 function isNamed(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
+  if (header?.trim() === '*') return true;
+  // Not split at commas, which a tag may contain.
+  return header?.match(/"[^"]*"/g)?.includes(etag) ?? false;
 }

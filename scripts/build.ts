@@ -64,7 +64,7 @@ function embed(assets: Assets): Bun.BunPlugin {
   const paths = Object.keys(assets);
   const imports = paths.map((path, i) => `import file${i} from ${JSON.stringify(assets[path])} with { type: 'file' };`);
   const entries = paths.map((path, i) => `${JSON.stringify(path)}: file${i}`);
-  const contents = `${imports.join('\n')}\nexport const EMBEDDED = { ${entries.join(', ')} };`;
+  const contents = `${imports.join('\n')}\nexport const findAssets = async () => ({ ${entries.join(', ')} });`;
   return {
     name: 'embed',
     setup(build) {

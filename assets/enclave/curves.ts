@@ -1,10 +1,11 @@
 // SP 800-186 and RFC 8032: the three kinds of keys that a slot can hold, behind one face.
 
+import { ecdsaPublicKey, ecdsaSign } from './ecdsa.ts';
 import { ed25519PublicKey, ed25519Sign } from './ed25519.ts';
 import { CURVE, KEY, LENGTH } from './errors.ts';
-import { p256PublicKey, p256Sign } from './p256.ts';
+import { p256 } from './p256.ts';
 import { SCALAR_ENTROPY_BYTES, scalarFrom } from './scalar.ts';
-import { secp256k1PublicKey, secp256k1Sign } from './secp256k1.ts';
+import { secp256k1 } from './secp256k1.ts';
 import { sha256 } from './sha256.ts';
 
 /** What the host names the curves by. */
@@ -36,8 +37,8 @@ export function privateFrom(curve: u32, entropy: usize, n: u32, out: usize): i32
 
 /** Derives the public key; false when the private one is not in 1..n-1. */
 export function publicFrom(curve: u32, privateKey: usize, out: usize): bool {
-  if (curve === P256) return p256PublicKey(privateKey, out);
-  if (curve === SECP256K1) return secp256k1PublicKey(privateKey, out);
+  if (curve === P256) return ecdsaPublicKey(privateKey, out, p256());
+  if (curve === SECP256K1) return ecdsaPublicKey(privateKey, out, secp256k1());
   ed25519PublicKey(privateKey, out);
   return true;
 }
@@ -46,8 +47,8 @@ export function publicFrom(curve: u32, privateKey: usize, out: usize): bool {
 export function signWith(curve: u32, privateKey: usize, p: usize, n: u32, out: usize): i32 {
   if (curve !== ED25519 && n !== 32) return LENGTH;
   let parity = 0;
-  if (curve === P256) parity = p256Sign(privateKey, p, SIGNATURE);
-  else if (curve === SECP256K1) parity = secp256k1Sign(privateKey, p, SIGNATURE);
+  if (curve === P256) parity = ecdsaSign(privateKey, p, SIGNATURE, p256());
+  else if (curve === SECP256K1) parity = ecdsaSign(privateKey, p, SIGNATURE, secp256k1());
   else ed25519Sign(privateKey, p, n, SIGNATURE);
   if (parity < 0) return KEY;
   memory.copy(out, SIGNATURE, 64);

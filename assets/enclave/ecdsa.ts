@@ -2,8 +2,9 @@
 
 import { enter, invert, multiply, normalize, wipeField } from './field.ts';
 import { add, carry, copyIf, fromBytes, negativeMask, subtract, toBytes, toLittleEndian, zeroMask } from './limbs.ts';
+import { ORDER, wipeAdditions } from './parameters.ts';
 import { nonceNext, nonceRefused, nonceStart, nonceWipe } from './rfc6979.ts';
-import { hasX, loadPoint, multiplyBase, multiplyBoth, ORDER, scalarMask, toAffine } from './weierstrass.ts';
+import { hasX, loadPoint, multiplyBase, multiplyBoth, scalarMask, toAffine } from './weierstrass.ts';
 
 const SCRATCH_BYTES: usize = 440;
 const SCRATCH = memory.data(440);
@@ -18,7 +19,7 @@ const POINT_R = SCRATCH + 280;
 const BYTES = SCRATCH + 400;
 const Q = memory.data(120);
 
-/** Writes x and y of scalar · base point; false when the scalar is 0 or not below the order. */
+/** Writes x and y of scalar · base point, 64 bytes; false when the scalar is 0 or not below the order. */
 export function ecdsaPublicKey(scalar: usize, out: usize, curve: usize): bool {
   fromBytes(D, scalar);
   const valid = scalarMask(D, curve) !== 0;
@@ -33,7 +34,7 @@ export function ecdsaPublicKey(scalar: usize, out: usize, curve: usize): bool {
   return valid;
 }
 
-/** Writes r and the lower s; gives the parity of R's y with that s, or -1 when the scalar is not one of 1 .. order - 1. */
+/** Signs a digest of 32 bytes into 64, r then the lower s; gives the parity of R's y with that s, or -1 when the scalar is not one of 1 .. order - 1. */
 export function ecdsaSign(scalar: usize, digest: usize, out: usize, curve: usize): i32 {
   const order = load<usize>(curve, ORDER);
   let parity: i32 = -1;
@@ -87,7 +88,7 @@ function highMask(s: usize, order: usize): i32 {
   return negativeMask(W);
 }
 
-/** Whether the signature, with either s, is the public key's over the digest. */
+/** Whether 64 bytes r, s, with either s, sign the digest for the public key of 64 bytes, which is checked to be a point. */
 export function ecdsaVerify(publicKey: usize, digest: usize, signature: usize, curve: usize): bool {
   const order = load<usize>(curve, ORDER);
   fromBytes(R, signature);
@@ -116,5 +117,6 @@ export function ecdsaIsLowS(signature: usize, curve: usize): bool {
 function wipe(): void {
   memory.fill(SCRATCH, 0, SCRATCH_BYTES);
   nonceWipe();
+  wipeAdditions();
   wipeField();
 }

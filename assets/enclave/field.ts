@@ -1,6 +1,17 @@
 // Arithmetic modulo a prime, branch-free in its values: Montgomery (1985) with R = 2^260, or plain where the prime folds.
 
-import { add, carry, copyIf, fromBytes, negativeMask, subtract, toLittleEndian, WIDTH, zeroMask } from './limbs.ts';
+import {
+  add,
+  carry,
+  copyIf,
+  fromBytes,
+  negativeMask,
+  subtract,
+  toLittleEndian,
+  WIDTH,
+  wipeLimbs,
+  zeroMask,
+} from './limbs.ts';
 import { INVERSE } from './montgomery.ts';
 import { COLUMNS, product, square } from './product.ts';
 
@@ -132,4 +143,5 @@ export function wipeField(): void {
   memory.fill(RESULT, 0, WIDTH);
   memory.fill(SPARE, 0, WIDTH);
   memory.fill(COLUMNS, 0, 152);
+  wipeLimbs();
 }

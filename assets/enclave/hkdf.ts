@@ -12,7 +12,7 @@ const PRK = memory.data(32);
 /** T(i-1), info and the counter of section 2.3. */
 const STEP = memory.data(32 + 1024 + 1);
 
-/** Derives `n` bytes into `out`, which may overlap nothing else. The caller keeps to the two limits above. */
+/** Derives `n` bytes into `out`, which may overlap every input. The caller keeps to the two limits above. */
 export function hkdf256(
   ikm: usize,
   ikmLength: usize,

@@ -18,7 +18,8 @@
  *  -10 STREAM      a stream that was not started
  *
  * Arguments marked ! are secret: the call fills them with zeros, last and whatever it answers (share_split: unless LENGTH), so an
- * output that overlaps one is lost. Outputs may overlap other inputs, but for calls marked *, which trap then.
+ * output that overlaps one is lost. A call that traps wipes nothing: its secrets are the host's to overwrite, and the module goes
+ * on as if the call had not been. Outputs may overlap other inputs, but for calls marked *, which trap then.
  *
  * abi_version() -> 1
  * window_length() -> bytes of the window (8192)
@@ -42,7 +43,8 @@
  * cose_p256(p, n, out64) -> 0 | MALFORMED                         a COSE_Key as x‖y
  * der_to_raw(p, n, out64) -> 0 | 1 | MALFORMED                    P-256: r‖s with low s; 1 when s was high
  * webauthn_pack*(authenticatorData, authenticatorDataLength, clientData, clientDataLength, signature64, out)
- *                             -> bytes written | LENGTH | MALFORMED: 256 and both lengths, each rounded up to 32; s is made low
+ *                             -> bytes written | LENGTH | MALFORMED: 256 and both lengths, each rounded up to 32; s is made low;
+ *                             client data has `"type":"webauthn.get"` and `"challenge":"` so written, as the contract wants them
  *
  * userop_hash_v07(fields200, initCode, initCodeLength, callData, callDataLength, paymasterAndData, paymasterAndDataLength, out32)
  * userop_hash_v08(the same)   EIP-712; with EIP-7702 the delegate's address already stands in initCode

@@ -79,7 +79,6 @@ export function zeroMask(a: usize): i32 {
 export function fromBytes(r: usize, p: usize): void {
   for (let i: usize = 0; i < 32; i += 8) store<u64>(BYTES + i, bswap<u64>(load<u64>(p + 24 - i)));
   fromLittleEndian(r, BYTES);
-  memory.fill(BYTES, 0, 32);
 }
 
 /** Reads 32 bytes, the least significant first; 8 readable bytes must follow them. */
@@ -96,6 +95,10 @@ export function fromLittleEndian(r: usize, p: usize): void {
 export function toBytes(p: usize, a: usize): void {
   toLittleEndian(BYTES, a);
   for (let i: usize = 0; i < 32; i += 8) store<u64>(p + i, bswap<u64>(load<u64>(BYTES + 24 - i)));
+}
+
+/** Forgets the bytes that were last read or written the most significant first. */
+export function wipeLimbs(): void {
   memory.fill(BYTES, 0, 48);
 }
 

@@ -1,12 +1,10 @@
 // SP 800-186, section 3.2.1.3: the curve P-256, for ECDSA of FIPS 186-5.
 
-import { ecdsaIsLowS, ecdsaPublicKey, ecdsaSign, ecdsaVerify } from './ecdsa.ts';
-import { enter, setModulus } from './field.ts';
-import { add, fromBytes, subtract, times, WIDTH } from './limbs.ts';
-import { reduceMontgomery } from './montgomery.ts';
+import { add, subtract, times, WIDTH } from './limbs.ts';
+import { A, COEFFICIENT, DOUBLE, MIXED, PLUS, setCurve, T0, T1, T2, T3, T4, TABLE, X, Y, Z } from './parameters.ts';
 import { product, productMinus, productPlus, square } from './product.ts';
 import { reduceP256 } from './reduce.ts';
-import { A, B, DOUBLE, FIELD, fillTable, MIXED, ORDER, PLUS, TABLE } from './weierstrass.ts';
+import { fillTable } from './weierstrass.ts';
 
 const PRIME = memory.data<u8>([
   0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -16,7 +14,8 @@ const GROUP_ORDER = memory.data<u8>([
   0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa,
   0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
 ]);
-const COEFFICIENT = memory.data<u8>([
+/** The number b. */
+const LAST_TERM = memory.data<u8>([
   0x5a, 0xc6, 0x35, 0xd8, 0xaa, 0x3a, 0x93, 0xe7, 0xb3, 0xeb, 0xbd, 0x55, 0x76, 0x98, 0x86, 0xbc, 0x65, 0x1d, 0x06,
   0xb0, 0xcc, 0x53, 0xb0, 0xf6, 0x3b, 0xce, 0x3c, 0x3e, 0x27, 0xd2, 0x60, 0x4b,
 ]);
@@ -27,66 +26,25 @@ const BASE_POINT = memory.data<u8>([
   0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
 ]);
 
-const FIELD_MODULUS = memory.data(160);
-const ORDER_MODULUS = memory.data(160);
-const COEFFICIENT_B = memory.data(40);
-const CURVE = memory.data(32);
+const CURVE = memory.data(392);
 const BASE_TABLE = memory.data(66560);
-const T0 = memory.data(40);
-const T1 = memory.data(40);
-const T2 = memory.data(40);
-const T3 = memory.data(40);
-const T4 = memory.data(40);
-const X = memory.data(40);
-const Y = memory.data(40);
-const Z = memory.data(40);
+/** b, as the field represents it. */
+const COEFFICIENT_B = CURVE + COEFFICIENT;
 
 let ready = false;
 
-/** Writes x and y of the P-256 scalar's public key, 64 bytes; false when the scalar is 0 or not below the order. */
-export function p256PublicKey(scalar: usize, out: usize): bool {
-  start();
-  const valid = ecdsaPublicKey(scalar, out, CURVE);
-  wipe();
-  return valid;
-}
-
-/** Signs a digest of 32 bytes into 64, r then the lower s; gives the parity of R's y, or -1 for an invalid scalar. */
-export function p256Sign(scalar: usize, digest: usize, out: usize): i32 {
-  start();
-  const parity = ecdsaSign(scalar, digest, out, CURVE);
-  wipe();
-  return parity;
-}
-
-/** Whether 64 bytes r, s, with either s, sign the digest for the public key of 64 bytes, which is checked to be a point. */
-export function p256Verify(publicKey: usize, digest: usize, signature: usize): bool {
-  start();
-  return ecdsaVerify(publicKey, digest, signature, CURVE);
-}
-
-/** Whether a signature's s is of 1 .. half the order. */
-export function p256IsLowS(signature: usize): bool {
-  start();
-  return ecdsaIsLowS(signature, CURVE);
-}
-
-function start(): void {
-  if (ready) return;
+/** The curve's record, filled when it is first asked for. */
+export function p256(): usize {
+  if (ready) return CURVE;
   ready = true;
-  setModulus(FIELD_MODULUS, PRIME, reduceP256.index, 260);
-  setModulus(ORDER_MODULUS, GROUP_ORDER, reduceMontgomery.index, 260);
-  fromBytes(T0, COEFFICIENT);
-  enter(COEFFICIENT_B, T0, FIELD_MODULUS);
-  store<usize>(CURVE, FIELD_MODULUS, FIELD);
-  store<usize>(CURVE, ORDER_MODULUS, ORDER);
-  store<usize>(CURVE, BASE_TABLE, TABLE);
-  store<usize>(CURVE, COEFFICIENT_B, B);
+  setCurve(CURVE, PRIME, GROUP_ORDER, LAST_TERM, reduceP256.index, 260);
   store<i32>(CURVE, -3, A);
+  store<usize>(CURVE, BASE_TABLE, TABLE);
   store<u32>(CURVE, double.index, DOUBLE);
   store<u32>(CURVE, plus.index, PLUS);
   store<u32>(CURVE, plusAffine.index, MIXED);
   fillTable(CURVE, BASE_POINT);
+  return CURVE;
 }
 
 /** Algorithm 6 of Renes, Costello and Batina: r = 2p. */
@@ -192,15 +150,4 @@ function finish(r: usize): void {
 function multiply(r: usize, a: usize, b: usize): void {
   product(a, b);
   reduceP256(r, 0);
-}
-
-function wipe(): void {
-  memory.fill(T0, 0, WIDTH);
-  memory.fill(T1, 0, WIDTH);
-  memory.fill(T2, 0, WIDTH);
-  memory.fill(T3, 0, WIDTH);
-  memory.fill(T4, 0, WIDTH);
-  memory.fill(X, 0, WIDTH);
-  memory.fill(Y, 0, WIDTH);
-  memory.fill(Z, 0, WIDTH);
 }

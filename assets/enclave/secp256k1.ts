@@ -1,12 +1,10 @@
 // SEC 2, section 2.4.1: the curve secp256k1, for ECDSA.
 
-import { ecdsaIsLowS, ecdsaPublicKey, ecdsaSign, ecdsaVerify } from './ecdsa.ts';
-import { enter, setModulus } from './field.ts';
-import { add, fromBytes, subtract, times, WIDTH } from './limbs.ts';
-import { reduceMontgomery } from './montgomery.ts';
+import { add, subtract, times, WIDTH } from './limbs.ts';
+import { A, DOUBLE, MIXED, PLUS, setCurve, T0, T1, T2, T3, T4, TABLE, X, Y, Z } from './parameters.ts';
 import { product, productMinus, productPlus, square } from './product.ts';
 import { reduceSecp256k1 } from './reduce.ts';
-import { A, B, DOUBLE, FIELD, fillTable, MIXED, ORDER, PLUS, TABLE } from './weierstrass.ts';
+import { fillTable } from './weierstrass.ts';
 
 const PRIME = memory.data<u8>([
   0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -16,7 +14,8 @@ const GROUP_ORDER = memory.data<u8>([
   0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xba, 0xae, 0xdc,
   0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41,
 ]);
-const COEFFICIENT = memory.data<u8>([
+/** The number b. */
+const LAST_TERM = memory.data<u8>([
   0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
   0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07,
 ]);
@@ -27,66 +26,23 @@ const BASE_POINT = memory.data<u8>([
   0x47, 0xd0, 0x8f, 0xfb, 0x10, 0xd4, 0xb8,
 ]);
 
-const FIELD_MODULUS = memory.data(160);
-const ORDER_MODULUS = memory.data(160);
-const COEFFICIENT_B = memory.data(40);
-const CURVE = memory.data(32);
+const CURVE = memory.data(392);
 const BASE_TABLE = memory.data(66560);
-const T0 = memory.data(40);
-const T1 = memory.data(40);
-const T2 = memory.data(40);
-const T3 = memory.data(40);
-const T4 = memory.data(40);
-const X = memory.data(40);
-const Y = memory.data(40);
-const Z = memory.data(40);
 
 let ready = false;
 
-/** Writes x and y of the secp256k1 scalar's public key, 64 bytes; false when the scalar is 0 or not below the order. */
-export function secp256k1PublicKey(scalar: usize, out: usize): bool {
-  start();
-  const valid = ecdsaPublicKey(scalar, out, CURVE);
-  wipe();
-  return valid;
-}
-
-/** Signs a digest of 32 bytes into 64, r then the lower s; gives the parity of R's y, or -1 for an invalid scalar. */
-export function secp256k1Sign(scalar: usize, digest: usize, out: usize): i32 {
-  start();
-  const parity = ecdsaSign(scalar, digest, out, CURVE);
-  wipe();
-  return parity;
-}
-
-/** Whether 64 bytes r, s, with either s, sign the digest for the public key of 64 bytes, which is checked to be a point. */
-export function secp256k1Verify(publicKey: usize, digest: usize, signature: usize): bool {
-  start();
-  return ecdsaVerify(publicKey, digest, signature, CURVE);
-}
-
-/** Whether a signature's s is of 1 .. half the order. */
-export function secp256k1IsLowS(signature: usize): bool {
-  start();
-  return ecdsaIsLowS(signature, CURVE);
-}
-
-function start(): void {
-  if (ready) return;
+/** The curve's record, filled when it is first asked for. */
+export function secp256k1(): usize {
+  if (ready) return CURVE;
   ready = true;
-  setModulus(FIELD_MODULUS, PRIME, reduceSecp256k1.index, 0);
-  setModulus(ORDER_MODULUS, GROUP_ORDER, reduceMontgomery.index, 260);
-  fromBytes(T0, COEFFICIENT);
-  enter(COEFFICIENT_B, T0, FIELD_MODULUS);
-  store<usize>(CURVE, FIELD_MODULUS, FIELD);
-  store<usize>(CURVE, ORDER_MODULUS, ORDER);
-  store<usize>(CURVE, BASE_TABLE, TABLE);
-  store<usize>(CURVE, COEFFICIENT_B, B);
+  setCurve(CURVE, PRIME, GROUP_ORDER, LAST_TERM, reduceSecp256k1.index, 0);
   store<i32>(CURVE, 0, A);
+  store<usize>(CURVE, BASE_TABLE, TABLE);
   store<u32>(CURVE, double.index, DOUBLE);
   store<u32>(CURVE, plus.index, PLUS);
   store<u32>(CURVE, plusAffine.index, MIXED);
   fillTable(CURVE, BASE_POINT);
+  return CURVE;
 }
 
 /** Algorithm 9 of Renes, Costello and Batina, 3b being 21: r = 2p. */
@@ -184,15 +140,4 @@ function timesB3(r: usize, a: usize): void {
 function multiply(r: usize, a: usize, b: usize): void {
   product(a, b);
   reduceSecp256k1(r, 0);
-}
-
-function wipe(): void {
-  memory.fill(T0, 0, WIDTH);
-  memory.fill(T1, 0, WIDTH);
-  memory.fill(T2, 0, WIDTH);
-  memory.fill(T3, 0, WIDTH);
-  memory.fill(T4, 0, WIDTH);
-  memory.fill(X, 0, WIDTH);
-  memory.fill(Y, 0, WIDTH);
-  memory.fill(Z, 0, WIDTH);
 }

@@ -6,9 +6,12 @@ import { LENGTH, MALFORMED } from './errors.ts';
 /** rpIdHash, flags and counter (section 6.1): there is no shorter authenticator data. */
 const AUTHENTICATOR_DATA_MIN: u32 = 37;
 
-/** `"challenge"` and `"type"`, with their quotes. */
-const CHALLENGE = memory.data<u8>([0x22, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x22]);
-const TYPE = memory.data<u8>([0x22, 0x74, 0x79, 0x70, 0x65, 0x22]);
+/** `"challenge":"` and `"type":"webauthn.get"`: as much as the contract wants to find at the two places. */
+const CHALLENGE = memory.data<u8>([0x22, 0x63, 0x68, 0x61, 0x6c, 0x6c, 0x65, 0x6e, 0x67, 0x65, 0x22, 0x3a, 0x22]);
+const TYPE = memory.data<u8>([
+  0x22, 0x74, 0x79, 0x70, 0x65, 0x22, 0x3a, 0x22, 0x77, 0x65, 0x62, 0x61, 0x75, 0x74, 0x68, 0x6e, 0x2e, 0x67, 0x65,
+  0x74, 0x22,
+]);
 
 /** The six words before the two texts. */
 const HEAD_BYTES: u32 = 192;
@@ -24,8 +27,8 @@ export function packedLength(authenticatorDataLength: u32, clientDataLength: u32
 }
 
 /**
- * Writes the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word: r, s in the lower half, where `"challenge"`
- * and `"type"` start in the client data, the two offsets, authenticator data, client data. Answers its length, or why not.
+ * Writes the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word: r, s in the lower half, where `"challenge":"`
+ * and `"type":"webauthn.get"` start in the client data, the two offsets, authenticator data, client data. Answers its length, or why not.
  * `signature` is 64 bytes and may be changed; `out` overlaps nothing.
  */
 export function packAssertion(
@@ -37,8 +40,8 @@ export function packAssertion(
   out: usize,
 ): i32 {
   if (authenticatorDataLength < AUTHENTICATOR_DATA_MIN) return LENGTH;
-  const challengeAt = indexOf(clientData, clientDataLength, CHALLENGE, 11);
-  const typeAt = indexOf(clientData, clientDataLength, TYPE, 6);
+  const challengeAt = indexOf(clientData, clientDataLength, CHALLENGE, 13);
+  const typeAt = indexOf(clientData, clientDataLength, TYPE, 21);
   if (challengeAt < 0 || typeAt < 0 || lowerS(signature) < 0) return MALFORMED;
   const length = packedLength(authenticatorDataLength, clientDataLength);
   memory.fill(out, 0, length);

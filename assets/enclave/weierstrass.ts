@@ -2,26 +2,8 @@
 
 import { belowMask, enter, invert, invertEach, isZeroMask, leave, multiply, ONE } from './field.ts';
 import { add, carry, copyIf, fromBytes, negateIf, subtract, times, WIDTH, zeroMask } from './limbs.ts';
+import { A, B, DOUBLE, FIELD, MIXED, ORDER, PLUS, TABLE } from './parameters.ts';
 import { ENTRIES, SPARSE_DIGITS, scan, secretDigits, sparseDigits, WINDOWS } from './windows.ts';
-
-/** Bytes of a curve record: eight words, at the places below. */
-export const CURVE_BYTES: usize = 32;
-/** Address of the field's modulus record. */
-export const FIELD: usize = 0;
-/** Address of the group order's modulus record. */
-export const ORDER: usize = 4;
-/** Address of the base point's table of WEIERSTRASS_TABLE_BYTES. */
-export const TABLE: usize = 8;
-/** Address of b, as the field represents it. */
-export const B: usize = 12;
-/** The number a, small and signed. */
-export const A: usize = 16;
-/** Table index of the doubling (r, p). */
-export const DOUBLE: usize = 20;
-/** Table index of the addition (r, p, q). */
-export const PLUS: usize = 24;
-/** Table index of the addition (r, p, q) of an affine q, which is never infinity. */
-export const MIXED: usize = 28;
 
 /** Bytes of a point: x, y, z. */
 export const POINT: usize = 120;

@@ -174,6 +174,12 @@ describe('keys', () => {
       expect(['SHARES', 'LENGTH']).toContain(String(reasonOf(() => enclave.joinBox(few))));
     expect(enclave.joinBox(enclave.splitBoxInTwo(box))).toEqual(box);
     expect(reasonOf(() => enclave.splitBox(box, 1, 3))).toBe('LENGTH');
+    expect(reasonOf(() => enclave.splitBox(box, 10 ** 9, 10 ** 9))).toBe('LENGTH');
+    expect(reasonOf(() => enclave.splitBox(box, 2, 2 ** 32))).toBe('LENGTH');
     expect(reasonOf(() => enclave.splitBox(new Uint8Array(161), 2, 3))).toBe('MALFORMED');
+    expect(reasonOf(() => enclave.joinBox([a, b.subarray(1)]))).toBe('SHARES');
+    const most = enclave.splitBox(box, 16, 16);
+    expect(enclave.joinBox(most)).toEqual(box);
+    expect(reasonOf(() => enclave.joinBox(most.slice(1)))).toBe('SHARES');
   });
 });

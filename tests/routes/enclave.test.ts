@@ -35,7 +35,7 @@ describe('§4 enclave.wasm: the enclave, as a static file', () => {
 
   test('goes out compressed to whoever takes gzip, under a tag of its own', async () => {
     const plain = await ask();
-    for (const accepts of ['gzip', 'br;q=1.0, gzip;q=0.8, *;q=0.1', 'GZIP', '*']) {
+    for (const accepts of ['gzip', 'br;q=1.0, gzip;q=0.8, *;q=0.1', 'GZIP', '*', 'identity;q=0.5, gzip;q=0.5']) {
       const response = await ask({ 'accept-encoding': accepts });
       expect(response.headers.get('content-encoding')).toBe('gzip');
       expect(response.headers.get('vary')).toBe('accept-encoding');
@@ -46,21 +46,31 @@ describe('§4 enclave.wasm: the enclave, as a static file', () => {
     }
   });
 
-  test.each(['identity', 'gzip;q=0', 'br', '*;q=0', 'gzip;q=x'])('goes out as it is to %s', async (accepts) => {
+  test.each([
+    'identity',
+    'gzip;q=0',
+    'br',
+    '*;q=0',
+    'gzip;q=x',
+    'gzip;q=0, *',
+    'gzip;q=0.1, identity',
+    'gzip;q=0.5, identity;q=0.6',
+  ])('goes out as it is to %s', async (accepts) => {
     expect((await ask({ 'accept-encoding': accepts })).headers.get('content-encoding')).toBeNull();
   });
 
   test('has a strong tag: 304 without a body to who has it already', async () => {
     const etag = (await ask()).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
-    for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    for (const header of [etag, `W/${etag}`, `"other", ${etag}`, `"a,b",W/${etag},"c"`, '*', ' * ']) {
       const response = await ask({ 'if-none-match': header });
       expect(response.status).toBe(304);
       expect(response.headers.get('etag')).toBe(etag);
       expect(response.headers.get('cache-control')).toBe('public, max-age=3600, s-maxage=86400');
       expect((await response.arrayBuffer()).byteLength).toBe(0);
     }
-    expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
+    for (const header of ['"other"', '"a, *, b"', `"a,${etag.slice(1, -1)},b"`, etag.slice(1, -1), '', '"'])
+      expect((await ask({ 'if-none-match': header })).status).toBe(200);
     expect((await ask({ 'if-none-match': etag, 'accept-encoding': 'gzip' })).status).toBe(200);
   });
 

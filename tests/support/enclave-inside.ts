@@ -10,8 +10,9 @@ import { add, fromBytes, subtract, toBytes } from './limbs.ts';
 import { reduceMontgomery } from './montgomery.ts';
 import { product, productMinus, productPlus, square } from './product.ts';
 import { reduce25519, reduceP256, reduceSecp256k1 } from './reduce.ts';
-import { p256PublicKey, p256Sign } from './p256.ts';
-import { secp256k1PublicKey, secp256k1Sign } from './secp256k1.ts';
+import { ecdsaPublicKey, ecdsaSign } from './ecdsa.ts';
+import { p256 } from './p256.ts';
+import { secp256k1 } from './secp256k1.ts';
 import { ed25519PublicKey, ed25519Sign } from './ed25519.ts';
 import { sha512Final, sha512Init, sha512Update } from './sha512.ts';
 const WINDOW = memory.data(8192);
@@ -59,14 +60,14 @@ export function raw_minus(a: usize, b: usize, c: usize, d: usize, out: usize): v
   reduced(out);
 }
 export function public_key(curve: i32, secret: usize, out: usize): bool {
-  if (curve === 0) return p256PublicKey(WINDOW + secret, WINDOW + out);
-  if (curve === 1) return secp256k1PublicKey(WINDOW + secret, WINDOW + out);
+  if (curve === 0) return ecdsaPublicKey(WINDOW + secret, WINDOW + out, p256());
+  if (curve === 1) return ecdsaPublicKey(WINDOW + secret, WINDOW + out, secp256k1());
   ed25519PublicKey(WINDOW + secret, WINDOW + out);
   return true;
 }
 export function sign(curve: i32, secret: usize, p: usize, n: usize, out: usize): i32 {
-  if (curve === 0) return p256Sign(WINDOW + secret, WINDOW + p, WINDOW + out);
-  if (curve === 1) return secp256k1Sign(WINDOW + secret, WINDOW + p, WINDOW + out);
+  if (curve === 0) return ecdsaSign(WINDOW + secret, WINDOW + p, WINDOW + out, p256());
+  if (curve === 1) return ecdsaSign(WINDOW + secret, WINDOW + p, WINDOW + out, secp256k1());
   ed25519Sign(WINDOW + secret, WINDOW + p, n, WINDOW + out);
   return 0;
 }

@@ -2,19 +2,20 @@
 
 import { coseToPoint } from '../cose.ts';
 import { derToRaw } from '../der.ts';
+import { ecdsaIsLowS, ecdsaVerify } from '../ecdsa.ts';
 import { ed25519Verify } from '../ed25519.ts';
-import { p256IsLowS, p256Verify } from '../p256.ts';
-import { secp256k1IsLowS, secp256k1Verify } from '../secp256k1.ts';
+import { p256 } from '../p256.ts';
+import { secp256k1 } from '../secp256k1.ts';
 import { range } from '../window.ts';
 
 /** FIPS 186-5 over a digest of 32 bytes; x and y, r and s. 1 or 0. */
 export function p256_verify(publicKey: u32, digest: u32, signature: u32): i32 {
-  return p256Verify(range(publicKey, 64), range(digest, 32), range(signature, 64)) ? 1 : 0;
+  return ecdsaVerify(range(publicKey, 64), range(digest, 32), range(signature, 64), p256()) ? 1 : 0;
 }
 
 /** SEC 1 section 4.1.4 over a digest of 32 bytes; x and y, r and s. 1 or 0. */
 export function secp256k1_verify(publicKey: u32, digest: u32, signature: u32): i32 {
-  return secp256k1Verify(range(publicKey, 64), range(digest, 32), range(signature, 64)) ? 1 : 0;
+  return ecdsaVerify(range(publicKey, 64), range(digest, 32), range(signature, 64), secp256k1()) ? 1 : 0;
 }
 
 /** RFC 8032 section 5.1.7 over a message of `n` bytes. 1 or 0. */
@@ -24,12 +25,12 @@ export function ed25519_verify(publicKey: u32, p: u32, n: u32, signature: u32): 
 
 /** Whether s is in the lower half of the order. 1 or 0. */
 export function p256_is_low_s(signature: u32): i32 {
-  return p256IsLowS(range(signature, 64)) ? 1 : 0;
+  return ecdsaIsLowS(range(signature, 64), p256()) ? 1 : 0;
 }
 
 /** Whether s is in the lower half of the order. 1 or 0. */
 export function secp256k1_is_low_s(signature: u32): i32 {
-  return secp256k1IsLowS(range(signature, 64)) ? 1 : 0;
+  return ecdsaIsLowS(range(signature, 64), secp256k1()) ? 1 : 0;
 }
 
 /** A COSE_Key as x and y. */

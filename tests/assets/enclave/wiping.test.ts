@@ -13,11 +13,11 @@ const reversed = (data: Uint8Array) => Uint8Array.from(data).reverse();
 const secret = Uint8Array.from(createHash('sha256').update('a secret').digest());
 const digest = Uint8Array.from(createHash('sha256').update('a message').digest());
 
-/** All of the memory but the window, after a public key and a signature have been made. */
-async function memoryAfter(curve: number): Promise<{ memory: Buffer; signature: Uint8Array }> {
+/** All of the memory, the window wiped, after a public key and a signature have been made, or refused. */
+async function memoryAfter(curve: number, scalar = secret): Promise<{ memory: Buffer; signature: Uint8Array }> {
   const { call, put, get } = await openInside();
   const of = (name: string, ...numbers: number[]) => call[name]?.(...numbers) ?? 0;
-  put(SECRET, secret);
+  put(SECRET, scalar);
   put(INPUT, digest);
   of('public_key', curve, SECRET, OUT);
   of('sign', curve, SECRET, INPUT, 32, OUT);
@@ -69,6 +69,19 @@ test.each([
   const inside = (value: bigint) => [value, Fn.create(value << 260n), Fp.create(value << 260n)];
   expect(Fn.create(Point.BASE.multiply(nonce).x)).toBe(r);
   for (const value of [d, ...inverses].flatMap(inside)) expect(traces(memory, value)).toEqual(NOWHERE);
+});
+
+test.each([0, 1])('a scalar that is refused is not left in memory either: curve %d', async (curve) => {
+  const beyond = Uint8Array.of(...new Uint8Array(16).fill(0xff), ...secret.subarray(16));
+  const { memory, signature } = await memoryAfter(curve, beyond);
+  expect(signature.every((byte) => byte === 0)).toBe(true);
+  // Nothing but the low half tells it from other numbers.
+  const low = number(secret.subarray(16));
+  const [big, little] = [word(low).subarray(16), reversed(word(low).subarray(16))];
+  const limbs = Int32Array.from({ length: 4 }, (_, i) => Number((low >> (BigInt(i) * LIMB_BITS)) & 0x3ffffffn));
+  const forms = [big, little, new Uint8Array(limbs.buffer)];
+  const found = forms.flatMap((form) => [0, 8].map((at) => memory.indexOf(form.subarray(at, at + 8))));
+  expect(found).toEqual(new Array(6).fill(-1));
 });
 
 test('after signing neither seed nor expanded key nor nonce of Ed25519 is left in memory', async () => {
