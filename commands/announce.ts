@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Log } from '../lib/log.ts';
 import { maskSetting } from '../lib/setting.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import { VERSION } from '../lib/version.ts';
+import { SECRET_FILES } from './secrets.ts';
 import { isEmbedded, type Settings } from './settings.ts';
 
 /** Says where the vault listens, where its data is, what is on default and what to do next: in words on a terminal, else as one entry of the log. */
@@ -15,7 +16,7 @@ export function announce(settings: Settings, migrationsApplied: number, log: Log
     chain: `${config.chainName} (${config.chainId})`,
   };
   const hints = findHints(settings);
-  if (config.logFormat === 'pretty') console.log(inWords(facts, hints));
+  if (config.logFormat === 'pretty') console.log(inWords({ ...facts, console: consolePlace(settings) }, hints));
   else {
     const defaults = Object.fromEntries(hints.map(({ setting, text }) => [setting, text]));
     log({ level: 'info', event: 'listening', ...facts, version: VERSION, migrationsApplied, defaults, next: NEXT });
@@ -56,15 +57,16 @@ function findHints({ config, sources }: Settings): readonly Hint[] {
 }
 
 function inWords(
-  facts: Readonly<Record<'url' | 'baseUrl' | 'data' | 'chain', string>>,
+  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'chain', string>>,
   hints: readonly Hint[],
 ): string {
   const lines = [
     `vault ${VERSION} is listening on ${facts.url}`,
     '',
-    `  origin  ${facts.baseUrl}`,
-    `  data    ${facts.data}`,
-    `  chain   ${facts.chain}`,
+    `  origin   ${facts.baseUrl}`,
+    `  console  ${facts.console}`,
+    `  data     ${facts.data}`,
+    `  chain    ${facts.chain}`,
     ...(hints.length > 0 ? ['', 'On default:', ...hints.map(({ text }) => `  - ${text}`)] : []),
     '',
     `Try it:    curl ${facts.url}/api/status`,
@@ -76,6 +78,14 @@ function inWords(
 
 function listenUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Its address, and where the secret that opens it is; never the secret. */
+function consolePlace({ config, sources }: Settings): string {
+  const source = sources['OPERATOR_SECRET'];
+  const secretFile = resolve(join(config.dataDir, SECRET_FILES.OPERATOR_SECRET));
+  const key = source?.startsWith('generated') ? `by the secret in ${secretFile}` : 'by your OPERATOR_SECRET';
+  return `${config.baseUrl}/console, opened ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
 }
 
 function dataPlace(databaseUrl: string): string {

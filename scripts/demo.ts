@@ -1,5 +1,6 @@
-// npm run demo: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step fails.
+// npm run demo [-- --full]: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step fails.
 import { AbiFunction, Hex } from 'ox';
+import { loadEnclave } from '../client/enclave.ts';
 import { toBase64url } from '../lib/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
 import { registrationChallenge } from '../lib/chain/proof.ts';
@@ -13,14 +14,21 @@ import * as wallet from './world/user-operation.ts';
 const WAIT_MS = 20_000;
 const CHAIN_ID = 84532;
 const NO_ALIAS = Hex.padLeft('0x', 32);
+/** Whether hashes, keys and answers are printed whole. */
+const FULL = process.argv.includes('--full');
+const LINE_MAX = 300;
 
 async function main(): Promise<void> {
   const stack = await readStack();
   const vault = client(stack.vault);
   const who = { identifier: `demo-${crypto.randomUUID().slice(0, 8)}@example.com`, channel: 'email' };
 
-  step('What is running');
-  await vault('GET', '/api/status');
+  step('What is running, and the enclave it serves: the hashes and keys of a client, in WebAssembly');
+  const { enclave: published } = await vault('GET', '/api/status');
+  const enclave = await loadEnclave(`${stack.vault}/enclave.wasm`, published as { sha256: string });
+
+  step('Follow what happens: a token of five minutes for the live stream of events, from the operator');
+  const events = await follow(stack, vault);
   const attestation = await prove(stack, vault, who);
 
   step('Predict the account of a new passkey, which holds no ether and does not exist yet');
@@ -37,12 +45,15 @@ async function main(): Promise<void> {
   const receipt = await register(stack, vault, passkey, did);
   const { transactionHash: txHash, blockNumber } = receipt.receipt;
   console.log(indent(`transaction ${txHash}\nblock ${Number(blockNumber)}, gas used ${Number(receipt.actualGasUsed)}`));
-  await vault('GET', `/api/accounts/state?account=${address}`);
+  const state = await vault('GET', `/api/accounts/state?account=${address}`);
+  const hash = Hex.fromBytes(enclave.didHash(did));
+  if (hash !== state['did']) throw new Error('the chain knows the DID by another hash than the enclave');
+  console.log(indent(`the enclave hashes the DID to the same: ${cut(hash)}`));
 
   step('Record it with the vault: the attestation proves the address, the passkey that the DID is its own');
   const credentialId = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
   const smartAccount = String(address) as `0x${string}`;
-  const agreement = { chainId: CHAIN_ID, registry: stack.didRegistry, didHash: didHash(did), aliasHash: NO_ALIAS };
+  const agreement = { chainId: CHAIN_ID, registry: stack.didRegistry, didHash: hash, aliasHash: NO_ALIAS };
   const proof = passkey.assert(registrationChallenge({ ...agreement, smartAccount, credentialId }));
   await vault('POST', '/api/dids', { credentialId, ...who, did, txHash, smartAccount, proof, attestation });
 
@@ -54,6 +65,9 @@ async function main(): Promise<void> {
   const path = `/api/indexer/dids?hash=${didHash(did)}`;
   await waitFor('the DID in the index', async () => ((await ask(stack.vault + path))['found'] ? true : undefined));
   await vault('GET', path);
+
+  step('What the stream of events told meanwhile');
+  for (const line of await events.until('registration.confirmed')) console.log(indent(cut(line)));
   console.log(`\nDone: ${who.identifier} is proven, and ${did} is registered, confirmed and proven.`);
 }
 
@@ -71,6 +85,34 @@ async function prove(stack: Stack, vault: Client, who: { identifier: string; cha
   const { attestation } = await vault('POST', '/api/verify/check', { ...who, code });
   if (!attestation) throw new Error('the code was not accepted');
   return attestation;
+}
+
+/** Opens the live stream of events and keeps what it tells; `until` closes it, since a stream never ends by itself. */
+async function follow(stack: Stack, vault: Client) {
+  const secret = (await Bun.file(stack.operatorSecretFile).text()).trim();
+  const asOperator = { Authorization: `Bearer ${secret}` };
+  const { token } = await vault('POST', '/v1/console/token', { app: 'default' }, asOperator);
+  const end = new AbortController();
+  const response = await fetch(`${stack.vault}/v1/console/events?app=default`, {
+    headers: { Authorization: `Bearer ${token}` },
+    signal: end.signal,
+  });
+  if (!response.ok || !response.body) throw new Error(`the stream was answered with ${response.status}`);
+  let text = '';
+  const decoder = new TextDecoder();
+  const reading = (async (body: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  })(response.body);
+  // It ends by `end`; that the vault stops meanwhile is what `until` finds out.
+  reading.catch(() => {});
+  const told = () => Array.from(text.matchAll(/^data: (\{.*\})$/gm), ([, data = '']) => data);
+  return {
+    until: (type: string) =>
+      waitFor(`the event ${type}`, async () => {
+        const lines = told().filter((line) => !line.includes('"token.minted"'));
+        return lines.some((line) => line.includes(`"${type}"`)) ? lines : undefined;
+      }).finally(() => end.abort()),
+  };
 }
 
 /** Creates the passkey's account and has it register the DID, in one operation that a sponsor pays for. */
@@ -117,21 +159,26 @@ function step(text: string): void {
 /** Prints each request and its answer. Throws at any status but 200. Each run is a client of its own: the limits are per IP. */
 function client(base: string) {
   const ip = `198.51.100.${1 + Math.floor(Math.random() * 254)}`;
-  return async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+  return async (method: string, path: string, body?: unknown, more = {}): Promise<Record<string, unknown>> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    console.log(indent(`${method} ${path}${body === undefined ? '' : `\n${short(JSON.stringify(body))}`}`));
-    const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip };
+    console.log(indent(`${method} ${cut(path)}${body === undefined ? '' : `\n${cut(JSON.stringify(body))}`}`));
+    const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip, ...more };
     const response = await fetch(base + path, { method, headers, ...text });
     const answer = await response.text();
-    console.log(indent(`→ ${response.status} ${short(answer)}`));
+    console.log(indent(`→ ${response.status} ${cut(answer)}`));
     if (response.status !== 200) throw new Error(`${method} ${path} was answered with ${response.status}`);
     return JSON.parse(answer) as Record<string, unknown>;
   };
 }
 
-/** Hex and base64 of more than a hash's length cut down, so that a line can be read. */
-function short(text: string): string {
-  return text.replace(/(0x[0-9a-f]{16})[0-9a-f]{64,}/g, '$1…').replace(/([\w-]{24})[\w-]{60,}/g, '$1…');
+/** Hex and base64 with their middles cut out, then the line's end, so that it can be read. */
+function cut(text: string): string {
+  if (FULL) return text;
+  const short = text
+    .replace(/0x0{16,}/g, '0x0…0')
+    .replace(/(0x[0-9a-fA-F]{8})[0-9a-fA-F]{16,}([0-9a-fA-F]{4})/g, '$1…$2')
+    .replace(/(?<![\w-])([\w-]{12})[\w-]{28,}/g, '$1…');
+  return short.length > LINE_MAX ? `${short.slice(0, LINE_MAX)} …` : short;
 }
 
 async function ask(url: string): Promise<Record<string, unknown>> {

@@ -81,12 +81,21 @@ describe('a first start', () => {
     for (const said of [
       'is listening on http://127.0.0.1:',
       'vault.db',
+      '/console, opened by the secret in /',
+      'vault-data/operator.secret',
       'set EMAIL_PROVIDER',
       'public endpoint',
       'vault --help',
     ]) {
       expect(program.output()).toContain(said);
     }
+    const secret = readFileSync(join(folder.path, 'vault-data/operator.secret'), 'utf8').trim();
+    expect(program.output()).not.toContain(secret);
+    const ours = '0123456789abcdef'.repeat(4);
+    const own = await start({ LOG_FORMAT: 'pretty', OPERATOR_SECRET: ours });
+    await own.stop();
+    expect(own.output()).toContain('/console, opened by your OPERATOR_SECRET');
+    expect(own.output()).not.toContain(ours);
   });
 
   test('derives its origin from the free port that PORT=0 found', async () => {

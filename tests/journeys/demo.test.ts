@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Stack } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -31,6 +32,7 @@ test('the demo performs the whole main job against what npm start runs', async (
   ]);
   expect({ code, errors }).toEqual({ code: 0, errors: '' });
   for (const line of [
+    'POST /v1/console/token',
     'POST /api/verify/send',
     'Subject: Your code for',
     '"verified":true',
@@ -38,14 +40,27 @@ test('the demo performs the whole main job against what npm start runs', async (
     'pm_sponsorUserOperation',
     '"status":"confirmed","proven":true',
     '"found":true',
+    'the enclave hashes the DID to the same: 0x',
+    '"type":"code.verified"',
+    '"type":"registration.confirmed"',
     'Done: ',
   ])
     expect(output).toContain(line);
 }, 40_000);
 
+test('npm start runs what it says can be opened', async () => {
+  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  for (const page of [`${stack.vault}/console`, stack.inbox, stack.shop]) expect((await fetch(page)).status).toBe(200);
+  expect(await (await fetch(stack.shop)).text()).toContain(stack.vault.replace('127.0.0.1', 'localhost'));
+});
+
 test('npm start ends with exit code 0, and the demo then says what is missing and fails', async () => {
   start.kill('SIGTERM');
   expect(await start.exited).toBe(0);
+  const said = await new Response(start.stdout).text();
+  const secretFile = join(folder.path, 'vault-data/operator.secret');
+  expect(said).toContain(`cat ${secretFile}`);
+  expect(said).not.toContain(readFileSync(secretFile, 'utf8').trim());
   const demo = spawn('demo.ts');
   expect(await demo.exited).toBe(1);
   expect(await new Response(demo.stderr).text()).toContain('npm start');

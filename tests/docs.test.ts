@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { COMMANDS } from '../commands/index.ts';
+import { OPTIONS } from '../commands/options.ts';
+import { SETTING_NAMES } from '../lib/config.ts';
+import { scripts } from '../package.json';
+
+const ROOT = join(import.meta.dir, '..');
+
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** The text outside blocks of code. */
+const proseOf = (file: string) => read(file).replace(/^ *```[\s\S]*?^ *```$/gm, '');
+
+/** What a page is told to type: lines of shell blocks, without their comments, and code in the running text. */
+const shellOf = (file: string): string[] => {
+  const blocks = Array.from(read(file).matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm), ([, text = '']) => text);
+  const lines = blocks.flatMap((text) => text.replace(/\\\n/g, ' ').split('\n'));
+  const inline = Array.from(proseOf(file).matchAll(/`([^`\n]+)`/g), ([, code = '']) => code);
+  return [...lines, ...inline].map((line) => line.replace(/\s#.*$/, '').trim());
+};
+
+/** An anchor as GitHub makes it of a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+const anchorsOf = (file: string) =>
+  Array.from(proseOf(file).matchAll(/^#+ (.+)$/gm), ([, heading = '']) => anchorOf(heading));
+
+/** Where links and pictures lead, but for those to other sites. */
+const targetsOf = (file: string) => {
+  const prose = proseOf(file).replace(/`[^`\n]*`/g, '');
+  const found = [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/<(?:img src|a href)="([^"]+)"/g)];
+  return found.map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
+};
+
+describe.each(documents)('%s', (file) => {
+  test('leads only to files, pictures and headings that there are', () => {
+    const broken = targetsOf(file).filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const to = path === '' ? file : relative(ROOT, join(ROOT, dirname(file), path));
+      if (!existsSync(join(ROOT, to))) return true;
+      return anchor !== undefined && !anchorsOf(to).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('names only scripts that there are', () => {
+    const words = shellOf(file).flatMap((line) => [...line.matchAll(/\bnpm (?:run (?:--silent )?)?([\w:]+)/g)]);
+    const named = words.map(([, name = '']) => name).filter((name) => !NPM.includes(name));
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+    const files = shellOf(file).flatMap((line) => line.match(/\b(?:scripts|examples|tests)\/[\w./-]+\.ts\b/g) ?? []);
+    expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test('names only commands and flags that the program knows', () => {
+    const calls = shellOf(file).flatMap((line) => {
+      const [, words] = /^(?:dist\/)?vault (.+)$/.exec(line) ?? [];
+      return words === undefined ? [] : [words.split(' ')];
+    });
+    expect(calls.filter(([first = '', second = '']) => !isCommand(first, second))).toEqual([]);
+    const flags = calls.flat().flatMap((word) => /^\[?--([a-z-]+)/.exec(word)?.[1] ?? []);
+    expect(flags.filter((flag) => !FLAGS.includes(flag))).toEqual([]);
+  });
+});
+
+test('the README leads to every page, fits a screen in width and is short', () => {
+  const pages = documents.filter((file) => /^docs\/[^/]+$/.test(file));
+  expect(pages.filter((page) => !targetsOf('README.md').includes(page))).toEqual([]);
+  const lines = read('README.md').split('\n');
+  expect(lines.filter((line) => line.length > 160)).toEqual([]);
+  expect(lines.length).toBeLessThanOrEqual(170);
+});
+
+test('the README holds nothing that is no longer a port or a line of what npm start and npm run demo print', () => {
+  const printed = ['scripts/start.ts', 'scripts/demo.ts', 'scripts/world/world.ts'].map(read).join('\n');
+  const steps = Array.from(
+    read('README.md').matchAll(/^\d+\. ([^`\n]+?)(?: demo-\w+@.*)?$/gm),
+    ([, step = '']) => step,
+  );
+  expect(steps.length).toBeGreaterThan(5);
+  expect(steps.filter((step) => !printed.includes(step))).toEqual([]);
+  for (const port of read('README.md').match(/(?<=http:\/\/[\w.]+:)\d{4}/g) ?? []) expect(printed).toContain(port);
+});
+
+test('every file that the package promises is made by the build, and none of them is a test or a secret', () => {
+  const { files, exports } = JSON.parse(read('package.json')) as { files: string[]; exports: Record<string, unknown> };
+  const promised = JSON.stringify(exports).match(/dist\/[\w/.-]+/g) ?? [];
+  const isShipped = (path: string) => files.some((entry) => path === entry || path.startsWith(`${entry}/`));
+  expect(promised.filter((path) => !isShipped(path))).toEqual([]);
+  expect(
+    files.filter((entry) => !/^(?:dist\/(?:index\.js|enclave\.js|assets|types)|LICENSE|README\.md)$/.test(entry)),
+  ).toEqual([]);
+  expect(statSync(join(ROOT, 'LICENSE')).size).toBeGreaterThan(0);
+});
+
+/** npm's own words. */
+const NPM = ['install', 'pack', 'ci'];
+const FLAGS = [...Object.keys(OPTIONS), ...SETTING_NAMES.map((name) => name.toLowerCase().replaceAll('_', '-'))];
+
+/** A word of the table, the first word of several (`vault limits`), or a flag of serving. */
+function isCommand(first: string, second: string): boolean {
+  if (first.startsWith('-') || first === 'help') return true;
+  const names = Object.keys(COMMANDS);
+  return names.includes(first) || names.includes(`${first} ${second}`) || isGroup(first, second);
+}
+
+function isGroup(first: string, second: string): boolean {
+  return second === '' && Object.keys(COMMANDS).some((name) => name.startsWith(`${first} `));
+}

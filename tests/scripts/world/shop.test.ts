@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Chain, startChain } from '../../../scripts/world/chain.ts';
+import { GIFT, type Shop, startShop } from '../../../scripts/world/shop.ts';
+import { placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
+import { devAccount } from '../../../scripts/world/wallet.ts';
+import { chromium } from '../../support/browser.ts';
+import { confirmWindow, createPasskeys, part, press, startPayWorld } from '../../support/pay.ts';
+
+const SOMEBODY = '0x00000000000000000000000000000000000B0b00';
+
+describe('the shop of npm start', () => {
+  let chain: Chain;
+  let shop: Shop;
+  beforeAll(async () => {
+    chain = await startChain();
+    await placeUsdc(chain.rpc);
+    shop = await startShop({ vault: 'http://localhost:8787', rpc: chain.rpc });
+  });
+  afterAll(async () => {
+    await shop.stop();
+    await chain.stop();
+  });
+
+  const give = (account: string) =>
+    fetch(`${shop.url}/give`, { method: 'POST', body: new URLSearchParams({ account }), redirect: 'manual' });
+  const ether = async (account: string) => BigInt((await chain.rpc('eth_getBalance', [account, 'latest'])) as string);
+  const usdc = async (account: string) => {
+    const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
+    return BigInt((await chain.rpc('eth_call', [{ to: USDC, data }, 'latest'])) as string);
+  };
+
+  test('is the documented one, led to the local vault and USDC', async () => {
+    const page = await (await fetch(shop.url)).text();
+    expect(page).toContain("const vault = 'http://localhost:8787'");
+    expect(page).toContain(`token: '${USDC}'`);
+    expect(page).not.toContain('example.com');
+  });
+
+  test('gives an account money, and gives again at once when asked twice', async () => {
+    const answers = await Promise.all([give(SOMEBODY), give(` ${SOMEBODY.toLowerCase()} `)]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect([await usdc(SOMEBODY), await ether(SOMEBODY)]).toEqual([2n * GIFT.usdc, 2n * GIFT.wei]);
+  });
+
+  test('gives to what is an address, and goes on after a gift that failed', async () => {
+    expect((await give('a***@example.com')).status).toBe(400);
+    expect((await fetch(`${shop.url}/give`)).status).toBe(404);
+    const { address } = devAccount('bob');
+    const before = await usdc(address);
+    // The token is a contract that takes no ether, so the second half of this gift fails.
+    expect((await give(USDC)).status).toBe(502);
+    expect((await give(address)).status).toBe(303);
+    expect((await usdc(address)) - before).toBe(GIFT.usdc);
+  });
+});
+
+if (chromium) {
+  test('from nothing to paid, in a browser that never saw the vault', async () => {
+    const world = await startPayWorld();
+    const shop = await startShop({ vault: world.origin, rpc: world.chain.rpc });
+    const passkeys = createPasskeys();
+    const page = await world.own.browser.newPage();
+    await page.goto(shop.url);
+    await page.click('#buy');
+    const first = await confirmWindow(world, passkeys);
+    await press(first, 'create');
+    expect(await part(first, 'review')).toContain('Not enough balance');
+    const account = await first.$eval('#from', (element) => element.textContent ?? '');
+    // A person presses Cancel and reads the browser's own message, which nobody can close here.
+    await page.reload();
+    await page.type('input[name=account]', account);
+    await Promise.all([page.waitForNavigation(), page.click('form button')]);
+    await page.click('#buy');
+    await press(await confirmWindow(world, passkeys), 'approve');
+    await page.waitForFunction(() => document.getElementById('result')?.textContent?.startsWith('Paid: 0x'));
+    expect(await world.balanceOf(account, 'usdc')).toBe(GIFT.usdc - 1_250_000n);
+    await shop.stop();
+    await world.stop();
+  });
+}
