@@ -1,7 +1,9 @@
 #!/usr/bin/env bun
 import { parseArguments, UsageError } from './commands/arguments.ts';
-import { helpText } from './commands/help.ts';
+import { isCode } from './commands/durable.ts';
+import { groupText, helpText } from './commands/help.ts';
 import { COMMANDS as ALL_BUT_HELP, type Command } from './commands/index.ts';
+import { print } from './commands/print.ts';
 import { version } from './commands/version.ts';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -10,8 +12,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /** Exit codes: 0 done, 1 failed, 2 asked for something it cannot do. */
-async function main(argv: readonly string[]): Promise<number> {
+async function main(words: readonly string[]): Promise<number> {
+  // `vault help limits show` asks what `vault limits show --help` does.
+  const argv = words[0] === 'help' && words.length > 1 ? [...words.slice(1), '--help'] : words;
   try {
+    const [first = '', ...rest] = argv;
+    if (isGroup(first) && rest.length > 0 && rest.every((word) => word === '--help' || word === '-h'))
+      return say(groupText(COMMANDS, first));
     const given = parseArguments(
       argv,
       Object.fromEntries(Object.entries(COMMANDS).map(([name, { options }]) => [name, options])),
@@ -21,14 +28,25 @@ async function main(argv: readonly string[]): Promise<number> {
     if (given.options['version'] !== undefined) return version();
     return (await COMMANDS[given.command]?.run(given)) ?? 1;
   } catch (error) {
+    // Who reads no further, as head does, has what was wanted.
+    if (isCode(error, 'EPIPE')) return 1;
     console.error(`vault: ${error instanceof Error ? error.message : error}`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
 function help(command?: string): number {
-  console.log(helpText(COMMANDS, command));
+  return say(helpText(COMMANDS, command));
+}
+
+function say(text: string): number {
+  print(text);
   return 0;
+}
+
+/** Whether several commands begin with the word, and none is it. */
+function isGroup(word: string): boolean {
+  return !Object.hasOwn(COMMANDS, word) && Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
 }
 
 process.exit(await main(process.argv.slice(2)));

@@ -27,11 +27,14 @@ export function parseArguments(
   const own = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!own) throw unknown('command', command, Object.keys(commands));
   const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
+  let last = `vault ${command}`;
   while (words.length > 0) {
     const word = words.shift() as string;
     if (takeOperand(taken.options, own, word)) continue;
     const [flag = '', ...rest] = (SHORT[word] ?? word).split('=');
     const inline = rest.length > 0 ? rest.join('=') : undefined;
+    if (!flag.startsWith('--')) throw stray(flag, last);
+    last = flag;
     takeFlag(taken, own, flag, inline, words);
   }
   return { command, ...taken };
@@ -72,10 +75,6 @@ function takeFlag(
   inline: string | undefined,
   words: string[],
 ): void {
-  if (!flag.startsWith('--'))
-    throw new UsageError(
-      `Unexpected argument${flag.startsWith('-') ? ` ${flag}` : ''}: flags look like --port 8787. Try vault --help.`,
-    );
   const option = flag.slice(2);
   const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
   const isOption = own.includes(option) && !isOperand(option);
@@ -89,6 +88,13 @@ function takeFlag(
   const isFollowed = setting ? !isSwitch(setting) : takesValue(option);
   if (!isFollowed && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
   bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
+}
+
+/** A word that is no flag may be a secret, so it is told by what stands before it. */
+function stray(word: string, before: string): UsageError {
+  const name = word.startsWith('-') ? ` ${word}` : '';
+  const flags = 'flags look like --port 8787, switches like --webhook-allow-private or --webhook-allow-private=false';
+  return new UsageError(`Unexpected argument${name} behind ${before}: ${flags}. Try vault --help.`);
 }
 
 function takeValue(flag: string, inline: string | undefined, words: string[]): string {
@@ -111,8 +117,10 @@ function unknownFlag(flag: string, own: readonly string[]): UsageError {
 }
 
 function unknown(kind: string, given: string, known: readonly string[]): UsageError {
-  const near = known.find((name) => name.startsWith(`${given} `)) ?? closest(given, known);
+  const longer = known.filter((name) => name.startsWith(`${given} `));
+  if (longer.length > 1) return new UsageError(`vault ${given} is one of: ${longer.join(', ')}. Try vault --help.`);
+  const near = longer[0] ?? closest(given, known);
   return new UsageError(
-    `Unknown ${kind} ${given}${near === undefined ? '' : `: did you mean ${near}?`} Try vault --help.`,
+    `Unknown ${kind} ${given}${near === undefined ? '.' : `: did you mean ${near}?`} Try vault --help.`,
   );
 }

@@ -1,12 +1,12 @@
 // A backup is a SQLite file that any SQLite opens, and behind it a trailer: the manifest as JSON, a line feed, and one line of fixed length with the
 // manifest's length, its HMAC under a key of VAULT_SECRET, and the SHA-256 of both. The manifest holds the SHA-256 of the SQLite file.
-import { appendFileSync, closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import * as v from 'valibot';
 import { equalText, toHex, utf8 } from '../lib/bytes.ts';
 import { BACKUP_CHUNK_BYTES, BACKUP_MANIFEST_BYTES_MAX } from '../lib/constants.ts';
-import { syncFile } from './durable.ts';
+import { syncFile, writeAll } from './durable.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -50,6 +50,7 @@ export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'f
 export function unseal(path: string, key: Uint8Array | undefined, target?: string): Sealed {
   const file = openSync(path, 'r');
   return closing(file, () => {
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is no file`);
     const { manifest, text, mac } = readTrailer(file);
     const digest = readThrough(file, manifest.bytes, target);
     if (digest !== manifest.sha256) throw new Error('the backup is damaged: its contents are not what was written');
@@ -111,10 +112,6 @@ function readThrough(file: number, length: number, target?: string): string {
   } finally {
     if (copy !== undefined) closeSync(copy);
   }
-}
-
-function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 function closing<T>(file: number, work: () => T): T {

@@ -9,8 +9,9 @@ import { SETTINGS } from '../lib/settings.ts';
 import { VERSION } from '../lib/version.ts';
 import { type Arguments, needOption, UsageError } from './arguments.ts';
 import { type Manifest, seal } from './backup-file.ts';
-import { filePath, openServer } from './database.ts';
-import { discard, draftOf, isCode, publish } from './durable.ts';
+import { filePath, noDatabase, openServer } from './database.ts';
+import { draftOf, isCode, noticeSignals, publish, whileDrafting } from './durable.ts';
+import { printAnswer } from './print.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { KEY_FILES } from './secrets.ts';
 import { checkSettings, isEmbedded, previewSettings } from './settings.ts';
@@ -36,21 +37,25 @@ async function writeBackup(config: Config, path: string, secrets: Manifest['secr
   const progress = createProgress();
   const draft = draftOf(path);
   try {
-    const createdAt = isoTime(systemClock.now());
-    await copyDatabase(config, draft, progress);
-    progress.say('checking …');
-    const { schema, rows } = describeCopy(draft);
-    progress.say('writing …');
-    const facts = { createdAt, vault: VERSION, schema, rows, ...(secrets && { secrets }) };
-    const manifest = seal(draft, facts, backupKey(config.vaultSecret));
-    publish(draft, path);
-    return manifest;
+    return await whileDrafting(draft, async () => {
+      const createdAt = isoTime(systemClock.now());
+      await copyDatabase(config, draft, progress);
+      await noticeSignals();
+      progress.say('checking …');
+      const { schema, rows } = describeCopy(draft);
+      await noticeSignals();
+      progress.say('writing …');
+      const facts = { createdAt, vault: VERSION, schema, rows, ...(secrets && { secrets }) };
+      const manifest = seal(draft, facts, backupKey(config.vaultSecret));
+      await noticeSignals();
+      publish(draft, path);
+      return manifest;
+    });
   } catch (error) {
     if (isCode(error, 'EEXIST')) throw new UsageError(`${path} exists by now: nothing was written.`);
     throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
   } finally {
     progress.end();
-    discard(draft);
   }
 }
 
@@ -59,7 +64,7 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
   progress.say('copying …');
   if (isEmbedded(url)) {
     const path = filePath(url);
-    if (!existsSync(path)) throw new Error(`there is no database at ${path}`);
+    if (!existsSync(path)) throw noDatabase(path);
     copyEmbedded(path, draft);
     return;
   }
@@ -98,17 +103,18 @@ function secretsElsewhere(sources: Readonly<Record<string, string>>, secrets: Ma
   });
 }
 
-function tell({ options }: Arguments, file: string, manifest: Manifest, elsewhere: readonly string[]): void {
+function tell(given: Arguments, file: string, manifest: Manifest, elsewhere: readonly string[]): void {
   const { secrets, ...facts } = manifest;
   const inside = Object.keys(secrets ?? {});
-  if (options['json'] !== undefined) {
-    console.log(JSON.stringify({ file, ...facts, secrets: inside, secretsElsewhere: elsewhere }, null, 2));
-    return;
-  }
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0);
-  console.log(`${file}: ${rows} rows, ${manifest.bytes} bytes, as of ${manifest.createdAt}`);
-  if (inside.length > 0)
-    console.log(`It holds secrets (${inside.join(', ')}): whoever reads it can act as this vault.`);
-  if (elsewhere.length > 0)
-    console.log(['It does not hold these secrets: keep them elsewhere.', ...elsewhere].join('\n  '));
+  printAnswer(given, { file, ...facts, secrets: inside, secretsElsewhere: elsewhere }, () =>
+    [
+      `${file}: ${rows} rows, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
+      ...(inside.length > 0
+        ? [`It holds secrets (${inside.join(', ')}): whoever reads it can act as this vault.`]
+        : []),
+      ...(elsewhere.length > 0 ? ['It does not hold these secrets: keep them elsewhere.'] : []),
+      ...elsewhere.map((secret) => `  ${secret}`),
+    ].join('\n'),
+  );
 }

@@ -1,8 +1,10 @@
 import { SETTING_NAMES } from '../lib/config.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import { type Arguments, flagOf, needOption, UsageError } from './arguments.ts';
+import { zshScript } from './completions-zsh.ts';
 import type { Described } from './help.ts';
 import { isOperand, OPTIONS } from './options.ts';
+import { print } from './print.ts';
 
 type Commands = Readonly<Record<string, Described>>;
 
@@ -12,7 +14,7 @@ export function completions(given: Arguments, commands: Commands): number {
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (!script)
     throw new UsageError(`No completions for ${shell}: there are some for ${Object.keys(SHELLS).join(', ')}.`);
-  console.log(script(commands));
+  print(script(commands));
   return 0;
 }
 
@@ -58,11 +60,7 @@ complete -F _vault vault`;
 }
 
 function zsh(commands: Commands): string {
-  // zsh runs bash's completions as they are; its own would say the same in other words.
-  return `#compdef vault
-# zsh completion of vault: source <(vault completions zsh)
-autoload -U +X bashcompinit && bashcompinit
-${bash(commands)}`;
+  return zshScript(commands, settingFlags(), Object.keys(SHELLS));
 }
 
 function fish(commands: Commands): string {

@@ -2,6 +2,7 @@ import { effectiveVars, SETTING_NAMES } from '../lib/config.ts';
 import { maskSetting } from '../lib/setting.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import type { Arguments } from './arguments.ts';
+import { printAnswer } from './print.ts';
 import { checkSettings, previewSettings } from './settings.ts';
 import type { Given } from './vars.ts';
 
@@ -16,8 +17,7 @@ export interface DescribedSetting {
 export function config(given: Arguments): number {
   const { settings } = previewSettings(given);
   const described = describeConfig(settings);
-  if (given.options['json'] !== undefined) console.log(JSON.stringify(described, null, 2));
-  else console.log(table(described));
+  printAnswer(given, described, () => table(described));
   for (const warning of settings.warnings) console.error(`vault: ${warning}`);
   checkSettings(settings);
   return 0;

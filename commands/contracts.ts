@@ -15,6 +15,7 @@ import * as place from '../lib/places.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import { type Arguments, UsageError } from './arguments.ts';
 import { type Node, openNode } from './deployer.ts';
+import { print } from './print.ts';
 import { checkSettings, previewSettings } from './settings.ts';
 
 /**
@@ -23,7 +24,7 @@ import { checkSettings, previewSettings } from './settings.ts';
  */
 export async function deployContracts(given: Arguments): Promise<number> {
   const isJson = given.options['json'] !== undefined;
-  const say: Say = (...lines) => void (isJson || console.log(lines.join('\n')));
+  const say: Say = (...lines) => void (isJson || print(lines.join('\n')));
   const order = readOrder(given);
   const node = openNode(order.chainId, order.rpcUrl);
   await checkChain(node, order);
@@ -37,7 +38,7 @@ export async function deployContracts(given: Arguments): Promise<number> {
   const steps = privateKey === undefined ? found : await deployMissing(node, privateKey, nonce, found, say);
   const settings = settingsOf(order, steps);
   say('', 'Settings of a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
-  if (isJson) console.log(JSON.stringify({ ...factsOf(order), contracts: steps.map(factsOfStep), settings }, null, 2));
+  if (isJson) print(JSON.stringify({ ...factsOf(order), contracts: steps.map(factsOfStep), settings }, null, 2));
   return 0;
 }
 

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@libsql/client/http';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -26,7 +27,7 @@ export async function openDatabase(settings: Settings): Promise<OwnedDatabase> {
 /** The engine behind the settings, with the tables it has. Throws an `Error` in words where there is no file yet, which opening would make, and when a newer vault has migrated it. */
 export async function openExisting(config: Config): Promise<OwnedDatabase> {
   const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
-  if (/^file:/i.test(url) && !existsSync(filePath(url))) throw new Error(`there is no database at ${filePath(url)}`);
+  if (/^file:/i.test(url) && !existsSync(filePath(url))) throw noDatabase(filePath(url));
   const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
   try {
     const [pending] = await pendingMigrations(database);
@@ -58,6 +59,13 @@ export async function openServer(
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
     throw new Error(`DATABASE_URL is neither a file: URL nor one of a libSQL server${code}`);
   }
+}
+
+/** For the operator who named a place where no vault was started yet. */
+export function noDatabase(path: string): Error {
+  return new Error(
+    `there is no database at ${resolve(path)}: start the vault once, or say where it is with DATA_DIR or DATABASE_URL`,
+  );
 }
 
 /** The path of a `file:` URL: relative or absolute, percent-encoded where need be. */

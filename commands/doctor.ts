@@ -6,6 +6,7 @@ import { deliveryChecks } from './doctor/delivery.ts';
 import { type Finding, fail, ok, runChecks, warn } from './doctor/finding.ts';
 import { fileChecks, networkChecks } from './doctor/place.ts';
 import { storageChecks } from './doctor/storage.ts';
+import { printAnswer } from './print.ts';
 import { previewSettings } from './settings.ts';
 
 /** Tries everything the vault stands on, sends and changes nothing, and prints what it found with what to do about it. Resolves with 1 when something does not work. */
@@ -22,9 +23,7 @@ export async function doctor(given: Arguments): Promise<number> {
     findings.push(...storage, ...chain, ...delivery, ...network);
   }
   const isWell = findings.every(({ state }) => state !== 'fail');
-  if (given.options['json'] !== undefined)
-    console.log(JSON.stringify({ ok: isWell, version: VERSION, findings }, null, 2));
-  else console.log(describe(findings));
+  printAnswer(given, { ok: isWell, version: VERSION, findings }, () => describe(findings));
   return isWell ? 0 : 1;
 }
 
@@ -36,7 +35,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
     try {
       const config = readConfig(settings.vars);
       return {
-        findings: [ok('settings', `${Object.keys(settings.sources).length} given, none at fault`), ...findings],
+        findings: [ok('settings', `${countGiven(settings.sources)} given, none at fault`), ...findings],
         config,
       };
     } catch (error) {
@@ -47,9 +46,17 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
       return { findings: [...faults, ...findings] };
     }
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return { findings: [fail('settings', text, 'vault config shows where each comes from')] };
+    const texts = (error instanceof Error ? error.message : String(error)).split('\n');
+    return { findings: texts.map((text) => fail('settings', text, /EACCES/.test(text) ? AS_WHOM : PUT_RIGHT)) };
   }
+}
+
+const PUT_RIGHT = 'put it right where it is given: as a flag, in the environment, or in the file of --config';
+const AS_WHOM = 'run it as the user that the vault runs as, or let this one read it';
+
+/** What is on default, made up or the terminal's was given by nobody. */
+function countGiven(sources: Readonly<Record<string, string>>): number {
+  return Object.values(sources).filter((source) => !/^(?:generated|terminal)/.test(source)).length;
 }
 
 /** A warning reads "what is: what to do". */

@@ -10,7 +10,9 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname } from 'node:path';
+import { PRINT_RETRY_MS } from '../lib/constants.ts';
 
 /** A name beside `path` that nobody else uses, for what becomes `path` once it is whole. */
 export function draftOf(path: string): string {
@@ -21,12 +23,50 @@ export function draftOf(path: string): string {
 export function writeDurably(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    writeSync(file, text);
+    writeAll(file, Buffer.from(text));
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
 }
+
+/** Writes all of it, however little the system takes at once; a pipe that is full is waited for. */
+export function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(file, bytes, at);
+    } catch (error) {
+      if (!isCode(error, 'EAGAIN')) throw error;
+      Bun.sleepSync(PRINT_RETRY_MS);
+    }
+  }
+}
+
+/** Runs `work`, which makes the draft, and removes what of it is left then, or when a signal ends the process meanwhile. */
+export async function whileDrafting<T>(draft: string, work: () => Promise<T>): Promise<T> {
+  const clear = () => {
+    // SQLite's own is left when it could not even undo, on a full disk.
+    for (const path of [draft, `${draft}-journal`]) discard(path);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    clear();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of ENDING) process.on(signal, onSignal);
+  try {
+    return await work();
+  } finally {
+    for (const signal of ENDING) process.off(signal, onSignal);
+    clear();
+  }
+}
+
+/** A signal is noticed between two steps of the work: at this point, for one. */
+export function noticeSignals(): Promise<void> {
+  return Bun.sleep(0);
+}
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Gives a file that is on the disk its name, unless there is one of that name already: then throws `EEXIST`. */
 export function publish(draft: string, path: string): void {
@@ -93,5 +133,10 @@ export function timeInName(now: number): string {
 export function giveToOwnerOf(path: string, model: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(model);
-  chownSync(path, uid, gid);
+  try {
+    chownSync(path, uid, gid);
+  } catch (error) {
+    // The superuser of a container or of a network's disk may not, and is then the one who runs the vault.
+    if (!['EPERM', 'EINVAL', 'ENOTSUP'].some((code) => isCode(error, code))) throw error;
+  }
 }

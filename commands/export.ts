@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isoTime } from '../lib/clock.ts';
 import { COPY_ROWS_MAX } from '../lib/constants.ts';
@@ -6,7 +6,8 @@ import type { Database, Row } from '../lib/db/database.ts';
 import { selectRegistrationsAfter, toRegistration } from '../lib/db/registrations.ts';
 import { type Arguments, UsageError } from './arguments.ts';
 import { openExisting } from './database.ts';
-import { discard, draftOf, publish } from './durable.ts';
+import { draftOf, noticeSignals, publish, whileDrafting, writeAll } from './durable.ts';
+import { STANDARD_OUTPUT } from './print.ts';
 import { createProgress } from './progress.ts';
 import { checkSettings, previewSettings } from './settings.ts';
 
@@ -46,40 +47,36 @@ function readId(text: string): number {
 }
 
 async function toStandardOutput(database: Database, after: number): Promise<Summary> {
-  const writer = Bun.stdout.writer();
-  return writePages(database, after, async (text) => {
-    writer.write(text);
-    // Waiting for the reader is what bounds the memory.
-    await writer.flush();
-  });
+  return writePages(database, after, (text) => writeAll(STANDARD_OUTPUT, Buffer.from(text)));
 }
 
 async function toFile(database: Database, after: number, path: string): Promise<Summary> {
   const draft = draftOf(path);
-  const file = openSync(draft, 'wx', 0o600);
   const progress = createProgress();
-  let written = 0;
-  try {
-    const summary = await writePages(database, after, async (text, count) => {
-      const bytes = Buffer.from(text);
-      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-      written += count;
-      progress.say(`${written} registrations`);
-    });
-    fsyncSync(file);
-    publish(draft, path);
-    return summary;
-  } finally {
-    progress.end();
-    closeSync(file);
-    discard(draft);
-  }
+  return whileDrafting(draft, async () => {
+    const file = openSync(draft, 'wx', 0o600);
+    let written = 0;
+    try {
+      const summary = await writePages(database, after, async (text, count) => {
+        writeAll(file, Buffer.from(text));
+        written += count;
+        progress.say(`${written} registrations`);
+        await noticeSignals();
+      });
+      fsyncSync(file);
+      publish(draft, path);
+      return summary;
+    } finally {
+      progress.end();
+      closeSync(file);
+    }
+  });
 }
 
 async function writePages(
   database: Database,
   after: number,
-  write: (text: string, count: number) => Promise<void>,
+  write: (text: string, count: number) => void | Promise<void>,
 ): Promise<Summary> {
   let count = 0;
   let last: number | undefined;

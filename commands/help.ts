@@ -14,25 +14,45 @@ export interface Described {
   readonly usesSettings: boolean;
   /** What its own help says besides, a paragraph each. */
   readonly notes?: readonly string[];
+  /** What it ends with, where that says more than `EXIT_CODES`. */
+  readonly exitCodes?: string;
 }
+
+const EXIT_CODES = '0 done, 1 failed, 2 asked for something it cannot do';
 
 /** The help for one command, or for the whole program. */
 export function helpText(commands: Readonly<Record<string, Described>>, name?: string): string {
   const command = name === undefined ? undefined : commands[name];
   const head = command ? [`vault ${nameWithOperands(name, command)}: ${command.summary}`] : overview(commands);
+  const ends = ['', `Exit codes: ${command?.exitCodes ?? EXIT_CODES}.`];
   const options = (command?.options ?? ['config', 'help', 'version']).map(optionLine);
   const settings = command && !command.usesSettings ? [] : settingLines();
   const notes = (command?.notes ?? []).flatMap((note) => ['', note]);
-  return [...head, ...notes, '', 'Flags', ...options, ...settings].join('\n');
+  return [...head, ...notes, ...ends, '', 'Flags', ...options, ...settings].join('\n');
+}
+
+/** The help for a first word that several commands begin with, such as `limits`. */
+export function groupText(commands: Readonly<Record<string, Described>>, first: string): string {
+  const own = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `));
+  return [...rows(own), '', `vault ${own[0]?.[0]} --help says more.`].join('\n');
 }
 
 function overview(commands: Readonly<Record<string, Described>>): string[] {
-  const rows = Object.entries(commands).map(
-    ([name, command]) => [nameWithOperands(name, command), command.summary] as const,
-  );
-  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  const lines = rows.map(([name, summary]) => `  ${name.padEnd(width)}${summary}`);
-  return [`vault ${VERSION}: registration and identity over HTTP`, '', 'Usage: vault [command] [flags]', '', ...lines];
+  return [
+    `vault ${VERSION}: registration and identity over HTTP`,
+    '',
+    'Usage: vault [command] [flags]',
+    '',
+    ...rows(Object.entries(commands)),
+    '',
+    'vault help <command> says more of one.',
+  ];
+}
+
+function rows(commands: readonly (readonly [name: string, command: Described])[]): string[] {
+  const cells = commands.map(([name, command]) => [nameWithOperands(name, command), command.summary] as const);
+  const width = Math.max(...cells.map(([name]) => name.length)) + 2;
+  return cells.map(([name, summary]) => `  ${name.padEnd(width)}${summary}`);
 }
 
 function nameWithOperands(name: string | undefined, { options }: Described): string {

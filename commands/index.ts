@@ -16,12 +16,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'runs the vault (the default)',
     options: ['config', 'help', 'version'],
     usesSettings: true,
+    exitCodes: '0 stopped by SIGTERM or SIGINT, 1 could not start or go on, 2 asked for something it cannot do',
     run: serve,
   },
   config: {
     summary: 'shows the settings in force and where they came from',
     options: ['config', 'json', 'help'],
     usesSettings: true,
+    exitCodes: '0 a vault would start, 1 failed, 2 it would not',
     run: config,
   },
   doctor: {
@@ -30,8 +32,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usesSettings: true,
     notes: [
       'Nothing is sent and nothing changed. Each finding is ✓ well, ! works, but, ✗ does not work, or – could not be tried, with what to do about it.',
-      'Exit codes: 0 no ✗, 1 a ✗, 2 asked for something it cannot do.',
     ],
+    exitCodes: '0 no ✗, 1 a ✗, 2 asked for something it cannot do',
     run: async (given) => (await import('./doctor.ts')).doctor(given),
   },
   migrate: {
@@ -46,7 +48,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usesSettings: true,
     notes: [
       'The file is one state of the database, checked, for its owner only, and replaces nothing. It holds no secrets but with --with-secrets: those it names must be kept elsewhere.',
-      'Exit codes: 0 done, 1 failed, 2 asked for something it cannot do.',
     ],
     run: async (given) => (await import('./backup.ts')).backup(given),
   },
@@ -56,7 +57,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usesSettings: true,
     notes: [
       'The whole backup is checked before anything is replaced. A libSQL database must be empty; a restore into one that was cut short is begun anew by running it again.',
-      'Exit codes: 0 done, 1 failed, 2 asked for something it cannot do.',
     ],
     run: async (given) => (await import('./restore.ts')).restore(given),
   },
@@ -64,10 +64,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'prints the registrations, a JSON object a line, in the order of their ids',
     options: ['after', 'out', 'config', 'help'],
     usesSettings: true,
-    notes: [
-      'Standard error ends with how many there were and the id to go on --after.',
-      'Exit codes: 0 done, 1 failed, 2 asked for something it cannot do.',
-    ],
+    notes: ['Standard error ends with how many there were and the id to go on --after.'],
     run: async (given) => (await import('./export.ts')).exportRegistrations(given),
   },
   'limits show': {
@@ -89,7 +86,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     notes: [
       'The keys take effect at the next start of the vault. Keys that settings give are printed for you to set, and nothing is changed.',
       "VAULT_SECRET is never rotated: codes under way would be void, and the operator's DID another one.",
-      'Exit codes: 0 done, 1 failed, 2 asked for something it cannot do.',
     ],
     run: async (given) => (await import('./keys.ts')).rotateKeys(given),
   },
@@ -115,6 +111,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'shows what a token says, and what is wrong with it',
     options: ['TOKEN', 'json', 'help'],
     usesSettings: false,
+    exitCodes: '0 it would be followed, 1 it would not, 2 asked for something it cannot do',
     run: async (given) => (await import('./token.ts')).inspect(given),
   },
   'token delegate': {

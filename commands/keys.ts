@@ -6,6 +6,7 @@ import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
 import { createKeys } from '../lib/keys.ts';
 import { type Arguments, UsageError } from './arguments.ts';
 import { draftOf, giveToOwnerOf, isCode, publish, replaceKeeping, timeInName, writeDurably } from './durable.ts';
+import { print, printAnswer } from './print.ts';
 import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './secrets.ts';
 import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './settings.ts';
 
@@ -22,15 +23,14 @@ export function rotateKeys(given: Arguments): number {
   const rotation = given.options['operator'] === undefined ? nextAttestationKeys(own) : nextOperatorSecret(own);
   if (rotation.path === undefined) return printSetting(given, rotation);
   if (given.options['dry-run'] !== undefined) {
-    console.log(`${rotation.path} would be replaced.`);
+    print(`${rotation.path} would be replaced.`);
     return 0;
   }
   makeDataDirectory(config.dataDir);
   const keptAs = replaceSecret(rotation.path, rotation.text, config.dataDir);
-  if (given.options['json'] !== undefined)
-    console.log(JSON.stringify({ setting: rotation.name, file: rotation.path, keptAs: keptAs ?? null }, null, 2));
-  else
-    console.log([`${rotation.name} is rotated: ${rotation.path}`, ...(keptAs ? [`kept: ${keptAs}`] : [])].join('\n'));
+  printAnswer(given, { setting: rotation.name, file: rotation.path, keptAs: keptAs ?? null }, () =>
+    [`${rotation.name} is rotated: ${rotation.path}`, ...(keptAs ? [`kept: ${keptAs}`] : [])].join('\n'),
+  );
   console.error(`vault: ${rotation.next}`);
   return 0;
 }
@@ -80,14 +80,12 @@ function nextOperatorSecret({ config, sources }: Settings): Rotation {
   return { ...rotation, next: `set it where the present value comes from (${sources[name]}), on every vault.` };
 }
 
-function printSetting({ options }: Arguments, { name, text, next }: Rotation): number {
-  if (options['dry-run'] !== undefined) {
-    console.log(`A new ${name} would be printed.`);
+function printSetting(given: Arguments, { name, text, next }: Rotation): number {
+  if (given.options['dry-run'] !== undefined) {
+    print(`A new ${name} would be printed.`);
     return 0;
   }
-  console.log(
-    options['json'] === undefined ? `${name}=${text}` : JSON.stringify({ setting: name, value: text }, null, 2),
-  );
+  printAnswer(given, { setting: name, value: text }, () => `${name}=${text}`);
   console.error(`vault: nothing was changed: ${next}`);
   return 0;
 }

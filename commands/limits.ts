@@ -1,14 +1,9 @@
-import { systemClock } from '../lib/clock.ts';
-import { createStore } from '../lib/db/store.ts';
 import { VaultError } from '../lib/error.ts';
 import { clearLimit, type LimitUse, STORED_LIMITS, type StoredLimit, showLimits } from '../lib/limit-report.ts';
-import { createMetrics } from '../lib/metrics.ts';
 import { type Arguments, needOption, UsageError } from './arguments.ts';
 import { closest } from './closest.ts';
-import { openExisting } from './database.ts';
-import { checkSettings, previewSettings } from './settings.ts';
-
-type Services = Parameters<typeof showLimits>[0];
+import { printAnswer } from './print.ts';
+import { onStore } from './store.ts';
 
 /** Prints how much of the stored limits is spent, the fullest buckets first, as a table or with `--json`. */
 export async function limitsShow(given: Arguments): Promise<number> {
@@ -16,9 +11,8 @@ export async function limitsShow(given: Arguments): Promise<number> {
   const kind = options['kind'] === undefined ? undefined : readKind(options['kind']);
   const key = options['key'];
   if (key !== undefined && kind === undefined) throw new UsageError('vault limits show --key needs --kind.');
-  const uses = await onDatabase(given, (vault) => showLimits(vault, { kind, key }));
-  if (options['json'] !== undefined) console.log(JSON.stringify(uses, null, 2));
-  else console.log(uses.length === 0 ? 'Nothing is spent.' : table(uses));
+  const uses = await onStore(given, (vault) => showLimits(vault, { kind, key })).catch(explain);
+  printAnswer(given, uses, () => (uses.length === 0 ? 'Nothing is spent.' : table(uses)));
   return 0;
 }
 
@@ -26,9 +20,12 @@ export async function limitsShow(given: Arguments): Promise<number> {
 export async function limitsClear(given: Arguments): Promise<number> {
   const kind = readKind(needOption(given, 'kind'));
   const key = given.options['key'];
-  const cleared = await onDatabase(given, (vault) => clearLimit(vault, { kind, key }));
-  if (given.options['json'] !== undefined) console.log(JSON.stringify(cleared, null, 2));
-  else console.log(`${[cleared.kind, cleared.key].filter(Boolean).join(' ')}: ${cleared.cleared} no longer count`);
+  const cleared = await onStore(given, (vault) => clearLimit(vault, { kind, key })).catch(explain);
+  printAnswer(
+    given,
+    cleared,
+    () => `${[cleared.kind, cleared.key].filter(Boolean).join(' ')}: ${cleared.cleared} no longer count`,
+  );
   return 0;
 }
 
@@ -41,19 +38,9 @@ function readKind(text: string): StoredLimit {
   );
 }
 
-async function onDatabase<T>(given: Arguments, work: (vault: Services) => Promise<T>): Promise<T> {
-  const config = checkSettings(previewSettings(given).settings);
-  const database = await openExisting(config);
-  const { databaseMaxConnections: maxConnections } = config;
-  const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
-  try {
-    return await work({ config, clock: systemClock, db });
-  } catch (error) {
-    if (error instanceof VaultError && error.code === 'bad_request') throw new UsageError(`${error.message}.`);
-    throw error;
-  } finally {
-    database.close();
-  }
+function explain(error: unknown): never {
+  if (error instanceof VaultError && error.code === 'bad_request') throw new UsageError(`${error.message}.`);
+  throw error;
 }
 
 function table(uses: readonly LimitUse[]): string {

@@ -4,6 +4,7 @@ import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrati
 import { MIGRATIONS } from '../lib/db/schema.ts';
 import type { Arguments } from './arguments.ts';
 import { filePath, openDatabase } from './database.ts';
+import { print } from './print.ts';
 import { checkSettings, isEmbedded, loadSettings, previewSettings } from './settings.ts';
 
 /** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
@@ -12,19 +13,19 @@ export async function migrate(given: Arguments): Promise<number> {
   const config = dryRun ? checkSettings(previewSettings(given).settings) : loadSettings(given).config;
   // Opening a file would make it.
   const isNew = isEmbedded(config.databaseUrl) && !existsSync(filePath(config.databaseUrl));
-  if (dryRun && isNew) return print('would be applied', MIGRATIONS);
+  if (dryRun && isNew) return tell('would be applied', MIGRATIONS);
   const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
   const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
   try {
-    if (dryRun) return print('would be applied', await pendingMigrations(database));
-    return print('applied', await migrateDatabase(database, systemClock));
+    if (dryRun) return tell('would be applied', await pendingMigrations(database));
+    return tell('applied', await migrateDatabase(database, systemClock));
   } finally {
     database.close();
   }
 }
 
-function print(verb: string, migrations: readonly { readonly version: number; readonly name: string }[]): number {
-  for (const { version, name } of migrations) console.log(`${version} ${name}: ${verb}`);
-  if (migrations.length === 0) console.log('The tables are up to date.');
+function tell(verb: string, migrations: readonly { readonly version: number; readonly name: string }[]): number {
+  for (const { version, name } of migrations) print(`${version} ${name}: ${verb}`);
+  if (migrations.length === 0) print('The tables are up to date.');
   return 0;
 }

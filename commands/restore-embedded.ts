@@ -4,7 +4,16 @@ import { dirname } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { isBusy } from '../lib/db/rollback.ts';
 import { unseal } from './backup-file.ts';
-import { discard, draftOf, giveToOwnerOf, publish, replaceKeeping, syncFile, timeInName } from './durable.ts';
+import {
+  draftOf,
+  giveToOwnerOf,
+  noticeSignals,
+  publish,
+  replaceKeeping,
+  syncFile,
+  timeInName,
+  whileDrafting,
+} from './durable.ts';
 import { checkContents, countRows } from './tables.ts';
 
 interface Order {
@@ -16,24 +25,24 @@ interface Order {
 }
 
 /** Puts a backup's database in the place of a file, and returns where that is kept, if there was one. Throws an `Error` in words, with the file as it was. */
-export function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): string | undefined {
+export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): Promise<string | undefined> {
   const draft = draftOf(target);
-  try {
+  return whileDrafting(draft, async () => {
     const { manifest } = unseal(backup, undefined, draft);
+    await noticeSignals();
     // What was checked before is checked again, since this is what will be the database.
     checkDraft(draft, manifest.rows);
     syncFile(draft);
+    await noticeSignals();
     if (!existsSync(target)) return placeNew(draft, target, keep);
     giveToOwnerOf(draft, target);
     return whileNobodyHas(target, isOverwrite, () => {
       keep();
-      const aside = `${target}.before-restore-${timeInName(systemClock.now())}`;
+      const aside = asideOf(target);
       replaceKeeping(draft, target, aside);
       return aside;
     });
-  } finally {
-    discard(draft);
-  }
+  });
 }
 
 function placeNew(draft: string, target: string, keep: () => void): undefined {
@@ -72,11 +81,16 @@ function whileNobodyHas<T>(target: string, isOverwrite: boolean, work: () => T):
     if (!isOverwrite) throw new Error(`${target} is there, and no readable database: replace it with --overwrite`);
     // A log of the unreadable one must not be applied to the new one.
     for (const end of ['-wal', '-shm', '-journal'])
-      if (existsSync(`${target}${end}`)) renameSync(`${target}${end}`, `${target}${end}.before-restore`);
+      if (existsSync(`${target}${end}`)) renameSync(`${target}${end}`, asideOf(`${target}${end}`));
     return work();
   } finally {
     connection.close();
   }
+}
+
+/** Where what is replaced is kept. */
+function asideOf(path: string): string {
+  return `${path}.before-restore-${timeInName(systemClock.now())}`;
 }
 
 const NOT_EMPTY =

@@ -9,6 +9,7 @@ import { type Arguments, needOption, UsageError } from './arguments.ts';
 import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import { filePath } from './database.ts';
 import { giveToOwnerOf } from './durable.ts';
+import { printAnswer } from './print.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
@@ -129,16 +130,15 @@ interface Outcome {
   readonly keptAs?: string;
 }
 
-function tell({ options }: Arguments, { isMac, ...outcome }: Outcome): number {
+function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   const authenticated = isMac ? 'hmac' : 'digest';
-  if (options['json'] !== undefined) console.log(JSON.stringify({ ...outcome, authenticated }, null, 2));
   const { restored, file, createdAt, rows, keptAs } = outcome;
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${file}: ${total} rows as of ${createdAt} ${restored ? 'are the database now' : 'could be restored'}.`,
   ];
   if (keptAs !== undefined) lines.push(`The database of before is kept as ${keptAs}.`);
-  if (options['json'] === undefined) console.log(lines.join('\n'));
+  printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)
     console.error(
       'vault: only damage was ruled out: without the VAULT_SECRET the backup was made under nobody can tell whether it was changed.',

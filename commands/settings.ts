@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../lib/config.ts';
 import { randomId, systemRandom } from '../lib/random.ts';
 import { type Arguments, UsageError } from './arguments.ts';
+import { giveToOwnerOf } from './durable.ts';
 import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
 import { type Given, readVars } from './vars.ts';
 
@@ -18,7 +19,9 @@ export function loadSettings(given: Arguments): Settings {
   inDataDirectory(config.dataDir, () => {
     if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
     for (const name of unkept) {
-      vars[name] = keepSecret(join(config.dataDir, SECRET_FILES[name]), vars[name] ?? '', settings.warnings);
+      const path = join(config.dataDir, SECRET_FILES[name]);
+      vars[name] = keepSecret(path, vars[name] ?? '', settings.warnings);
+      giveToOwnerOf(path, config.dataDir);
     }
   });
   return { ...settings, vars, config: checkSettings({ ...settings, vars }) };

@@ -1,8 +1,10 @@
 import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { BUSY_RETRIES_MAX, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX } from '../lib/constants.ts';
 import type { Database, Result, Value } from '../lib/db/database.ts';
 import { isBusy } from '../lib/db/rollback.ts';
+import { giveToOwnerOf } from './durable.ts';
 
 /** A database that somebody has to close. */
 export type OwnedDatabase = Database & { close(): void };
@@ -90,8 +92,10 @@ function isMoved(error: unknown): boolean {
 
 /** SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the file's number. */
 function makeFile(path: string): number {
+  const isNew = !existsSync(path);
   const file = openSync(path, 'a', 0o600);
   try {
+    if (isNew) giveToOwnerOf(path, dirname(path));
     return fstatSync(file).ino;
   } finally {
     closeSync(file);

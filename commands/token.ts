@@ -2,10 +2,8 @@ import { isoTime, systemClock } from '../lib/clock.ts';
 import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/console-token.ts';
 import { DAY_MS, UCAN_NONCE_BYTES, UCAN_TOKEN_CHARS_MAX } from '../lib/constants.ts';
 import { revokeToken as revocationOf } from '../lib/db/revocations.ts';
-import { createStore } from '../lib/db/store.ts';
 import { EVENT_CHANNELS } from '../lib/event.ts';
 import { createKeys } from '../lib/keys.ts';
-import { createMetrics } from '../lib/metrics.ts';
 import { systemRandom } from '../lib/random.ts';
 import { parseCid } from '../lib/ucan/cid.ts';
 import { covers, isCommand } from '../lib/ucan/command.ts';
@@ -13,8 +11,9 @@ import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
 import { mintDelegation } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
 import { type Arguments, needOption, UsageError } from './arguments.ts';
-import { openExisting } from './database.ts';
+import { printAnswer } from './print.ts';
 import { checkSettings, previewSettings } from './settings.ts';
+import { onStore } from './store.ts';
 
 /** Prints a token that opens an app's stream of events, made with the vault's own key; needs no running vault. */
 export async function mintToken(given: Arguments): Promise<number> {
@@ -23,7 +22,7 @@ export async function mintToken(given: Arguments): Promise<number> {
     throw new UsageError(`--channel is one of ${EVENT_CHANNELS.join(', ')}.`);
   const vault = { ...loadKeys(given), clock: systemClock, random: systemRandom };
   const minted = await mintConsoleToken(vault, { app: readApp(needOption(given, 'app')), channel });
-  return print(given, minted.token, minted);
+  return printToken(given, minted.token, minted);
 }
 
 /** Prints a delegation by which the holder of another key may make such tokens by itself. */
@@ -39,7 +38,7 @@ export async function delegateToken(given: Arguments): Promise<number> {
   const minted = await mintDelegation({ key, subject: key.did, audience, command, policy, expiresAt, nonce });
   const { token, cid } = minted;
   const ends = isoTime(minted.expiresAt ?? expiresAt);
-  return print(given, token, { token, cid, expires_at: ends, audience, command, policy });
+  return printToken(given, token, { token, cid, expires_at: ends, audience, command, policy });
 }
 
 /** Prints what a token says and what is wrong with it; ends with 1 when it would not be followed. The token comes from standard input when it is `-`. */
@@ -47,8 +46,7 @@ export async function inspect(given: Arguments): Promise<number> {
   const named = needOption(given, 'TOKEN');
   const text = named === '-' ? await readInput() : named;
   const inspection = await inspectToken(text.trim(), { now: systemClock.now(), verify: createVerify() });
-  if (given.options['json'] !== undefined) console.log(JSON.stringify(inspection, null, 2));
-  else console.log(describe(inspection));
+  printAnswer(given, inspection, () => describe(inspection));
   return inspection.valid ? 0 : 1;
 }
 
@@ -56,19 +54,10 @@ export async function inspect(given: Arguments): Promise<number> {
 export async function revoke(given: Arguments): Promise<number> {
   const cid = parseCid(needOption(given, 'CID'));
   if (cid === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
-  const config = checkSettings(previewSettings(given).settings);
-  const database = await openExisting(config);
-  try {
-    const { databaseMaxConnections: maxConnections } = config;
-    const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
-    const [written] = await db.write(...revocationOf(cid, systemClock.now()));
-    const isNew = (written?.rowsAffected ?? 0) > 0;
-    if (given.options['json'] !== undefined) console.log(JSON.stringify({ cid, revoked: true, new: isNew }, null, 2));
-    else console.log(`${cid}: ${isNew ? 'revoked' : 'was revoked already'}`);
-    return 0;
-  } finally {
-    database.close();
-  }
+  const [written] = await onStore(given, ({ db, clock }) => db.write(...revocationOf(cid, clock.now())));
+  const isNew = (written?.rowsAffected ?? 0) > 0;
+  printAnswer(given, { cid, revoked: true, new: isNew }, () => `${cid}: ${isNew ? 'revoked' : 'was revoked already'}`);
+  return 0;
 }
 
 /** The vault's own keys. Never made up here: a token by a key that no vault has would open nothing. */
@@ -111,12 +100,9 @@ async function readInput(): Promise<string> {
 }
 
 /** The token alone on standard output, so that it can be piped on. */
-function print<T extends { readonly expires_at: string }>(given: Arguments, token: string, all: T): number {
-  if (given.options['json'] !== undefined) console.log(JSON.stringify(all, null, 2));
-  else {
-    console.log(token);
-    console.error(`vault: valid until ${all.expires_at}`);
-  }
+function printToken<T extends { readonly expires_at: string }>(given: Arguments, token: string, all: T): number {
+  printAnswer(given, all, () => token);
+  if (given.options['json'] === undefined) console.error(`vault: valid until ${all.expires_at}`);
   return 0;
 }
 

@@ -25,12 +25,19 @@ export function readVars(flags: Vars, environment: Vars, configFile?: string): G
   ];
   const vars: Record<string, string> = {};
   const sources: Record<string, string> = {};
+  const faults: string[] = [];
   for (const name of SETTING_NAMES) {
-    const found = findFirst(name, levels, warnings);
-    if (!found) continue;
-    vars[name] = found.text;
-    sources[name] = found.source;
+    try {
+      const found = findFirst(name, levels, warnings);
+      if (!found) continue;
+      vars[name] = found.text;
+      sources[name] = found.source;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      faults.push(error.message);
+    }
   }
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { vars, sources, warnings };
 }
 

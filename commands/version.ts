@@ -1,7 +1,8 @@
 import { VERSION } from '../lib/version.ts';
+import { print } from './print.ts';
 
 /** Prints the release. */
 export function version(): number {
-  console.log(`vault ${VERSION}`);
+  print(`vault ${VERSION}`);
   return 0;
 }

@@ -14,6 +14,7 @@ import {
   type Delivery,
   type Outcome,
   queueDeliveries,
+  recallDeliveries,
   recordAttempt,
   selectDueDeliveries,
   selectWebhookState,
@@ -79,7 +80,9 @@ async function turn(vault: Services, startedAt: number): Promise<boolean> {
   report(vault, state, now);
   const isBehind = state.copied === null || (state.copied < state.newest && state.open < WEBHOOK_QUEUE_MAX);
   // The lease is asked for only when there is something to do: an idle vault costs the database one read a turn.
-  if ((!isBehind && state.due === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS))) return false;
+  if ((!isBehind && state.due === 0 && state.stray === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS)))
+    return false;
+  if (state.stray > 0) await db.write(recallDeliveries(now, now + WEBHOOK_GIVE_UP_MS));
   if (isBehind) {
     const room = Math.min(WEBHOOK_COPY_MAX, WEBHOOK_QUEUE_MAX - state.open);
     await db.write(startWebhooks(startedAt), ...queueDeliveries(now, now + WEBHOOK_GIVE_UP_MS, room));

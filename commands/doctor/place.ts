@@ -9,7 +9,7 @@ import { isLoopbackHost } from '../../lib/places.ts';
 import { isPublicAddress } from '../../lib/public-address.ts';
 import { callUpstream } from '../../lib/upstream.ts';
 import { KEY_FILES } from '../secrets.ts';
-import { type Check, type Finding, ok, warn } from './finding.ts';
+import { type Check, type Finding, fail, ok, warn } from './finding.ts';
 
 /** Who can read what belongs to the vault alone. */
 export function fileChecks({ dataDir }: Config): readonly Check[] {
@@ -34,13 +34,14 @@ export function networkChecks(config: Config, resolve = addressesOf): readonly C
 }
 
 function checkModes(dataDir: string): readonly Finding[] {
+  if (!existsSync(dataDir)) return [ok('files', `there is no DATA_DIR ${dataDir} yet: it is made at the first start`)];
   const modes = [
     [dataDir, 0o700],
     ...['vault.db', ...KEY_FILES].map((name) => [join(dataDir, name), 0o600] as const),
   ] as const;
   const there = modes.filter(([path]) => existsSync(path));
   const open = there.filter(([path]) => (statSync(path).mode & 0o077) !== 0);
-  const left = existsSync(dataDir) ? readdirSync(dataDir).filter((name) => DRAFT.test(name)) : [];
+  const left = readdirSync(dataDir).filter((name) => DRAFT.test(name));
   return [
     ...open.map(([path, mode]) => warn('files', `${path} can be read by others`, `chmod ${mode.toString(8)} ${path}`)),
     ...left.map((name) =>
@@ -113,12 +114,19 @@ async function checkWebhook(
   if (inside.length === 0) return [ok('webhooks', `${hostname} is public; nothing was posted`)];
   if (webhookAllowPrivate)
     return [ok('webhooks', `${hostname} is private, which WEBHOOK_ALLOW_PRIVATE allows; nothing was posted`)];
+  if (inside.length < addresses.length)
+    return [
+      warn(
+        'webhooks',
+        `${hostname} leads to private addresses besides public ones, to which alone is posted`,
+        'take the private ones out of its DNS',
+      ),
+    ];
   return [
-    {
-      check: 'webhooks',
-      state: 'fail',
-      text: `${hostname} leads to a private address, where none are posted`,
-      remedy: 'use a public receiver, or set WEBHOOK_ALLOW_PRIVATE=true',
-    },
+    fail(
+      'webhooks',
+      `${hostname} leads to a private address, where none are posted`,
+      'use a public receiver, or set WEBHOOK_ALLOW_PRIVATE=true',
+    ),
   ];
 }

@@ -1,5 +1,15 @@
 import { Database as Connection } from 'bun:sqlite';
-import { closeSync, existsSync, fsyncSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config.ts';
 import {
@@ -13,7 +23,7 @@ import {
 import { isBusy } from '../../lib/db/rollback.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { filePath, openServer } from '../database.ts';
-import { discard, draftOf } from '../durable.ts';
+import { discard, draftOf, isCode } from '../durable.ts';
 import { isEmbedded } from '../settings.ts';
 import { schemaVersion } from '../tables.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
@@ -27,12 +37,30 @@ export function storageChecks(config: Config): readonly Check[] {
     {
       name: 'database',
       remedy: 'restore a backup (vault restore), and look after the disk',
-      run: () => checkFile(path),
+      run: () => mayWrite(path) ?? checkFile(path),
     },
     ...(isThere
       ? [{ name: 'disk', remedy: `let the vault write to ${dirname(path)}`, run: () => checkDisk(path) }]
       : []),
   ];
+}
+
+/** SQLite needs the directory too, for its log. */
+function mayWrite(path: string): readonly Finding[] | undefined {
+  try {
+    accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
+    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    return [
+      fail(
+        'database',
+        `this user may not read and write ${path} and its directory`,
+        'run it as the user that the vault runs as, or chown both to it',
+      ),
+    ];
+  }
 }
 
 function checkFile(path: string): readonly Finding[] {

@@ -1,4 +1,4 @@
-import { SWEEP_ROWS_MAX, WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS } from '../constants.ts';
+import { SWEEP_ROWS_MAX, WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS, WEBHOOK_RETRY_MAX_MS } from '../constants.ts';
 import type { StoredEvent } from '../event.ts';
 import type { Row, Statement } from './database.ts';
 import { toEvent } from './events.ts';
@@ -21,12 +21,13 @@ export interface Delivery {
   readonly createdAt: number;
 }
 
-/** How far the events are copied (`copied` null before the first time, `newest` the last one kept), how many deliveries are open and due, and since when the oldest open one is. */
+/** How far the events are copied (`copied` null before the first time, `newest` the last one kept), how many deliveries are open, due, and set for a time that no pause leads to, and since when the oldest open one is. */
 export interface WebhookState {
   readonly newest: number;
   readonly copied: number | null;
   readonly open: number;
   readonly due: number;
+  readonly stray: number;
   readonly oldestAt: number | null;
 }
 
@@ -37,9 +38,10 @@ export function selectWebhookState(now: number): Statement {
       (SELECT event_id FROM webhook_cursor) AS copied,
       (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL) AS open,
       (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at <= :now) AS due,
+      (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at > :latest) AS stray,
       (SELECT created_at FROM webhook_deliveries WHERE event_id =
         (SELECT min(event_id) FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL)) AS oldest_at`,
-    args: { now },
+    args: { now, latest: latestAttempt(now) },
   };
 }
 
@@ -76,6 +78,18 @@ export function selectDueDeliveries(now: number, limit: number): Statement {
     sql: `SELECT * FROM webhook_deliveries WHERE next_attempt_at <= :now ORDER BY next_attempt_at, event_id LIMIT :limit`,
     args: { now, limit },
   };
+}
+
+/** Makes due what is not for longer than any pause: it was noted under a clock that has been set back since, and would be waited for in vain. */
+export function recallDeliveries(now: number, giveUpAt: number): Statement {
+  return {
+    sql: `UPDATE webhook_deliveries SET next_attempt_at = :now, give_up_at = :give_up_at WHERE next_attempt_at > :latest`,
+    args: { now, give_up_at: giveUpAt, latest: latestAttempt(now) },
+  };
+}
+
+function latestAttempt(now: number): number {
+  return now + 2 * WEBHOOK_RETRY_MAX_MS;
 }
 
 /** What became of an attempt; `at` when it is tried again. */
@@ -137,12 +151,13 @@ export function sweepDeliveries(now: number): Statement {
 
 /** The row of `selectWebhookState`, read. */
 export function toWebhookState(row: Row): WebhookState {
-  const { newest, copied, open, due, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
+  const { newest, copied, open, due, stray, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
   return {
     newest: Number(newest),
     copied: copied === null ? null : Number(copied),
     open: Number(open),
     due: Number(due),
+    stray: Number(stray),
     oldestAt: oldestAt === null ? null : Number(oldestAt),
   };
 }

@@ -8,6 +8,8 @@ const COMMANDS = {
   config: ['config', 'json'],
   'contracts deploy': ['dry-run', 'owner'],
   backup: ['FILE', 'with-secrets'],
+  'limits show': ['kind'],
+  'limits clear': ['kind'],
 };
 
 function parse(...argv: string[]) {
@@ -74,12 +76,19 @@ describe('a command line', () => {
     ['an unknown command, with the nearest one', ['sreve'], 'did you mean serve?'],
     ['half a command, with the other half', ['contracts'], 'did you mean contracts deploy?'],
     ['half a command before a flag', ['contracts', '--dry-run'], 'did you mean contracts deploy?'],
+    ['half of several commands, with all of them', ['limits'], 'vault limits is one of: limits show, limits clear.'],
+    ['a command like no other', ['xyzxyz'], 'Unknown command xyzxyz. Try vault --help.'],
     ['a flag of another command', ['serve', '--json'], 'Unknown flag --json'],
     ['a flag without its value', ['--port'], '--port needs a value'],
     ['a flag in place of a value', ['--port', '--host', '::1'], '--port needs a value'],
     ['a flag given twice', ['--port', '1', '--port=2'], '--port is given twice'],
     ['a value where there is none', ['config', '--json=yes'], '--json takes no value'],
-    ['a stray word', ['serve', 'now'], 'Unexpected argument'],
+    ['a stray word', ['serve', 'now'], 'Unexpected argument behind vault serve: flags look like'],
+    [
+      'a word behind a switch',
+      ['--webhook-allow-private', 'true'],
+      'Unexpected argument behind --webhook-allow-private: ',
+    ],
     ['an unknown short flag', ['-p'], 'Unexpected argument -p'],
     ['a name every object has', ['constructor'], 'Unknown command'],
     ['a flag every object has', ['--constructor', 'x'], 'Unknown flag'],

@@ -50,6 +50,46 @@ test('every shell is told every command, and every setting but the secrets', asy
   }
 });
 
+if (Bun.which('zsh')) {
+  describe('zsh, asked what may come next,', () => {
+    /** What the function hands to zsh's own `_describe` and `_arguments`, a word a line. */
+    const next = async (...words: string[]) => {
+      const path = join(folder.path, '_vault');
+      await Bun.write(path, await scriptOf('zsh'));
+      const line = `compdef() { : }; source ${path}; _describe() { print -l -- "\${(P@)2}" }; _arguments() { print -l -- "$CURRENT $words" "$@" }
+        words=(vault ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=$#words; _vault`;
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['zsh', '-f', '-c', line], { cwd: folder.path });
+      expect([exitCode, stderr.toString()]).toEqual([0, '']);
+      return stdout.toString().split('\n').filter(Boolean);
+    };
+
+    test('names commands with what they do, first words and second ones', async () => {
+      const first = [...new Set(Object.keys(COMMANDS).map((name) => name.split(' ')[0] ?? ''))];
+      expect((await next('')).map((line) => line.split(':')[0])).toEqual(first);
+      expect(await next('limits', '')).toEqual([
+        'show:shows how much of each limit is spent',
+        'clear:gives a limit back to whom it stops',
+      ]);
+    });
+
+    test('names the flags of the command, and the settings, with the words before it taken away', async () => {
+      const own = await next('limits', 'clear', '--k');
+      expect(own[0]).toBe('2 clear --k');
+      expect(own.slice(1, 6).map((spec) => spec.split(/[=[]/)[0])).toEqual([
+        '--kind',
+        '--key',
+        '--json',
+        '--config',
+        '--help',
+      ]);
+      expect(own.some((spec) => spec.startsWith('--base-url=['))).toBe(true);
+      expect(await next('restore', 'a')).toContain('1:the backup:_files');
+      expect((await next('completions', '')).at(1)).toBe('1:shell:(bash zsh fish)');
+      expect((await next('--data-d')).at(0)).toBe('2 vault --data-d');
+    });
+  });
+}
+
 if (Bun.which('bash')) {
   describe('bash, asked what may come next,', () => {
     let script: string;

@@ -48,6 +48,22 @@ describe('vault doctor', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
+  test('in an empty directory says that nothing is there yet, and counts no setting', async () => {
+    const { out } = await run(['doctor'], { LOG_LEVEL: 'warn', RPC_URL: NOWHERE });
+    expect(out).toContain('✓ settings   2 given, none at fault');
+    expect(out).toMatch(/✓ files +there is no DATA_DIR .*vault-data yet: it is made at the first start/);
+    expect(out).toMatch(/! database +there is none at .* yet\n +→ it is made at the first start/);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('names every file that is missing, each with what to do', async () => {
+    const { code, out } = await run(['doctor'], { SMTP_URL_FILE: 'smtp-url', TWILIO_AUTH_TOKEN_FILE: 'token' });
+    expect(code).toBe(1);
+    expect(out).toMatch(/✗ settings {2}SMTP_URL_FILE: smtp-url cannot be read \(ENOENT\)\.\n +→ put it right/);
+    expect(out).toMatch(/✗ settings {2}TWILIO_AUTH_TOKEN_FILE: token cannot be read \(ENOENT\)\.\n +→ put it right/);
+    expect(out).toContain('2 ✗');
+  });
+
   test('makes nothing, sends nothing, and shows no secret', async () => {
     const secret = 'hush-hush-hush';
     const vars = {
@@ -317,6 +333,8 @@ describe('the network', () => {
     expect(await leadingTo('10.0.0.7', { WEBHOOK_ALLOW_PRIVATE: 'true' })).toEqual([
       expect.stringContaining('ok hooks.example.com is private, which'),
     ]);
+    const mixed = await runChecks(networkChecks(configOf(webhook), async () => ['10.0.0.7', '8.8.8.8']));
+    expect(told(mixed, 'webhooks')).toEqual([expect.stringContaining('warn hooks.example.com leads to private')]);
     expect(await leadingTo('8.8.8.8')).toEqual(['ok hooks.example.com is public; nothing was posted']);
   });
 });

@@ -75,6 +75,21 @@ describe('vault export', () => {
     expect(readdirSync(folder.path).sort()).toEqual(['people.jsonl', 'vault-data']);
   });
 
+  test('on a full disk fails, and to a reader that has enough ends without a word', async () => {
+    register(1_234);
+    const shell = (line: string) =>
+      Bun.spawnSync(['sh', '-c', line, 'sh', process.execPath, join(import.meta.dir, '../../server.ts')], {
+        cwd: folder.path,
+        env: { PATH: process.env['PATH'] ?? '' },
+      });
+    const full = shell('"$@" export >/dev/full');
+    expect([full.exitCode, full.stderr.toString()]).toEqual([1, 'vault: ENOSPC: no space left on device, write\n']);
+    const left = shell('{ "$@" export; echo "ended with $?" >&2; } | true');
+    expect([left.stdout.toString(), left.stderr.toString()]).toEqual(['', 'ended with 1\n']);
+    const slow = shell('"$@" export 2>/dev/null | { sleep 1; wc -l; }');
+    expect(slow.stdout.toString().trim()).toBe('1234');
+  });
+
   test('refuses what is no id and a database that is not there', async () => {
     for (const id of ['-1', '1.5', 'x', '1e3', '99999999999999999999'])
       expect(await run('export', `--after=${id}`)).toMatchObject({ code: 2, out: '' });

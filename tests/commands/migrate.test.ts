@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -32,3 +32,18 @@ test('vault migrate says in one line why it cannot', async () => {
   expect(code).toBe(1);
   expect(err).toMatch(/^vault: Cannot open the database broken\.db: .*\n$/);
 });
+
+if (process.getuid?.() === 0) {
+  test('what the superuser makes in a directory belongs to who owns that', async () => {
+    const dataDir = join(folder.path, 'vault-data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    chownSync(dataDir, 12_345, 12_346);
+    expect((await runProgram(['migrate'], { cwd: folder.path })).code).toBe(0);
+    const made = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
+    expect(made.sort()).toEqual([
+      ['operator.secret', 12_345],
+      ['vault.db', 12_345],
+      ['vault.secret', 12_345],
+    ]);
+  });
+} else console.log('This is not the superuser: whom its files belong to is not tried.');

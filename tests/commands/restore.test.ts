@@ -264,7 +264,7 @@ test('a vault that starts while a restore replaces its database opens the new on
     starting = openLate();
     Bun.sleepSync(500);
   };
-  restoreEmbedded({ backup: at('a.backup'), target, isOverwrite: true, keep });
+  await restoreEmbedded({ backup: at('a.backup'), target, isOverwrite: true, keep });
   expect(await new Response(starting?.stdout).text()).toBe('3\n');
 });
 

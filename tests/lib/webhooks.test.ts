@@ -211,6 +211,43 @@ describe('a receiver that fails', () => {
     });
   });
 
+  test('is not waited for in vain when the clock was ahead and is set back', async () => {
+    const t = await start();
+    receiver.answer = () => new Response('no', { status: 500 });
+    await tell(t);
+    await t.work();
+    expect(receiver.received).toHaveLength(1);
+    const year = BigInt(t.clock.now() + 365 * DAY_MS);
+    await t.database.execute({
+      sql: 'UPDATE webhook_deliveries SET next_attempt_at = :year + 5000, give_up_at = :year + 86400000',
+      args: { year },
+    });
+    await t.work();
+    expect(receiver.received).toHaveLength(2);
+    const [row] = await t.rows('SELECT next_attempt_at, give_up_at FROM webhook_deliveries');
+    expect(Number(row?.['next_attempt_at'])).toBeLessThan(t.clock.now() + MINUTE_MS);
+    expect(Number(row?.['give_up_at'])).toBe(t.clock.now() + DAY_MS);
+  });
+
+  test('and is replaced by another one has what waits posted there', async () => {
+    const folder = temporaryFolder();
+    ends.push(folder.remove);
+    const vars = { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const first = await startVault(vars, { dir: folder.path });
+    receiver.answer = () => new Response('no', { status: 500 });
+    await first.work();
+    await tell(first);
+    await first.work();
+    await first.stop();
+    const other = startReceiver();
+    ends.push(() => other.stop());
+    await first.clock.advance(MINUTE_MS);
+    const t = await start({ WEBHOOK_URL: other.url }, { dir: folder.path, clock: first.clock });
+    await t.work();
+    expect([receiver.received.length, other.received.length]).toEqual([1, 1]);
+    expect(other.received[0]?.id).toBe(receiver.received[0]?.id ?? '');
+  });
+
   test('and recovers gets what it missed', async () => {
     const t = await start();
     receiver.answer = () => new Response(null, { status: 503 });

@@ -1,0 +1,88 @@
+import type { Described } from './help.ts';
+import { isOperand, OPTIONS } from './options.ts';
+
+type Pair = readonly [name: string, meaning: string];
+
+/** The completion function of zsh (zshcompsys(1)), to be sourced once compinit ran, or kept as `_vault` in a directory of `$fpath`. */
+export function zshScript(
+  commands: Readonly<Record<string, Described>>,
+  settings: readonly Pair[],
+  shells: readonly string[],
+): string {
+  const names = Object.keys(commands);
+  const groups = [...new Set(names.filter((name) => name.includes(' ')).map(firstWord))];
+  return `#compdef vault
+# zsh completion of vault, behind compinit: source <(vault completions zsh)
+_vault_settings=(
+${settings.map(([flag, meaning]) => `  ${quoted(`${flag}=[${described(meaning)}]:value:`)}`).join('\n')}
+)
+_vault() {
+  local -a words_of_vault
+  if (( CURRENT == 2 )) && [[ "$words[2]" != -* ]]; then
+    words_of_vault=(${[...new Set(names.map(firstWord))].map((word) => quoted(pair([word, commands[word]?.summary ?? secondNames(names, word)]))).join(' ')})
+    _describe command words_of_vault
+    return
+  fi
+  if (( CURRENT == 3 )) && [[ "$words[3]" != -* ]]; then
+    case "$words[2]" in
+${groups.map((group) => `      ${group}) words_of_vault=(${secondWords(commands, group)}); _describe command words_of_vault; return ;;`).join('\n')}
+    esac
+  fi
+  local key="$words[2]"
+  case "$key" in
+    ${groups.join('|')}) key="$words[2] $words[3]"; shift words; (( CURRENT-- )) ;;
+    -*) key=serve; words=(vault $words); (( CURRENT++ )) ;;
+  esac
+  shift words
+  (( CURRENT-- ))
+  case "$key" in
+${Object.entries(commands)
+  .map(([name, command]) => `    ${quoted(name)}) _arguments ${argumentsOf(command, shells)} ;;`)
+  .join('\n')}
+  esac
+}
+if [[ "$funcstack[1]" == _vault ]]; then _vault "$@"; else compdef _vault vault; fi`;
+}
+
+function firstWord(name: string): string {
+  return name.split(' ')[0] ?? name;
+}
+
+function secondNames(names: readonly string[], first: string): string {
+  return names
+    .filter((name) => name.startsWith(`${first} `))
+    .map((name) => name.slice(first.length + 1))
+    .join(', ');
+}
+
+function secondWords(commands: Readonly<Record<string, Described>>, group: string): string {
+  return Object.entries(commands)
+    .filter(([name]) => name.startsWith(`${group} `))
+    .map(([name, { summary }]) => quoted(pair([name.slice(group.length + 1), summary])))
+    .join(' ');
+}
+
+function argumentsOf({ options, usesSettings }: Described, shells: readonly string[]): string {
+  const specs = options.map((option) => {
+    const [written = '', meaning = ''] = OPTIONS[option] ?? [];
+    if (option === 'SHELL') return quoted(`1:shell:(${shells.join(' ')})`);
+    if (isOperand(option)) return quoted(`1:${described(meaning)}:${option === 'FILE' ? '_files' : ''}`);
+    const value = written.includes('<') ? `:value:${written.endsWith('<file>') ? '_files' : ''}` : '';
+    return quoted(`--${option}${value === '' ? '' : '='}[${described(meaning)}]${value}`);
+  });
+  return [...specs, ...(usesSettings ? ['$_vault_settings'] : [])].join(' ');
+}
+
+/** As `_describe` takes it. */
+function pair([name, meaning]: Pair): string {
+  return `${name}:${meaning}`;
+}
+
+/** Brackets and colons end a description. */
+function described(text: string): string {
+  return text.replace(/[[\]:\\]/g, '\\$&');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
