@@ -8,7 +8,7 @@ import { insertEvent, selectEventSpan } from './db/events.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from './db/registrations.ts';
 import { revokeToken } from './db/revocations.ts';
 import { badRequest } from './error.ts';
-import { DEFAULT_APP, EVENT_CHANNELS, eventOf } from './event.ts';
+import { DEFAULT_APP, EVENT_CHANNELS, type EventSpan, eventOf } from './event.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from './identifier.ts';
 import { parseCid } from './ucan/cid.ts';
 
@@ -66,10 +66,10 @@ export async function findRegistrations({ db }: Pick<Services, 'db'>, query: Reg
   return rows.map((row) => shownOf(row, identifier !== undefined));
 }
 
-/** The id of the newest event, 0 when there never was one. */
-export async function lastEventId({ db }: Pick<Services, 'db'>): Promise<number> {
+/** The ids of the oldest event kept and of the newest one there was, both 0 when there never was one. */
+export async function eventSpan({ db }: Pick<Services, 'db'>): Promise<EventSpan> {
   const [span] = await db.read(selectEventSpan());
-  return Number(span?.['newest'] ?? 0);
+  return { oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) };
 }
 
 /** An identifier may be named with its channel, which tells a handle from a phone number. */

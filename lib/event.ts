@@ -161,6 +161,12 @@ export interface StoredEvent {
   readonly data: string;
 }
 
+/** Where the events kept begin and end; the oldest is past the newest when all are gone. */
+export interface EventSpan {
+  readonly oldest: number;
+  readonly newest: number;
+}
+
 /** An event of this type, its data checked by the catalogue's own types. */
 export function eventOf<T extends EventType>(
   type: T,

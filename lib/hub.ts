@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { type Clock, sleep } from './clock.ts';
 import type { Config } from './config.ts';
 import { STREAM_RETRY_MS, STREAMS_MAX } from './constants.ts';
 import type { Store } from './db/database.ts';
@@ -44,6 +44,7 @@ export function createHub(parts: Parts): Hub {
     queueMax: parts.config.streamQueueEventsMax,
     rewound: streams.rewound,
     end: streams.end,
+    pause: () => sleep(parts.clock, 0),
     failed: (error) => parts.log({ level: 'warn', event: 'stream_failed', ...describeError(error) }),
   };
   const tail = createTail(parts, {
@@ -95,6 +96,7 @@ async function begin(
   if (one.ended) return;
   const { cursor, isRewound } = placeOf(after, Number(span['newest']), Number(span['oldest']));
   one.cursor = cursor;
+  one.newest = Number(span['newest']);
   one.controller?.enqueue(openFrame(cursor));
   if (isRewound) {
     streams.rewound();
@@ -141,6 +143,7 @@ function subscriberOf(asked: Omit<Subscription, 'after'>): Subscriber {
     seq: 0,
     newerSeq: 0,
     cursor: 0,
+    newest: 0,
     queue: [],
     missed: false,
     overflowed: false,

@@ -1,10 +1,17 @@
-import { isoTime } from './clock.ts';
-import { DAY_MS, HOUR_MS, LIMITS_SHOWN_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from './constants.ts';
+import { isoTime, sleep } from './clock.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  LIMITS_PAGE_MAX,
+  LIMITS_SHOWN_MAX,
+  WRONG_GUESSES_BLOCK_MS,
+  WRONG_GUESSES_MAX,
+} from './constants.ts';
 import type { Context } from './context.ts';
 import type { Row } from './db/database.ts';
 import { insertEvent } from './db/events.ts';
 import { type ClearableKind, insertClear } from './db/limit-clears.ts';
-import { clearGuesses, selectGuesses, selectLimitUse } from './db/limit-use.ts';
+import { clearGuesses, selectGuesses, selectLimitPage, selectLimitUse } from './db/limit-use.ts';
 import { badRequest } from './error.ts';
 import { DEFAULT_APP, eventOf, maskClient } from './event.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from './identifier.ts';
@@ -93,7 +100,7 @@ function bucketOf(kind: StoredLimit, key: string): string {
 }
 
 async function readUse(
-  { config, db }: Services,
+  { config, clock, db }: Services,
   kind: StoredLimit,
   key: string | undefined,
   now: number,
@@ -106,7 +113,10 @@ async function readUse(
   }
   const { max, windowMs } = limitOf(config, kind);
   const since = kind === 'registrations-per-ip' ? now : now - windowMs;
-  const rows = await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
+  const isLong = key === undefined && (kind === 'sends-per-ip' || kind === 'registrations-per-ip');
+  const rows = isLong
+    ? await readFullest({ db, clock }, kind, since)
+    : await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
   return rows.map((row) => {
     const used = Number(row['used']);
     const endsAt = Number(row['oldest']) + windowMs;
@@ -120,6 +130,26 @@ async function readUse(
       resets_at: kind === 'registrations-per-ip' && endsAt <= now ? null : isoTime(endsAt),
     };
   });
+}
+
+/** The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served while one is read. */
+async function readFullest(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  kind: 'sends-per-ip' | 'registrations-per-ip',
+  since: number,
+): Promise<readonly Row[]> {
+  let fullest: readonly Row[] = [];
+  for (let after = ''; ; await sleep(clock, 0)) {
+    const page = await db.read(selectLimitPage(kind, { since, after, limit: LIMITS_PAGE_MAX }));
+    fullest = [...fullest, ...page].sort(byUse).slice(0, LIMITS_SHOWN_MAX);
+    if (page.length < LIMITS_PAGE_MAX) return fullest;
+    after = String(page.at(-1)?.['key']);
+  }
+}
+
+/** The fullest first, then by key. */
+function byUse(a: Row, b: Row): number {
+  return Number(b['used']) - Number(a['used']) || (String(a['key']) < String(b['key']) ? -1 : 1);
 }
 
 function guessesOf(row: Row, key: string, now: number): LimitUse {

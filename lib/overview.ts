@@ -1,6 +1,6 @@
 import { isoTime } from './clock.ts';
 import type { Context } from './context.ts';
-import { EVENT_CHANNELS, EVENTS } from './event.ts';
+import { EVENT_CHANNELS, EVENTS, type EventSpan } from './event.ts';
 import { readFollower } from './indexer.ts';
 import type { Family, Labels } from './metrics.ts';
 import { VERSION } from './version.ts';
@@ -18,6 +18,8 @@ export interface Overview {
   readonly events: {
     readonly types: readonly string[];
     readonly channels: readonly string[];
+    /** Of the events kept; past `last_id` when all are gone. */
+    readonly first_id: number;
     readonly last_id: number;
   };
   readonly counters: {
@@ -46,8 +48,8 @@ export interface Overview {
 
 type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics' | 'readiness' | 'relay'>;
 
-/** Reads it all; `lastEventId` is the newest event's, 0 when there is none. Metrics are this process's own, relay and follower any process's. */
-export async function readOverview(vault: Services, lastEventId: number): Promise<Overview> {
+/** Reads it all but the `span` of events. Metrics are this process's own, relay and follower any process's. */
+export async function readOverview(vault: Services, span: EventSpan): Promise<Overview> {
   const { state, relay, follower } = await readState(vault);
   const families = new Map(vault.metrics.read().map((family) => [family.name, family]));
   const by = (name: string, label: string) => sumBy(families.get(name), (labels) => labels[label]);
@@ -57,7 +59,12 @@ export async function readOverview(vault: Services, lastEventId: number): Promis
     version: VERSION,
     live: vault.config.nextPublicHyperauthEnableLive,
     apps: ['default', ...vault.config.apps.filter((app) => app !== 'default')],
-    events: { types: Object.keys(EVENTS), channels: EVENT_CHANNELS, last_id: lastEventId },
+    events: {
+      types: Object.keys(EVENTS),
+      channels: EVENT_CHANNELS,
+      first_id: span.oldest,
+      last_id: span.newest,
+    },
     counters: {
       requests: sumBy(withoutConsole(families.get('vault_http_requests_total')), ({ status }) => `${status?.[0]}xx`),
       sends: by('vault_codes_sent_total', 'outcome'),

@@ -20,8 +20,9 @@ export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings
   const ends = new Map<number, Set<T>>();
   const endOf = new Map<T, number>();
 
-  const beatTimer = createAlarm(clock, () => {
-    const now = clock.now();
+  // A pause is a duration: a clock that is set back must not silence anybody.
+  const beatTimer = createAlarm(clock, clock.monotonic, beatMs, () => {
+    const now = clock.monotonic();
     for (const [one, at] of beats) {
       if (at > now) break;
       beats.delete(one);
@@ -31,7 +32,8 @@ export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings
     return beats.values().next().value;
   });
 
-  const endTimer = createAlarm(clock, () => {
+  // An end is a time of day, and the host's timers do not notice when the clock is set: it is looked at once a beat at least.
+  const endTimer = createAlarm(clock, clock.now, beatMs, () => {
     const now = clock.now();
     for (const [at, due] of ends) {
       if (at > now) continue;
@@ -43,7 +45,7 @@ export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings
 
   return {
     add(one, endsAt) {
-      const beatAt = clock.now() + beatMs;
+      const beatAt = clock.monotonic() + beatMs;
       beats.set(one, beatAt);
       beatTimer.atLatest(beatAt);
       const due = ends.get(endsAt) ?? new Set<T>();
@@ -66,8 +68,8 @@ export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings
   };
 }
 
-/** One timer that rings at the earliest time asked for; `ring` tells when it has to ring next. */
-function createAlarm(clock: Clock, ring: () => number | undefined) {
+/** One timer that rings at the earliest time asked for, by `read`, and after `mostMs` in any case; `ring` tells when it has to ring next. */
+function createAlarm(clock: Clock, read: () => number, mostMs: number, ring: () => number | undefined) {
   let setFor = Number.POSITIVE_INFINITY;
   let cancel = () => {};
   const stop = () => {
@@ -78,7 +80,7 @@ function createAlarm(clock: Clock, ring: () => number | undefined) {
     if (at >= setFor) return;
     cancel();
     setFor = at;
-    cancel = clock.after(Math.max(1, at - clock.now()), () => {
+    cancel = clock.after(Math.max(1, Math.min(mostMs, Math.ceil(at - read()))), () => {
       setFor = Number.POSITIVE_INFINITY;
       const next = ring();
       if (next !== undefined) atLatest(next);

@@ -1,5 +1,5 @@
 import { concat } from './bytes.ts';
-import { EVENTS_PAGE_MAX, STREAM_CHUNK_EVENTS_MAX } from './constants.ts';
+import { EVENTS_PAGE_MAX, EVENTS_SCANNED_MAX, STREAM_CHUNK_EVENTS_MAX } from './constants.ts';
 import type { Store } from './db/database.ts';
 import { selectEventsOf, toEvent } from './db/events.ts';
 import { controlFrame, type Frame, frameOf } from './frames.ts';
@@ -17,8 +17,10 @@ export interface Subscriber {
   /** Its place among all that were opened with the token; 0 until it is known, and the greatest of another's seen meanwhile. */
   seq: number;
   newerSeq: number;
-  /** The id of the last event it was given. */
+  /** All events of its up to this id were given to it. */
   cursor: number;
+  /** The id of the newest event when it was opened. */
+  newest: number;
   queue: Frame[];
   /** What did not fit the queue while a page was read. */
   missed: boolean;
@@ -37,6 +39,8 @@ export interface Host {
   /** Ends the stream behind its last frame. */
   readonly end: (one: Subscriber, last?: Uint8Array<ArrayBuffer>) => void;
   readonly failed: (error: unknown) => void;
+  /** Lets others have their turn. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Hands a subscriber an event: kept for it until its reader takes it, up to the queue's length. */
@@ -81,17 +85,25 @@ export function wants({ controller }: Subscriber): boolean {
   return (controller?.desiredSize ?? 0) > 0;
 }
 
-/** Reads on from the cursor; an incomplete page means that all that follows has come to the queue meanwhile. */
+/** Reads on from the cursor; an incomplete page of the last stretch means that all that follows has come to the queue meanwhile. */
 async function readPage(host: Host, one: Subscriber): Promise<void> {
-  const rows = await host.db.read(selectEventsOf(one.app, one.channels, one.cursor, EVENTS_PAGE_MAX));
+  const { app, channels, cursor: after } = one;
+  const stretchEnd = after + EVENTS_SCANNED_MAX;
+  // What is before the newest one at the opening was committed then, so that nothing more comes into this stretch.
+  const isFar = stretchEnd < one.newest;
+  const asked = { app, channels, after, ...(isFar ? { until: stretchEnd } : {}) };
+  const rows = await host.db.read(selectEventsOf(asked, EVENTS_PAGE_MAX));
+  if (isFar) await host.pause();
   one.reading = false;
   if (one.ended) return;
   give(
     one,
     rows.map((row) => frameOf(toEvent(row))),
   );
+  const isWhole = rows.length < EVENTS_PAGE_MAX;
+  if (isFar && isWhole) one.cursor = stretchEnd;
   const queued = one.queue.filter(({ id }) => id > one.cursor);
-  const isCurrent = rows.length < EVENTS_PAGE_MAX && !one.missed;
+  const isCurrent = !isFar && isWhole && !one.missed;
   one.queue = isCurrent ? queued : [];
   one.missed = false;
   if (isCurrent) one.mode = 'live';

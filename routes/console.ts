@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findRegistrations, issueToken, lastEventId, revoke } from '../lib/console.ts';
+import { eventSpan, findRegistrations, issueToken, revoke } from '../lib/console.ts';
 import { EVENT_CHANNELS } from '../lib/event.ts';
 import { clearLimit, STORED_LIMITS, showLimits } from '../lib/limit-report.ts';
 import { readOverview } from '../lib/overview.ts';
@@ -8,6 +8,9 @@ import { appName } from './events.ts';
 import { credentialIdText, didText, identifierText, optional, required, text, word } from './fields.ts';
 import { forOperator } from './guard.ts';
 import { get, post, type Row } from './route.ts';
+
+/** What is shown of events while the database is away. */
+const NO_EVENTS = { oldest: 0, newest: 0 };
 
 const limitKind = v.picklist(STORED_LIMITS, `Invalid kind. Must be of ${STORED_LIMITS.join(', ')}`);
 const eventChannel = v.picklist(EVENT_CHANNELS, `Invalid channel. Must be one of ${EVENT_CHANNELS.join(', ')}`);
@@ -55,7 +58,7 @@ const rows: readonly Row[] = [
 
   get('/v1/console/overview', {
     async handler({ vault }) {
-      return json(await readOverview(vault, await lastEventId(vault).catch(() => 0)));
+      return json(await readOverview(vault, await eventSpan(vault).catch(() => NO_EVENTS)));
     },
   }),
 ];

@@ -3,7 +3,7 @@ import { checkConsoleToken } from '../lib/console-token.ts';
 import type { Context } from '../lib/context.ts';
 import { findRevoked } from '../lib/db/revocations.ts';
 import { VaultError } from '../lib/error.ts';
-import { DEFAULT_APP, EVENT_CHANNELS, type EventChannel } from '../lib/event.ts';
+import { EVENT_CHANNELS, type EventChannel } from '../lib/event.ts';
 import { endedStream, type Subscription } from '../lib/hub.ts';
 import { describeError } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
@@ -32,14 +32,15 @@ export const eventRoutes: readonly Row[] = [
       last_event_id: optional(v.string()),
     },
     async handler({ vault, request, input }) {
-      const { app = DEFAULT_APP, channel: channels = EVENT_CHANNELS } = input;
+      // `X-Vault-App` names the app where the query does not.
+      const { app = vault.app, channel: channels = EVENT_CHANNELS } = input;
       const token = input.token ?? input.ucan ?? input.access_token ?? bearerOf(request);
       const rights = await readRights(vault, token, { app, channels });
       // HEAD must not take the stream over from whoever reads it.
       if (!rights || request.method === 'HEAD') return answer(endedStream());
       const { cid, cids, expiresAt } = rights;
       // The header comes from the browser's own reconnect, which repeats a query that is older.
-      const after = readLastId(request.headers.get('last-event-id') ?? input.last_event_id);
+      const after = readLastId(request.headers.get('last-event-id') || input.last_event_id);
       return answer(await vault.hub.open({ app, channels, cid, cids, expiresAt, after }));
     },
   }),

@@ -83,8 +83,9 @@ function refreshPanels(): void {
   for (const refresh of panels) void refresh();
 }
 
-function firstId({ events }: Overview): number {
-  return Math.max(0, events.last_id - EVENTS_BEFORE_MAX);
+/** Never before what is kept: nothing is missing from a list that has not begun. */
+function firstId({ events: { first_id, last_id } }: Overview): number {
+  return Math.max(0, first_id - 1, last_id - EVENTS_BEFORE_MAX);
 }
 
 function begin(lastId: number): void {

@@ -9,6 +9,7 @@ export interface Overview {
   readonly events: {
     readonly types: readonly string[];
     readonly channels: readonly string[];
+    readonly first_id: number;
     readonly last_id: number;
   };
   readonly counters: Readonly<Record<'requests' | 'sends' | 'verifications' | 'sessions' | 'registrations', Outcomes>>;

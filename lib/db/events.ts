@@ -13,10 +13,9 @@ interface Terms {
 
 /** Writes an event in the batch of the change it tells of; it leaves `changes()` at 1 or 0 for the statement behind it. */
 export function insertEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: Terms = {}): Statement {
-  const terms = [...(ifChanged ? ['changes() > 0'] : []), ...(when ? [when.sql] : [])];
+  const text = ifChanged ? INSERT_IF_CHANGED : INSERT;
   return {
-    sql: `INSERT INTO events (app, channel, type, at, data)
-      SELECT :event_app, :event_channel, :event_type, :event_at, :event_data${terms.length > 0 ? ` WHERE ${terms.join(' AND ')}` : ''}`,
+    sql: when ? `${text} ${ifChanged ? 'AND' : 'WHERE'} ${when.sql}` : text,
     args: {
       event_app: app,
       event_channel: EVENTS[type].channel,
@@ -29,6 +28,10 @@ export function insertEvent({ type, app, at, data }: NewEvent, { ifChanged = fal
   };
 }
 
+const INSERT = `INSERT INTO events (app, channel, type, at, data)
+  SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
+const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
+
 /** One part of `insertEvents`: an event for every row of `from` (FROM … WHERE …), its app and data as SQL over that row. */
 export interface EventRows {
   readonly type: EventType;
@@ -40,15 +43,20 @@ export interface EventRows {
 
 /** Writes an event for each row that a change is about to touch (or has touched), in one statement; `args` are those of the SQL. Needs `:now`. */
 export function insertEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
+  const sql = known.get(parts) ?? textOf(parts);
+  known.set(parts, sql);
+  return { sql, args, tells: true };
+}
+
+// The text is as long as a page: parts that are always the same list are put together once.
+const known = new WeakMap<readonly EventRows[], string>();
+
+function textOf(parts: readonly EventRows[]): string {
   const selects = parts.map(({ type, app, data, from }) => {
     const members = Object.entries(data).map(([name, sql]) => `'${name}', ${sql}`);
     return `SELECT ${app}, '${EVENTS[type].channel}', '${type}', :now, json_object(${members.join(', ')}) ${from}`;
   });
-  return {
-    sql: `INSERT INTO events (app, channel, type, at, data) ${selects.join(' UNION ALL ')}`,
-    args,
-    tells: true,
-  };
+  return `INSERT INTO events (app, channel, type, at, data) ${selects.join(' UNION ALL ')}`;
 }
 
 /** SQL of a masked identifier out of the column of its key; the same as `maskIdentifier`. */
@@ -74,17 +82,28 @@ export function selectEventSpan(): Statement {
   };
 }
 
+/** Which events are asked for: those of the app and the channels whose ids lie behind `after`. */
+interface EventsQuery {
+  readonly app: string;
+  readonly channels: readonly string[];
+  readonly after: number;
+  readonly until?: number;
+}
+
 /** The next events of all apps, oldest first. */
 export function selectEventsAfter(id: number, limit: number): Statement {
   return { sql: `SELECT * FROM events WHERE id > :after ORDER BY id LIMIT :limit`, args: { after: id, limit } };
 }
 
-/** The next events of one app and some channels, oldest first. */
-export function selectEventsOf(app: string, channels: readonly string[], after: number, limit: number): Statement {
+/** The next events of one app and some channels, oldest first; the last of them has at most the id `until`. */
+export function selectEventsOf(
+  { app, channels, after, until = Number.MAX_SAFE_INTEGER }: EventsQuery,
+  limit: number,
+): Statement {
   return {
-    sql: `SELECT * FROM events WHERE app = :app AND id > :after AND channel IN (SELECT value FROM json_each(:channels))
-      ORDER BY id LIMIT :limit`,
-    args: { app, after, limit, channels: JSON.stringify(channels) },
+    sql: `SELECT * FROM events WHERE app = :app AND id > :after AND id <= :until
+      AND channel IN (SELECT value FROM json_each(:channels)) ORDER BY id LIMIT :limit`,
+    args: { app, after, until, limit, channels: JSON.stringify(channels) },
   };
 }
 

@@ -12,6 +12,13 @@ const SPENT: Record<ClearableKind, string> = {
   'sponsorships-per-day': `SELECT '' AS key, sponsored_at AS spent_at FROM sponsorships WHERE sponsored_at > :since`,
 };
 
+/** Where a page of buckets begins, and how many it has. */
+interface PageQuery {
+  readonly since: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
 /** How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key` is given. */
 export function selectLimitUse(kind: ClearableKind, since: number, key: string | undefined, limit: number): Statement {
   return {
@@ -19,6 +26,15 @@ export function selectLimitUse(kind: ClearableKind, since: number, key: string |
       WHERE spent_at > ${clearedAt(kind, 'spent.key')}${key === undefined ? '' : ' AND key = :key'}
       GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
     args: { since, limit, ...(key === undefined ? {} : { key }) },
+  };
+}
+
+/** How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their number. */
+export function selectLimitPage(kind: 'sends-per-ip' | 'registrations-per-ip', query: PageQuery): Statement {
+  return {
+    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${SPENT[kind]}) AS spent
+      WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after GROUP BY key ORDER BY key LIMIT :limit`,
+    args: { ...query },
   };
 }
 

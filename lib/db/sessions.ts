@@ -34,32 +34,27 @@ const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifie
 
 /** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
 export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
-  return tellSessions('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`, {
-    identifier,
-    ip,
-    now,
-    per_ip: perIp,
-  });
+  return insertEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
 }
+
+const REPLACED = [sessionRows('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`)];
 
 /** Tells of the session that `insertSession`, just before in the batch, opened, if it did. */
 export function tellOpened({ identifier, now }: NewSession): Statement {
-  const opened = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
-  const parts = [sessionRows('session.created', opened), sessionRows('session.linked', `${opened} AND linked = 1`)];
-  return insertEvents(parts, { identifier, now });
+  return insertEvents(OPENED, { identifier, now });
 }
+
+const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
+const OPENED = [
+  sessionRows('session.created', OPENED_ROW),
+  sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`),
+];
 
 /** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. It is linked at once when the chain has its alias already. */
 export function insertSession(session: NewSession): Statement {
   const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
   return {
-    sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
-      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
-        WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
-      WHERE ${ADMITS}
-      ON CONFLICT (identifier) DO UPDATE SET
-        app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
-        created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`,
+    sql: INSERT_SESSION,
     args: {
       identifier,
       app,
@@ -73,6 +68,15 @@ export function insertSession(session: NewSession): Statement {
     },
   };
 }
+
+// Put together once: the engine finds a statement by its text, which costs more the newer the text is.
+const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+  SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
+    WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
+  WHERE ${ADMITS}
+  ON CONFLICT (identifier) DO UPDATE SET
+    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
+    created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`;
 
 /** Links the live sessions whose alias was registered for their DID in block `from` or later. */
 export function linkSessions(from: number, now: number, { sql, args }: Condition): readonly Statement[] {
@@ -107,14 +111,13 @@ const ALIAS_SINCE = `(alias_hash, did_hash) IN
 
 /** Why `insertSession` refused: `taken` 1 when the identifier is held, and the earliest lapse among the IP's sessions, null when all are linked. */
 export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
-  return {
-    sql: `SELECT
-      EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
-        OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
-      (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`,
-    args: { identifier, ip, now },
-  };
+  return { sql: SELECT_REFUSAL, args: { identifier, ip, now } };
 }
+
+const SELECT_REFUSAL = `SELECT
+  EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
+    OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
+  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`;
 
 /** Whether the identifier is linked to a DID, by a session or by a registration. */
 export function selectLinked(identifier: string): Statement {

@@ -13,12 +13,16 @@ export function cidText(cid: Uint8Array): string {
   return `z${Base58.fromBytes(cid)}`;
 }
 
+/** Whether a binary CID is one that a token can have. */
+export function isTokenCid(cid: Uint8Array): boolean {
+  return cid.length === HEAD.length + 32 && HEAD.every((byte, i) => byte === cid[i]);
+}
+
 /** The `zdpu…` form of a token's CID that is written in base58btc or base32 (`bafyrei…`); undefined of anything else. */
 export function parseCid(text: string): string | undefined {
   if (text.length > CID_CHARS_MAX) return undefined;
   const bytes = text.startsWith('z') ? fromBase58(text.slice(1)) : fromBase32(text);
-  const isToken = bytes.length === HEAD.length + 32 && HEAD.every((byte, i) => byte === bytes[i]);
-  return isToken ? cidText(bytes) : undefined;
+  return isTokenCid(bytes) ? cidText(bytes) : undefined;
 }
 
 const HEAD = Uint8Array.of(0x01, 0x71, 0x12, 0x20);

@@ -1,9 +1,10 @@
 // What a delegation and an invocation of UCAN 1.0 say. A member that is not known is refused: it may restrict.
+import { UCAN_PROOFS_MAX } from '../constants.ts';
 import { isDid } from '../did.ts';
-import { cidText } from './cid.ts';
+import { cidText, isTokenCid } from './cid.ts';
 import { isCommand } from './command.ts';
 import type { Envelope, Kind } from './envelope.ts';
-import { malformed } from './fault.ts';
+import { malformed, UcanError } from './fault.ts';
 import { cidOf, type Ipld, type IpldMap, isList, isMap } from './ipld.ts';
 import { type Policy, parsePolicy } from './policy.ts';
 
@@ -68,8 +69,17 @@ function readInvocation({ aud, sub, args, prf, iat, cause }: IpldMap) {
     subject: didOf('sub', sub),
     args: isMap(args) ? args : refuse('args'),
     notBefore: iat === undefined ? 0 : timeOf('iat', iat),
-    proofs: isList(prf) ? prf.map((proof) => cidText(cidOf(proof) ?? refuse('prf'))) : refuse('prf'),
+    proofs: isList(prf) ? readProofs(prf) : refuse('prf'),
   };
+}
+
+/** Counted and measured before they are written as text, which takes time by the square of a link's length. */
+function readProofs(links: readonly Ipld[]): readonly string[] {
+  if (links.length > UCAN_PROOFS_MAX) throw new UcanError('large', `more than ${UCAN_PROOFS_MAX} delegations`);
+  return links.map((proof) => {
+    const cid = cidOf(proof);
+    return cid && isTokenCid(cid) ? cidText(cid) : refuse('prf');
+  });
 }
 
 function didOf(name: string, value: Ipld | undefined): string {

@@ -70,8 +70,6 @@ export async function checkSignature(token: Delegation | Invocation, verify: Ver
 function resolve(tokens: readonly (Delegation | Invocation)[]) {
   const [invocation, ...others] = tokens.filter((token) => token.kind === 'inv');
   if (!invocation || others.length > 0) throw malformed('not exactly one invocation');
-  if (invocation.proofs.length > UCAN_PROOFS_MAX)
-    throw new UcanError('large', `more than ${UCAN_PROOFS_MAX} delegations`);
   const delegations = new Map(tokens.filter((token) => token.kind === 'dlg').map((token) => [token.cid, token]));
   const proofs = invocation.proofs.map((cid) => {
     const proof = delegations.get(cid);

@@ -69,6 +69,15 @@ if (chromium) {
       await c.page.waitForSelector('html[data-view="sign-in"]');
     });
 
+    test('a list that begins with the oldest event kept has no gap', async () => {
+      for (const name of ['a', 'b', 'c']) await send(name);
+      await t.rows(`DELETE FROM events WHERE id < 3`);
+      await signIn();
+      await until(c.ids, (ids) => ids.length === 2);
+      expect(await c.ids()).toEqual([3, 4]);
+      expect(await c.text('#lost')).toBe('');
+    });
+
     test('a tab that is asked to stays signed in over a reload', async () => {
       await c.page.click('#keep');
       await signIn();

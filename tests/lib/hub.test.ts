@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/sqlite.ts';
-import { EVENTS_PAGE_MAX, STREAM_POLL_MS } from '../../lib/constants.ts';
+import { EVENTS_PAGE_MAX, EVENTS_SCANNED_MAX, STREAM_POLL_MS } from '../../lib/constants.ts';
 import { insertEvent } from '../../lib/db/events.ts';
 import { migrate } from '../../lib/db/migrations.ts';
 import { revokeToken } from '../../lib/db/revocations.ts';
@@ -176,6 +176,23 @@ describe('a stream', () => {
     expect(beats()).toEqual([1, 1]);
   });
 
+  test('beats and ends though the clock is set', async () => {
+    const real = clock;
+    let setBy = 0;
+    clock = { ...real, now: () => real.now() + setBy };
+    one.hub.close();
+    one = startProcess();
+    const stream = await open({ expiresAt: real.now() + 120_000 });
+    stream.flow();
+    const beats = () => stream.frames.filter(({ comment }) => comment === 'heartbeat').length;
+    setBy = -3_600_000;
+    await real.advance(50_000);
+    expect([beats(), stream.state.ended]).toEqual([2, false]);
+    setBy = 3_600_000;
+    await real.advance(25_000);
+    expect([stream.state.ended, stream.notices().map(([name]) => name)]).toEqual([true, ['token-expired']]);
+  });
+
   test('ends with token-expired at the end of its token, at the exact edge', async () => {
     const expiresAt = clock.now() + 42_000;
     const stream = await open({ expiresAt });
@@ -301,6 +318,26 @@ describe('a reader that stands still', () => {
     await until(() => stream.ids().at(-1) === 3 * EVENTS_PAGE_MAX + 1_200);
     // However much came meanwhile, it is read from the table: there is nothing to overflow.
     expect([stream.ids(), stream.notices()]).toEqual([range(2, 3 * EVENTS_PAGE_MAX + 1_200), []]);
+  });
+});
+
+describe('a stream of a channel in which little happened', () => {
+  test('finds it among much of others, a stretch at a time, and what comes meanwhile', async () => {
+    const last = 3 * EVENTS_SCANNED_MAX;
+    // Few, and at the end of a stretch more than a page.
+    const isIts = (id: number) => id % 9_000 === 0 || Math.abs(id - EVENTS_SCANNED_MAX) <= EVENTS_PAGE_MAX;
+    await database.execute({
+      sql: `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${last})
+        INSERT INTO events (app, channel, type, at, data) SELECT 'default',
+          CASE WHEN id % 9000 = 0 OR abs(id - ${EVENTS_SCANNED_MAX}) <= ${EVENTS_PAGE_MAX} THEN 'audit' ELSE 'webhooks' END,
+          'code.sent', 0, '{}' FROM n`,
+      args: {},
+    });
+    const stream = await open({ after: 1 });
+    stream.flow();
+    await happen(1);
+    await until(() => stream.ids().at(-1) === last + 1);
+    expect(stream.ids()).toEqual([...range(1, last).filter(isIts), last + 1]);
   });
 });
 

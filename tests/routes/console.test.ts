@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { LIMITS_PAGE_MAX } from '../../lib/constants.ts';
 import { OPERATOR } from '../support/events.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -209,6 +210,27 @@ describe('limits', () => {
       { key: 'email:alice@example.com', used: 3 },
     ]);
     expect(await limitsOf({ kind: 'sends-per-ip', key: '203.0.113.8' })).toEqual([]);
+  });
+
+  test('the fullest of very many clients are found, page by page', async () => {
+    const many = 2 * LIMITS_PAGE_MAX + 5;
+    await t.call('POST /api/sessions', { handle: 'first', did: 'did:key:z6Mk' });
+    // One session each of the clients c1000 to c3004, and one more of every 500th.
+    await t.rows(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${many - 1})
+      INSERT INTO sessions (identifier, did, ip, created_at, expires_at)
+      SELECT 'handle:h' || i || 'x' || again.value, 'did:key:z6Mk', 'c' || (1000 + i), ${t.clock.now()}, ${t.clock.now() + 1_000}
+      FROM n, json_each('[0, 1]') AS again WHERE again.value = 0 OR i % 500 = 0`);
+    const shown: { key: string; used: number }[] = await limitsOf({ kind: 'registrations-per-ip' });
+    expect(shown).toHaveLength(100);
+    expect(shown.slice(0, 7).map(({ key, used }) => [key, used])).toEqual([
+      ['c1000', 2],
+      ['c1500', 2],
+      ['c2000', 2],
+      ['c2500', 2],
+      ['c3000', 2],
+      ['127.0.0.1', 1],
+      ['c1001', 1],
+    ]);
   });
 
   test.each([

@@ -206,6 +206,21 @@ describe('a token', () => {
     }
   });
 
+  test('is for the app of X-Vault-App where the query names none, if that is in APPS', async () => {
+    const token = await tokenOf(t, { app: 'shop' });
+    const stream = await openWith({ token }, { 'X-Vault-App': 'shop' });
+    await send('alice', { 'X-Vault-App': 'shop' });
+    await stream.until(1);
+    expect(who(stream)).toEqual(['a***@example.com']);
+    for (const [query, app] of [
+      [{ token }, 'other'],
+      [{ token, app: 'default' }, 'shop'],
+    ] as const) {
+      const { status, body } = await t.call('GET /v1/console/events', query, { 'X-Vault-App': app });
+      expect([status, body]).toEqual([403, { error: 'token_scope' }]);
+    }
+  });
+
   test('that is missing, not one, or over is 401 with its word', async () => {
     const token = await tokenOf(t);
     const asked = (query: Readonly<Record<string, string>>) => t.call('GET /v1/console/events', query);

@@ -81,10 +81,11 @@ for (const engine of engines()) {
         [5, 'audit'],
         [6, 'sessions'],
       ]);
-      const of = async (app: string, channels: readonly string[], after = 0, limit = 10) =>
-        (await db.read(selectEventsOf(app, channels, after, limit))).map(({ id }) => Number(id));
+      const of = async (app: string, channels: readonly string[], after = 0, limit = 10, bound = {}) =>
+        (await db.read(selectEventsOf({ app, channels, after, ...bound }, limit))).map(({ id }) => Number(id));
       expect(await of('default', ['audit'])).toEqual([1, 3, 4, 5]);
       expect(await of('default', ['audit'], 1, 2)).toEqual([3, 4]);
+      expect(await of('default', ['audit'], 0, 10, { until: 3 })).toEqual([1, 3]);
       expect(await of('default', ['sessions', 'credentials'])).toEqual([6]);
       expect(await of('shop', ['audit', 'sessions'])).toEqual([2]);
     });

@@ -194,6 +194,13 @@ describe('a chain', () => {
     expect(await verdictOf(pack([named, bytes]))).toBe('large');
   });
 
+  test('rests on delegations by their own kind of CID: no time is spent on another, however long', async () => {
+    for (const cid of [new Uint8Array(5_000).fill(255), cidBytes(new Uint8Array()).fill(0x55, 1, 2)]) {
+      const named = await forge(vault, 'inv', { ...payload(), prf: [link(cid)] });
+      expect(await verdictOf(pack([named]))).toBe('malformed');
+    }
+  });
+
   test('takes delegations that nobody names as if they were not there', async () => {
     const [own, other] = [await invoke(), await delegate({ audience: carol.did })];
     expect(await verdictOf(pack([own.bytes, other.bytes]))).toBe('ok');
