@@ -4,13 +4,17 @@ import { retryBusy } from './rollback.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
 
 /**
- * Brings the tables up to date and returns what this call applied. Any number of processes may start it at once on one database: each
- * migration is one batch that begins by recording its version, so all but one of them are rolled back. Throws what `pendingMigrations` throws.
+ * Brings the tables up to date and returns what this call applied. Any number of processes may start it at once on one database: a batch
+ * begins by recording its versions, so all but one of them are rolled back. Throws what `pendingMigrations` throws.
  */
 export async function migrate(database: Database, clock: Clock, list = MIGRATIONS): Promise<readonly Migration[]> {
+  const pending = await retryBusy(clock, () => pendingMigrations(database, list));
+  // All in one commit, since each costs a wait for the disk.
+  if (pending.length === 0 || (await apply(database, clock, pending).catch(() => false))) return pending;
+  // One is faulty, or somebody else applied some meanwhile: one by one keeps those before it, and finds out.
   const applied: Migration[] = [];
   for (const migration of await retryBusy(clock, () => pendingMigrations(database, list))) {
-    if (await apply(database, clock, migration)) applied.push(migration);
+    if (await apply(database, clock, [migration])) applied.push(migration);
   }
   return applied;
 }
@@ -28,19 +32,20 @@ export async function pendingMigrations(database: Database, list = MIGRATIONS): 
   return list.filter(({ version }) => !applied.has(version));
 }
 
-/** False when another process applied it first. */
-async function apply(database: Database, clock: Clock, migration: Migration): Promise<boolean> {
-  const record = {
-    sql: `INSERT INTO migrations (version, name, applied_at) VALUES (:version, :name, :now)`,
-    args: { version: BigInt(migration.version), name: migration.name, now: BigInt(clock.now()) },
-  };
-  const changes = migration.statements.map((sql) => ({ sql, args: {} }));
+/** False when another process applied some of them first. */
+async function apply(database: Database, clock: Clock, migrations: readonly Migration[]): Promise<boolean> {
+  const now = BigInt(clock.now());
+  const statements = migrations.flatMap(({ version, name, statements: changes }) => [
+    { sql: INSERT_MIGRATION, args: { version: BigInt(version), name, now } },
+    ...changes.map((sql) => ({ sql, args: {} })),
+  ]);
   try {
-    await retryBusy(clock, () => database.batch([CREATE_MIGRATIONS, record, ...changes], 'write'));
+    await retryBusy(clock, () => database.batch([CREATE_MIGRATIONS, ...statements], 'write'));
     return true;
   } catch (error) {
-    // The recorded version decides, also when the answer was lost after the commit.
-    if ((await appliedVersions(database)).has(migration.version)) return false;
+    // The recorded versions decide, also when the answer was lost after the commit.
+    const applied = await appliedVersions(database);
+    if (migrations.some(({ version }) => applied.has(version))) return false;
     throw error;
   }
 }
@@ -60,6 +65,8 @@ const CREATE_MIGRATIONS = {
   ) STRICT`,
   args: {},
 };
+
+const INSERT_MIGRATION = `INSERT INTO migrations (version, name, applied_at) VALUES (:version, :name, :now)`;
 
 const FIND_MIGRATIONS = {
   sql: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,

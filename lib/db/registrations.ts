@@ -42,7 +42,9 @@ export interface Registration extends Claim {
 type Leased = Pick<Registration, 'id' | 'nextCheckAt'>;
 
 /** True of a live registration that shares something unique with the claim. Needs `:identifier`, `:did`, `:credential_id`. */
-export const CONTENDS = `status <> 'failed' AND (identifier = :identifier OR did = :did OR credential_id = :credential_id)`;
+// The status stands in each part: the indexes are of live rows alone, and one that stood before the parts would make it read the whole table.
+export const CONTENDS = `(identifier = :identifier AND status <> 'failed' OR did = :did AND status <> 'failed'
+  OR credential_id = :credential_id AND status <> 'failed')`;
 
 /** The live registrations that share the claim's identifier, DID or credential: at most three rows. */
 export function selectContenders({ identifier, did, credentialId }: Claim): Statement {

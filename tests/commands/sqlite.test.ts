@@ -70,6 +70,29 @@ test('arguments that do not fit the text are refused, as a libSQL server refuses
   database.close();
 });
 
+test('parameters keep their value and kind wherever they stand, and text that looks like one stays text', async () => {
+  const database = openSqlite(fileNamed('parameters.db'));
+  await database.execute({ sql: 'CREATE TABLE things (key TEXT, n INTEGER) STRICT', args: {} });
+  const thing = { key: '007', n: 2n ** 53n };
+  await database.execute({ sql: 'INSERT INTO things (key, n) VALUES (:key, :n)', args: thing });
+  const [row] = (
+    await database.execute({
+      sql: `SELECT key, n = :n AS same, ':key it''s :n' AS text, typeof(:key) AS kind, - :one AS minus, typeof(:none) AS none
+        FROM things WHERE key = :key AND n >= :n - :one ORDER BY n LIMIT :one`,
+      args: { key: '007', n: 2n ** 53n, one: 1n, none: null },
+    })
+  ).rows;
+  expect(row).toEqual({
+    key: '007',
+    same: 1,
+    text: ":key it's :n",
+    kind: 'text',
+    minus: -1,
+    none: 'null',
+  });
+  database.close();
+});
+
 test('a column added later is seen by a statement that was prepared before', async () => {
   const database = openSqlite(fileNamed('altered.db'));
   const select = { sql: 'SELECT * FROM things', args: {} };
