@@ -1,7 +1,7 @@
 /** The payment handler (W3C Payment Handler API, Payment Method Manifest): how browsers find it, and what its pages read. */
 import * as v from 'valibot';
 import { offer, readMarket } from '../lib/chain/fees.ts';
-import { readHolding, readToken } from '../lib/chain/token.ts';
+import { readDeposit, readHolding, readToken } from '../lib/chain/token.ts';
 import type { Context } from '../lib/context.ts';
 import { VaultError } from '../lib/error.ts';
 import { type Answer, json } from './answer.ts';
@@ -113,7 +113,9 @@ export const payRoutes: readonly Row[] = [
       const { symbol, decimals, isListed: listed } = token;
       const about = { token: input.token, symbol, decimals, listed };
       if (input.account === undefined) return json(about);
-      return json({ ...about, balance: String(await readHolding(vault, token, input.account)) });
+      const balance = String(await readHolding(vault, token, input.account));
+      if (token.contract !== undefined) return json({ ...about, balance });
+      return json({ ...about, balance, deposit: String(await readDeposit(vault, input.account)) });
     },
   }),
 

@@ -18,6 +18,8 @@ export interface Token {
   readonly decimals: number;
   readonly listed: boolean;
   readonly balance: bigint;
+  /** Of `native`: what the account has paid in at the EntryPoint, which fees are taken from first. */
+  readonly deposit: bigint;
 }
 
 /** Fees per unit of gas. */
@@ -58,8 +60,11 @@ export function readConfig(): Promise<Config> {
 
 /** Throws `RefusedError` where no token is. */
 export async function readToken(token: string, account: string): Promise<Token> {
-  const found = await get<Omit<Token, 'balance'> & { balance: string }>('/pay/token', { token, account });
-  return { ...found, balance: BigInt(found.balance) };
+  const found = await get<Omit<Token, 'balance' | 'deposit'> & { balance: string; deposit?: string }>('/pay/token', {
+    token,
+    account,
+  });
+  return { ...found, balance: BigInt(found.balance), deposit: BigInt(found.deposit ?? '0') };
 }
 
 /** Today's fees. */

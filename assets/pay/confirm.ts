@@ -11,7 +11,7 @@ import { createAccount, findAccount, NoAccountError, PasskeyError } from './pass
 import { approve, awaitReceipt, detailsOf, EndedError, type Quote, quote, recall, SpentError, submit } from './pay.ts';
 import { type Payment, RequestError, readPayment } from './request.ts';
 import { writeReview } from './review.ts';
-import { findPaymentOf, keepAccount, readAccounts, type StoredPayment, sweepPayments } from './store.ts';
+import { checkMemory, findPaymentOf, keepAccount, MemoryError, readAccounts, type StoredPayment } from './store.ts';
 import { element, onArmedPress, onPress, showPart, step, toggle, write } from './view.ts';
 import type { Problem } from './words.ts';
 
@@ -25,6 +25,8 @@ interface Session {
   ended: boolean;
   /** The signature is on its way: nothing ends it any more. */
   committed: boolean;
+  /** Counts what the person was shown: an approval that waits is void once they chose another account, or left. */
+  turn: number;
 }
 
 /** What it takes to follow a payment that was signed. */
@@ -47,8 +49,8 @@ async function start(): Promise<void> {
     now: Date.now(),
     keccak256: enclave.keccak256,
   });
-  const session = openSession({ channel, config, enclave, payment, ended: false, committed: false });
-  await sweepPayments(Date.now());
+  const session = openSession({ channel, config, enclave, payment, ended: false, committed: false, turn: 0 });
+  await checkMemory();
   await proceed(session);
 }
 
@@ -94,9 +96,12 @@ async function review(session: Session, pinned?: Account, notice?: string): Prom
   const accounts = pinned ? [pinned] : await readAccounts();
   const [account] = accounts;
   if (!account) return setUp(session);
+  const turn = ++session.turn;
+  const isOver = () => session.ended || session.turn !== turn;
+  if (isOver()) return;
   showPart('loading');
   let current = await quote(session.payment, account, session.config);
-  if (session.ended) return;
+  if (isOver()) return;
   const show = (given: Quote, words?: string) => {
     current = given;
     writeReview(session.payment, given, session);
@@ -107,14 +112,16 @@ async function review(session: Session, pinned?: Account, notice?: string): Prom
     onArmedPress('approve', () => void guard(confirm, () => proceed(session)));
   };
   const confirm = async () => {
+    if (isOver()) return;
     if (Date.now() - current.at > QUOTE_MS) {
       const fresh = await quote(session.payment, current.account, session.config);
+      if (isOver()) return;
       if (fresh.lacks || fresh.fee > current.fee) return show(fresh, 'The fee or the balance has changed.');
       current = fresh;
     }
     await pay(session, current, (words) => show(current, words));
   };
-  onPress('cancel', () => leave('cancelled', channel));
+  onPress('cancel', () => giveUp(session));
   onPress('other', () => setUp(session));
   show(current, notice);
 }
@@ -126,6 +133,7 @@ function writeAccounts(session: Session, accounts: readonly Account[], chosen: A
   select.value = chosen.credentialId;
   toggle('account', accounts.length > 1);
   select.onchange = () => {
+    session.turn++;
     const other = accounts.find(({ credentialId }) => credentialId === select.value);
     const change = () => (other ? keepAccount(other) : Promise.resolve()).then(() => review(session));
     void guard(change, () => review(session));
@@ -133,6 +141,7 @@ function writeAccounts(session: Session, accounts: readonly Account[], chosen: A
 }
 
 function setUp(session: Session, notice?: string): void {
+  session.turn++;
   write('setup-notice', notice);
   showPart('setup');
   const use = (open: () => Promise<Account>) => async () => {
@@ -151,7 +160,13 @@ function setUp(session: Session, notice?: string): void {
   const find = use(() => findAccount(session.config.rpId, session.enclave));
   onPress('create', () => void guard(create, again));
   onPress('find', () => void guard(find, again));
-  onPress('setup-cancel', () => leave('cancelled', channel));
+  onPress('setup-cancel', () => giveUp(session));
+}
+
+/** What is still on its way to an approval ends with it. */
+function giveUp(session: Session): void {
+  session.ended = true;
+  leave('cancelled', channel);
 }
 
 async function pay(session: Session, current: Quote, back: (words: string) => void): Promise<void> {
@@ -165,7 +180,8 @@ async function pay(session: Session, current: Quote, back: (words: string) => vo
   } catch (error) {
     if (session.ended) return;
     if (error instanceof PasskeyError) return back('Your passkey was not used. Nothing was paid.');
-    if (error instanceof UnreachableError && session.committed) return offerRetry(session);
+    // Trying again looks at what became of it, and sends the very same operation.
+    if (error instanceof UnreachableError && session.committed) return problem('unknown', () => proceed(session));
     throw error;
   }
 }
@@ -208,11 +224,6 @@ function showProgress(current: 'sign' | 'send' | 'block'): void {
   step(current);
 }
 
-/** Looks at what became of it and sends the very same operation again. */
-function offerRetry(session: Session): void {
-  problem('unknown', () => proceed(session));
-}
-
 function problem(of: Problem, again?: () => Promise<void>, detail?: string): void {
   showProblem(of, { channel, again: again && (() => void guard(again, again)), detail });
 }
@@ -224,6 +235,7 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
   } catch (error) {
     if (error instanceof RequestError) problem(error.fault);
     else if (error instanceof NoRequestError) problem('no_request');
+    else if (error instanceof MemoryError) problem('no_memory', again);
     else if (error instanceof EndedError) problem('expired');
     else if (error instanceof SpentError) problem(error.message === 'other terms' ? 'other_terms' : 'spent');
     else if (error instanceof UnreachableError) problem('down', again);

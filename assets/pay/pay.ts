@@ -70,8 +70,17 @@ export async function quote(payment: Payment, account: Account, config: Config):
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
   const operation = await withSponsor(draft, entryPoint);
   const fee = feeOf(operation);
-  const spent = payment.token === 'native' ? payment.amount : 0n;
-  return { ...about, fee, lacks: ether.balance < spent + fee ? 'fee' : undefined, operation };
+  return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
+}
+
+/** The EntryPoint takes a fee from the account's deposit, and only what is missing there from its ether, before the transfer. */
+export function lacksFee(
+  { token, amount }: Pick<Payment, 'token' | 'amount'>,
+  fee: bigint,
+  { balance, deposit }: Pick<Token, 'balance' | 'deposit'>,
+): boolean {
+  const missing = fee > deposit ? fee - deposit : 0n;
+  return balance < missing + (token === 'native' ? amount : 0n);
 }
 
 /** Without a sponsor the account pays; what would fail on-chain is refused by both. */

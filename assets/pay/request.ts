@@ -103,19 +103,23 @@ export function nameOf({ asker, id }: Payment): string {
   return JSON.stringify(['vault/pay/v1', origin, frame, id]);
 }
 
-/** Text that a stranger wrote, without what would not be seen or would turn what stands beside it: controls, marks of direction, line breaks. */
+/**
+ * Text that a stranger wrote, without what would not be seen or would turn or cover what stands beside it: controls, marks of direction, line
+ * breaks, towers of accents.
+ */
 export function printable(text: string, max = LABEL_CHARS_MAX): string {
   return text
     .toWellFormed()
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/(\p{M}{2})\p{M}+/gu, '$1')
     .slice(0, max);
 }
 
 function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
   const [first, ...others] = data;
   if (typeof first !== 'object' || first === null || Array.isArray(first)) throw new RequestError('no_data');
-  const text = JSON.stringify(first);
-  if (others.some((other) => JSON.stringify(other) !== text)) throw new RequestError('several_data');
+  // One alone is not written out: a popup's opener may send what JSON cannot say.
+  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) throw new RequestError('several_data');
   return first as Readonly<Record<string, unknown>>;
 }
 
@@ -168,7 +172,10 @@ function readLabel(value: unknown): string | undefined {
 function readTotal(value: unknown): Total | undefined {
   const record = (value ?? {}) as { readonly label?: unknown; readonly amount?: unknown; readonly currency?: unknown };
   const amount = (record.amount ?? value ?? {}) as { readonly currency?: unknown; readonly value?: unknown };
-  if (typeof amount.currency !== 'string' || typeof amount.value !== 'string') return undefined;
+  const { currency, value: sum } = amount;
+  // Browsers demand as much; the opener of a popup and the maker of a link could write anything, into a sentence of ours.
+  if (typeof currency !== 'string' || !/^[A-Za-z]{2,16}$/.test(currency)) return undefined;
+  if (typeof sum !== 'string' || !/^-?\d{1,40}(?:\.\d{1,40})?$/.test(sum)) return undefined;
   const label = typeof record.label === 'string' ? printable(record.label) : '';
-  return { label, currency: printable(amount.currency, 16), value: printable(amount.value, 40) };
+  return { label, currency, value: sum };
 }

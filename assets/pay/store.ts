@@ -79,16 +79,36 @@ export async function updatePayment(
   return changed;
 }
 
-/** Forgets a payment that was signed and never sent. */
+/** Forgets a payment that was signed and never sent; one that another tab has sent meanwhile stays. */
 export async function dropPayment(name: string): Promise<void> {
-  await run('payments', 'readwrite', (store) => store.delete(name));
+  await run('payments', 'readwrite', (store) => {
+    const found = store.get(name);
+    found.onsuccess = () => {
+      if ((found.result as StoredPayment | undefined)?.state === 'signed') store.delete(name);
+    };
+    return found;
+  });
+}
+
+/** This browser remembers nothing here, as some do in private windows: nothing may be signed, since it could be paid again from another account. */
+export class MemoryError extends Error {
+  override readonly name = 'MemoryError';
+}
+
+/** Throws `MemoryError` when nothing can be remembered. */
+export async function checkMemory(): Promise<void> {
+  try {
+    await sweepPayments(Date.now());
+  } catch (cause) {
+    throw new MemoryError('no IndexedDB', { cause });
+  }
 }
 
 /** Forgets payments that are over and old; one that may be under way is kept for good. */
-export async function sweepPayments(now: number): Promise<void> {
+async function sweepPayments(now: number): Promise<void> {
   const all = await run<StoredPayment[]>('payments', 'readonly', (store) => store.getAll());
   const over = all.filter(({ state, changedAt }) => state !== 'sent' && changedAt < now - PAYMENT_KEEP_MS);
-  for (const { name } of over) await dropPayment(name);
+  for (const { name } of over) await run('payments', 'readwrite', (store) => store.delete(name));
 }
 
 const DATABASE = 'vault-pay';
@@ -107,7 +127,7 @@ async function run<T>(
   return request.result as T;
 }
 
-function open(): Promise<IDBDatabase> {
+async function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, VERSION);
   request.onupgradeneeded = () => {
     request.result.createObjectStore('accounts', { keyPath: 'credentialId' });

@@ -18,7 +18,7 @@ export function showPart(part: Part): void {
   for (const name of PARTS) element(name).hidden = name !== part;
   const heading = element(part).querySelector('h1');
   heading?.focus();
-  say(heading?.textContent ?? '');
+  say((heading ?? element(part)).textContent?.trim() ?? '');
 }
 
 /** The part that is shown. */

@@ -12,6 +12,7 @@ export type Problem =
   | 'other_terms'
   | 'aborted'
   | 'cancelled'
+  | 'no_memory'
   | 'unexpected';
 
 const NOTHING = 'Nothing was paid.';
@@ -52,5 +53,9 @@ export const PROBLEMS: Readonly<Record<Problem, readonly [string, string]>> = {
   other_terms: ['This cannot be paid', `The shop used the id of another payment that you approved. ${NOTHING}`],
   aborted: ['The shop took its request back', NOTHING],
   cancelled: ['Cancelled', NOTHING],
+  no_memory: [
+    'This window remembers nothing',
+    `A payment must not be forgotten on its way. ${NOTHING} Leave private browsing, or allow this site to keep data, and try again.`,
+  ],
   unexpected: ['Something went wrong', 'Close this window and look at your balance before you try again.'],
 };

@@ -45,4 +45,4 @@ export function formatUnits(amount: bigint, decimals: number): string {
 }
 
 /** Selector of `balanceOf(address)` (ERC-20). */
-const BALANCE_OF = '0x70a08231';
+export const BALANCE_OF = '0x70a08231';

@@ -3,12 +3,12 @@ import { fromHex } from '../bytes.ts';
 import type { Config } from '../config.ts';
 import { TOKEN_SYMBOL_CHARS_MAX } from '../constants.ts';
 import { badRequest } from '../error.ts';
-import { readBalance, type Token } from './balance.ts';
+import { BALANCE_OF, readBalance, type Token } from './balance.ts';
 import { type Rpc, rpcErrorOf } from './rpc.ts';
-import { findWords } from './view.ts';
+import { addressWord, findWords } from './view.ts';
 
 interface Chain {
-  readonly config: Pick<Config, 'chainId' | 'usdcAddress'>;
+  readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'entryPointAddress'>;
   readonly rpc: Rpc;
 }
 
@@ -35,6 +35,15 @@ export async function readToken({ config, rpc }: Chain, name: string): Promise<P
 /** What an account holds of it, in its smallest unit. Throws 502 `rpc_error`. */
 export function readHolding({ rpc }: Chain, token: PayToken, account: string): Promise<bigint> {
   return readBalance(rpc, token, account);
+}
+
+/** What an account has paid in at the EntryPoint for fees, in wei; 0 where there is no EntryPoint. Throws 502 `rpc_error`. */
+export async function readDeposit({ config, rpc }: Chain, account: string): Promise<bigint> {
+  const { chainId, entryPointAddress: to } = config;
+  if (!to) return 0n;
+  // ERC-4337 names it `balanceOf`, as ERC-20 does.
+  const [word = '0'] = (await findWords(rpc, chainId, { to, data: `${BALANCE_OF}${addressWord(account)}` }, 1)) ?? [];
+  return BigInt(`0x${word}`);
 }
 
 /** Selectors of `decimals()` and `symbol()`. */

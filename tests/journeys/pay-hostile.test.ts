@@ -7,6 +7,7 @@ import { chromium } from '../support/browser.ts';
 import {
   awaitSelector,
   buy,
+  closeWindows,
   confirmWindow,
   createPasskeys,
   makeAccount,
@@ -40,7 +41,7 @@ if (chromium) {
   afterEach(async () => {
     world.upstream.set();
     await shop.close();
-    for (const page of await world.own.browser.pages()) if (page.url().includes('/pay/')) await page.close();
+    await closeWindows(world);
   });
 
   let payees = 0xb0b0000;
@@ -62,7 +63,7 @@ if (chromium) {
     const PAYEE = '0x00000000000000000000000000000000000A11cE';
     const result = (page: Page) =>
       page
-        .waitForFunction(() => document.getElementById('result')?.textContent, { timeout: 12_000 })
+        .waitForFunction(() => document.getElementById('result')?.textContent, { timeout: 20_000 })
         .then((handle) => handle.jsonValue());
 
     test.each([
@@ -243,29 +244,44 @@ if (chromium) {
   });
 
   describe('an opener', () => {
-    /** Opens a popup from the shop, which keeps every message it gets. */
-    const openPopup = async (from: Page, origin: string): Promise<Page> => {
+    /**
+     * Opens a popup from the shop, which keeps every message it gets and sends `request` as soon as the page is ready: before that nobody
+     * hears it, and the page waits for it no longer than a few seconds.
+     */
+    const openPopup = async (from: Page, origin: string, request?: object, name = 'vault-pay'): Promise<Page> => {
       await from.bringToFront();
       await from.evaluate(
-        (url) => {
+        (url, message, target) => {
           const all: unknown[] = [];
-          const popup = window.open(url, 'vault-pay', 'popup');
+          const popup = window.open(url, target, 'popup');
           Object.assign(window, { popup, heard: all });
-          addEventListener('message', ({ data }) => all.push(data));
+          addEventListener('message', ({ data }) => {
+            all.push(data);
+            if (message && data.type === 'ready') popup?.postMessage(message, '*');
+          });
         },
         `${world.origin}/pay/confirm?mode=popup&origin=${encodeURIComponent(origin)}`,
+        request ?? null,
+        name,
       );
       return confirmWindow(world, passkeys);
     };
     const say = (from: Page, message: object | string) =>
       from.evaluate((data) => (window as unknown as { popup: Window }).popup.postMessage(data, '*'), message);
     const heard = (from: Page) => from.evaluate(() => (window as unknown as { heard: unknown[] }).heard);
+    /** What the vault answers a shop, once it is there. */
+    const answerTo = async (from: Page): Promise<{ details: object }> => {
+      const found = await from.waitForFunction(
+        () => (window as unknown as { heard: { type: string }[] }).heard.find(({ type }) => type === 'answer'),
+        { timeout: 15_000 },
+      );
+      return (await found.jsonValue()) as unknown as { details: object };
+    };
     const request = (data: PayData, id = `popup-${payees++}`) => ({ vault: 'pay', type: 'request', id, data });
 
     test('is told nothing before approval, and cannot exchange its request', async () => {
       const [data, other] = [native(), native({ amount: '7' })];
-      const page = await openPopup(shop, world.shop);
-      await say(shop, request(data));
+      const page = await openPopup(shop, world.shop, request(data));
       await part(page, 'review');
       expect(await heard(shop)).toEqual([{ vault: 'pay', type: 'ready' }]);
       await say(shop, request(other));
@@ -274,8 +290,7 @@ if (chromium) {
       expect(await part(page, 'review')).toContain('Pay 0.001 ETH');
       await press(page, 'approve');
       await awaitSelector(page, '#done');
-      const [, answer] = (await heard(shop)) as { details?: object }[];
-      expect(answer?.details).toMatchObject({ account });
+      expect((await answerTo(shop)).details).toMatchObject({ account });
       expect([await world.balanceOf(data.to, 'native'), await world.balanceOf(other.to, 'native')]).toEqual([
         10n ** 15n,
         0n,
@@ -287,9 +302,10 @@ if (chromium) {
       const page = await world.own.browser.newPage();
       await page.goto(evil.url);
       const popup = await openPopup(page, world.shop);
+      // Its script listens by then.
+      await popup.waitForFunction(() => document.readyState === 'complete');
       await say(page, request(native()));
       await say(page, { ...request(native()), origin: world.shop });
-      await popup.waitForSelector('#problem', { visible: true, timeout: 9_000 });
       expect(await part(popup, 'problem')).toContain('There is nothing to pay here');
       expect(await heard(page)).toEqual([]);
       await popup.close();
@@ -298,8 +314,7 @@ if (chromium) {
     });
 
     test('may take its request back until it is approved', async () => {
-      const page = await openPopup(shop, world.shop);
-      await say(shop, request(native()));
+      const page = await openPopup(shop, world.shop, request(native()));
       await part(page, 'review');
       await say(shop, { vault: 'pay', type: 'abort' });
       expect(await part(page, 'problem')).toContain('The shop took its request back');
@@ -308,35 +323,22 @@ if (chromium) {
     test('two popups of one id, both approved: the money moves once, and both get the receipt', async () => {
       const data = native();
       const other = await openShop(world);
-      const one = await openPopup(shop, world.shop);
-      await say(shop, request(data, 'same'));
+      const one = await openPopup(shop, world.shop, request(data, 'same'));
       await part(one, 'review');
-      await other.evaluate(
-        (url) => {
-          const all: unknown[] = [];
-          addEventListener('message', ({ data: message }) => all.push(message));
-          Object.assign(window, { popup: window.open(url, 'second', 'popup'), heard: all });
-        },
-        `${world.origin}/pay/confirm?mode=popup&second&origin=${encodeURIComponent(world.shop)}`,
-      );
-      const target = await world.own.browser.waitForTarget((found) => found.url().includes('second'));
-      const second = await target.asPage();
-      await passkeys.attach(second);
-      await second.waitForFunction(() => document.readyState === 'complete');
-      await say(other, request(data, 'same'));
+      const second = await openPopup(other, world.shop, request(data, 'same'), 'second');
       await part(second, 'review');
       await Promise.all([press(one, 'approve'), press(second, 'approve')]);
       await Promise.all([awaitSelector(one, '#done'), awaitSelector(second, '#done')]);
       expect(await world.balanceOf(data.to, 'native')).toBe(10n ** 15n);
-      const [first, last] = await Promise.all([shop, other].map(async (from) => (await heard(from)).at(-1)));
-      expect(first).toEqual(last);
+      const [first, last] = await Promise.all([shop, other].map(answerTo));
+      expect(first?.details).toMatchObject({ account });
+      expect(first).toEqual(last as { details: object });
       await other.close();
     });
 
     test('another device, which knows nothing of the payment: the chain refuses to settle it again', async () => {
       const data = native();
-      const first = await openPopup(shop, world.shop);
-      await say(shop, request(data, 'elsewhere'));
+      const first = await openPopup(shop, world.shop, request(data, 'elsewhere'));
       await press(first, 'approve');
       await awaitSelector(first, '#done');
       // The memory of this device is what another one has not.
@@ -352,8 +354,7 @@ if (chromium) {
       );
       await first.close();
       const count = sent();
-      const second = await openPopup(shop, world.shop);
-      await say(shop, request(data, 'elsewhere'));
+      const second = await openPopup(shop, world.shop, request(data, 'elsewhere'));
       expect(await part(second, 'problem')).toContain('It cannot be paid twice');
       expect([sent(), await world.balanceOf(data.to, 'native')]).toEqual([count, 10n ** 15n]);
     });

@@ -153,6 +153,7 @@ export async function makeAccount(world: PayWorld, passkeys: Passkeys): Promise<
   const account = await page.$eval('#from', (element) => element.textContent ?? '');
   await world.fund(account, { wei: 10n ** 18n, usdc: 100_000_000n });
   await shop.close();
+  await closeWindows(world);
   return account;
 }
 
@@ -203,18 +204,47 @@ interface BuyOptions {
 }
 
 /** Shorter than a test's time: at its end the browser would be ended with it. */
-const WINDOW_TIMEOUT_MS = 8_000;
-const TOLD_TIMEOUT_MS = 12_000;
+const WINDOW_TIMEOUT_MS = 15_000;
+const TOLD_TIMEOUT_MS = 20_000;
+
+const isConfirm = (one: Target) => one.url().includes('/pay/confirm');
+/** Windows that a test has had: one that is still closing is not the next payment's. */
+const had = new WeakSet<Target>();
 
 /** The handler's window, once it is there and shows something. */
 export async function confirmWindow({ own: { browser } }: Pick<PayWorld, 'own'>, passkeys?: Passkeys): Promise<Page> {
-  const isOurs = (one: Target) => one.url().includes('/pay/confirm');
-  const target = await browser.waitForTarget(isOurs, { timeout: WINDOW_TIMEOUT_MS }).catch((cause) => {
+  const isNew = (one: Target) => isConfirm(one) && !had.has(one);
+  const target = await browser.waitForTarget(isNew, { timeout: WINDOW_TIMEOUT_MS }).catch((cause) => {
     throw new Error(`no window among: ${browser.targets().map((one) => one.url())}`, { cause });
   });
+  had.add(target);
   const page = await target.asPage();
   await passkeys?.attach(page);
   return page;
+}
+
+/** Waits until no window of the handler is left. Throws when one stays. */
+export async function windowsGone({ own: { browser } }: Pick<PayWorld, 'own'>): Promise<void> {
+  const end = Date.now() + WINDOW_TIMEOUT_MS;
+  while (browser.targets().some(isConfirm)) {
+    if (Date.now() > end) throw new Error(`a window stays among: ${browser.targets().map((one) => one.url())}`);
+    await Bun.sleep(20);
+  }
+}
+
+/** Closes what is left of the handler's windows, so that the next test starts without any. */
+export async function closeWindows(world: Pick<PayWorld, 'own'>): Promise<void> {
+  for (const target of world.own.browser.targets().filter(isConfirm)) {
+    // It may be closing already.
+    await target
+      .asPage()
+      .then(
+        (page) => page.close(),
+        () => undefined,
+      )
+      .catch(() => undefined);
+  }
+  await windowsGone(world);
 }
 
 /** Software passkeys, the same ones in every window they are attached to. */

@@ -117,6 +117,36 @@ test('text of a stranger cannot turn, hide or break what stands beside it', () =
   expect(read({ label: `tea \u202e${'x'.repeat(200)}` }).label).toHaveLength(80);
 });
 
+test('accents pile up no higher than two, so that they cover no other line', () => {
+  expect(printable(`t${'\u0301'.repeat(60)}ea`)).toBe('t\u0301\u0301ea');
+});
+
+test("what only a popup's opener can send is judged by its members, too", () => {
+  const cyclic: Record<string, unknown> = { ...DATA, big: 5n };
+  cyclic['self'] = cyclic;
+  expect(faultOf(asked(cyclic))).toBe('none');
+  expect(faultOf(asked({ ...DATA, amount: 5n }))).toBe('bad_amount');
+  expect(faultOf(asked(new Map(Object.entries(DATA))))).toBe('bad_chain');
+});
+
+describe('a total', () => {
+  const totalOf = (amount: object) => read({}, { total: { label: 'Tea', amount } }).total;
+
+  test('is taken as browsers let it through', () => {
+    expect(totalOf({ currency: 'USD', value: '1.25' })).toEqual({ label: 'Tea', currency: 'USD', value: '1.25' });
+  });
+
+  test.each([
+    [{ currency: 'USD, which is 0.01 USDC', value: '50' }],
+    [{ currency: '\u05d0\u05d1', value: '50' }],
+    [{ currency: 'USD', value: '50 or less' }],
+    [{ currency: 'USD', value: '1e3' }],
+    [{ currency: 'USD', value: 50 }],
+  ])('that could write into a sentence of the page is left out: %p', (amount) => {
+    expect(totalOf(amount)).toBeUndefined();
+  });
+});
+
 describe('the name of a payment', () => {
   const name = (asker: Partial<Asker>, id = 'order-1') => nameOf(read({}, { asker: { ...SHOP, ...asker }, id }));
 

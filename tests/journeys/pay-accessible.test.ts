@@ -1,0 +1,183 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'puppeteer-core';
+import { chromium } from '../support/browser.ts';
+import {
+  awaitSelector,
+  closeWindows,
+  createPasskeys,
+  makeAccount,
+  type PayWorld,
+  part,
+  startPayWorld,
+} from '../support/pay.ts';
+
+/** Every text that can be seen, with how much it stands out from what is behind it (WCAG 2.2, section 1.4.3). */
+function contrasts(page: Page): Promise<{ text: string; ratio: number }[]> {
+  return page.evaluate(() => {
+    const luminance = (color: string) => {
+      const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map((part) => {
+        const share = Number(part) / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const groundOf = (element: Element | null): string => {
+      if (!element) return 'rgb(255, 255, 255)';
+      const { backgroundColor } = getComputedStyle(element);
+      return backgroundColor === 'rgba(0, 0, 0, 0)' ? groundOf(element.parentElement) : backgroundColor;
+    };
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found: { text: string; ratio: number }[] = [];
+    while (walker.nextNode()) {
+      const { parentElement, textContent } = walker.currentNode;
+      const text = textContent?.trim() ?? '';
+      if (!parentElement?.checkVisibility() || text === '' || parentElement.closest('script')) continue;
+      const ink = luminance(getComputedStyle(parentElement).color);
+      const ground = luminance(groundOf(parentElement));
+      found.push({ text, ratio: (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) });
+    }
+    return found;
+  });
+}
+
+/** The ids that the Tab key leads to, from the part's heading on, until it leaves the page or has been everywhere. */
+async function tabOrder(page: Page, count: number): Promise<(string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  for (let i = 0; i < count; i++) {
+    await page.keyboard.press('Tab');
+    ids.push(await page.evaluate(() => document.activeElement?.id));
+  }
+  return ids;
+}
+
+/** Roles and names, as a screen reader gets them. */
+async function spoken(page: Page): Promise<string[]> {
+  const all: string[] = [];
+  const walk = (node: { role: string; name?: string; children?: object[] }) => {
+    all.push(`${node.role}: ${node.name ?? ''}`);
+    for (const child of node.children ?? []) walk(child as typeof node);
+  };
+  walk((await page.accessibility.snapshot({ interestingOnly: false })) as never);
+  return all;
+}
+
+if (chromium) {
+  describe('the confirm page for everybody', () => {
+    let world: PayWorld;
+    const passkeys = createPasskeys();
+    let id = 0;
+    beforeAll(async () => {
+      world = await startPayWorld();
+    });
+    afterAll(() => world.stop());
+    afterEach(() => closeWindows(world));
+
+    const open = async (more: object = {}, prepare?: (page: Page) => Promise<unknown>): Promise<Page> => {
+      const data = {
+        to: `0x${'a1'.repeat(20)}`,
+        amount: '1000',
+        token: 'native',
+        chainId: 84532,
+        label: 'Tea',
+        ...more,
+      };
+      const text = JSON.stringify({ id: `seen-${id++}`, data, returnUrl: world.shop });
+      const request = encodeURIComponent(Buffer.from(text).toString('base64'));
+      const page = await world.own.browser.newPage();
+      await passkeys.attach(page);
+      await prepare?.(page);
+      await page.goto(`${world.origin}/pay/confirm?mode=redirect&request=${request}`);
+      return page;
+    };
+    const paint = (page: Page, value: string) => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+
+    test('a browser that remembers nothing is asked for nothing', async () => {
+      const page = await open({}, (before) =>
+        before.evaluateOnNewDocument(() => {
+          IDBFactory.prototype.open = () => {
+            throw new DOMException('no', 'InvalidStateError');
+          };
+        }),
+      );
+      expect(await part(page, 'problem')).toContain('This window remembers nothing');
+      expect(world.upstream.calls).toEqual([]);
+    });
+
+    test('the first visit, by Tab and by name', async () => {
+      const page = await open();
+      await part(page, 'setup');
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('setup-title');
+      expect(await tabOrder(page, 3)).toEqual(['create', 'find', 'setup-cancel']);
+      const words = await spoken(page);
+      for (const one of ['heading: Which account pays?', 'button: Create an account', 'button: Cancel']) {
+        expect(words).toContain(one);
+      }
+    });
+
+    describe('what is approved', () => {
+      beforeAll(async () => {
+        await makeAccount(world, passkeys);
+      });
+
+      test('by Tab and by name: no control without one, warnings as a list that is announced', async () => {
+        const page = await open();
+        await awaitSelector(page, '#approve:not([disabled])');
+        expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
+        expect(await tabOrder(page, 3)).toEqual(['approve', 'cancel', 'other']);
+        const words = await spoken(page);
+        expect(words).toContain('heading: Pay 0.000000000000001 ETH');
+        for (const role of ['alert', 'list', 'listitem', 'term', 'definition', 'status']) {
+          expect(words.map((word) => word.split(':')[0])).toContain(role);
+        }
+        expect(words.filter((word) => /^(button|link|combobox|heading): $/.test(word))).toEqual([]);
+      });
+
+      test.each(['light', 'dark'])('all text can be read, %s', async (scheme) => {
+        for (const [more, shown] of [
+          [{}, '#approve:not([disabled])'],
+          [{ chainId: 1 }, '#leave-link'],
+        ] as const) {
+          const page = await open(more, (before) => paint(before, scheme));
+          await awaitSelector(page, shown);
+          const all = await contrasts(page);
+          expect(all.length).toBeGreaterThan(4);
+          expect(all.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+          await page.close();
+        }
+      });
+
+      test('on a narrow screen nothing is cut off, whatever a shop writes', async () => {
+        const page = await open({ label: 'W'.repeat(80) });
+        await page.setViewport({ width: 320, height: 600 });
+        await awaitSelector(page, '#approve:not([disabled])');
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      });
+
+      test('nothing turns for whoever wants no motion', async () => {
+        const page = await open();
+        await part(page, 'review');
+        const motion = async (value: string) => {
+          await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value }]);
+          return page.$eval('.spinner', (element) => getComputedStyle(element).animationName);
+        };
+        expect([await motion('no-preference'), await motion('reduce')]).toEqual(['turn', 'none']);
+      });
+
+      test('Enter and Space do nothing before the button has been seen for a moment', async () => {
+        const page = await open();
+        // The page's own timers stand still from here on, so the moment never passes.
+        await part(page, 'review');
+        await page.evaluate(() => {
+          window.setTimeout = (() => 0) as never;
+          window.dispatchEvent(new Event('focus'));
+          document.getElementById('approve')?.focus();
+        });
+        for (const key of ['Enter', 'Space'] as const) await page.keyboard.press(key);
+        await page.click('#approve');
+        expect(await page.$eval('#approve', (button) => (button as HTMLButtonElement).disabled)).toBe(true);
+        expect(world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation')).toEqual([]);
+        await page.close();
+      });
+    });
+  });
+}
