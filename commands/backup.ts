@@ -12,7 +12,7 @@ import { type Manifest, seal } from './backup-file.ts';
 import { filePath, noDatabase, openServer } from './database.ts';
 import { draftOf, isCode, noticeSignals, publish, whileDrafting } from './durable.ts';
 import { printAnswer } from './print.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { counted, createProgress, type Progress } from './progress.ts';
 import { KEY_FILES } from './secrets.ts';
 import { checkSettings, isEmbedded, previewSettings } from './settings.ts';
 import { copyEmbedded, copyRemote } from './snapshot.ts';
@@ -109,7 +109,7 @@ function tell(given: Arguments, file: string, manifest: Manifest, elsewhere: rea
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0);
   printAnswer(given, { file, ...facts, secrets: inside, secretsElsewhere: elsewhere }, () =>
     [
-      `${file}: ${rows} rows, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
+      `${file}: ${counted(rows, 'row')}, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
       ...(inside.length > 0
         ? [`It holds secrets (${inside.join(', ')}): whoever reads it can act as this vault.`]
         : []),

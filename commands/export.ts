@@ -8,7 +8,7 @@ import { type Arguments, UsageError } from './arguments.ts';
 import { openExisting } from './database.ts';
 import { draftOf, noticeSignals, publish, whileDrafting, writeAll } from './durable.ts';
 import { STANDARD_OUTPUT } from './print.ts';
-import { createProgress } from './progress.ts';
+import { counted, createProgress } from './progress.ts';
 import { checkSettings, previewSettings } from './settings.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function exportRegistrations(given: Arguments): Promise<number> {
     const { count, last } =
       path === undefined ? await toStandardOutput(database, after) : await toFile(database, after, path);
     const next = last === undefined ? '' : `, the last one has id ${last}; go on with --after ${last}`;
-    console.error(`vault: ${count} registrations${next}`);
+    console.error(`vault: ${counted(count, 'registration')}${next}`);
     return 0;
   } finally {
     database.close();
@@ -60,7 +60,7 @@ async function toFile(database: Database, after: number, path: string): Promise<
       const summary = await writePages(database, after, async (text, count) => {
         writeAll(file, Buffer.from(text));
         written += count;
-        progress.say(`${written} registrations`);
+        progress.say(counted(written, 'registration'));
         await noticeSignals();
       });
       fsyncSync(file);

@@ -6,7 +6,7 @@ import { COPY_ROWS_MAX } from '../lib/constants.ts';
 import { retryBusy } from '../lib/db/rollback.ts';
 import type { Manifest } from './backup-file.ts';
 import { openServer } from './database.ts';
-import type { Progress } from './progress.ts';
+import { counted, type Progress } from './progress.ts';
 import { quote, type SchemaObject, SELECT_SCHEMA } from './tables.ts';
 
 /**
@@ -71,7 +71,7 @@ async function fill(client: Client, backup: Connection, table: string, progress:
     if (batch.length < COPY_ROWS_MAX) continue;
     await write(client, batch);
     written += batch.length;
-    progress.say(`${table}: ${written} rows`);
+    progress.say(`${table}: ${counted(written, 'row')}`);
     batch = [];
   }
   await write(client, batch);
@@ -99,8 +99,8 @@ async function sequences(backup: Connection): Promise<readonly InStatement[]> {
 async function checkRows(client: Client, { rows }: Manifest): Promise<void> {
   for (const [table, expected] of Object.entries(rows)) {
     if (table === LAST) continue;
-    const { rows: counted } = await client.execute(`SELECT count(*) AS rows FROM ${quote(table)}`);
-    const found = Number(counted[0]?.['rows']);
+    const { rows: answer } = await client.execute(`SELECT count(*) AS rows FROM ${quote(table)}`);
+    const found = Number(answer[0]?.['rows']);
     if (found !== expected)
       throw new Error(`${table} has ${found} rows after it was filled with ${expected}: restore it again`);
   }

@@ -10,7 +10,7 @@ import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import { filePath } from './database.ts';
 import { giveToOwnerOf } from './durable.ts';
 import { printAnswer } from './print.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { counted, createProgress, type Progress } from './progress.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
 import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from './secrets.ts';
@@ -135,7 +135,7 @@ function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   const { restored, file, createdAt, rows, keptAs } = outcome;
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const lines = [
-    `${file}: ${total} rows as of ${createdAt} ${restored ? 'are the database now' : 'could be restored'}.`,
+    `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
   ];
   if (keptAs !== undefined) lines.push(`The database of before is kept as ${keptAs}.`);
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));

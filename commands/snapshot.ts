@@ -2,7 +2,7 @@ import { Database as Connection } from 'bun:sqlite';
 import { closeSync, openSync } from 'node:fs';
 import type { Client, Transaction } from '@libsql/client/http';
 import { COPY_ROWS_MAX, DATABASE_LOCK_TIMEOUT_MS } from '../lib/constants.ts';
-import type { Progress } from './progress.ts';
+import { counted, type Progress } from './progress.ts';
 import { keyColumns, quote, type SchemaObject, SELECT_SCHEMA } from './tables.ts';
 
 /**
@@ -58,7 +58,7 @@ async function copyTable(source: Transaction, copy: Connection, table: string, p
     const { rows } = await source.execute({ sql, args });
     for (const row of rows) insert(row);
     copied += rows.length;
-    progress.say(`${table}: ${copied} rows`);
+    progress.say(`${table}: ${counted(copied, 'row')}`);
     const end = rows.at(-1);
     if (end === undefined || rows.length < COPY_ROWS_MAX) return;
     last = keys.map((key) => end[key]);

@@ -73,7 +73,7 @@ describe('vault restore', () => {
   test('into an empty directory makes the database, for its owner only', async () => {
     const { code, out, err } = await run('restore', 'a.backup', '--data-dir', 'other');
     expect(code).toBe(0);
-    expect(out).toContain('are the database now');
+    expect(out).toContain('restored: this is the database now');
     expect(err).toContain('only damage was ruled out');
     expect(readdirSync(at('other'))).toEqual(['vault.db']);
     expect(statSync(at('other/vault.db')).mode & 0o777).toBe(0o600);
