@@ -141,8 +141,9 @@ function drawOffset(draw: Draw): number {
 }
 
 function damaged(draw: Draw, bytes: Uint8Array): Uint8Array {
-  const changed = draw.below(2) ? bytes.slice() : bytes.slice(0, draw.below(bytes.length + 1));
-  const at = draw.below(bytes.length);
+  // A copy: `slice` of a Buffer is a view, and the damage would stay in the seed.
+  const changed = Uint8Array.from(draw.below(2) ? bytes : bytes.subarray(0, draw.below(bytes.length + 1)));
+  const at = draw.below(Math.max(1, bytes.length));
   if (at < changed.length) changed[at] = draw.below(256);
   return changed;
 }

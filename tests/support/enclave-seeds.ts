@@ -29,7 +29,7 @@ export function makeSeeds(): Seeds {
     der_to_raw: { 0: der },
     p256_verify: { 0: point.subarray(1), 1: digest, 2: raw },
     webauthn_pack: { 0: new Uint8Array(37), 2: text('{"type":"webauthn.get","challenge":"x"}'), 4: raw },
-    chacha20poly1305_open: { 0: secret, 1: new Uint8Array(12), 4: sealed(secret) },
+    chacha20poly1305_open: { 0: secret, 1: new Uint8Array(12), 2: new Uint8Array(0), 4: sealed(secret) },
     key_new: { 0: 1, 1: new Uint8Array(48).fill(8) },
     key_sign: { 0: 0, 1: digest },
     ucan_sign: { 0: 1, 1: text('a payload') },
