@@ -5,7 +5,8 @@ import type { Program } from '../support/program.ts';
 import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
 import { addTests } from './tests.ts';
 
-const workerd = programOf('workerd/bin/workerd');
+// Not the package's own script, which would be ended in place of the program it runs.
+const workerd = programOf('@cloudflare/workerd-linux-64/bin/workerd');
 
 if (workerd && libsqlProgram()) {
   let project: Project;
