@@ -6,14 +6,6 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The bytes of 0x-hex. Throws for anything else. */
-export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(hex)) throw new TypeError('no hex');
-  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, i) =>
-    Number.parseInt(hex.slice(2 + 2 * i, 4 + 2 * i), 16),
-  );
-}
-
 /** Base64url without padding (RFC 4648 section 5). */
 export function toBase64url(bytes: Uint8Array): string {
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');

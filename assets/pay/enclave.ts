@@ -1,6 +1,7 @@
 // The few calls of the enclave (`/enclave.wasm`) that a payment takes. Keys never come near it: they are the authenticator's.
+import { bytesOf } from '../../client/bytes.ts';
 import { type Enclave as Client, loadEnclave as load } from '../../client/enclave.ts';
-import { fromHex, type Hex, toHex } from './bytes.ts';
+import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
 
 /** Hashes and packs what is signed. All calls throw what the enclave throws. */
@@ -46,7 +47,7 @@ function hashOf(enclave: Client, operation: Operation, entryPoint: Hex, chainId:
     sender: operation.sender,
     nonce: BigInt(operation.nonce),
     initCode: toHex(initCodeOf(operation)),
-    callData: toHex(fromHex(operation.callData)),
+    callData: toHex(bytesOf(operation.callData)),
     verificationGasLimit: BigInt(operation.verificationGasLimit),
     callGasLimit: BigInt(operation.callGasLimit),
     preVerificationGas: BigInt(operation.preVerificationGas),

@@ -1,5 +1,6 @@
 // User operations (ERC-4337, EntryPoint 0.7 and 0.8) that make one transfer by `Account.execute`.
-import { fromHex, type Hex, quantity, word } from './bytes.ts';
+import { bytesOf } from '../../client/bytes.ts';
+import { type Hex, quantity, word } from './bytes.ts';
 import { CALL_GAS_MIN, VERIFICATION_GAS_MIN } from './constants.ts';
 import type { Payment } from './request.ts';
 
@@ -98,7 +99,7 @@ export function feeOf(operation: Operation): bigint {
 
 /** The `initCode` of the packed form. */
 export function initCodeOf({ factory, factoryData = '0x' }: Operation): Uint8Array<ArrayBuffer> {
-  return fromHex(factory === undefined ? '0x' : `${factory}${factoryData.slice(2)}`);
+  return bytesOf(factory === undefined ? '0x' : `${factory}${factoryData.slice(2)}`);
 }
 
 /** The `paymasterAndData` of the packed form: the paymaster, its two gas limits of 16 bytes each, its data. */
@@ -107,7 +108,7 @@ export function paymasterAndDataOf(operation: Operation): Uint8Array<ArrayBuffer
   if (paymaster === undefined) return new Uint8Array();
   const limits = [operation.paymasterVerificationGasLimit, operation.paymasterPostOpGasLimit];
   const gas = limits.map((limit = '0x0') => word(BigInt(limit)).slice(32)).join('');
-  return fromHex(`${paymaster}${gas}${paymasterData.slice(2)}`);
+  return bytesOf(`${paymaster}${gas}${paymasterData.slice(2)}`);
 }
 
 const GAS_LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const;
