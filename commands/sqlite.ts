@@ -1,36 +1,37 @@
 import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
 import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { BUSY_RETRIES_MAX, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX } from '../lib/constants.ts';
+import { systemClock } from '../lib/clock.ts';
+import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX, SQLITE_BUSY_WAIT_MS } from '../lib/constants.ts';
 import type { Database, Result, Value } from '../lib/db/database.ts';
-import { isBusy } from '../lib/db/rollback.ts';
+import { isBusy, retryBusy } from '../lib/db/rollback.ts';
 import { giveToOwnerOf } from './durable.ts';
 
 /** A database that somebody has to close. */
 export type OwnedDatabase = Database & { close(): void };
 
 /**
- * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. Every call runs to its end before it returns. Never open the
- * same file with another copy of SQLite in one process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened.
+ * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. A call runs to its end before it returns, and waits only while another
+ * process writes. Never open the same file with another copy of SQLite in one process: POSIX locks would not keep the two apart. Throws, naming the
+ * path, when it cannot be opened. A write throws `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
 export function openSqlite(path: string): OwnedDatabase {
-  const connection = connect(path);
+  const { connection, checkPlace } = connect(path);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
-  const reads = createReads(run);
   return {
-    async execute({ sql, args }) {
-      const known = prepare(sql);
-      if (known.returnsRows && !known.writes) reads.begin();
-      else reads.end();
-      return runPrepared(known, args);
-    },
-    async batch(statements, mode) {
-      reads.end();
-      return runBatch(connection, run, statements, mode);
-    },
+    execute: ({ sql, args }) =>
+      whenFree(() => {
+        const known = prepare(sql);
+        if (known.writes) checkPlace();
+        return runPrepared(known, args);
+      }),
+    batch: (statements, mode) =>
+      whenFree(() => {
+        if (mode === 'write') checkPlace();
+        return runBatch(connection, run, statements, mode);
+      }),
     close() {
-      reads.end();
       // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting, when others stay open.
       try {
         connection.run('PRAGMA wal_checkpoint(PASSIVE)');
@@ -41,31 +42,25 @@ export function openSqlite(path: string): OwnedDatabase {
   };
 }
 
-/**
- * One read transaction for all reads of a turn of the event loop: taking and giving back the lock costs four times what a look-up does. It sees every
- * commit that was acknowledged before a request of this turn arrived, since it ends before the next turn's requests are taken from their sockets.
- */
-function createReads(run: (statement: BoundStatement) => Result): { begin(): void; end(): void } {
-  let isOpen = false;
-  const end = () => {
-    if (!isOpen) return;
-    isOpen = false;
-    run(COMMIT);
-  };
-  return {
-    begin() {
-      if (isOpen) return;
-      run(BEGIN_READ);
-      isOpen = true;
-      setImmediate(end);
-    },
-    end,
-  };
+/** Runs the work at once. SQLite would sleep on the event loop's thread until another process gives its lock back, so the waiting is done here. */
+async function whenFree<T>(work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+  return retryBusy(systemClock, async () => work());
 }
 
 type BoundStatement = { readonly sql: string; readonly args: Record<string, Value> };
 
-function connect(path: string): Connection {
+interface Connected {
+  readonly connection: Connection;
+  /** Throws when what is written now would be lost with a file that nobody finds again. */
+  readonly checkPlace: () => void;
+}
+
+function connect(path: string): Connected {
   for (;;) {
     let connection: Connection | undefined;
     try {
@@ -73,7 +68,7 @@ function connect(path: string): Connection {
       connection = new Connection(path, { strict: true, readwrite: true });
       for (const pragma of PRAGMAS) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken by now.
-      if (statSync(path).ino === file) return connection;
+      if (numberOf(path) === file) return { connection, checkPlace: createPlaceCheck(path, file) };
       connection.close();
     } catch (error) {
       connection?.close();
@@ -85,10 +80,27 @@ function connect(path: string): Connection {
   }
 }
 
+/** Compares the file and its log with what the path leads to: SQLite writes on into files that were deleted or replaced, and reports success. */
+function createPlaceCheck(path: string, file: number): () => void {
+  const log = numberOf(`${path}-wal`);
+  return () => {
+    if (numberOf(path) === file && numberOf(`${path}-wal`) === log) return;
+    const what = `${path} or its -wal was moved, replaced or deleted while in use: nothing is written until the vault is restarted`;
+    throw Object.assign(new Error(what), { code: DB_MOVED });
+  };
+}
+
+/** The file's number, undefined where there is none. */
+function numberOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
 /** SQLite's own word for the same, where it was about to write. */
 function isMoved(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_READONLY_DBMOVED';
+  return error instanceof Error && 'code' in error && error.code === DB_MOVED;
 }
+
+const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
 
 /** SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the file's number. */
 function makeFile(path: string): number {
@@ -111,17 +123,22 @@ const PRAGMAS = [
   'foreign_keys = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',
+  // Last: opening may take its time, a request may not.
+  `busy_timeout = ${SQLITE_BUSY_WAIT_MS}`,
+  // The first read makes the log, whose place is watched from then on.
+  'user_version',
 ];
 
 /** SQLite does not wait for locks while it changes the journal mode, which several processes may do at once on a new file. */
 function runPragma(connection: Connection, pragma: string): void {
-  for (let retries = 0; ; retries++) {
+  const deadline = systemClock.monotonic() + DATABASE_LOCK_TIMEOUT_MS;
+  for (;;) {
     try {
       connection.run(`PRAGMA ${pragma}`);
       return;
     } catch (error) {
-      if (retries === BUSY_RETRIES_MAX || !isBusy(error)) throw error;
-      Bun.sleepSync(BUSY_RETRY_MS * 2 ** retries);
+      if (!isBusy(error) || systemClock.monotonic() >= deadline) throw error;
+      Bun.sleepSync(BUSY_RETRY_MS);
     }
   }
 }

@@ -96,9 +96,11 @@ export const DATABASE_LOCK_TIMEOUT_MS = 5_000;
 export const SQL_TEXTS_MAX = 1_000;
 export const COMMIT_STATEMENTS_MAX = 1_000;
 export const COMMIT_QUEUE_MAX = 20_000;
-/** A busy database is tried again after this wait, doubled each time: 0.6 s in all. */
+/** SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual commit. */
+export const SQLITE_BUSY_WAIT_MS = 10;
+/** A database that is busy longer is tried again after this pause, doubled each time up to the longest, until `DATABASE_LOCK_TIMEOUT_MS` is over. */
 export const BUSY_RETRY_MS = 10;
-export const BUSY_RETRIES_MAX = 6;
+export const BUSY_RETRY_MAX_MS = 100;
 export const SWEEP_ROWS_MAX = 1_000;
 export const READY_CACHE_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
-import { BUSY_RETRIES_MAX, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS } from '../constants.ts';
+import { BUSY_RETRY_MAX_MS, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS } from '../constants.ts';
 
 /**
  * Whether a batch that failed is certain to have left nothing behind; only then may its statements run again. Three failures are certain:
@@ -22,16 +22,16 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
-/** Runs `work`, and again a bounded number of times while the database is busy. Throws what the last try threw. An engine that waits for locks by itself is asked once. */
+/** Runs `work`, and again while the database is busy, for up to `DATABASE_LOCK_TIMEOUT_MS`. Throws what the last try threw. An engine that waits that long by itself is asked once. */
 export async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
   const deadline = clock.monotonic() + DATABASE_LOCK_TIMEOUT_MS;
-  for (let retries = 0; ; retries++) {
+  for (let pause = BUSY_RETRY_MS; ; pause = Math.min(2 * pause, BUSY_RETRY_MAX_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error) || retries === BUSY_RETRIES_MAX || clock.monotonic() >= deadline) throw error;
+      if (!isBusy(error) || clock.monotonic() >= deadline) throw error;
     }
-    await sleep(clock, BUSY_RETRY_MS * 2 ** retries);
+    await sleep(clock, pause);
   }
 }
 

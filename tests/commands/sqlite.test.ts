@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/sqlite.ts';
+import { SQLITE_BUSY_WAIT_MS } from '../../lib/constants.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startOther } from '../support/process.ts';
@@ -21,7 +22,7 @@ test('every acknowledged write is on the disk: the settings that make it so are 
   expect(await value(database, 'PRAGMA journal_mode')).toBe('wal');
   expect(await value(database, 'PRAGMA synchronous')).toBe(2);
   expect(await value(database, 'PRAGMA fullfsync')).toBe(1);
-  expect(await value(database, 'PRAGMA busy_timeout')).toBe(5000);
+  expect(await value(database, 'PRAGMA busy_timeout')).toBe(SQLITE_BUSY_WAIT_MS);
   expect(await value(database, 'PRAGMA foreign_keys')).toBe(1);
   database.close();
 });
@@ -104,23 +105,81 @@ test('a column added later is seen by a statement that was prepared before', asy
   database.close();
 });
 
-test('reads of one turn share a transaction, which never outlives the turn nor stands in the way of a write', async () => {
+test('every read sees what another process has committed by then, also in one turn of the event loop', async () => {
   const path = fileNamed('turns.db');
   const [one, other] = [openSqlite(path), openSqlite(path)];
   await one.execute({ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} });
   const insert = { sql: 'INSERT INTO t VALUES (1)', args: {} };
   const count = (database: Database) => value(database, 'SELECT count(*) FROM t');
-  expect(await count(one)).toBe(0);
-  await one.batch([insert], 'write');
-  expect(await count(one)).toBe(1);
-  await other.execute(insert);
-  await new Promise(setImmediate);
-  expect(await count(one)).toBe(2);
-  await one.execute(insert);
-  expect(await count(other)).toBe(3);
-  await count(one);
+  for (let n = 0; n < 5; n++) {
+    expect(await count(one)).toBe(n);
+    await other.execute(insert);
+  }
+  expect(await count(one)).toBe(5);
   one.close();
   other.close();
+});
+
+describe("another process's lock", () => {
+  const insert = { sql: `INSERT INTO t VALUES (1)`, args: {} };
+
+  test('a write waits for it while the event loop runs and reads are answered', async () => {
+    const path = fileNamed('locked.db');
+    const database = openSqlite(path);
+    await database.execute({ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} });
+    const other = startOther('lock', `file:${path}`);
+    expect(await other.line()).toBe('locked');
+    let written = 0;
+    const writes = [database.execute(insert), database.batch([insert, insert], 'write')].map((write) =>
+      write.then(() => written++),
+    );
+    for (let i = 0; i < 20; i++) {
+      await Bun.sleep(1);
+      expect(await value(database, 'SELECT count(*) FROM t')).toBe(0);
+    }
+    expect(written).toBe(0);
+    other.send('release');
+    await Promise.all(writes);
+    expect(await value(database, 'SELECT count(*) FROM t')).toBe(3);
+    await other.kill();
+    database.close();
+  });
+
+  test('a write that waited in vain says so and has left nothing', async () => {
+    const path = fileNamed('kept.db');
+    const database = openSqlite(path);
+    await database.execute({ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} });
+    const other = startOther('lock', `file:${path}`);
+    expect(await other.line()).toBe('locked');
+    await expect(database.batch([insert], 'write')).rejects.toMatchObject({ code: 'SQLITE_BUSY' });
+    other.send('release');
+    expect(await other.line()).toBe('free');
+    expect(await value(database, 'SELECT count(*) FROM t')).toBe(0);
+    await other.kill();
+    database.close();
+  });
+});
+
+describe('a file that is no longer where it was', () => {
+  const moves: readonly (readonly [string, (path: string) => unknown])[] = [
+    ['deleted', (path) => rmSync(path)],
+    ['deleted with its log', (path) => ['', '-wal', '-shm'].map((end) => rmSync(path + end))],
+    ['moved', (path) => renameSync(path, `${path}.old`)],
+    ['replaced by a copy', (path) => [copyFileSync(path, `${path}.copy`), renameSync(`${path}.copy`, path)]],
+    ['robbed of its log', (path) => rmSync(`${path}-wal`)],
+  ];
+
+  test.each(moves)('%s: it is read, and no write is acknowledged', async (name, move) => {
+    const path = fileNamed(`${name}.db`);
+    const database = openSqlite(path);
+    const insert = { sql: 'INSERT INTO t VALUES (1)', args: {} };
+    await database.batch([{ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} }, insert], 'write');
+    move(path);
+    await expect(database.batch([insert], 'write')).rejects.toThrow('nothing is written until the vault is restarted');
+    await expect(database.execute(insert)).rejects.toMatchObject({ code: 'SQLITE_READONLY_DBMOVED' });
+    expect(await value(database, 'SELECT count(*) FROM t')).toBe(1);
+    database.close();
+  });
 });
 
 test('more texts than are kept prepared do no harm', async () => {

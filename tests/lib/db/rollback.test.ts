@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/database.ts';
 import { sleep, systemClock } from '../../../lib/clock.ts';
-import { BUSY_RETRIES_MAX, DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/constants.ts';
+import { BUSY_RETRY_MAX_MS, DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { isBusy, isRolledBack, retryBusy } from '../../../lib/db/rollback.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
@@ -59,8 +59,9 @@ test('a lost connection, a strange answer and whatever is not of the engine leav
   expect(isRolledBack('SQLITE_BUSY')).toBe(false);
 });
 
-test('work on a busy database is tried again a bounded number of times', async () => {
+test('work on a busy database is tried again, less and less often, until the time for a lock is over', async () => {
   const clock = testClock();
+  const startedAt = clock.monotonic();
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY_SNAPSHOT' });
   let tries = 0;
   const work = retryBusy(clock, async () => {
@@ -70,9 +71,13 @@ test('work on a busy database is tried again a bounded number of times', async (
   const outcome = work.catch((error: unknown) => error);
   await sleep(systemClock, 0);
   expect(tries).toBe(1);
-  await clock.advance(60_000);
+  await clock.advance(DATABASE_LOCK_TIMEOUT_MS - 1);
+  const before = tries;
+  expect(await Promise.race([outcome, sleep(systemClock, 0)])).toBeUndefined();
+  await clock.advance(BUSY_RETRY_MAX_MS);
   expect(await outcome).toBe(busy);
-  expect(tries).toBe(1 + BUSY_RETRIES_MAX);
+  expect(tries).toBe(before + 1);
+  expect(tries).toBeLessThan(1 + (clock.monotonic() - startedAt) / (BUSY_RETRY_MAX_MS / 2));
 });
 
 test('an engine that has waited for the lock by itself is not asked again', async () => {
