@@ -94,7 +94,6 @@ async function readPage(host: Host, one: Subscriber): Promise<void> {
   const asked = { app, channels, after, ...(isFar ? { until: stretchEnd } : {}) };
   const rows = await host.db.read(selectEventsOf(asked, EVENTS_PAGE_MAX));
   if (isFar) await host.pause();
-  one.reading = false;
   if (one.ended) return;
   give(
     one,
@@ -107,6 +106,8 @@ async function readPage(host: Host, one: Subscriber): Promise<void> {
   one.queue = isCurrent ? queued : [];
   one.missed = false;
   if (isCurrent) one.mode = 'live';
+  // Not before: giving lets the reader ask for more at once, and a second page would be read beside what comes live.
+  one.reading = false;
   // An empty page gives the reader nothing to ask for more behind.
   feed(host, one);
 }

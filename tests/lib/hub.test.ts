@@ -37,15 +37,19 @@ afterEach(() => {
 
 type Process = ReturnType<typeof startProcess>;
 
-/** A process with a hub on the database; its tail sees what the others commit. */
-function startProcess({ queueMax = 1_000 } = {}) {
+/** A process with a hub on the database; its tail sees what the others commit. `answersAfter` is how long an answer is on its way, as from a libSQL server. */
+function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) {
   const metrics = createMetrics();
   const entries: LogEntry[] = [];
   const log = (entry: LogEntry) => void entries.push(entry);
   const trouble = { now: false };
   const engine = {
-    execute: (statement: Parameters<typeof database.execute>[0]) =>
-      trouble.now ? Promise.reject(new Error('away')) : database.execute(statement),
+    async execute(statement: Parameters<typeof database.execute>[0]) {
+      if (trouble.now) throw new Error('away');
+      const result = await database.execute(statement);
+      await answersAfter();
+      return result;
+    },
     batch: database.batch,
   };
   const schema = { isCurrent: true };
@@ -135,6 +139,29 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+test.each([1, 2, 5])('no event comes twice nor out of order where answers are %i turns on their way', async (turns) => {
+  const away = startProcess({
+    answersAfter: async () => {
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+    },
+  });
+  await happenAll(1, 30);
+  const streams: Awaited<ReturnType<typeof open>>[] = [];
+  let last = 30;
+  for (let round = 0; round < 12; round++) {
+    const opened = await Promise.all([0, 5, 29].map((after) => open({ after }, away)));
+    for (const stream of opened) stream.flow();
+    streams.push(...opened);
+    for (let i = 0; i < 5; i++) await happen(++last, { by: away });
+  }
+  await until(() => streams.every((stream) => stream.ids().at(-1) === last));
+  for (const stream of streams) {
+    const [first = 0] = stream.ids();
+    expect(stream.ids()).toEqual(range(first, last));
+  }
+  away.hub.close();
+});
 
 describe('a stream', () => {
   test('begins with the place it has in all events, and is told what comes then', async () => {
