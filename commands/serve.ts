@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/clock.ts';
 import { WORK_INTERVAL_MS, WORK_TURN_MS } from '../lib/constants.ts';
-import { migrate } from '../lib/db/migrations.ts';
-import { atLevel, describeError, type Log } from '../lib/log.ts';
+import { atLevel, type Log } from '../lib/log.ts';
+import { prepareDatabase } from '../lib/prepare.ts';
 import { createVault, type Vault } from '../routes/index.ts';
 import { announce } from './announce.ts';
 import { type Arguments, UsageError } from './arguments.ts';
@@ -36,7 +36,7 @@ export async function serve(given: Arguments): Promise<number> {
   if (typeof running === 'number') return running;
   ready.resolve(running.vault);
   announce(running.settings, running.applied, print);
-  const work = startWork(running.vault, log);
+  const work = startWork(running.vault);
   const code = await stop;
   work.stop();
   // A stream never ends by itself; its client comes back to whoever listens here next.
@@ -60,7 +60,7 @@ async function start(settings: Settings, port: number, log: Log): Promise<Runnin
   const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
   const mail = await openMailer(config);
   const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
-  const applied = await migrate(database, systemClock);
+  const applied = await prepareDatabase(database, systemClock, config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader();
   const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });
@@ -87,23 +87,8 @@ async function openMailer({ emailProvider, smtpUrl }: Settings['config']): Promi
   }
 }
 
-/** Turns of background work, never two at once; one that fails is logged and the next one tries again. */
-function startWork(vault: Vault, log: Log): { stop(): void } {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stopped = false;
-  const turn = async () => {
-    try {
-      await vault.work(systemClock.now() + WORK_TURN_MS);
-    } catch (error) {
-      log({ level: 'error', event: 'work_failed', ...describeError(error) });
-    }
-    if (!stopped) timer = setTimeout(turn, WORK_INTERVAL_MS);
-  };
-  timer = setTimeout(turn, WORK_INTERVAL_MS);
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+/** Background work at a fixed pace: what a task waits for must not keep the others from their next turn. */
+function startWork(vault: Vault): { stop(): void } {
+  const timer = setInterval(() => vault.work(systemClock.now() + WORK_TURN_MS), WORK_INTERVAL_MS);
+  return { stop: () => clearInterval(timer) };
 }

@@ -30,9 +30,8 @@ export const BUNDLER_PENDING_MAX = 1_000;
 /** The indexer that is asked instead of the vault's own follower. */
 export const INDEXER_ANSWER_BYTES_MAX = 64 * 1024;
 
-/** The follower of the chain's events. One process follows as long as it renews its lease; its turns leave time for other work. */
+/** The follower of the chain's events. One process follows as long as it renews its lease. */
 export const FOLLOWER_LEASE_MS = 15_000;
-export const FOLLOWER_TURN_MS = 1_000;
 export const FOLLOWER_RETRY_MIN_MS = 1_000;
 export const FOLLOWER_RETRY_MAX_MS = MINUTE_MS;
 /** Blocks read at once: halved when a node refuses, doubled again after so many full ranges that it did not. */

@@ -19,10 +19,9 @@ export const LIMITS_PAGE_MAX = 1_000;
 /** Buckets whose refusal is remembered as told. */
 export const LIMIT_NOTICES_CACHED_MAX = 10_000;
 
-/** Webhooks: how long an attempt may take, how many go at once, and how long a turn of background work waits for them. */
+/** Webhooks: how long an attempt may take and how many go at once. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 export const WEBHOOK_BATCH_MAX = 8;
-export const WEBHOOK_TURN_MS = 1_000;
 /** One process delivers as long as it renews its lease, which outlives an attempt twice. */
 export const WEBHOOK_LEASE_MS = 24_000;
 /** The pauses between attempts, which grow from the least to the most; and after how long a delivery is given up. */

@@ -17,6 +17,7 @@ import { createKeys, type Keys } from './keys.ts';
 import { atLevel, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Notices } from './notices.ts';
+import { prepareDatabase } from './prepare.ts';
 import { type ProcessState, processFamilies } from './process.ts';
 import { type Random, randomId, systemRandom } from './random.ts';
 import { createRelay, type Pace, type Relay } from './relay.ts';
@@ -102,11 +103,12 @@ export function createContext(env: Env): Context {
   /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
   const connect = (): Connected => {
     const { databaseMaxConnections: maxConnections } = config;
+    const migrate = (database: Database) => prepareDatabase(database, clock, config);
     const told = (events: number) => {
       written.add(events);
       hub.wake();
     };
-    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema, told });
+    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema, migrate, told });
     const hub: Hub = createHub({ ...outside, db, open });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });

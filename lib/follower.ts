@@ -41,18 +41,18 @@ export function createFollower(): (vault: Services) => Promise<boolean> {
   let dueAt = 0;
   return async (vault) => {
     const { config, clock, log } = vault;
-    const now = clock.now();
-    if (now < dueAt) return false;
+    if (clock.now() < dueAt) return false;
     try {
       const more = await follow(vault, span);
       if (failures > 0) log({ level: 'info', event: 'follower_recovered', failures });
       failures = 0;
-      if (!more) dueAt = now + config.followerPollSeconds * 1000;
+      if (!more) dueAt = clock.now() + config.followerPollSeconds * 1000;
       return more;
     } catch (error) {
       if (!(error instanceof VaultError)) throw error;
       if (failures === 0) log({ level: 'warn', event: 'follower_failed', ...describeError(error) });
-      dueAt = now + Math.min(FOLLOWER_RETRY_MAX_MS, FOLLOWER_RETRY_MIN_MS * 2 ** failures++);
+      // From now, not from the look's start: a look that times out takes longer than the first pauses.
+      dueAt = clock.now() + Math.min(FOLLOWER_RETRY_MAX_MS, FOLLOWER_RETRY_MIN_MS * 2 ** failures++);
       return false;
     }
   };

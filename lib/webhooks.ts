@@ -6,7 +6,6 @@ import {
   WEBHOOK_QUEUE_MAX,
   WEBHOOK_RETRY_MAX_MS,
   WEBHOOK_RETRY_MIN_MS,
-  WEBHOOK_TURN_MS,
 } from './constants.ts';
 import type { Context } from './context.ts';
 import { insertEvent } from './db/events.ts';
@@ -18,48 +17,15 @@ import {
   recordAttempt,
   selectDueDeliveries,
   selectWebhookState,
-  startWebhooks,
   toDelivery,
   toWebhookState,
   type WebhookState,
 } from './db/webhooks.ts';
 import { postWebhook, type WebhookAnswer, webhookBody, webhookId } from './deliver/webhook.ts';
 import { type EventType, eventOf, type NewEvent } from './event.ts';
-import { describeError } from './log.ts';
 import type { Random } from './random.ts';
 
-type Services = Pick<
-  Context,
-  'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases' | 'webhookFetch' | 'isolatesRequests'
->;
-
-/**
- * The task that posts events to `WEBHOOK_URL`, at least once each: one process at a time, by a lease. A slow receiver holds up no other background work:
- * what takes longer than `WEBHOOK_TURN_MS` goes on beside it. Events from `startedAt` on, where no vault on the database has begun before.
- */
-export function createWebhooks(startedAt: number): (vault: Services) => Promise<boolean> {
-  let running: Promise<boolean> | undefined;
-  const start = async (vault: Services): Promise<boolean> => {
-    try {
-      return await turn(vault, startedAt);
-    } catch (error) {
-      vault.log({ level: 'error', event: 'work_failed', ...describeError(error) });
-      return false;
-    } finally {
-      running = undefined;
-    }
-  };
-  return async (vault) => {
-    running ??= start(vault);
-    // What a request started dies with it there.
-    if (vault.isolatesRequests) return running;
-    let cancel = () => {};
-    const late = new Promise<boolean>((resolve) => {
-      cancel = vault.clock.after(WEBHOOK_TURN_MS, () => resolve(false));
-    });
-    return Promise.race([running, late]).finally(cancel);
-  };
-}
+type Services = Pick<Context, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases' | 'webhookFetch'>;
 
 /** Each pause is so many times the one before, and by chance up to so large a part of it longer or shorter. */
 export const RETRY_GROWTH = 3;
@@ -73,19 +39,23 @@ export function retryPause(attempts: number, random: Random, askedMs = 0): numbe
   return Math.round(Math.max(pause, Math.min(askedMs, WEBHOOK_RETRY_MAX_MS)));
 }
 
-async function turn(vault: Services, startedAt: number): Promise<boolean> {
+/**
+ * One turn of posting events to `WEBHOOK_URL`, at least once each: one process at a time, by a lease. Copies new events into deliveries, sends what is
+ * due, and waits for the answers. Returns whether more may be due at once.
+ */
+export async function deliverWebhooks(vault: Services): Promise<boolean> {
   const { db, clock, leases } = vault;
   const now = clock.now();
   const state = toWebhookState((await db.read(selectWebhookState(now)))[0] ?? {});
   report(vault, state, now);
-  const isBehind = state.copied === null || (state.copied < state.newest && state.open < WEBHOOK_QUEUE_MAX);
+  const isBehind = state.copied < state.newest && state.open < WEBHOOK_QUEUE_MAX;
   // The lease is asked for only when there is something to do: an idle vault costs the database one read a turn.
   if ((!isBehind && state.due === 0 && state.stray === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS)))
     return false;
   if (state.stray > 0) await db.write(recallDeliveries(now, now + WEBHOOK_GIVE_UP_MS));
   if (isBehind) {
     const room = Math.min(WEBHOOK_COPY_MAX, WEBHOOK_QUEUE_MAX - state.open);
-    await db.write(startWebhooks(startedAt), ...queueDeliveries(now, now + WEBHOOK_GIVE_UP_MS, room));
+    await db.write(...queueDeliveries(now, now + WEBHOOK_GIVE_UP_MS, room));
   }
   const rows = await db.read(selectDueDeliveries(now, WEBHOOK_BATCH_MAX));
   const ends = await Promise.allSettled(rows.map((row) => deliver(vault, toDelivery(row))));

@@ -1,5 +1,5 @@
 import { confirmRegistrations } from './confirmation.ts';
-import { FOLLOWER_TURN_MS, MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
+import { MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import { sweepAttestationUses } from './db/claims.ts';
 import { markLostCodes, sweepCodes } from './db/codes.ts';
@@ -16,28 +16,73 @@ import { sweepDeliveries } from './db/webhooks.ts';
 import { createFollower } from './follower.ts';
 import { noteKeys } from './key-marks.ts';
 import { describeError } from './log.ts';
-import { createWebhooks } from './webhooks.ts';
+import { deliverWebhooks } from './webhooks.ts';
 
-/** The vault's background share: each task is small, may die at any point and starts again from the database. One failing does not hold up the others. */
-export function createWork(vault: Context): (deadlineMs: number) => Promise<void> {
-  const follower = vault.config.follower ? [atMost(FOLLOWER_TURN_MS, createFollower())] : [];
-  const webhooks = vault.config.webhookUrl === undefined ? [] : [createWebhooks(vault.clock.now())];
-  const tasks: readonly Task[] = [
-    confirmRegistrations,
-    relayQueued,
-    ...follower,
-    ...webhooks,
-    everyMinute(createSweep()),
-  ];
-  return async (deadlineMs) => {
-    for (const task of tasks) {
-      try {
-        let more = true;
-        while (more && vault.clock.now() < deadlineMs) more = await vault.run(task);
-      } catch (error) {
-        vault.log({ level: 'error', event: 'work_failed', ...describeError(error) });
-      }
+/** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
+export interface Work {
+  /**
+   * Starts each task that is not under way, and resolves once all have ended or the deadline has passed. A task that is still under way then goes on,
+   * and holds up no other one at the next call. Where requests are isolated it resolves only when all have ended. Never throws.
+   */
+  run(deadlineMs: number): Promise<void>;
+  /** Lets each task end its turn and starts no other. */
+  stop(): void;
+}
+
+/** The tasks of one vault. Nothing runs before the first call. */
+export function createWork(vault: Context): Work {
+  const { config, clock, isolatesRequests } = vault;
+  const state = { isStopped: false };
+  const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(vault, state, name, task));
+  return {
+    async run(deadlineMs) {
+      const ended = Promise.all(runs.map((run) => run(deadlineMs))).then(() => undefined);
+      if (isolatesRequests) return ended;
+      let cancel = () => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(Math.max(0, deadlineMs - clock.now()), resolve);
+      });
+      return Promise.race([ended, late]).finally(cancel);
+    },
+    stop() {
+      state.isStopped = true;
+    },
+  };
+}
+
+function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Record<string, Task>> {
+  return {
+    confirmations: confirmRegistrations,
+    relay: relayQueued,
+    ...(follower ? { follower: createFollower() } : {}),
+    ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
+    sweep: everyMinute(createSweep()),
+  };
+}
+
+/** One task's turns, one after the other until there is nothing more to do or its deadline has passed. Its failures are its own. */
+function createRun(vault: Context, state: { readonly isStopped: boolean }, name: string, task: Task) {
+  const { clock, log, isolatesRequests } = vault;
+  const turns = async (isOver: () => boolean): Promise<void> => {
+    try {
+      let more = true;
+      while (more && !state.isStopped && !isOver()) more = await vault.run(task);
+    } catch (error) {
+      // The host may have closed the database under a turn that a stop did not wait for.
+      if (!state.isStopped) log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
     }
+  };
+  // What one request started must not be waited for by another there.
+  if (isolatesRequests) return (deadlineMs: number) => turns(() => clock.now() >= deadlineMs);
+  let running: Promise<void> | undefined;
+  let lastMs = 0;
+  return (deadlineMs: number): Promise<void> => {
+    // A call prolongs what is under way.
+    lastMs = running ? Math.max(lastMs, deadlineMs) : deadlineMs;
+    running ??= turns(() => clock.now() >= lastMs).finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }
 
@@ -46,18 +91,6 @@ type Task = (vault: Context) => Promise<boolean>;
 
 async function relayQueued({ relay }: Context): Promise<boolean> {
   return relay ? relay.turn() : false;
-}
-
-/** Ends a task's share of a turn once it has lasted `ms`, so that long catching up leaves time for the other tasks. */
-function atMost(ms: number, task: Task): Task {
-  let endsAt = 0;
-  return async (vault) => {
-    const now = vault.clock.now();
-    if (now >= endsAt) endsAt = now + ms;
-    const more = (await task(vault)) && vault.clock.now() < endsAt;
-    if (!more) endsAt = 0;
-    return more;
-  };
 }
 
 function everyMinute(task: Task): Task {

@@ -42,11 +42,14 @@ export const ROWS: readonly Row[] = [
   ...webhookRoutes,
 ];
 
-/** A running vault: `fetch` never throws; `work` does the background share and must be called about every second; `close` waits for what is being written. */
+/** A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for what is being written. */
 export interface Vault {
   /** `peer` is the address of the socket's other end, where the host knows it. */
   fetch(request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response>;
-  /** Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. */
+  /**
+   * Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. A task that an upstream keeps waiting goes on beside the next
+   * calls, which start the others: call it at a fixed pace, whether or not the last call has resolved.
+   */
   work(deadlineMs: number): Promise<void>;
   /** Ends all event streams and takes no new ones: what a host that stops does first, since a stream never ends by itself. */
   endStreams(): void;
@@ -57,10 +60,14 @@ export interface Vault {
 /** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
 export function createVault(env: Env): Vault {
   const vault = createContext(env);
+  const work = createWork(vault);
   return {
     fetch: createServe(vault, ROWS),
-    work: createWork(vault),
-    close: () => end(vault),
+    work: work.run,
+    close() {
+      work.stop();
+      return end(vault);
+    },
     endStreams: () => vault.hub.close(),
   };
 }

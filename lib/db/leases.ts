@@ -51,15 +51,17 @@ export interface Leases {
   take(name: string, ms: number): Promise<boolean>;
   /** The condition `leaseHeld` for this vault. */
   held(name: string): Condition;
-  /** Gives back all that is held, so that nobody has to wait for it to lapse; asks the database for nothing when nothing is. */
+  /** Gives back all that is held and takes nothing more, so that nobody has to wait for it to lapse; asks the database for nothing when nothing is held. */
   release(): Promise<void>;
 }
 
 /** Leases under the owner's name, which is one vault's own. */
 export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
   const ends = new Map<string, number>();
+  let isReleased = false;
   return {
     async take(name, ms) {
+      if (isReleased) return false;
       const now = clock.now();
       const end = ends.get(name) ?? 0;
       if (end - now > ms / 2) return true;
@@ -71,6 +73,7 @@ export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; ow
     },
     held: (name) => leaseHeld({ name, owner, now: clock.now() }),
     async release() {
+      isReleased = true;
       const isHeld = [...ends.values()].some((end) => end > clock.now());
       ends.clear();
       if (isHeld) await db.write(releaseLeases(owner));

@@ -36,7 +36,7 @@ for (const engine of engines()) {
 
     /** One round of background work of each vault at once, and the codes each has ever counted as lost. */
     const look = async (...vaults: readonly Context[]) => {
-      await Promise.all(vaults.map((vault) => createWork(vault)(vault.clock.now() + 1)));
+      await Promise.all(vaults.map((vault) => createWork(vault).run(vault.clock.now() + 1)));
       return vaults.flatMap(({ metrics }) => tally(metrics, 'vault_codes_lost_total'));
     };
     const deliveries = async (vault: Context) => {

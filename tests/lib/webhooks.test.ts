@@ -11,7 +11,6 @@ import {
   WEBHOOK_RETRY_MAX_MS,
   WEBHOOK_RETRY_MIN_MS,
   WEBHOOK_TIMEOUT_MS,
-  WEBHOOK_TURN_MS,
 } from '../../lib/constants.ts';
 import type { Env } from '../../lib/context.ts';
 import { createStore } from '../../lib/db/store.ts';
@@ -26,6 +25,9 @@ import { expectHoldsNone, failureOf } from '../support/secrecy.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const OTHER_SECRET = `whsec_${Buffer.from('another secret, 32 bytes as well').toString('base64')}`;
+
+/** How long a host gives a turn of background work. */
+const TURN_MS = 1_000;
 
 let receiver: Receiver;
 const ends: (() => unknown)[] = [];
@@ -148,6 +150,7 @@ describe('an event', () => {
       { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' },
       { dir: folder.path, clock: before.clock },
     );
+    await first.call('GET /readyz');
     await tell(first, 'audit', 'key.rotated', { key: 'attestation' });
     await first.work();
     await tell(first, 'audit', 'token.revoked', { cid: 'while down' });
@@ -317,14 +320,14 @@ describe('a receiver that fails', () => {
       return new Promise(() => {});
     };
     await tell(t);
-    const work = t.work();
+    const work = t.vault.work(t.clock.now() + TURN_MS);
     await asked.promise;
-    await t.clock.advance(WEBHOOK_TURN_MS);
+    await t.clock.advance(TURN_MS);
     await work;
     expect(await statuses(t)).toEqual([['queued', 0]]);
-    // The next turn neither waits for it nor sends it again.
-    const again = t.work();
-    await t.clock.advance(WEBHOOK_TURN_MS);
+    // The next turn neither waits for it longer than that nor sends it again.
+    const again = t.vault.work(t.clock.now() + TURN_MS);
+    await t.clock.advance(TURN_MS);
     await again;
     expect(receiver.received).toHaveLength(1);
     await t.clock.advance(WEBHOOK_TIMEOUT_MS);
@@ -387,7 +390,7 @@ describe('at least once', () => {
     await tell(t);
     // The answer never comes back to the first vault; what it sent was taken.
     receiver.answer = () => new Promise(() => {});
-    const dying = t.work();
+    const dying = t.vault.work(t.clock.now() + TURN_MS);
     await eventually(
       async () => receiver.received.length,
       (count) => count === 1,
@@ -397,7 +400,7 @@ describe('at least once', () => {
     const clock = t.clock;
     const second = await start({}, { dir: folder.path, clock });
     expect(receiver.received).toHaveLength(1);
-    await clock.advance(WEBHOOK_TURN_MS);
+    await clock.advance(TURN_MS);
     await dying;
     await clock.advance(WEBHOOK_LEASE_MS);
     await second.work();

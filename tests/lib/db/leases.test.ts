@@ -131,6 +131,9 @@ for (const engine of engines()) {
         asked = [];
         await first.release();
         expect(asked).toEqual([]);
+        // A task that its vault's end overtook takes nothing back.
+        expect(await first.take('another job', MS)).toBe(false);
+        expect(asked).toEqual([]);
         expect(await second.take('job', MS)).toBe(true);
       });
     });
