@@ -7,6 +7,7 @@ import { VaultError } from '../lib/error.ts';
 import { type Answer, json } from './answer.ts';
 import { addressText, optional, required } from './fields.ts';
 import { file } from './file.ts';
+import { readQuery } from './read.ts';
 import { get, type Row } from './route.ts';
 
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
@@ -163,7 +164,7 @@ function withOpener(row: Row): Row {
     ...row,
     async answer(incoming, limits): Promise<Answer> {
       const answer = await row.answer(incoming, limits);
-      const isPopup = new URL(incoming.request.url).searchParams.get('mode') === 'popup';
+      const isPopup = readQuery(incoming.request.url)['mode'] === 'popup';
       if (!isPopup) return answer;
       return { ...answer, headers: { ...answer.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },

@@ -1,5 +1,6 @@
 import { BODY_BYTES_MAX } from '../lib/constants.ts';
 import { badRequest, VaultError } from '../lib/error.ts';
+import { queryOf } from './target.ts';
 
 /** The JSON object in a request's body. Throws 413 past `max` bytes and 400 `Invalid JSON body` for anything that is not one. */
 export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
@@ -30,13 +31,12 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
 /** The query's parameters, decoded. Throws 400 for one given twice. */
 export function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
-  const start = url.indexOf('?');
-  if (start < 0) return query;
-  const hash = url.indexOf('#', start);
+  const text = queryOf(url);
+  if (text === undefined) return query;
   // One plain parameter is most of the traffic, and a general parser costs more than the look-up that follows.
-  const plain = /^([\w-]+)=([\w.~-]*)$/.exec(url.slice(start + 1));
+  const plain = /^([\w-]+)=([\w.~-]*)$/.exec(text);
   if (plain) return { [plain[1] as string]: plain[2] as string };
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1, hash < 0 ? undefined : hash))) {
+  for (const [name, value] of new URLSearchParams(text)) {
     if (name in query) throw badRequest(`Duplicate query parameter: ${printable(name)}`);
     query[name] = value;
   }

@@ -10,6 +10,7 @@ import type { Answer } from './answer.ts';
 import { answerFailure, answerPreflight, answerWrongMethod, callerRequestId, respond } from './boundary.ts';
 import { createFindClient } from './client.ts';
 import type { Incoming, Limits, Row } from './route.ts';
+import { checkHost, pathOf } from './target.ts';
 
 /** The rows of one path, by method. */
 type Family = ReadonlyMap<string, Row>;
@@ -27,6 +28,7 @@ export function createServe(vault: Context, rows: readonly Row[]) {
     let family: Family | undefined;
     let answer: Answer;
     try {
+      checkHost(request);
       const found = find(request);
       family = found instanceof Promise ? await found : found;
       const row = rowOf(family, request.method);
@@ -73,15 +75,13 @@ function createFind(rows: readonly Row[]): (request: Request) => Family | undefi
   for (const row of rows) families.set(row.path, (families.get(row.path) ?? new Map()).set(row.method, row));
   const patterns = Router();
   for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
-  return (request) => families.get(pathOf(request.url)) ?? (patterns.fetch(request) as Promise<Family | undefined>);
-}
-
-/** The path of an absolute URL, as sent: neither decoded nor collapsed, so that no encoding slips past a comparison. */
-function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('//') + 2);
-  if (start < 0) return '/';
-  const query = url.indexOf('?', start);
-  return query < 0 ? url.slice(start) : url.slice(start, query);
+  return ({ method, url }) => {
+    const path = pathOf(url);
+    const family = families.get(path);
+    if (family) return family;
+    // The router parses a whole URL and looks at its path alone, so the host may be any.
+    return patterns.fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
+  };
 }
 
 /** The path of the rows, the same for all; what was not found is counted as one. */

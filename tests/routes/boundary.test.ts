@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { connect } from 'node:net';
 import { ROWS } from '../../routes/index.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -274,17 +273,4 @@ describe('§1.4 the client IP', () => {
     expect((await ask(vouching, '198.51.100.1')).ip_registrations).toBe(0);
     await vouching.stop();
   });
-});
-
-test('a request with two hosts, or none, never reaches a route', async () => {
-  const raw = (head: string) =>
-    new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(new URL(t.url).port), '127.0.0.1', () => socket.end(head));
-      let answer = '';
-      socket
-        .on('data', (chunk) => (answer += chunk))
-        .on('close', () => resolve(answer))
-        .on('error', reject);
-    });
-  expect(await raw('GET /api/status HTTP/1.1\r\n\r\n')).toStartWith('HTTP/1.1 400');
 });
