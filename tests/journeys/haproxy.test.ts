@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { freePort } from '../../scripts/world/port.ts';
+import { until } from '../support/console.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { OPERATOR, openStream } from '../support/events.ts';
+import { type Haproxy, haproxy, startHaproxy } from '../support/haproxy.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+import { addProxyTests, sendCode } from './proxied.ts';
+
+if (haproxy) {
+  describe('behind a real HAProxy, two vaults on one database', () => {
+    const folder = temporaryFolder();
+    const ports = [freePort(), freePort()] as const;
+    const vaults: Program[] = [];
+    const ends: (() => unknown)[] = [];
+    let proxy: Haproxy;
+
+    const start = (port: number) => {
+      const vars = {
+        PORT: String(port),
+        BASE_URL: 'https://vault.example.com',
+        TRUSTED_PROXIES: '127.0.0.1/32,::1/128',
+        ALLOW_LOG_DELIVERY: 'true',
+        STREAM_HEARTBEAT_SECONDS: '1',
+        FOLLOWER: 'false',
+        VAULT_SECRET,
+        OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+        DATA_DIR: folder.path,
+      };
+      return startProgram(vars, { cwd: folder.path });
+    };
+    beforeAll(async () => {
+      for (const port of ports) vaults.push(await start(port));
+      proxy = await startHaproxy(folder.path, ports);
+    });
+    afterEach(async () => {
+      for (const end of ends.splice(0).reverse()) await end();
+    });
+    afterAll(async () => {
+      await proxy.stop();
+      await Promise.all(vaults.map((vault) => vault.stop()));
+      folder.remove();
+    });
+
+    test('its plain health check, HTTP/1.0 without Host, finds both up, and no vault logs an error', async () => {
+      const found = await until(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
+      expect(found).toEqual(['one UP L7OK 200', 'two UP L7OK 200']);
+      for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
+    });
+
+    addProxyTests(() => ({ proxy: proxy.port, vault: ports[0] }));
+
+    test('events come at once, and heartbeats keep a stream open for longer than its timeouts', async () => {
+      const hasty = await startHaproxy(folder.path, ports, (config) =>
+        config.replace(/timeout (client|server) 60s/g, 'timeout $1 3s'),
+      );
+      ends.push(hasty.stop);
+      const stream = await openStream(hasty.url, { app: 'default', token: await mintToken(hasty.url) });
+      ends.push(stream.close);
+      expect(await sendCode({ port: proxy.port, from: '127.0.0.31' })).toBe(200);
+      await until(
+        async () => stream.events().map(({ type }) => type),
+        (types) => types.includes('code.sent'),
+      );
+      const beats = (await stream.until(stream.frames.length + 5)).filter(({ comment }) => comment === 'heartbeat');
+      expect(beats.length).toBeGreaterThanOrEqual(5);
+    });
+
+    test.each(['SIGKILL', 'SIGTERM'] as const)('no reader notices that one vault ends by %s', async (signal) => {
+      let reading = true;
+      ends.push(() => {
+        reading = false;
+      });
+      const found: number[] = [];
+      const read = async () => {
+        while (reading) found.push((await fetch(`${proxy.url}/api/status`)).status);
+      };
+      const readers = Promise.all(Array.from({ length: 8 }, read));
+      const more = (count: number) => {
+        const enough = found.length + count;
+        return until(
+          async () => found.length,
+          (length) => length >= enough,
+        );
+      };
+      await more(50);
+      await vaults[0]?.stop(signal);
+      await more(100);
+      vaults[0] = await start(ports[0]);
+      reading = false;
+      await readers;
+      expect(found.filter((status) => status !== 200)).toEqual([]);
+    });
+  });
+} else console.log('no HAProxy on this machine: its tests are left out');
+
+/** A token of the stream of events, from the operator's route. */
+async function mintToken(url: string): Promise<string> {
+  const headers = { ...OPERATOR, 'Content-Type': 'application/json' };
+  const answer = await fetch(`${url}/v1/console/token`, { method: 'POST', headers, body: '{"app":"default"}' });
+  return ((await answer.json()) as { token: string }).token;
+}
