@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@libsql/client';
 import { serve } from 'srvx';
-import { type Assets, createVault } from 'vault';
+import { type Assets, createVault, type Env } from 'vault';
 
 /** What the vault serves as it is, from the package's folder. */
 const folder = new URL('assets/', import.meta.resolve('vault'));
@@ -13,8 +13,32 @@ const assets: Assets = {
   },
 };
 
+/** For EMAIL_PROVIDER=smtp, by way of nodemailer. A server on another machine must encrypt, else it gets no mail. */
+async function createMailer(url: string): Promise<Env['mail']> {
+  const { createTransport } = await import('nodemailer');
+  const { protocol, hostname: host, port, username, password } = new URL(url);
+  const transport = createTransport({
+    host,
+    secure: protocol === 'smtps:',
+    requireTLS: host !== 'localhost' && host !== '127.0.0.1',
+    ...(port === '' ? {} : { port: Number(port) }),
+    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+  });
+  return {
+    send: async (mail) => void (await transport.sendMail(mail)),
+    close: async () => transport.close(),
+  };
+}
+
 const database = createClient({ url: process.env['DATABASE_URL'] ?? 'file:vault.db', concurrency: 1 });
-const vault = createVault({ vars: process.env, database, assets, log: (entry) => console.log(JSON.stringify(entry)) });
+const smtpUrl = process.env['SMTP_URL'];
+const vault = createVault({
+  vars: process.env,
+  database,
+  assets,
+  mail: smtpUrl === undefined ? undefined : await createMailer(smtpUrl),
+  log: (entry) => console.log(JSON.stringify(entry)),
+});
 
 const server = serve({
   hostname: '127.0.0.1',

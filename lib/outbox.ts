@@ -45,10 +45,11 @@ export async function workOutbox(relayer: Relayer): Promise<Turn> {
     db.read(selectQueued(signer.chainId, now, RELAY_IN_FLIGHT_MAX)),
   ]);
   const relays = sentRows.map(toRelay);
-  const attempts = Map.groupBy((await db.read(selectAttempts(relays))).map(toAttempt), ({ relayId }) => relayId);
+  const attempts = (await db.read(selectAttempts(relays))).map(toAttempt);
+  const attemptsOf = ({ id }: RelayRow) => attempts.filter(({ relayId }) => relayId === id);
   const [standing, sent, simulated] = await Promise.all([
     readStanding(relayer, signer.address),
-    Promise.all(relays.map((relay) => readSent(relayer, relay, attempts.get(relay.id) ?? []))),
+    Promise.all(relays.map((relay) => readSent(relayer, relay, attemptsOf(relay)))),
     simulateAll(relayer, queuedRows.map(toRelay)),
   ]);
   if (!(await isSameChain(relayer, standing))) return { changed: false, trouble: 'chain_reset' };

@@ -77,10 +77,12 @@ function byResend(outside: Outside): (mail: Mail) => Promise<void> {
 function byMailer({ mail: mailer, clock }: Outside): (mail: Mail, code: string) => Promise<void> {
   if (!mailer) throw new Error('EMAIL_PROVIDER=smtp needs a mailer in env.mail');
   return async (mail, code) => {
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(MAIL_SEND_TIMEOUT_MS, () => late.reject(new Error('the mailer did not answer in time')));
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(MAIL_SEND_TIMEOUT_MS, () => reject(new Error('the mailer did not answer in time')));
+    });
     try {
-      await Promise.race([mailer.send(mail), late.promise]);
+      await Promise.race([mailer.send(mail), late]);
     } catch (error) {
       // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with that.
       throw new Error(hide(error instanceof Error ? error.message : 'the mailer failed', [mail.to, code]));

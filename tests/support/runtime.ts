@@ -27,7 +27,7 @@ export async function makeProject(example: string): Promise<Project> {
     symlinkSync(join(ROOT, target), join(folder.path, 'node_modules', name));
   };
   link('vault', '.');
-  for (const name of ['@libsql', 'srvx', 'bun-types']) link(name, join('node_modules', name));
+  for (const name of ['@libsql', 'srvx', 'nodemailer', 'bun-types']) link(name, join('node_modules', name));
   const write = (name: string, text: string) => {
     writeFileSync(join(folder.path, name), text);
     return join(folder.path, name);
