@@ -130,7 +130,7 @@ const MODULES = ['routes/index.ts', 'client/enclave.ts'];
 
 const TYPES = [
   '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',
-  '--exactOptionalPropertyTypes --target ES2024 --lib ES2024,DOM,DOM.Iterable --module Preserve --moduleResolution bundler --rootDir .',
+  '--exactOptionalPropertyTypes --target ES2023 --lib ES2023,ES2024.String,DOM,DOM.Iterable --module Preserve --moduleResolution bundler --rootDir .',
 ].flatMap((flags) => flags.split(' '));
 
 /** Declarations name each other as `.js`: that is what every resolver of a consumer looks up as `.d.ts`. */

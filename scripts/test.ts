@@ -25,7 +25,7 @@ const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
   ],
   ['package', () => buildPackage(join(ROOT, 'dist')).then(() => true)],
   ['types', () => run(...TYPES)],
-  ['types on any Fetch runtime', () => run(...TYPES, '--project', 'lib/tsconfig.json')],
+  ['types on any Fetch runtime, Node 20 included', () => run(...TYPES, '--project', 'lib/tsconfig.json')],
   ['types in a browser', () => run(...TYPES, '--project', 'assets/tsconfig.json')],
   ['lock file names no registry', async () => !/https?:\/\//.test(await Bun.file(join(ROOT, 'bun.lock')).text())],
 ];

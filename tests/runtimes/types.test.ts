@@ -22,7 +22,7 @@ test.each([
   const project = await makeProject('bun');
   const compilerOptions = {
     ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: true, types: [] },
-    ...{ module, moduleResolution, target: 'ES2024', lib: ['ES2024', 'DOM', 'DOM.Iterable'] },
+    ...{ module, moduleResolution, target: 'ES2023', lib: ['ES2023', 'DOM', 'DOM.Iterable'] },
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
   project.write('consumer.ts', CONSUMER);
