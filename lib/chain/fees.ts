@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts';
 import { RELAY_TIP_WEI_MIN } from '../constants.ts';
 import type { Rpc } from './rpc.ts';
-import { readQuantity } from './view.ts';
+import { readForm, readQuantity } from './view.ts';
 
 /** What a transaction offers: the most in all, and the part of it that is the block builder's. */
 export interface Fees {
@@ -26,10 +26,10 @@ export async function readMarket({
   readonly rpc: Rpc;
 }): Promise<Market> {
   const history = (await rpc.call(config.chainId, 'eth_feeHistory', [BLOCKS, 'latest', [50]])) as History | null;
-  const tips = (history?.reward ?? []).map(([median]) => readQuantity(median)).sort(ascending);
+  const tips = readForm(() => (history?.reward ?? []).map(([median]) => readQuantity(median))).sort(ascending);
   const floor = BigInt(RELAY_TIP_WEI_MIN);
   const tip = tips[tips.length >> 1] ?? floor;
-  return { baseFee: readQuantity(history?.baseFeePerGas?.at(-1)), tip: tip > floor ? tip : floor };
+  return { baseFee: readForm(() => readQuantity(history?.baseFeePerGas?.at(-1))), tip: tip > floor ? tip : floor };
 }
 
 /** What to offer in this market: enough for six full blocks of rising base fees. Undefined when the next block already asks for more than `cap`. */

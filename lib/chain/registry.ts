@@ -5,6 +5,7 @@ import { type Assertion, type P256PublicKey, verifyAssertion } from '../webauthn
 import { TOPICS } from './events.ts';
 import { registrationChallenge } from './proof.ts';
 import { rpcErrorOf } from './rpc.ts';
+import { readForm, readQuantity } from './view.ts';
 
 /** What the chain says of a claim now. `registered`: its transaction succeeded and the configured registry emitted `DIDRegistered` for its DID. */
 export type Judgement =
@@ -49,21 +50,22 @@ export interface Receipt {
 /** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
 export async function readReceipt({ config, rpc }: Chain, txHash: string): Promise<Receipt | undefined> {
   const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
-  if (!receipt?.blockHash || !receipt.blockNumber) return undefined;
-  return {
-    succeeded: receipt.status === '0x1',
-    block: Number(receipt.blockNumber),
-    blockHash: receipt.blockHash.toLowerCase(),
-    logs: (receipt.logs ?? []).map(({ address = '', topics = [] }) => ({
+  const { blockHash, blockNumber, status, logs } = receipt ?? {};
+  if (!blockHash || !blockNumber) return undefined;
+  return readForm(() => ({
+    succeeded: status === '0x1',
+    block: Number(readQuantity(blockNumber)),
+    blockHash: blockHash.toLowerCase(),
+    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
       address: address.toLowerCase(),
       topics: topics.map((topic) => topic.toLowerCase()),
     })),
-  };
+  }));
 }
 
 /** The newest block's number. Throws 502 `rpc_error`. */
 export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
-  return Number(await rpc.call(config.chainId, 'eth_blockNumber', []));
+  return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
 }
 
 /** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */

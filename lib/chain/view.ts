@@ -34,6 +34,18 @@ export function readQuantity(result: unknown): bigint {
   return BigInt(result);
 }
 
+/**
+ * What `read` makes of a node's answer. Throws 502 `rpc_error` where that throws: the answer is of another form, which
+ * is no error of ours.
+ */
+export function readForm<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw failed(new UpstreamError('malformed'));
+  }
+}
+
 /** A number as a word. */
 export function uint256Word(value: bigint): string {
   return value.toString(16).padStart(64, '0');

@@ -93,9 +93,14 @@ describe('the market', async () => {
     await node.stop();
   });
 
-  test('is 502 rpc_error when the node tells none', async () => {
+  test.each([
+    null,
+    { baseFeePerGas: 1 },
+    { baseFeePerGas: ['0x1'], reward: 1 },
+    { baseFeePerGas: ['0x1'], reward: [null] },
+  ])('is 502 rpc_error when the node tells none: %j', async (history) => {
     const node = startUpstream();
-    node.answer = (call) => resultOf(call, null);
+    node.answer = (call) => resultOf(call, history);
     await expect(readMarket({ config, rpc: rpcTo(node.url) })).rejects.toMatchObject({ code: 'rpc_error' });
     await node.stop();
   });
