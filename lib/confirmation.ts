@@ -18,6 +18,7 @@ import {
   selectAnyDue,
   toRegistration,
 } from './db/registrations.ts';
+import { VaultError, worstFailure } from './error.ts';
 import { describeError } from './log.ts';
 
 type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
@@ -25,6 +26,7 @@ type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'l
 /**
  * Looks at the chain for a batch of registrations that are due and notes what it says: confirmed, failed, or looked at again later.
  * A confirmed one is watched until it is deep, and falls back when a re-org takes its block. Returns whether more may be due.
+ * Throws an error of ours, once all have been judged.
  */
 export async function confirmRegistrations(vault: Services): Promise<boolean> {
   const { db, clock, log } = vault;
@@ -38,11 +40,12 @@ export async function confirmRegistrations(vault: Services): Promise<boolean> {
   const judged = await Promise.allSettled(
     due.map(async (one) => note(vault, one, ...(await Promise.all([judgeClaim(vault, one), head])))),
   );
-  const failed = judged.find((result) => result.status === 'rejected');
+  const failure = worstFailure(judged);
+  if (!failure) return due.length === CONFIRMATION_BATCH_MAX;
   // Left to their lease: the same registrations are due again once it has lapsed.
-  if (failed)
-    log({ level: 'warn', event: 'chain_unreadable', registrations: due.length, ...describeError(failed.reason) });
-  return due.length === CONFIRMATION_BATCH_MAX && !failed;
+  if (!(failure instanceof VaultError)) throw failure;
+  log({ level: 'warn', event: 'chain_unreadable', registrations: due.length, ...describeError(failure) });
+  return false;
 }
 
 /** Stores one judgement, unless its lease lapsed meanwhile: then another process judges anew. */

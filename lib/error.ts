@@ -85,3 +85,12 @@ export class VaultError extends Error {
 export function badRequest(message: string): VaultError {
   return new VaultError('bad_request', message);
 }
+
+/**
+ * The failure to tell of several settled calls: the first error of ours, which a `VaultError` must not hide, else the
+ * first; undefined without any.
+ */
+export function worstFailure(results: readonly PromiseSettledResult<unknown>[]): unknown {
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  return failures.find((failure) => !(failure instanceof VaultError)) ?? failures[0];
+}

@@ -13,6 +13,7 @@ import {
   toRelay,
 } from './db/relays.ts';
 import { noteGenesis, raiseNonce, selectGenesis, selectSigner, toSignerState } from './db/signers.ts';
+import { worstFailure } from './error.ts';
 import { broadcast, noopAttempt, type Relayer } from './relayer.ts';
 import { signQueued, simulateAll } from './signing.ts';
 import { follow, readSent } from './tracking.ts';
@@ -58,7 +59,8 @@ export async function workOutbox(relayer: Relayer): Promise<Turn> {
   await fillGap(relayer, standing, relays);
   const inFlight = relays.filter(({ status, signer: by }) => status === 'signed' && by === signer.address).length;
   const signed = await signQueued(relayer, standing, simulated, { nextNonce, inFlight });
-  for (const result of followed) if (result.status === 'rejected') throw result.reason;
+  const failure = worstFailure(followed);
+  if (failure) throw failure;
   const changed = signed === true || followed.some((result) => result.status === 'fulfilled' && result.value);
   return { changed, trouble: typeof signed === 'string' ? signed : await findTrouble(relayer, standing) };
 }

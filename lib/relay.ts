@@ -2,6 +2,7 @@ import { RELAY_LEASE_MS, RELAY_LOOK_MS, RELAY_PAUSE_MS, RELAY_TROUBLE_LOOK_MS } 
 import type { Context } from './context.ts';
 import { selectAnyRelayDue } from './db/relays.ts';
 import { noteTrouble, selectSigner, toSignerState } from './db/signers.ts';
+import { VaultError } from './error.ts';
 import { describeError } from './log.ts';
 import { report, type Trouble, type Turn, workOutbox } from './outbox.ts';
 import { createRelayer, type Relayer } from './relayer.ts';
@@ -81,10 +82,14 @@ export function createRelay(vault: Services & { readonly pace: Pace }, key: `0x$
   };
 }
 
-/** One turn with the lease held, and a note of what is in the way, if that is news. */
+/**
+ * One turn with the lease held, and a note of what is in the way, if that is news. Throws an error of ours, which is no
+ * trouble of the chain's.
+ */
 async function work(relayer: Relayer): Promise<Turn> {
   const { db, log, signer } = relayer;
   const done = await workOutbox(relayer).catch((error): Turn => {
+    if (!(error instanceof VaultError)) throw error;
     log({ level: 'debug', event: 'relay_interrupted', ...describeError(error) });
     return { changed: false, trouble: 'unreachable' };
   });

@@ -4,6 +4,7 @@ import type { Standing } from './chain/standing.ts';
 import { RELAY_IN_FLIGHT_MAX } from './constants.ts';
 import { signRelay } from './db/outbox.ts';
 import type { Attempt, RelayRow } from './db/relays.ts';
+import { VaultError } from './error.ts';
 import { broadcast, callAttempt, judge, type Relayer, tell } from './relayer.ts';
 
 /** A queued relay with what its registration would come to; undefined when the node could not tell. */
@@ -21,9 +22,13 @@ export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Prom
   return Promise.all(
     queued.map(async (relay) => ({
       relay,
-      simulation: await simulate(relayer, from, relay).catch(() => undefined),
+      simulation: await simulate(relayer, from, relay).catch(untold),
     })),
   );
+}
+
+function untold(failure: unknown): undefined {
+  if (!(failure instanceof VaultError)) throw failure;
 }
 
 /**

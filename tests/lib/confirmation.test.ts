@@ -258,10 +258,16 @@ describe('a re-org that takes the block', () => {
 describe('a node in trouble', () => {
   const rpcError = (code: number) => (_: unknown, methods: readonly string[]) =>
     Response.json(methods.map((_method, id) => ({ jsonrpc: '2.0', id, error: { code, message: 'limit exceeded' } })));
+  const resultOf =
+    (result: unknown): Trouble =>
+    (_forward, _methods, body) =>
+      Response.json([JSON.parse(body)].flat().map(({ id }) => ({ jsonrpc: '2.0', id, result })));
   const troubles: [string, Trouble][] = [
     ['answers 503', () => new Response('busy', { status: 503 })],
     ['answers a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
     ['answers its own errors', rpcError(-32005)],
+    ['answers receipts that are none', resultOf({ blockNumber: '0x1', blockHash: 1 })],
+    ['answers numbers that are none', resultOf({ blockNumber: 'x', blockHash: '0x1' })],
   ];
 
   test.each(troubles)('that %s changes nothing, however long, and is logged without its URL', async (_, trouble) => {
@@ -280,6 +286,7 @@ describe('a node in trouble', () => {
     const logged = t.entries.filter(({ event }) => event === 'chain_unreadable');
     expect(logged.length).toBeGreaterThan(0);
     expect(JSON.stringify(logged)).not.toContain(new URL(node.url).port);
+    expect(t.entries.filter(({ event }) => event === 'work_failed')).toEqual([]);
     node.trouble = undefined;
     await look();
     expect([await told(seen), await told(unseen)]).toEqual(['confirmed, proven', 'confirmed, proven']);
@@ -310,6 +317,32 @@ describe('a node in trouble', () => {
     await look();
     expect(await told(alice)).toBe('confirmed, proven');
   });
+});
+
+test('an error of ours is logged as one and not as the chain’s, and the other registrations are judged', async () => {
+  const passkey = createPasskey();
+  const holder = await chain.deployHolder(passkey.key);
+  const [alice, bob] = [person(), person()];
+  const { txHash } = await chain.register({ did: alice.did }, { holder });
+  await record(alice, txHash, { proof: prove(passkey, alice, holder) });
+  await record(bob, (await chain.register(onChain(bob))).txHash);
+  const proof = `SELECT proof FROM registrations WHERE did = '${alice.did}'`;
+  const [stored] = await t.rows(proof);
+  const store = (text: string) =>
+    t.database.execute({
+      sql: 'UPDATE registrations SET proof = :text WHERE did = :did',
+      args: { text, did: alice.did },
+    });
+  await store('{');
+  await look();
+  expect([await told(alice), await told(bob)]).toEqual(['submitted', 'confirmed, proven']);
+  expect(t.entries.filter(({ event }) => event === 'chain_unreadable')).toEqual([]);
+  expect(t.entries.filter(({ event }) => event === 'work_failed')).toMatchObject([
+    { level: 'error', message: expect.stringContaining('SyntaxError'), stack: expect.any(String) },
+  ]);
+  await store(String(stored?.['proof']));
+  await look();
+  expect(await told(alice)).toBe('confirmed, proven');
 });
 
 describe('two processes on one database', () => {

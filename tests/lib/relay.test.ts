@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Address, type Hex, Secp256k1, TxEnvelopeEip1559 } from 'ox';
 import { createContext } from '../../lib/context.ts';
+import type { Database } from '../../lib/db/database.ts';
 import { addressOf, devAccount } from '../../scripts/world/wallet.ts';
 import { type Candidate, createCandidate, startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
@@ -457,6 +458,51 @@ describe('what the operator is told', () => {
     await chain.mine();
     await look();
     expect([await told(alice), await relayState()]).toEqual(['confirmed, proven', 'ok']);
+  });
+
+  test('a node whose answers are none', async () => {
+    const alice = await submit();
+    const receipt = { blockNumber: '0x1', blockHash: 1 };
+    for (const result of [[], { baseFeePerGas: 1, reward: 1 }, receipt]) {
+      node.trouble = (_forward, _methods, body) =>
+        Response.json(JSON.parse(body).map(({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result })));
+      await look();
+      expect(await relayState()).toBe('unreachable');
+    }
+    expect(logged('relay_failed')).toEqual([]);
+    node.trouble = undefined;
+    await chain.mine();
+    await look();
+    expect([await told(alice), await relayState()]).toEqual(['confirmed, proven', 'ok']);
+  });
+
+  test.each([
+    ['the program', new TypeError('Map.groupBy is not a function')],
+    ['the database', new Error('disk I/O error')],
+  ])('a fault of %s, which is no trouble of the chain, and the relay tries again', async (_, fault) => {
+    let isBroken = false;
+    const database: Database = {
+      ...t.database,
+      execute: async (statement) => {
+        if (isBroken && statement.sql.includes('FROM relay_attempts')) throw fault;
+        return t.database.execute(statement);
+      },
+    };
+    const faulty = await start({}, { database, clock: t.clock });
+    const alice = await submit('signed', faulty);
+    isBroken = true;
+    await look(faulty);
+    const failures = logged('relay_failed', faulty);
+    expect(failures.length).toBeGreaterThan(0);
+    for (const failure of failures)
+      expect(failure).toMatchObject({ level: 'error', message: String(fault), stack: fault.stack });
+    expect((await faulty.call('GET /readyz')).body.relay).toBe('ok');
+    expect([...logged('relay_trouble', faulty), ...logged('relay_interrupted', faulty)]).toEqual([]);
+    isBroken = false;
+    await chain.mine();
+    await faulty.work();
+    expect(await told(alice, faulty)).toBe('confirmed, proven');
+    await faulty.stop();
   });
 });
 
