@@ -46,6 +46,7 @@ async function suffer(processes: number): Promise<Ordeal> {
   await weather.calm();
   for (const victim of victims) victim.spare();
   await untilConfirmed(victims, candidates, chain);
+  await untilUntroubled(victims);
   await weather.stop();
   await Promise.all(victims.map((victim) => victim.stop()));
   const database = new Database(join(dir, 'vault.db'), { readonly: true });
@@ -144,6 +145,17 @@ async function untilConfirmed(victims: readonly Victim[], candidates: readonly C
     }
     await Bun.sleep(200);
   }
+}
+
+/** Until the relay has seen that the last outage is over, some seconds later where nothing was left to register. */
+async function untilUntroubled(victims: readonly Victim[]): Promise<void> {
+  const troubles = () =>
+    Promise.all(victims.map(async (victim) => ((await (await fetch(`${victim.url()}/readyz`)).json()) as Ready).relay));
+  while ((await troubles()).some((trouble) => trouble !== 'ok')) await Bun.sleep(200);
+}
+
+interface Ready {
+  readonly relay: string;
 }
 
 const CASES = [
