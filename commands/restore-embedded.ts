@@ -97,7 +97,7 @@ const NOT_EMPTY =
   'the database holds something already: with --overwrite the backup takes its place, and it is kept beside it under another name';
 
 /** What every vault's database holds from its first start on. */
-const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases'];
+const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor'];
 
 function holdsSomething(connection: Connection): boolean {
   return Object.entries(countRows(connection)).some(([table, rows]) => rows > 0 && !FROM_THE_START.includes(table));

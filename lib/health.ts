@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { READY_CACHE_MS } from './constants.ts';
+import type { Statement } from './db/database.ts';
 import type { OwnedStore } from './db/store.ts';
 import { describeError, type Log } from './log.ts';
 
@@ -23,12 +24,20 @@ export interface Readiness {
   readonly database: 'writable' | 'unavailable';
 }
 
+/** A write that reaches the disk. It changes a value, since SQLite writes nothing where each byte stays the same. */
+export function countReadinessCheck(): Statement {
+  return {
+    sql: `INSERT INTO tallies (name, value) VALUES ('readiness_checks', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1`,
+    args: {},
+  };
+}
+
 /** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */
 export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
   const ask = (): Promise<Readiness> =>
-    db.write({ sql: `UPDATE tallies SET value = value WHERE name = 'linked_sessions'`, args: {} }).then(
+    db.write(countReadinessCheck()).then(
       () => ({ ok: true, database: 'writable' }) as const,
       (error) => {
         log({ level: 'warn', event: 'not_ready', ...describeError(error) });

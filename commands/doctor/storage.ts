@@ -22,6 +22,7 @@ import {
 } from '../../lib/constants.ts';
 import { isBusy } from '../../lib/db/rollback.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
+import { countReadinessCheck } from '../../lib/health.ts';
 import { filePath, openServer } from '../database.ts';
 import { discard, draftOf, isCode } from '../durable.ts';
 import { isEmbedded } from '../settings.ts';
@@ -171,7 +172,7 @@ function serverCheck({
         if (rows.length === 0)
           return [reached, warn('schema', 'there are no tables yet', 'the first start makes them')];
         const { rows: versions } = await client.execute('SELECT max(version) AS version FROM migrations');
-        await client.batch([`UPDATE tallies SET value = value WHERE name = 'linked_sessions'`], 'write');
+        await client.batch([{ ...countReadinessCheck(), args: {} }], 'write');
         return [reached, ok('database', 'takes writes'), checkSchema(Number(versions[0]?.['version'] ?? 0))];
       } finally {
         client.close();
