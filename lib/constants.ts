@@ -58,6 +58,8 @@ export const SPONSOR_DAILY_MAX = 1_000;
 
 /** Sessions. */
 export const SESSION_TTL_SECONDS = 86_400;
+/** How far an IP's sessions are counted for whoever asks, where its limit is less. */
+export const SESSIONS_COUNTED_MAX = 100;
 
 /** Idempotency keys. */
 export const IDEMPOTENCY_KEEP_MS = DAY_MS;

@@ -1,4 +1,5 @@
 import { aliasHash } from './alias.ts';
+import { SESSIONS_COUNTED_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
 import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './db/sessions.ts';
@@ -53,11 +54,12 @@ export async function openSession(
   throw ipLimitReached(vault, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
 }
 
-/** Live sessions of the client and of everyone. */
+/** Live sessions of the client, counted up to its limit or `SESSIONS_COUNTED_MAX` where that is more, and of everyone. */
 export async function countSessions(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  { db, clock, config }: Pick<Context, 'db' | 'clock' | 'config'>,
   ip: string,
 ): Promise<{ byIp: number; total: number }> {
-  const [row] = await db.read(selectSessionCounts(ip, clock.now()));
+  const most = Math.max(config.maxRegistrationsPerIp, SESSIONS_COUNTED_MAX);
+  const [row] = await db.read(selectSessionCounts(ip, clock.now(), most));
   return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
 }

@@ -1,12 +1,12 @@
 import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Row, Statement, Value } from './database.ts';
+import { fewerThan, type Row, type Statement, type Value } from './database.ts';
 import { registrationRows, sessionRows } from './event-rows.ts';
 import { type EventRows, insertEvents, maskedIdentifier } from './events.ts';
 import { clearedAt } from './limit-clears.ts';
 import type { Fence } from './lock.ts';
 import { fenceHeld } from './lock.ts';
 import { type Claim, CONTENDS, type Strength } from './registrations.ts';
-import { SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from './sessions.ts';
+import { EARLIEST_LAPSE, SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from './sessions.ts';
 
 /** A claim about to be recorded, with all that the one write judges. */
 export interface NewClaim extends Claim {
@@ -120,8 +120,10 @@ const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :iden
 const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
 
 /** The identifier's own session, if it has another DID, is taken over and no new one. */
-const IP_HAS_ROOM = `(SELECT count(*) FROM sessions
-  WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}) < :per_ip`;
+const IP_HAS_ROOM = fewerThan(
+  ':per_ip',
+  `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
+);
 
 const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
 
@@ -172,12 +174,12 @@ const SELECT_REFUSAL = `SELECT
     OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
   EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
-  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`;
+  ${EARLIEST_LAPSE} AS earliest_lapse`;
 
 /** One that failed before it had a nonce has cost nothing. */
 const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND NOT (status = 'failed' AND nonce IS NULL)`;
 
-const RELAY_DAY_IS_FULL = `(SELECT count(*) ${COUNTED_RELAYS}) >= :relay_daily_max`;
+const RELAY_DAY_IS_FULL = `NOT ${fewerThan(':relay_daily_max', COUNTED_RELAYS)}`;
 
 /** Of two registrations for one account only the first would succeed, which no simulation tells before it is mined. */
 const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays

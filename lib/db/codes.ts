@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Condition, Row, Statement, Value } from './database.ts';
+import { type Condition, fewerThan, type Row, type Statement, type Value } from './database.ts';
 import { clearedAt } from './limit-clears.ts';
 
 /** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
@@ -30,9 +30,10 @@ export function insertCode(code: NewCode, limits: SendLimits): Statement {
   return {
     sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest)
       SELECT :id, :identifier, :channel, :ip, :now, :expires_at, :digest
-      WHERE (SELECT count(*) FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE}) < :per_ip
-        AND (:channel <> 'email' OR (SELECT count(*) FROM codes WHERE identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE}) < :per_identifier)
-        AND (:channel <> 'sms' OR (SELECT count(*) FROM codes WHERE channel = 'sms' AND sent_at > ${SMS_SINCE}) < :sms_daily)`,
+      WHERE ${fewerThan(':per_ip', `FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC`)}
+        AND (:channel <> 'email'
+          OR ${fewerThan(':per_identifier', `FROM codes WHERE identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`)})
+        AND (:channel <> 'sms' OR ${fewerThan(':sms_daily', `FROM codes WHERE channel = 'sms' AND sent_at > ${SMS_SINCE}`)})`,
     args: { ...windowArgs(code, limits), id: code.id, now: code.now, expires_at: code.expiresAt, digest: code.digest },
   };
 }

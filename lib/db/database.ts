@@ -9,6 +9,11 @@ export interface Statement {
   readonly tells?: true;
 }
 
+/** SQL that is true while fewer rows than the parameter `limit` are there `from`: it reads so many and no more, however many there are. */
+export function fewerThan(limit: string, from: string): string {
+  return `(${limit} > 0 AND NOT EXISTS (SELECT 1 ${from} LIMIT 1 OFFSET ${limit} - 1))`;
+}
+
 /** Part of a WHERE, with the arguments it names. */
 export type Condition = Statement;
 

@@ -183,6 +183,19 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID`,
     ],
   },
+  {
+    version: 9,
+    name: 'sessions are counted as they come and go',
+    statements: [
+      `INSERT INTO tallies (name, value) SELECT 'sessions', count(*) FROM sessions`,
+      `CREATE TRIGGER sessions_count_insert AFTER INSERT ON sessions BEGIN
+        UPDATE tallies SET value = value + 1 WHERE name = 'sessions'; END`,
+      `CREATE TRIGGER sessions_count_delete AFTER DELETE ON sessions BEGIN
+        UPDATE tallies SET value = value - 1 WHERE name = 'sessions'; END`,
+      // When an IP has room again is asked at each refusal.
+      `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
+    ],
+  },
 ];
 
 /** One step of the schema; its statements run in one transaction, once per database. */

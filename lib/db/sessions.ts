@@ -1,5 +1,5 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Condition, Statement } from './database.ts';
+import { type Condition, fewerThan, type Statement } from './database.ts';
 import { sessionRows, tellSessions } from './event-rows.ts';
 import { insertEvents } from './events.ts';
 import { clearedAt } from './limit-clears.ts';
@@ -23,6 +23,10 @@ export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
 /** SQL that is true of a session row that takes a slot of its IP: a live one that the operator has not cleared. Needs `:now` and `:ip`. */
 export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('registrations-per-ip', ':ip')}`;
 
+/** SQL of the earliest lapse among an IP's sessions that count, null when none of them lapses. Needs `:now` and `:ip`. */
+export const EARLIEST_LAPSE = `(SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now
+  AND created_at > ${clearedAt('registrations-per-ip', ':ip')} ORDER BY expires_at LIMIT 1)`;
+
 /** SQL that is true of a session row whose alias the registry leads to its DID, as far as the follower has read. */
 export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
   WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
@@ -30,7 +34,7 @@ export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
 /** True where a session may be opened. */
 const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
   AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
-  AND (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}) < :per_ip`;
+  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}`)}`;
 
 /** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
 export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
@@ -117,7 +121,7 @@ export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
 const SELECT_REFUSAL = `SELECT
   EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
     OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
-  (SELECT min(expires_at) FROM sessions WHERE ip = :ip AND linked = 0 AND ${SESSION_COUNTS}) AS earliest_lapse`;
+  ${EARLIEST_LAPSE} AS earliest_lapse`;
 
 /** Whether the identifier is linked to a DID, by a session or by a registration. */
 export function selectLinked(identifier: string): Statement {
@@ -128,14 +132,14 @@ export function selectLinked(identifier: string): Statement {
   };
 }
 
-/** Live sessions of one IP and of all: the linked ones as tallied, the others counted by their lapse. */
-export function selectSessionCounts(ip: string, now: number): Statement {
+/** Live sessions of one IP, counted up to `most`, and of all: as tallied, less the lapsed ones that the sweep has not removed yet. */
+export function selectSessionCounts(ip: string, now: number, most: number): Statement {
   return {
     sql: `SELECT
-      (SELECT count(*) FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}) AS by_ip,
-      (SELECT value FROM tallies WHERE name = 'linked_sessions')
-        + (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at > :now) AS total`,
-    args: { ip, now },
+      (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS} LIMIT :most)) AS by_ip,
+      (SELECT value FROM tallies WHERE name = 'sessions')
+        - (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at <= :now) AS total`,
+    args: { ip, now, most },
   };
 }
 

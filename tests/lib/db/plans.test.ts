@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openSqlite } from '../../../commands/sqlite.ts';
 import type { Database as Port, Statement } from '../../../lib/db/database.ts';
+import { MIGRATIONS } from '../../../lib/db/schema.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startVault } from '../../support/vault.ts';
 
@@ -69,7 +70,8 @@ afterAll(() => folder.remove());
 
 test('no request of the main job reads a growing table from end to end', () => {
   const connection = new Database(file, { readonly: true });
-  const data = [...asked].filter((sql) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(sql));
+  const once = new Set(MIGRATIONS.flatMap(({ statements }) => statements));
+  const data = [...asked].filter((sql) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(sql) && !once.has(sql));
   const scans = data.flatMap((sql) => {
     const plan = connection.query(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
     return plan.filter(({ detail }) => SCAN.test(detail)).map(({ detail }) => `${detail}: ${sql.replace(/\s+/g, ' ')}`);

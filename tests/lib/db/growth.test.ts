@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openDatabase } from '../../../commands/database.ts';
+import { insertCode, selectSendResets } from '../../../lib/db/codes.ts';
+import type { Statement } from '../../../lib/db/database.ts';
+import { insertSession, selectRefusal, selectSessionCounts, tellReplaced } from '../../../lib/db/sessions.ts';
+import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { selectWebhookState, startWebhooks } from '../../../lib/db/webhooks.ts';
+import { createMetrics } from '../../../lib/metrics.ts';
+import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { testClock } from '../../support/clock.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+
+const ROWS = 2_000;
+/** Rows that one statement may read, its small tables included. */
+const READ_MAX = 60;
+const IP = '203.0.113.7';
+const clock = testClock();
+const now = clock.now();
+
+const folder = temporaryFolder();
+const server = await startLibsql({ dir: folder.path });
+if (!server)
+  console.log('no libSQL server for this machine, which would count the rows read: tests of growth are left out');
+let db: OwnedStore;
+
+beforeAll(async () => {
+  if (!server) return;
+  const database = await openDatabase({ url: server.url, maxConnections: 4 });
+  db = createStore({ database, clock, metrics: createMetrics(), maxConnections: 4 });
+  await db.write(startWebhooks());
+});
+afterAll(async () => {
+  await server?.stop();
+  folder.remove();
+});
+
+/** Puts so many rows into a table by the expression after SELECT, in which `n` counts. */
+const fill = (into: string, select: string, rows = ROWS) =>
+  db.write({
+    sql: `INSERT INTO ${into} WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows)
+      SELECT ${select} FROM numbers`,
+    args: { rows },
+  });
+
+/** How many rows the engine reads for a statement: a libSQL server says so of each. */
+async function rowsRead({ sql, args }: Statement): Promise<number> {
+  const named = Object.entries(args).map(([name, value]) => ({ name, value: toHrana(value) }));
+  const stmt = { sql, named_args: named };
+  const body = JSON.stringify({ requests: [{ type: 'execute', stmt }, { type: 'close' }] });
+  const response = await fetch(`${server?.url}/v2/pipeline`, { method: 'POST', body });
+  const { results } = (await response.json()) as { results: { response: { result: { rows_read: number } } }[] };
+  return results[0]?.response.result.rows_read ?? Number.POSITIVE_INFINITY;
+}
+
+function toHrana(value: unknown) {
+  if (value === null) return { type: 'null' };
+  return typeof value === 'string' ? { type: 'text', value } : { type: 'integer', value: String(value) };
+}
+
+const session = (ip: string, perIp: number) => ({
+  identifier: 'handle:alice',
+  app: 'default',
+  did: 'did:key:z',
+  aliasHash: '0x',
+  didHash: '0x',
+  ip,
+  now,
+  expiresAt: now + 1,
+  perIp,
+});
+const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: IP, digest: null, now, expiresAt: now + 1 };
+const limits = { perIp: 3, perIdentifier: 5, smsDaily: 20 };
+const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
+const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;
+
+/** What grows, and the statements that must not read it from end to end. */
+const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, statements: Record<string, Statement>])[] =
+  [
+    [
+      'delivered webhooks',
+      () => fill(deliveries, `n, 'a', 'c', 't', 0, '{}', 'delivered', NULL, 0, 0`),
+      { 'the state that is read every second': selectWebhookState(now) },
+    ],
+    [
+      'unlinked sessions of many',
+      () => fill(sessions, `'u' || n, 'd', 'ip' || n, ${now}, ${now + 1_000}, 0`),
+      { 'GET /api/sessions/status': selectSessionCounts(IP, now, 3) },
+    ],
+    [
+      'sessions of one IP, half of them linked',
+      () => fill(sessions, `'l' || n, 'd', '${IP}', ${now}, ${now + 1_000}, n % 2`),
+      {
+        'GET /api/sessions/status': selectSessionCounts(IP, now, 3),
+        'the write of POST /api/sessions': insertSession(session(IP, 3)),
+        'the event of POST /api/sessions': tellReplaced(session(IP, 3)),
+        'the refusal of POST /api/sessions': selectRefusal(session(IP, 3)),
+      },
+    ],
+    [
+      'sends of one IP to one identifier',
+      () =>
+        fill(
+          'codes (id, identifier, channel, ip, sent_at, expires_at)',
+          `'c' || n, 'email:a@b.de', 'email', '${IP}', ${now}, 0`,
+        ),
+      {
+        'the write of POST /api/verify/send': insertCode(code, limits),
+        'the refusal of POST /api/verify/send': selectSendResets(code, limits),
+      },
+    ],
+    [
+      'SMS of a day',
+      () =>
+        fill(
+          'codes (id, identifier, channel, ip, sent_at, expires_at)',
+          `'s' || n, 'sms:+1', 'sms', 'ip' || n, ${now}, 0`,
+        ),
+      { 'the write of POST /api/verify/send': insertCode({ ...code, channel: 'sms', ip: 'other' }, limits) },
+    ],
+  ];
+
+describe.skipIf(!server)('rows read do not grow with', () => {
+  test.each(CASES)('%s', async (_, grow, statements) => {
+    await grow();
+    for (const [name, statement] of Object.entries(statements)) {
+      const read = await rowsRead(statement);
+      expect(`${name}: ${read <= READ_MAX ? 'few' : read} rows`).toBe(`${name}: few rows`);
+    }
+  });
+});
+
+test.skipIf(!server)('the tally of sessions follows every way in which they come and go', async () => {
+  const counted = async () => {
+    const [row] = await db.read({
+      sql: `SELECT count(*) AS n, (SELECT value FROM tallies WHERE name = 'sessions') AS tally FROM sessions`,
+      args: {},
+    });
+    return [row?.['n'], row?.['tally']];
+  };
+  const alice = { ...session('198.51.100.1', 9), now: now + 5_000, expiresAt: now + 9_000 };
+  await db.write(insertSession(alice));
+  const [rows, tally] = await counted();
+  expect(tally).toBe(rows);
+  // A lapsed row that is taken over is no new one.
+  await db.write(insertSession({ ...alice, now: now + 9_000, expiresAt: now + 19_000 }));
+  expect(await counted()).toEqual([rows, rows]);
+  await db.write({ sql: `UPDATE sessions SET linked = 1 WHERE identifier = 'handle:alice'`, args: {} });
+  expect(await counted()).toEqual([rows, rows]);
+  await db.write({ sql: `DELETE FROM sessions WHERE identifier LIKE 'u%'`, args: {} });
+  const [left, tallied] = await counted();
+  expect([left, tallied]).toEqual([Number(rows) - ROWS, Number(rows) - ROWS]);
+});
