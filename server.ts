@@ -1,9 +1,9 @@
 #!/usr/bin/env bun
-import { parseArguments, UsageError } from './commands/arguments.ts';
-import { isCode } from './commands/durable.ts';
-import { groupText, helpText } from './commands/help.ts';
+import { parseArguments, UsageError } from './commands/cli/arguments.ts';
+import { groupText, helpText } from './commands/cli/help.ts';
+import { print } from './commands/cli/print.ts';
 import { COMMANDS as ALL_BUT_HELP, type Command } from './commands/index.ts';
-import { print } from './commands/print.ts';
+import { isCode } from './commands/storage/durable.ts';
 import { version } from './commands/version.ts';
 
 const COMMANDS: Readonly<Record<string, Command>> = {

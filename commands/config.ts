@@ -1,10 +1,10 @@
-import { effectiveVars, SETTING_NAMES } from '../lib/config.ts';
-import { maskSetting } from '../lib/setting.ts';
-import { SETTINGS } from '../lib/settings.ts';
-import type { Arguments } from './arguments.ts';
-import { printAnswer } from './print.ts';
-import { checkSettings, previewSettings } from './settings.ts';
-import type { Given } from './vars.ts';
+import { effectiveVars, SETTING_NAMES } from '../lib/config/config.ts';
+import { maskSetting } from '../lib/config/setting.ts';
+import { SETTINGS } from '../lib/config/settings.ts';
+import type { Arguments } from './cli/arguments.ts';
+import { printAnswer } from './cli/print.ts';
+import { checkSettings, previewSettings } from './setup/settings.ts';
+import type { Given } from './setup/vars.ts';
 
 /** A setting in force as it may be shown; `value` is null where it is unset. */
 export interface DescribedSetting {

@@ -1,8 +1,8 @@
-import type { Arguments } from './arguments.ts';
+import type { Arguments } from './cli/arguments.ts';
+import type { Described } from './cli/help.ts';
 import { config } from './config.ts';
-import type { Described } from './help.ts';
 import { migrate } from './migrate.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve/serve.ts';
 import { version } from './version.ts';
 
 /** What the program can be told to do; `run` resolves with the exit code. */
@@ -34,7 +34,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'Nothing is sent and nothing changed. Each finding is ✓ well, ! works, but, ✗ does not work, or – could not be tried, with what to do about it.',
     ],
     exitCodes: '0 no ✗, 1 a ✗, 2 asked for something it cannot do',
-    run: async (given) => (await import('./doctor.ts')).doctor(given),
+    run: async (given) => (await import('./doctor/doctor.ts')).doctor(given),
   },
   migrate: {
     summary: "brings the database's tables up to date",
@@ -49,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     notes: [
       'The file is one state of the database, checked, for its owner only, and replaces nothing. It holds no secrets but with --with-secrets: those it names must be kept elsewhere.',
     ],
-    run: async (given) => (await import('./backup.ts')).backup(given),
+    run: async (given) => (await import('./backup/backup.ts')).backup(given),
   },
   restore: {
     summary: 'checks a backup and makes it the database, while no vault runs',
@@ -58,14 +58,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     notes: [
       'The whole backup is checked before anything is replaced. A libSQL database must be empty; a restore into one that was cut short is begun anew by running it again.',
     ],
-    run: async (given) => (await import('./restore.ts')).restore(given),
+    run: async (given) => (await import('./backup/restore.ts')).restore(given),
   },
   export: {
     summary: 'prints the registrations, a JSON object a line, in the order of their ids',
     options: ['after', 'out', 'config', 'help'],
     usesSettings: true,
     notes: ['Standard error ends with how many there were and the id to go on --after.'],
-    run: async (given) => (await import('./export.ts')).exportRegistrations(given),
+    run: async (given) => (await import('./backup/export.ts')).exportRegistrations(given),
   },
   'limits show': {
     summary: 'shows how much of each limit is spent',
@@ -130,13 +130,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "deploys the contracts to RPC_URL's chain, paid with DEPLOYER_PRIVATE_KEY, and prints the settings to use",
     options: ['config', 'owner', 'registrar', 'dry-run', 'json', 'help'],
     usesSettings: true,
-    run: async (given) => (await import('./contracts.ts')).deployContracts(given),
+    run: async (given) => (await import('./contracts/contracts.ts')).deployContracts(given),
   },
   completions: {
     summary: 'prints what makes a shell complete commands and flags',
     options: ['SHELL', 'help'],
     usesSettings: false,
-    run: async (given) => (await import('./completions.ts')).completions(given, COMMANDS),
+    run: async (given) => (await import('./cli/completions.ts')).completions(given, COMMANDS),
   },
   version: { summary: 'prints the release', options: ['help'], usesSettings: false, run: version },
 };

@@ -1,14 +1,22 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { toHex } from '../lib/bytes.ts';
-import { systemClock } from '../lib/clock.ts';
+import { toHex } from '../lib/base/bytes.ts';
+import { systemClock } from '../lib/base/clock.ts';
 import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
-import { createKeys } from '../lib/keys.ts';
-import { type Arguments, UsageError } from './arguments.ts';
-import { draftOf, giveToOwnerOf, isCode, publish, replaceKeeping, timeInName, writeDurably } from './durable.ts';
-import { print, printAnswer } from './print.ts';
-import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './secrets.ts';
-import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './settings.ts';
+import { createKeys } from '../lib/identity/keys.ts';
+import { type Arguments, UsageError } from './cli/arguments.ts';
+import { print, printAnswer } from './cli/print.ts';
+import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './setup/secrets.ts';
+import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './setup/settings.ts';
+import {
+  draftOf,
+  giveToOwnerOf,
+  isCode,
+  publish,
+  replaceKeeping,
+  timeInName,
+  writeDurably,
+} from './storage/durable.ts';
 
 /**
  * Makes a new attestation key the current one and keeps those before it for verifying, or with `--operator` makes a new OPERATOR_SECRET. Generated keys are

@@ -1,9 +1,9 @@
-import { VaultError } from '../lib/error.ts';
-import { clearLimit, type LimitUse, STORED_LIMITS, type StoredLimit, showLimits } from '../lib/limit-report.ts';
-import { type Arguments, needOption, UsageError } from './arguments.ts';
-import { closest } from './closest.ts';
-import { printAnswer } from './print.ts';
-import { onStore } from './store.ts';
+import { VaultError } from '../lib/base/error.ts';
+import { clearLimit, type LimitUse, STORED_LIMITS, type StoredLimit, showLimits } from '../lib/limits/report.ts';
+import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import { closest } from './cli/closest.ts';
+import { printAnswer } from './cli/print.ts';
+import { onStore } from './open-store.ts';
 
 /** Prints how much of the stored limits is spent, the fullest buckets first, as a table or with `--json`. */
 export async function limitsShow(given: Arguments): Promise<number> {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/base/clock.ts';
 import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrations.ts';
 import { MIGRATIONS } from '../lib/db/schema.ts';
-import type { Arguments } from './arguments.ts';
-import { filePath, openDatabase } from './database.ts';
-import { print } from './print.ts';
-import { checkSettings, isEmbedded, loadSettings, previewSettings } from './settings.ts';
+import type { Arguments } from './cli/arguments.ts';
+import { print } from './cli/print.ts';
+import { checkSettings, isEmbedded, loadSettings, previewSettings } from './setup/settings.ts';
+import { filePath, openDatabase } from './storage/database.ts';
 
 /** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
 export async function migrate(given: Arguments): Promise<number> {

@@ -1,19 +1,19 @@
-import { isoTime, systemClock } from '../lib/clock.ts';
-import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/console-token.ts';
+import { isoTime, systemClock } from '../lib/base/clock.ts';
+import { systemRandom } from '../lib/base/random.ts';
 import { DAY_MS, UCAN_NONCE_BYTES, UCAN_TOKEN_CHARS_MAX } from '../lib/constants.ts';
-import { revokeToken as revocationOf } from '../lib/db/revocations.ts';
-import { EVENT_CHANNELS } from '../lib/event.ts';
-import { createKeys } from '../lib/keys.ts';
-import { systemRandom } from '../lib/random.ts';
+import { EVENT_CHANNELS } from '../lib/events/catalogue.ts';
+import { createKeys } from '../lib/identity/keys.ts';
+import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/tokens/console-token.ts';
+import { revokeToken as revocationOf } from '../lib/tokens/revocation-store.ts';
 import { parseCid } from '../lib/ucan/cid.ts';
 import { covers, isCommand } from '../lib/ucan/command.ts';
 import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
 import { mintDelegation } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
-import { type Arguments, needOption, UsageError } from './arguments.ts';
-import { printAnswer } from './print.ts';
-import { checkSettings, previewSettings } from './settings.ts';
-import { onStore } from './store.ts';
+import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import { printAnswer } from './cli/print.ts';
+import { onStore } from './open-store.ts';
+import { checkSettings, previewSettings } from './setup/settings.ts';
 
 /** Prints a token that opens an app's stream of events, made with the vault's own key; needs no running vault. */
 export async function mintToken(given: Arguments): Promise<number> {

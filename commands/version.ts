@@ -1,5 +1,5 @@
-import { VERSION } from '../lib/version.ts';
-import { print } from './print.ts';
+import { VERSION } from '../lib/base/version.ts';
+import { print } from './cli/print.ts';
 
 /** Prints the release. */
 export function version(): number {

@@ -1,9 +1,9 @@
-import { WEBHOOK_STATUSES, type WebhookStatus } from '../lib/db/webhooks.ts';
-import { type DeliveryView, listDeliveries, resendDead } from '../lib/deliveries.ts';
-import { VaultError } from '../lib/error.ts';
-import { type Arguments, needOption, UsageError } from './arguments.ts';
-import { printAnswer } from './print.ts';
-import { onStore } from './store.ts';
+import { VaultError } from '../lib/base/error.ts';
+import { type DeliveryView, listDeliveries, resendDead } from '../lib/webhooks/deliveries.ts';
+import { WEBHOOK_STATUSES, type WebhookStatus } from '../lib/webhooks/store.ts';
+import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import { printAnswer } from './cli/print.ts';
+import { onStore } from './open-store.ts';
 
 /** Prints webhooks, the newest first: the dead ones, unless `--status` names others; as a table or with `--json`. */
 export async function webhooksList(given: Arguments): Promise<number> {

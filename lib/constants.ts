@@ -1,8 +1,8 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './constants-time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './base/constants-time.ts';
 
+export * from './base/constants-time.ts';
 export * from './constants-chain.ts';
 export * from './constants-operator.ts';
-export * from './constants-time.ts';
 
 // Every limit, window and size of the vault, unit last, is imported from here. The first group is the specification's section 8 and may be overridden by
 // settings of the same name. By subject they are written in

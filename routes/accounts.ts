@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/balance.ts';
 import { readAccountState } from '../lib/chain/state.ts';
-import { json } from './answer.ts';
-import { addressText, checkField, optional, required, uint256, uint256Hex } from './fields.ts';
-import { get, type Row } from './route.ts';
+import { json } from './http/answer.ts';
+import { addressText, checkField, optional, required, uint256, uint256Hex } from './http/fields.ts';
+import { get, type Row } from './http/route.ts';
 
 /** A coordinate of an account's P-256 key. */
 export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint256 hex string');

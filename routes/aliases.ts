@@ -1,9 +1,9 @@
-import { checkAlias } from '../lib/directory.ts';
-import { badRequest } from '../lib/error.ts';
-import { normalHandle } from '../lib/identifier.ts';
-import { json } from './answer.ts';
-import { aliasText, isMissing, required } from './fields.ts';
-import { get, type Row } from './route.ts';
+import { badRequest } from '../lib/base/error.ts';
+import { normalHandle } from '../lib/identity/identifier.ts';
+import { checkAlias } from '../lib/registration/lookup.ts';
+import { json } from './http/answer.ts';
+import { aliasText, isMissing, required } from './http/fields.ts';
+import { get, type Row } from './http/route.ts';
 
 const NAMES = ['alias', 'handle', 'name', 'identifier'];
 

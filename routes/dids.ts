@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import type { Subject } from '../lib/claim.ts';
+import { badRequest, VaultError } from '../lib/base/error.ts';
 import type { Context } from '../lib/context.ts';
-import { parseCredentialId } from '../lib/credential.ts';
-import { isDid } from '../lib/did.ts';
-import { findDid } from '../lib/directory.ts';
-import { badRequest, VaultError } from '../lib/error.ts';
-import { parseIdentifier } from '../lib/identifier.ts';
-import { recordRegistration } from '../lib/registration.ts';
-import { relayRegistration } from '../lib/relaying.ts';
-import { assertionOf } from '../lib/webauthn.ts';
+import { parseCredentialId } from '../lib/identity/credential.ts';
+import { isDid } from '../lib/identity/did.ts';
+import { parseIdentifier } from '../lib/identity/identifier.ts';
+import { assertionOf } from '../lib/identity/passkey.ts';
+import type { Subject } from '../lib/registration/claim.ts';
+import { findDid } from '../lib/registration/lookup.ts';
+import { recordRegistration } from '../lib/registration/record.ts';
+import { relayRegistration } from '../lib/registration/relay-request.ts';
 import { pubKeyHex, saltNumber } from './accounts.ts';
-import { type Answer, json } from './answer.ts';
+import { type Answer, json } from './http/answer.ts';
 import {
   addressText,
   blockNumberValue,
@@ -23,8 +23,8 @@ import {
   required,
   txHashText,
   type Values,
-} from './fields.ts';
-import { type Call, get, post, type Row } from './route.ts';
+} from './http/fields.ts';
+import { type Call, get, post, type Row } from './http/route.ts';
 import { withHandle } from './sessions.ts';
 
 /** What every registration names. */

@@ -1,5 +1,5 @@
-import { file } from './file.ts';
-import type { Row } from './route.ts';
+import type { Row } from './http/route.ts';
+import { file } from './http/static-file.ts';
 
 /** The enclave, for pages of any origin; `GET /api/status` publishes its SHA-256 for `fetch`'s `integrity`. */
 export const enclaveRoutes: readonly Row[] = [

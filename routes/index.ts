@@ -1,26 +1,26 @@
+import { createWork } from '../lib/background.ts';
 import { type Context, createContext, type Env } from '../lib/context.ts';
-import { createWork } from '../lib/work.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
-import { consoleRoutes } from './console.ts';
-import { consolePageRoutes } from './console-page.ts';
+import { proxyRoutes } from './bundler.ts';
+import { consoleRoutes } from './console/api.ts';
+import { eventRoutes } from './console/events.ts';
+import { consolePageRoutes } from './console/page.ts';
+import { webhookRoutes } from './console/webhooks.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
-import { eventRoutes } from './events.ts';
+import { operatorRoutes } from './health.ts';
+import type { Row } from './http/route.ts';
+import { createServe } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
-import { operatorRoutes } from './operator.ts';
 import { payRoutes } from './pay.ts';
-import { proxyRoutes } from './proxies.ts';
-import type { Row } from './route.ts';
-import { createServe } from './serve.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
-import { webhookRoutes } from './webhooks.ts';
 
 export type { Env } from '../lib/context.ts';
-export type { Assets } from '../lib/files.ts';
+export type { Assets } from '../lib/static-files.ts';
 
 /** Every route, in one list: the server, the documents and the conformance test read it. */
 export const ROWS: readonly Row[] = [

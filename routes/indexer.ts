@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { VaultError } from '../lib/error.ts';
-import { findAccount, findAlias, findDidByHash, readIndexerHealth, readStatistics } from '../lib/indexer.ts';
-import { json } from './answer.ts';
-import { addressText, required } from './fields.ts';
-import { get, type Row } from './route.ts';
+import { VaultError } from '../lib/base/error.ts';
+import { findAccount, findAlias, findDidByHash, readIndexerHealth, readStatistics } from '../lib/indexer/queries.ts';
+import { json } from './http/answer.ts';
+import { addressText, required } from './http/fields.ts';
+import { get, type Row } from './http/route.ts';
 
 const hashText = v.pipe(
   v.string('Invalid hash: expected 32-byte hash'),

@@ -1,10 +1,10 @@
-import { equalText } from '../lib/bytes.ts';
+import { equalText } from '../lib/base/bytes.ts';
+import { VaultError } from '../lib/base/error.ts';
+import { inCidr, parseCidr, parseIp } from '../lib/base/ip.ts';
 import type { Context } from '../lib/context.ts';
-import { VaultError } from '../lib/error.ts';
-import { chooseForm, EXPOSITION_TYPES, expose } from '../lib/exposition.ts';
-import { inCidr, parseCidr, parseIp } from '../lib/ip.ts';
-import { bearerOf } from './guard.ts';
-import { type Call, get, type Row } from './route.ts';
+import { chooseForm, EXPOSITION_TYPES, expose } from '../lib/monitoring/prometheus.ts';
+import { bearerOf } from './http/operator-auth.ts';
+import { type Call, get, type Row } from './http/route.ts';
 
 /** The vault's measurements for Prometheus: no identifier, address or secret is among them. */
 export const metricsRoutes: readonly Row[] = [

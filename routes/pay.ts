@@ -1,14 +1,14 @@
 /** The payment handler (W3C Payment Handler API, Payment Method Manifest): how browsers find it, and what its pages read. */
 import * as v from 'valibot';
+import { VaultError } from '../lib/base/error.ts';
 import { offer, readMarket } from '../lib/chain/fees.ts';
-import { readDeposit, readHolding, readToken } from '../lib/chain/token.ts';
+import { readDeposit, readHolding, readToken } from '../lib/chain/tokens.ts';
 import type { Context } from '../lib/context.ts';
-import { VaultError } from '../lib/error.ts';
-import { type Answer, json } from './answer.ts';
-import { addressText, optional, required } from './fields.ts';
-import { file } from './file.ts';
-import { readQuery } from './read.ts';
-import { get, type Row } from './route.ts';
+import { type Answer, json } from './http/answer.ts';
+import { readQuery } from './http/body.ts';
+import { addressText, optional, required } from './http/fields.ts';
+import { get, type Row } from './http/route.ts';
+import { file } from './http/static-file.ts';
 
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
 const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"' };

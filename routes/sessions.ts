@@ -1,11 +1,11 @@
-import { isDid } from '../lib/did.ts';
-import { checkAvailability } from '../lib/directory.ts';
-import { badRequest } from '../lib/error.ts';
-import { inferChannel, parseIdentifier } from '../lib/identifier.ts';
-import { countSessions, openSession } from '../lib/session.ts';
-import { json } from './answer.ts';
-import { channelName, didText, identifierText, isMissing, optional, required } from './fields.ts';
-import { get, post, type Row } from './route.ts';
+import { badRequest } from '../lib/base/error.ts';
+import { isDid } from '../lib/identity/did.ts';
+import { inferChannel, parseIdentifier } from '../lib/identity/identifier.ts';
+import { checkAvailability } from '../lib/registration/lookup.ts';
+import { countSessions, openSession } from '../lib/sessions/sessions.ts';
+import { json } from './http/answer.ts';
+import { channelName, didText, identifierText, isMissing, optional, required } from './http/fields.ts';
+import { get, post, type Row } from './http/route.ts';
 
 /** Registration sessions: opened, counted, and whether an identifier is still free. */
 export const sessionRoutes: readonly Row[] = [

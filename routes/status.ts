@@ -1,7 +1,7 @@
-import { isReachable } from '../lib/health.ts';
-import { VERSION } from '../lib/version.ts';
-import { json } from './answer.ts';
-import { get, type Row } from './route.ts';
+import { VERSION } from '../lib/base/version.ts';
+import { isReachable } from '../lib/monitoring/health.ts';
+import { json } from './http/answer.ts';
+import { get, type Row } from './http/route.ts';
 
 /** What the vault is and which chain and contracts it serves. */
 export const statusRoutes: readonly Row[] = [

@@ -1,10 +1,10 @@
-import { isoTime } from '../lib/clock.ts';
-import { parseIdentifier } from '../lib/identifier.ts';
-import { sendCode } from '../lib/sending.ts';
-import { checkCode, verifiedAt } from '../lib/verification.ts';
-import { type Answer, json } from './answer.ts';
-import { codeText, identifierText, provableChannelName, required } from './fields.ts';
-import { get, post, type Row } from './route.ts';
+import { isoTime } from '../lib/base/clock.ts';
+import { parseIdentifier } from '../lib/identity/identifier.ts';
+import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
+import { sendCode } from '../lib/verification/send-code.ts';
+import { type Answer, json } from './http/answer.ts';
+import { codeText, identifierText, provableChannelName, required } from './http/fields.ts';
+import { get, post, type Row } from './http/route.ts';
 
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
 

@@ -59,7 +59,7 @@ async function writeAssets(folder: string): Promise<Assets> {
   return written;
 }
 
-/** Puts the files into the program: `commands/embedded.ts` then imports each of them. */
+/** Puts the files into the program: `commands/serve/embedded.ts` then imports each of them. */
 function embed(assets: Assets): Bun.BunPlugin {
   const paths = Object.keys(assets);
   const imports = paths.map((path, i) => `import file${i} from ${JSON.stringify(assets[path])} with { type: 'file' };`);
@@ -68,7 +68,7 @@ function embed(assets: Assets): Bun.BunPlugin {
   return {
     name: 'embed',
     setup(build) {
-      build.onLoad({ filter: /commands[\\/]embedded\.ts$/ }, () => ({ contents, loader: 'js' }));
+      build.onLoad({ filter: /commands[\\/]serve[\\/]embedded\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
 }

@@ -1,10 +1,10 @@
 // npm run demo [-- --full]: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step fails.
 import { AbiFunction, Hex } from 'ox';
 import { loadEnclave } from '../client/enclave.ts';
-import { toBase64url } from '../lib/bytes.ts';
+import { toBase64url } from '../lib/base/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
-import { registrationChallenge } from '../lib/chain/proof.ts';
-import { didHash } from '../lib/did.ts';
+import { didHash } from '../lib/identity/did.ts';
+import { registrationChallenge } from '../lib/registration/challenge.ts';
 import { STACK_FILE, type Stack } from './start.ts';
 import { type ChainRpc, connectChain } from './world/chain.ts';
 import type { Message } from './world/mailbox.ts';

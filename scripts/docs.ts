@@ -1,8 +1,8 @@
 // bun scripts/docs.ts: writes docs/settings.md from the table of settings; a test says when it is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Setting } from '../lib/setting.ts';
-import { SUBJECTS } from '../lib/settings.ts';
+import type { Setting } from '../lib/config/setting.ts';
+import { SUBJECTS } from '../lib/config/settings.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -12,7 +12,7 @@ export function settingsDocument(): string {
 
 const HEAD = `# Settings
 
-<!-- Written by \`bun scripts/docs.ts\` from lib/settings.ts: change it there. -->
+<!-- Written by \`bun scripts/docs.ts\` from lib/config/settings.ts: change it there. -->
 
 Every setting is an environment variable, a flag of the same name (\`--base-url\`) and a line of the file that \`--config\` names. Flags win over
 the environment, the environment over the file; nothing is read from the current directory by itself. Secrets (🔑) have no flag, because a

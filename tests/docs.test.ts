@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { OPTIONS } from '../commands/cli/options.ts';
 import { COMMANDS } from '../commands/index.ts';
-import { OPTIONS } from '../commands/options.ts';
-import { SETTING_NAMES } from '../lib/config.ts';
+import { SETTING_NAMES } from '../lib/config/config.ts';
 import { scripts } from '../package.json';
 
 const ROOT = join(import.meta.dir, '..');

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
-import { VERSION } from '../lib/version.ts';
+import { VERSION } from '../lib/base/version.ts';
 import { buildBinary } from './support/binary.ts';
 import { temporaryFolder } from './support/databases.ts';
 import { startProgram } from './support/program.ts';

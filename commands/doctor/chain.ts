@@ -1,13 +1,14 @@
 import * as Value from 'ox/Value';
-import { createBundler } from '../../lib/chain/bundler.ts';
-import { createAskIndexer } from '../../lib/chain/indexer.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { askUpstream } from '../../lib/base/http-client.ts';
+import { createMetrics } from '../../lib/base/metrics.ts';
+import { createBundler } from '../../lib/bundler/client.ts';
+import { addressWord, findWords, readQuantity } from '../../lib/chain/contract-call.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
-import { CHAINS } from '../../lib/chain/settings.ts';
-import { readBalance } from '../../lib/chain/standing.ts';
+import { readBalance } from '../../lib/chain/signer-state.ts';
 import { signerAddress } from '../../lib/chain/transaction.ts';
-import { addressWord, findWords, readQuantity } from '../../lib/chain/view.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Config } from '../../lib/config.ts';
+import { CHAINS } from '../../lib/config/chain-settings.ts';
+import type { Config } from '../../lib/config/config.ts';
 import {
   CHAIN_SILENT_MS,
   CLOCK_SKEW_FAIL_MS,
@@ -15,8 +16,7 @@ import {
   RELAY_LOW_BALANCE_TIMES_MIN,
   UPSTREAM_TIMEOUT_MS,
 } from '../../lib/constants.ts';
-import { createMetrics } from '../../lib/metrics.ts';
-import { askUpstream } from '../../lib/upstream.ts';
+import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
 import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };

@@ -1,8 +1,8 @@
-import { utf8 } from '../../lib/bytes.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Config } from '../../lib/config.ts';
+import { utf8 } from '../../lib/base/bytes.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { callUpstream, type UpstreamAnswer } from '../../lib/base/http-client.ts';
+import type { Config } from '../../lib/config/config.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
-import { callUpstream, type UpstreamAnswer } from '../../lib/upstream.ts';
 import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
 
 /** Whether mail and SMS would go out, as far as can be told without sending any. */
@@ -24,7 +24,7 @@ async function checkMail(config: Config): Promise<readonly Finding[]> {
   if (emailProvider === 'resend') return checkResend(config);
   if (emailProvider === 'log' || smtpUrl === undefined)
     return [warn('mail', 'codes are printed instead of mailed', 'set EMAIL_PROVIDER to smtp or resend')];
-  const { smtpMailer } = await import('../smtp.ts');
+  const { smtpMailer } = await import('../mail/smtp.ts');
   const mailer = smtpMailer(smtpUrl);
   try {
     await mailer.verify();

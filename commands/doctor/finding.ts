@@ -1,5 +1,5 @@
+import { VaultError } from '../../lib/base/error.ts';
 import { DOCTOR_CHECK_TIMEOUT_MS } from '../../lib/constants.ts';
-import { VaultError } from '../../lib/error.ts';
 
 /** What one check found: `ok`, `warn` (works, but), `fail` (does not work), `skip` (could not be tried). Neither text holds a secret or a whole URL. */
 export interface Finding {

@@ -1,14 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../lib/clock.ts';
-import type { Config } from '../../lib/config.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { callUpstream } from '../../lib/base/http-client.ts';
+import { parseCidr } from '../../lib/base/ip.ts';
+import { isPublicAddress } from '../../lib/base/public-address.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, PROXY_BITS_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
-import { parseCidr } from '../../lib/ip.ts';
-import { isLoopbackHost } from '../../lib/places.ts';
-import { isPublicAddress } from '../../lib/public-address.ts';
-import { callUpstream } from '../../lib/upstream.ts';
-import { KEY_FILES } from '../secrets.ts';
+import { KEY_FILES } from '../setup/secrets.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
 
 /** Who can read what belongs to the vault alone. */

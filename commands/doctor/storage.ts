@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../../lib/config.ts';
+import type { Config } from '../../lib/config/config.ts';
 import {
   DATABASE_LOCK_TIMEOUT_MS,
   DISK_FREE_BYTES_MIN,
@@ -20,13 +20,13 @@ import {
   DISK_TIGHT_BYTES,
   WAL_BYTES_MAX,
 } from '../../lib/constants.ts';
-import { isBusy } from '../../lib/db/rollback.ts';
+import { isBusy } from '../../lib/db/errors.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
-import { countReadinessCheck } from '../../lib/health.ts';
-import { filePath, openServer } from '../database.ts';
-import { discard, draftOf, isCode } from '../durable.ts';
-import { isEmbedded } from '../settings.ts';
-import { schemaVersion } from '../tables.ts';
+import { countReadinessCheck } from '../../lib/monitoring/health.ts';
+import { isEmbedded } from '../setup/settings.ts';
+import { filePath, openServer } from '../storage/database.ts';
+import { discard, draftOf, isCode } from '../storage/durable.ts';
+import { schemaVersion } from '../storage/tables.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
 
 /** What is stored, and what it is stored on. */

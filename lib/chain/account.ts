@@ -1,7 +1,7 @@
 /** CREATE2, EIP-1014, of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of `_cloneCodeWithImmutableArgs`). */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
-import { fromHex, toHex } from '../bytes.ts';
+import { fromHex, toHex } from '../base/bytes.ts';
 
 /** A factory of accounts and what its accounts are clones of; both 0x-hex of any case. */
 export interface Factory {

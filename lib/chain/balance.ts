@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts';
-import { badRequest } from '../error.ts';
+import { badRequest } from '../base/error.ts';
+import { CHAINS } from '../config/chain-settings.ts';
+import type { Config } from '../config/config.ts';
+import { addressWord, readQuantity, readWords } from './contract-call.ts';
 import type { Rpc } from './rpc.ts';
-import { CHAINS } from './settings.ts';
-import { addressWord, readQuantity, readWords } from './view.ts';
 
 /** What balances are read of. */
 export const TOKEN_NAMES = ['eth', 'usdc'] as const;

@@ -1,8 +1,9 @@
 /** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
+
+import { VaultError } from '../base/error.ts';
 import type { Context } from '../context.ts';
-import { VaultError } from '../error.ts';
+import { readQuantity } from './contract-call.ts';
 import { rpcErrorOf } from './rpc.ts';
-import { readQuantity } from './view.ts';
 
 type Chain = Pick<Context, 'config' | 'rpc'>;
 

@@ -1,8 +1,8 @@
 /** Fees of a transaction, EIP-1559. All amounts are wei per gas. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { RELAY_TIP_WEI_MIN } from '../constants.ts';
+import { readForm, readQuantity } from './contract-call.ts';
 import type { Rpc } from './rpc.ts';
-import { readForm, readQuantity } from './view.ts';
 
 /** What a transaction offers: the most in all, and the part of it that is the block builder's. */
 export interface Fees {

@@ -1,120 +1,63 @@
-import { fromHex } from '../bytes.ts';
-import type { Context } from '../context.ts';
-import type { Claim, Strength } from '../db/registrations.ts';
-import { type Assertion, type P256PublicKey, verifyAssertion } from '../webauthn.ts';
-import { TOPICS } from './events.ts';
-import { registrationChallenge } from './proof.ts';
-import { rpcErrorOf } from './rpc.ts';
-import { readForm, readQuantity } from './view.ts';
+/** `contracts/DIDRegistry.sol` as a registrar uses it. */
+import type { Config } from '../config/config.ts';
+import { addressWord, readQuantity } from './contract-call.ts';
+import { type Rpc, rpcErrorOf } from './rpc.ts';
 
-/** What the chain says of a claim now. `registered`: its transaction succeeded and the configured registry emitted `DIDRegistered` for its DID. */
-export type Judgement =
-  | { readonly outcome: 'unseen' }
-  | { readonly outcome: 'reverted' }
-  | { readonly outcome: 'other_did' }
-  | {
-      readonly outcome: 'registered';
-      readonly strength: Strength;
-      readonly controller: `0x${string}`;
-      readonly block: number;
-      readonly blockHash: string;
-    };
-
-type Chain = Pick<Context, 'config' | 'rpc'>;
-
-/** Reads the claim's receipt and judges it, its events and its proof. Throws 502 `rpc_error` when the chain cannot be read. */
-export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement> {
-  const receipt = await readReceipt(chain, claim.txHash);
-  if (!receipt) return { outcome: 'unseen' };
-  if (!receipt.succeeded) return { outcome: 'reverted' };
-  const logs = receipt.logs.filter((log) => log.address === chain.config.didRegistryAddress?.toLowerCase());
-  const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
-  if (!registered) return { outcome: 'other_did' };
-  const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
-  const aliased = logs.some(
-    ({ topics }) =>
-      topics[0] === TOPICS.AliasRegistered && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
-  );
-  const strength: Strength = (await isProven(chain, claim, controller)) ? 2 : aliased ? 1 : 0;
-  return { outcome: 'registered', strength, controller, block: receipt.block, blockHash: receipt.blockHash };
+/** A registration for someone else; 0x-hex. Its alias hash is zero, which the registry treats as none. */
+export interface Registering {
+  readonly registry: string;
+  readonly controller: string;
+  readonly didHash: string;
 }
 
-/** What became of a transaction that is in a block; hex lower-cased. */
-export interface Receipt {
-  readonly succeeded: boolean;
-  readonly block: number;
-  readonly blockHash: string;
-  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
+/** Why the registry would refuse; `reverted` is any other reason. */
+export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar' | 'reverted';
+
+/** What a registration would come to, in the chain's newest state. */
+export type Simulation = { readonly gas: bigint } | { readonly refusal: RegistryRefusal };
+
+interface Chain {
+  readonly config: Pick<Config, 'chainId'>;
+  readonly rpc: Rpc;
 }
 
-/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
-export async function readReceipt({ config, rpc }: Chain, txHash: string): Promise<Receipt | undefined> {
-  const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
-  const { blockHash, blockNumber, status, logs } = receipt ?? {};
-  if (!blockHash || !blockNumber) return undefined;
-  return readForm(() => ({
-    succeeded: status === '0x1',
-    block: Number(readQuantity(blockNumber)),
-    blockHash: blockHash.toLowerCase(),
-    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
-      address: address.toLowerCase(),
-      topics: topics.map((topic) => topic.toLowerCase()),
-    })),
-  }));
+/** The call `registerFor(controller, didHash, 0, "")`. */
+export function registerForData({ controller, didHash }: Registering): string {
+  const emptyText = `${'80'.padStart(64, '0')}${ZERO_WORD}`;
+  return `${REGISTER_FOR}${addressWord(controller)}${didHash.slice(2)}${ZERO_WORD}${emptyText}`;
 }
 
-/** The newest block's number. Throws 502 `rpc_error`. */
-export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
-  return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
-}
-
-/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
-const GET_OWNER = '0x893d20e8';
-
-interface RawReceipt {
-  readonly status?: string;
-  readonly blockNumber?: string;
-  readonly blockHash?: string;
-  readonly logs?: readonly RawLog[];
-}
-
-interface RawLog {
-  readonly address?: string;
-  readonly topics?: readonly string[];
-}
-
-/** Whether the claim's proof was signed by the passkey that owns the registered controller. */
-async function isProven(chain: Chain, claim: Claim, controller: `0x${string}`): Promise<boolean> {
-  const registry = chain.config.didRegistryAddress;
-  if (claim.proof === null || !registry) return false;
-  const key = await readOwner(chain, controller);
-  if (!key) return false;
-  const agreement = {
-    chainId: chain.config.chainId,
-    registry,
-    didHash: claim.didHash as `0x${string}`,
-    smartAccount: controller,
-    credentialId: claim.credentialId,
-  };
-  const assertion = JSON.parse(claim.proof) as Assertion;
-  // Only a handle's hash is meant for the chain; the proof of an email address or a phone number may name none.
-  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [NO_ALIAS, claim.aliasHash];
-  for (const aliasHash of aliases) {
-    const challenge = registrationChallenge({ ...agreement, aliasHash: aliasHash as `0x${string}` });
-    if (await verifyAssertion(assertion, challenge, key)) return true;
+/** Tries the registration without sending it. Throws 502 `rpc_error` when the chain cannot be asked. */
+export async function simulate({ config, rpc }: Chain, from: string, what: Registering): Promise<Simulation> {
+  const call = { from, to: what.registry, data: registerForData(what) };
+  try {
+    return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
+  } catch (failure) {
+    const error = rpcErrorOf(failure);
+    if (error?.data === undefined && error?.code !== EXECUTION_REVERTED) throw failure;
+    return { refusal: REFUSALS[error.data?.slice(0, 10).toLowerCase() ?? ''] ?? 'reverted' };
   }
-  return false;
 }
 
-const NO_ALIAS = `0x${'0'.repeat(64)}`;
-
-/** The P-256 key of an account; undefined when it reverts, or answers no key: there is no such account. */
-async function readOwner({ config, rpc }: Chain, account: string): Promise<P256PublicKey | undefined> {
-  const call = rpc.call(config.chainId, 'eth_call', [{ to: account, data: GET_OWNER }, 'latest']);
-  const result = await call.catch((failure) => {
-    if (rpcErrorOf(failure)) return undefined;
-    throw failure;
-  });
-  const bytes = typeof result === 'string' ? fromHex(result.slice(2)) : undefined;
-  return bytes?.length === 64 ? { x: bytes.slice(0, 32), y: bytes.slice(32) } : undefined;
+/** Whether the registry has the DID with this controller: the last word on whether a registration happened. Throws 502 `rpc_error`. */
+export async function isRegistered({ config, rpc }: Chain, what: Registering): Promise<boolean> {
+  const call = { to: what.registry, data: `${RESOLVE}${what.didHash.slice(2)}` };
+  const answer = await rpc.call(config.chainId, 'eth_call', [call, 'latest']);
+  return String(answer)
+    .toLowerCase()
+    .startsWith(`0x${addressWord(what.controller)}`);
 }
+
+/** Selector of `registerFor(address,bytes32,bytes32,string)`. */
+const REGISTER_FOR = '0xd43af7bd';
+/** Selector of `resolve(bytes32)`. */
+const RESOLVE = '0x5c23bdf5';
+/** By the selectors of the registry's errors. */
+const REFUSALS: Readonly<Record<string, RegistryRefusal>> = {
+  '0xd3d9f7b2': 'did_taken',
+  '0x4ee465fa': 'controller_taken',
+  '0x53ac4f07': 'not_registrar',
+};
+/** The code of nodes for a call that reverts. */
+const EXECUTION_REVERTED = 3;
+const ZERO_WORD = '0'.repeat(64);

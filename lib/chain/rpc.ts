@@ -1,4 +1,8 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
 import {
   RPC_BATCH_MAX,
   RPC_BATCH_RETRY_MS,
@@ -7,11 +11,7 @@ import {
   UPSTREAM_ANSWER_BYTES_MAX,
   UPSTREAM_TIMEOUT_MS,
 } from '../constants.ts';
-import { VaultError } from '../error.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../upstream.ts';
-import { RpcError, type RpcOutcome, readBatch, readResponse } from './jsonrpc.ts';
+import { RpcError, type RpcOutcome, readBatch, readResponse } from './json-rpc.ts';
 
 /** Access to the configured chains. */
 export interface Rpc {

@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
-import { VaultError } from '../error.ts';
+import { VaultError } from '../base/error.ts';
+import type { Config } from '../config/config.ts';
+import { addressWord, readWords } from './contract-call.ts';
 import type { Rpc } from './rpc.ts';
-import { addressWord, readWords } from './view.ts';
 
 /** An account as the chain shows it: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
 export interface AccountState {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Condition, Statement, Store } from './database.ts';
 
 /** A job that one process at a time does, by name, and how long it is its own; times are milliseconds. */

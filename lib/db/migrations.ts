@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Database } from './database.ts';
-import { retryBusy } from './rollback.ts';
+import { retryBusy } from './errors.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Metrics } from '../base/metrics.ts';
 import { DATABASE_QUEUE_MAX } from '../constants.ts';
-import type { Metrics } from '../metrics.ts';
 
 /** At most a fixed number of requests to the engine at a time, the rest in a bounded line; each counted and timed. */
 export interface Pool {

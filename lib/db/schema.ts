@@ -1,4 +1,4 @@
-import { MAIN_JOB } from './schema-first.ts';
+import { MAIN_JOB } from './schema-1.ts';
 
 /** The tables, as an append-only list: a published migration is never edited, a change is a new entry. `docs/storage.md` explains every column. */
 export const MIGRATIONS: readonly Migration[] = [

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
-import type { Metrics } from '../metrics.ts';
-import { createCommit } from './commit.ts';
 import type { Database, Result, Row, Statement, Store, Value } from './database.ts';
+import { createCommit } from './group-commit.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
 

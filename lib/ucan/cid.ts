@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import * as Base58 from 'ox/Base58';
-import { concat } from '../bytes.ts';
+import { concat } from '../base/bytes.ts';
 import { fromBase58 } from './did-key.ts';
 
 /** The binary CIDv1 (dag-cbor, sha2-256) of a token's bytes. */

@@ -1,5 +1,5 @@
 // ucan-wg/container 0.1: several tokens in one text; "C" is base64url without compression.
-import { fromBase64, toBase64url } from '../bytes.ts';
+import { fromBase64, toBase64url } from '../base/bytes.ts';
 import { UCAN_TOKEN_CHARS_MAX } from '../constants.ts';
 import { compareBytes, decode } from './decode.ts';
 import { encode } from './encode.ts';

@@ -1,5 +1,5 @@
 import * as Base58 from 'ox/Base58';
-import { concat } from '../bytes.ts';
+import { concat } from '../base/bytes.ts';
 import { malformed } from './fault.ts';
 
 /** A kind of key, and so of signature: the three that UCAN 1.0 demands. */

@@ -1,4 +1,4 @@
-import { concat, utf8 } from '../bytes.ts';
+import { concat, utf8 } from '../base/bytes.ts';
 import { compareBytes } from './decode.ts';
 import { malformed } from './fault.ts';
 import { cidOf, type Ipld, type IpldMap, isList } from './ipld.ts';

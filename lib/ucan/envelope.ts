@@ -1,5 +1,5 @@
 // UCAN 1.0 envelope: [signature, { h: varsig header, "ucan/<kind>@1.0.0": payload }], in canonical DAG-CBOR.
-import { concat, equalBytes } from '../bytes.ts';
+import { concat, equalBytes } from '../base/bytes.ts';
 import { cidBytes, cidText } from './cid.ts';
 import { decode } from './decode.ts';
 import { ALGORITHMS, fromDidKey } from './did-key.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../clock.ts';
+import { isoTime } from '../base/clock.ts';
 import { checkTime } from './chain.ts';
 import { cidText } from './cid.ts';
 import { UcanError } from './fault.ts';

@@ -1,4 +1,4 @@
-import { equalBytes } from '../bytes.ts';
+import { equalBytes } from '../base/bytes.ts';
 
 /** The IPLD data model as this vault reads it: integers within 53 bits, maps as objects without a prototype, links as `Link`. */
 export type Ipld = null | boolean | number | string | Uint8Array | Link | readonly Ipld[] | IpldMap;

@@ -1,6 +1,6 @@
 // What a delegation and an invocation of UCAN 1.0 say. A member that is not known is refused: it may restrict.
 import { UCAN_PROOFS_MAX } from '../constants.ts';
-import { isDid } from '../did.ts';
+import { isDid } from '../identity/did.ts';
 import { cidText, isTokenCid } from './cid.ts';
 import { isCommand } from './command.ts';
 import type { Envelope, Kind } from './envelope.ts';

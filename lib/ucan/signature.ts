@@ -1,8 +1,8 @@
 import * as Ed25519 from 'ox/Ed25519';
 import * as P256 from 'ox/P256';
 import * as Secp256k1 from 'ox/Secp256k1';
-import { concat, fromHex } from '../bytes.ts';
-import { createCache } from '../cache.ts';
+import { concat, fromHex } from '../base/bytes.ts';
+import { createCache } from '../base/lru-cache.ts';
 import { UCAN_KEYS_CACHED_MAX } from '../constants.ts';
 import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
 import { malformed, UcanError } from './fault.ts';

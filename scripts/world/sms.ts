@@ -1,7 +1,7 @@
 // Stand-in for Twilio Verify v2: https://www.twilio.com/docs/verify/api (verification, verification-check), errors: https://www.twilio.com/docs/api/errors
-import { equalText } from '../../lib/bytes.ts';
-import { type Clock, isoTime, systemClock } from '../../lib/clock.ts';
-import { randomCode, randomId, systemRandom } from '../../lib/random.ts';
+import { equalText } from '../../lib/base/bytes.ts';
+import { type Clock, isoTime, systemClock } from '../../lib/base/clock.ts';
+import { randomCode, randomId, systemRandom } from '../../lib/base/random.ts';
 import { answerFault, type Fault, isFault } from './fault.ts';
 import { createMailbox, type Mailbox, type Message } from './mailbox.ts';
 

@@ -2,7 +2,7 @@
 import { AbiFunction, AbiParameters, type Address, Base64, Bytes, Hex, Signature } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { accountAbi, accountFactoryAbi } from '../../lib/chain/abi.ts';
-import type { Assertion } from '../../lib/webauthn.ts';
+import type { Assertion } from '../../lib/identity/passkey.ts';
 import type { ChainRpc } from './chain.ts';
 import { isDeployed } from './create2.ts';
 import type { Deployment } from './deploy.ts';

@@ -1,10 +1,10 @@
 // bun run bench:chain: what the chain's part costs. Predictions against asking the factory, requests that reads are joined to, and the proxy's own work.
 import { join } from 'node:path';
+import { systemClock } from '../../lib/base/clock.ts';
+import { createMetrics } from '../../lib/base/metrics.ts';
 import type { AccountKey } from '../../lib/chain/account.ts';
-import { createLearnt, createPredict, type Predict } from '../../lib/chain/prediction.ts';
+import { createLearnt, createPredict, type Predict } from '../../lib/chain/account-address.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { createMetrics } from '../../lib/metrics.ts';
 import { startChain } from '../../scripts/world/chain.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';
 import { chainVars } from '../support/chain-vars.ts';

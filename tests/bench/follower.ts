@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/sqlite.ts';
-import { TOPICS } from '../../lib/chain/events.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { TOPICS } from '../../lib/indexer/logs.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 

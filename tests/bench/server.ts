@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 

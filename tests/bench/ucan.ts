@@ -1,6 +1,6 @@
 // bun tests/bench/ucan.ts: tokens minted and verified a second, from the source and in a compiled program, one after the other on one core.
-import { systemClock } from '../../lib/clock.ts';
-import { systemRandom } from '../../lib/random.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { systemRandom } from '../../lib/base/random.ts';
 import { type Minted, mintDelegation, mintInvocation } from '../../lib/ucan/mint.ts';
 import { createVerify, ed25519Signer, type Signer } from '../../lib/ucan/signature.ts';
 import { verifyInvocation } from '../../lib/ucan/verify.ts';

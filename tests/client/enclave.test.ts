@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
-import { aliasHash } from '../../lib/alias.ts';
-import { toHex, utf8 } from '../../lib/bytes.ts';
-import { didHash } from '../../lib/did.ts';
+import { toHex, utf8 } from '../../lib/base/bytes.ts';
+import { aliasHash } from '../../lib/identity/alias.ts';
+import { didHash } from '../../lib/identity/did.ts';
 
 const wasm = readFileSync(join(import.meta.dir, '../../assets/enclave.wasm'));
 const enclave = await loadEnclave(wasm);

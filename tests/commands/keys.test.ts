@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { toHex } from '../../lib/bytes.ts';
-import { createKeys } from '../../lib/keys.ts';
+import { toHex } from '../../lib/base/bytes.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';

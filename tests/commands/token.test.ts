@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/sqlite.ts';
-import { readConfig } from '../../lib/config.ts';
-import { checkConsoleToken } from '../../lib/console-token.ts';
-import { findRevoked } from '../../lib/db/revocations.ts';
-import { createKeys } from '../../lib/keys.ts';
-import { operatorDid } from '../../lib/registrar.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { readConfig } from '../../lib/config/config.ts';
+import { operatorDid } from '../../lib/identity/did-document.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
+import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
+import { findRevoked } from '../../lib/tokens/revocation-store.ts';
 import { mintInvocation } from '../../lib/ucan/mint.ts';
 import type { Signer } from '../../lib/ucan/signature.ts';
 import { readTokens } from '../../lib/ucan/verify.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
+import { systemClock } from '../../lib/base/clock.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { didHash } from '../../lib/did.ts';
+import { didHash } from '../../lib/identity/did.ts';
 import { type Chain, type ChainRpc, connectChain, startChain } from '../../scripts/world/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
 import { createPasskey } from '../../scripts/world/passkey.ts';

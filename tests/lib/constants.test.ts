@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Config, readConfig } from '../../lib/config.ts';
+import { type Config, readConfig } from '../../lib/config/config.ts';
 import * as limit from '../../lib/constants.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 

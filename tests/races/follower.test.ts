@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { type Acted, type Actors, prepareActors } from '../support/actors.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';

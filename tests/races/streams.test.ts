@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { OPERATOR, openStream, type StreamClient } from '../support/events.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { VAULT_SECRET } from '../support/vault.ts';

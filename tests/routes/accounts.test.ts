@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Address, Hex } from 'ox';
-import { didHash } from '../../lib/did.ts';
+import { didHash } from '../../lib/identity/did.ts';
 import { type Chain, startChain } from '../../scripts/world/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
 import { createPasskey } from '../../scripts/world/passkey.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { withRow } from '../../lib/db/lock.ts';
+import { createMetrics } from '../../lib/base/metrics.ts';
+import { withRow } from '../../lib/db/row-lock.ts';
 import { createStore } from '../../lib/db/store.ts';
-import { createMetrics } from '../../lib/metrics.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const DAY = 86_400_000;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { createVault, type Env, type Vault } from '../../routes/index.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { readExposition } from '../support/exposition.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { openAttestation } from '../../lib/attestation.ts';
-import { fromHex } from '../../lib/bytes.ts';
+import { fromHex } from '../../lib/base/bytes.ts';
 import { MAIL_SEND_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
-import { createKeys } from '../../lib/keys.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
+import { openAttestation } from '../../lib/verification/attestation.ts';
 import { FAULTS } from '../../scripts/world/fault.ts';
 import {
   RESEND_API_KEY,

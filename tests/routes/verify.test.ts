@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { codeDigest } from '../../lib/code.ts';
+import { codeDigest } from '../../lib/verification/code.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { SETTING_NAMES } from '../../lib/config.ts';
+import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { settingsDocument } from '../../scripts/docs.ts';
 
 test('docs/settings.md is what `bun scripts/docs.ts` writes', async () => {

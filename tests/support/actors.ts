@@ -1,6 +1,6 @@
 import { AbiEvent, AbiFunction, type Address, Hex, P256 } from 'ox';
 import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
-import { didHash } from '../../lib/did.ts';
+import { didHash } from '../../lib/identity/did.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';
 import { waitForReceipt } from '../../scripts/world/wallet.ts';
 import { type Registrable, registerData, type TestChain } from './onchain.ts';

@@ -1,11 +1,11 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
-import { signAttestation } from '../../lib/attestation.ts';
 import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
-import { TOPICS } from '../../lib/chain/events.ts';
-import { registrationChallenge } from '../../lib/chain/proof.ts';
-import { didHash } from '../../lib/did.ts';
-import { parseIdentifier } from '../../lib/identifier.ts';
-import { createKeys } from '../../lib/keys.ts';
+import { didHash } from '../../lib/identity/did.ts';
+import { parseIdentifier } from '../../lib/identity/identifier.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
+import { TOPICS } from '../../lib/indexer/logs.ts';
+import { registrationChallenge } from '../../lib/registration/challenge.ts';
+import { signAttestation } from '../../lib/verification/attestation.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';
 import { createPasskey, type Passkey } from '../../scripts/world/passkey.ts';
 import { devAccount } from '../../scripts/world/wallet.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { sleep } from '../../lib/clock.ts';
+import { sleep } from '../../lib/base/clock.ts';
 import { testClock } from './clock.ts';
 
 test('time stands still until it is moved, and runs what falls due in order', async () => {

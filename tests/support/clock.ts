@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/base/clock.ts';
 
 /** A clock that a test moves by hand. */
 export interface TestClock extends Clock {

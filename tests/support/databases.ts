@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
-import { openDatabase } from '../../commands/database.ts';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openDatabase } from '../../commands/storage/database.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
 

@@ -1,9 +1,9 @@
 import { AbiConstructor, AbiFunction, type Address, type Hex, Secp256k1 } from 'ox';
-import { aliasHash } from '../../lib/alias.ts';
-import { toHex } from '../../lib/bytes.ts';
+import { toHex } from '../../lib/base/bytes.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
-import { didHash } from '../../lib/did.ts';
-import type { P256PublicKey } from '../../lib/webauthn.ts';
+import { aliasHash } from '../../lib/identity/alias.ts';
+import { didHash } from '../../lib/identity/did.ts';
+import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';
 import { create2 } from '../../scripts/world/create2.ts';

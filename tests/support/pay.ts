@@ -1,5 +1,5 @@
 import type { CDPSession, Frame, Page, Target } from 'puppeteer-core';
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/base/clock.ts';
 import { type Chain, startChain } from '../../scripts/world/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';

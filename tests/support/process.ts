@@ -1,9 +1,9 @@
-import { openDatabase } from '../../commands/database.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { fenceHeld, withRow } from '../../lib/db/lock.ts';
+import { openDatabase } from '../../commands/storage/database.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { createMetrics } from '../../lib/base/metrics.ts';
 import { migrate } from '../../lib/db/migrations.ts';
+import { fenceHeld, withRow } from '../../lib/db/row-lock.ts';
 import { createStore } from '../../lib/db/store.ts';
-import { createMetrics } from '../../lib/metrics.ts';
 
 /** Another process of the vault's, doing one task on a database; they talk in lines. */
 export interface Other {
@@ -93,7 +93,7 @@ const TASKS = {
     });
   },
   async lock(url: string) {
-    const { openSqlite } = await import('../../commands/sqlite.ts');
+    const { openSqlite } = await import('../../commands/storage/sqlite.ts');
     const database = openSqlite(url.slice('file:'.length));
     await database.execute({ sql: 'BEGIN IMMEDIATE', args: {} });
     say('locked');

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { inspect } from 'node:util';
-import type { VaultError } from '../../lib/error.ts';
-import { describeError } from '../../lib/log.ts';
+import type { VaultError } from '../../lib/base/error.ts';
+import { describeError } from '../../lib/base/log.ts';
 
 /** Fails when the log's description of an error, or anything else that hangs on it (stack, causes, own members), contains one of the texts. */
 export function expectTellsNothing(error: unknown, ...texts: readonly string[]): void {

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../lib/metrics.ts';
+import type { Metrics } from '../../lib/base/metrics.ts';
 
 /** The series of one family as lines, `{label="value",…} number`; a histogram's number is how often it observed. */
 export function tally(metrics: Metrics, name: string): string[] {

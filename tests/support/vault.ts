@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAssets } from '../../commands/assets.ts';
-import { openSqlite } from '../../commands/sqlite.ts';
+import { openAssets } from '../../commands/serve/assets.ts';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import type { LogEntry } from '../../lib/base/log.ts';
 import type { Env } from '../../lib/context.ts';
-import type { LogEntry } from '../../lib/log.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type TestClock, testClock } from './clock.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
 import { create2, DEPLOYMENT_PROXY, ENTRY_POINT_V07, planDeployment } from '../../../lib/chain/deployment.ts';
-import { CHAINS } from '../../../lib/chain/settings.ts';
-import { SETTING_NAMES } from '../../../lib/config.ts';
+import { CHAINS } from '../../../lib/config/chain-settings.ts';
+import { SETTING_NAMES } from '../../../lib/config/config.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { isDeployed } from '../../../scripts/world/create2.ts';
 import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';

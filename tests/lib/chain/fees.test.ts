@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
 import { type Fees, type Market, offer, raise, readMarket } from '../../../lib/chain/fees.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
-import { systemClock } from '../../../lib/clock.ts';
-import { createMetrics } from '../../../lib/metrics.ts';
 import { startChain } from '../../../scripts/world/chain.ts';
 import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
 import { always } from '../../support/property.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { VaultError } from '../../../lib/base/error.ts';
+import { describeError, type LogEntry } from '../../../lib/base/log.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createRpc, rpcErrorOf } from '../../../lib/chain/rpc.ts';
-import { systemClock } from '../../../lib/clock.ts';
 import { RPC_BATCH_MAX, RPC_BATCH_RETRY_MS, RPC_PENDING_MAX, UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
-import { VaultError } from '../../../lib/error.ts';
-import { describeError, type LogEntry } from '../../../lib/log.ts';
-import { createMetrics } from '../../../lib/metrics.ts';
 import { startChain } from '../../../scripts/world/chain.ts';
 import { deployContracts } from '../../../scripts/world/deploy.ts';
 import { answerFault } from '../../../scripts/world/fault.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { openDatabase } from '../../../commands/database.ts';
-import { insertCode, selectSendResets } from '../../../lib/db/codes.ts';
+import { openDatabase } from '../../../commands/storage/database.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Statement } from '../../../lib/db/database.ts';
-import { insertSession, selectRefusal, selectSessionCounts, tellReplaced } from '../../../lib/db/sessions.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { selectWebhookState, startWebhooks } from '../../../lib/db/webhooks.ts';
-import { createMetrics } from '../../../lib/metrics.ts';
+import { insertSession, selectRefusal, selectSessionCounts, tellReplaced } from '../../../lib/sessions/store.ts';
+import { insertCode, selectSendResets } from '../../../lib/verification/store.ts';
+import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/world/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { createLeases, type Leases, leaseHeld, releaseLeases, renewLease, takeLease } from '../../../lib/db/leases.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { createMetrics } from '../../../lib/metrics.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 

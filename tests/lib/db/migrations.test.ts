@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { openDatabase } from '../../../commands/database.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import { openDatabase } from '../../../commands/storage/database.ts';
+import { systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
 import { MIGRATIONS, type Migration } from '../../../lib/db/schema.ts';

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { openSqlite } from '../../../commands/sqlite.ts';
+import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import type { Database as Port, Statement } from '../../../lib/db/database.ts';
 import { MIGRATIONS } from '../../../lib/db/schema.ts';
 import { temporaryFolder } from '../../support/databases.ts';

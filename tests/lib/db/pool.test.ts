@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { sleep } from '../../../lib/clock.ts';
+import { sleep } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
 import { DATABASE_QUEUE_MAX } from '../../../lib/constants.ts';
 import { createPool } from '../../../lib/db/pool.ts';
-import { createMetrics } from '../../../lib/metrics.ts';
 import { testClock } from '../../support/clock.ts';
 
 function poolOf(maxConnections: number, clock = testClock()) {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { createMetrics, type Metrics } from '../../../lib/base/metrics.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { createMetrics, type Metrics } from '../../../lib/metrics.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 
 const CREATE = { sql: 'CREATE TABLE things (id INTEGER PRIMARY KEY, size ANY) STRICT', args: {} };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { toBase64url } from '../../../lib/bytes.ts';
+import { toBase64url } from '../../../lib/base/bytes.ts';
 import { cidBytes } from '../../../lib/ucan/cid.ts';
 import { covers, isCommand } from '../../../lib/ucan/command.ts';
 import { pack, unpack } from '../../../lib/ucan/container.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import { didRegistryAbi } from '../../../lib/chain/abi.ts';
-import { didHash } from '../../../lib/did.ts';
+import { didHash } from '../../../lib/identity/did.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
 import { createPasskey } from '../../../scripts/world/passkey.ts';

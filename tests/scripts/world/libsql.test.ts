@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openDatabase } from '../../../commands/database.ts';
+import { openDatabase } from '../../../commands/storage/database.ts';
 import { startLibsql } from '../../../scripts/world/libsql.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

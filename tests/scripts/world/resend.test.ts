@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { callUpstream } from '../../../lib/upstream.ts';
+import { callUpstream } from '../../../lib/base/http-client.ts';
 import { FAULTS, type Fault } from '../../../scripts/world/fault.ts';
 import { RESEND_API_KEY, startResend } from '../../../scripts/world/resend.ts';
 import { testClock } from '../../support/clock.ts';

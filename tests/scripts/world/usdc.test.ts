@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
-import { CHAINS } from '../../../lib/chain/settings.ts';
+import { CHAINS } from '../../../lib/config/chain-settings.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
 import { devAccount } from '../../../scripts/world/wallet.ts';

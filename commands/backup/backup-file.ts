@@ -1,0 +1,123 @@
+// A backup is a SQLite file that any SQLite opens, and behind it a trailer: the manifest as JSON, a line feed, and one line of fixed length with the
+// manifest's length, its HMAC under a key of VAULT_SECRET, and the SHA-256 of both. The manifest holds the SHA-256 of the SQLite file.
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import * as v from 'valibot';
+import { equalText, toHex, utf8 } from '../../lib/base/bytes.ts';
+import { BACKUP_CHUNK_BYTES, BACKUP_MANIFEST_BYTES_MAX } from '../../lib/constants.ts';
+import { syncFile, writeAll } from '../storage/durable.ts';
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const MANIFEST = v.strictObject({
+  format: v.literal(1),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  vault: v.string(),
+  schema: count,
+  rows: v.record(v.string(), count),
+  bytes: count,
+  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  secrets: v.optional(v.record(v.string(), v.string())),
+});
+
+/** What a backup says of itself: when and by which release it was made, the schema's version, the rows of each table, and the SQLite file it holds. */
+export type Manifest = v.InferOutput<typeof MANIFEST>;
+
+/** A backup whose every byte was found to be as it was written; `isMac` tells whether the MAC is one of the key, undefined without a key. */
+export interface Sealed {
+  readonly manifest: Manifest;
+  readonly isMac: boolean | undefined;
+}
+
+/** Makes a SQLite file a backup, and brings it to the disk. */
+export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'format'>, key: Uint8Array): Manifest {
+  const file = openSync(path, 'r');
+  const bytes = fstatSync(file).size;
+  const manifest: Manifest = { format: 1, ...facts, bytes, sha256: closing(file, () => readThrough(file, bytes)) };
+  const text = JSON.stringify(manifest);
+  const mac = macOf(text, key);
+  const length = String(utf8(text).length).padStart(LENGTH_DIGITS, '0');
+  appendFileSync(path, `${text}\n${LABEL} ${length} ${mac} ${digestOf(text, mac)}\n`);
+  syncFile(path);
+  return manifest;
+}
+
+/**
+ * Reads a backup to its last byte, and into `target` if one is given (which then is a SQLite file and nothing else). Throws an `Error` in words when it is
+ * no backup, or not as it was written. A MAC that is not the key's is for the caller to judge.
+ */
+export function unseal(path: string, key: Uint8Array | undefined, target?: string): Sealed {
+  const file = openSync(path, 'r');
+  return closing(file, () => {
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is no file`);
+    const { manifest, text, mac } = readTrailer(file);
+    const digest = readThrough(file, manifest.bytes, target);
+    if (digest !== manifest.sha256) throw new Error('the backup is damaged: its contents are not what was written');
+    return { manifest, isMac: key && equalText(mac, macOf(text, key)) };
+  });
+}
+
+const LABEL = 'vault-backup-1';
+const LENGTH_DIGITS = 8;
+const FOOTER = new RegExp(`^\\n${LABEL} (\\d{${LENGTH_DIGITS}}) ([0-9a-f]{64}) ([0-9a-f]{64})\\n$`);
+const FOOTER_BYTES = `\n${LABEL} `.length + LENGTH_DIGITS + 1 + 64 + 1 + 64 + 1;
+
+function readTrailer(file: number): { manifest: Manifest; text: string; mac: string } {
+  const { size } = fstatSync(file);
+  const [, length, mac = '', digest = ''] = FOOTER.exec(readText(file, size - FOOTER_BYTES, FOOTER_BYTES)) ?? [];
+  if (length === undefined) throw new Error('this is no backup of a vault, or its end is missing or damaged');
+  const start = size - FOOTER_BYTES - Number(length);
+  const isPlausible = start > 0 && Number(length) <= BACKUP_MANIFEST_BYTES_MAX;
+  const text = isPlausible ? readText(file, start, Number(length)) : '';
+  if (!isPlausible || !equalText(digest, digestOf(text, mac)))
+    throw new Error('the backup is damaged: what it says of itself is not what was written');
+  const read = v.safeParse(MANIFEST, JSON.parse(text));
+  if (!read.success) throw new Error('the backup has a form this vault does not know: a newer one may');
+  if (read.output.bytes !== start)
+    throw new Error('the backup is damaged: a part of it is missing, or there is too much');
+  return { manifest: read.output, text, mac };
+}
+
+function macOf(text: string, key: Uint8Array): string {
+  return toHex(hmac(sha256, key, utf8(text)));
+}
+
+function digestOf(text: string, mac: string): string {
+  return toHex(sha256(utf8(`${text}\n${mac}`)));
+}
+
+/** Empty where there is less. */
+function readText(file: number, start: number, length: number): string {
+  if (start < 0) return '';
+  const bytes = Buffer.alloc(length);
+  return readSync(file, bytes, 0, length, start) === length ? bytes.toString('utf8') : '';
+}
+
+/** SHA-256 of the file's first bytes, which go into `target` too. */
+function readThrough(file: number, length: number, target?: string): string {
+  const hash = new Bun.CryptoHasher('sha256');
+  const copy = target === undefined ? undefined : openSync(target, 'wx', 0o600);
+  try {
+    const chunk = Buffer.alloc(BACKUP_CHUNK_BYTES);
+    for (let at = 0; at < length; ) {
+      const read = readSync(file, chunk, 0, Math.min(chunk.length, length - at), at);
+      if (read === 0) throw new Error('the file ends before its end');
+      const part = chunk.subarray(0, read);
+      hash.update(part);
+      if (copy !== undefined) writeAll(copy, part);
+      at += read;
+    }
+    return hash.digest('hex');
+  } finally {
+    if (copy !== undefined) closeSync(copy);
+  }
+}
+
+function closing<T>(file: number, work: () => T): T {
+  try {
+    return work();
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,112 @@
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isoTime } from '../../lib/base/clock.ts';
+import { COPY_ROWS_MAX } from '../../lib/constants.ts';
+import type { Database, Row } from '../../lib/db/database.ts';
+import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/store.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
+import { STANDARD_OUTPUT } from '../cli/print.ts';
+import { counted, createProgress } from '../cli/progress.ts';
+import { checkSettings, previewSettings } from '../setup/settings.ts';
+import { openExisting } from '../storage/database.ts';
+import { draftOf, noticeSignals, publish, whileDrafting, writeAll } from '../storage/durable.ts';
+
+/**
+ * Prints every registration as a line of JSON in the order of their ids, or writes them to a new file; `--after` goes on behind an id. The last line, on
+ * standard error, says how many there were and the last one's id. One page is in memory at a time.
+ */
+export async function exportRegistrations(given: Arguments): Promise<number> {
+  const after = readId(given.options['after'] ?? '0');
+  const config = checkSettings(previewSettings(given).settings);
+  const out = given.options['out'];
+  const path = out === undefined ? undefined : resolve(out);
+  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists: name a file that does not.`);
+  if (path === undefined && process.stdout.isTTY)
+    console.error('vault: these are the complete identifiers of people: mind who sees them.');
+  const database = await openExisting(config);
+  try {
+    const { count, last } =
+      path === undefined ? await toStandardOutput(database, after) : await toFile(database, after, path);
+    const next = last === undefined ? '' : `, the last one has id ${last}; go on with --after ${last}`;
+    console.error(`vault: ${counted(count, 'registration')}${next}`);
+    return 0;
+  } finally {
+    database.close();
+  }
+}
+
+interface Summary {
+  readonly count: number;
+  readonly last: number | undefined;
+}
+
+function readId(text: string): number {
+  const id = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(id)) return id;
+  throw new UsageError('--after must be the id of a registration: a whole number.');
+}
+
+async function toStandardOutput(database: Database, after: number): Promise<Summary> {
+  return writePages(database, after, (text) => writeAll(STANDARD_OUTPUT, Buffer.from(text)));
+}
+
+async function toFile(database: Database, after: number, path: string): Promise<Summary> {
+  const draft = draftOf(path);
+  const progress = createProgress();
+  return whileDrafting(draft, async () => {
+    const file = openSync(draft, 'wx', 0o600);
+    let written = 0;
+    try {
+      const summary = await writePages(database, after, async (text, count) => {
+        writeAll(file, Buffer.from(text));
+        written += count;
+        progress.say(counted(written, 'registration'));
+        await noticeSignals();
+      });
+      fsyncSync(file);
+      publish(draft, path);
+      return summary;
+    } finally {
+      progress.end();
+      closeSync(file);
+    }
+  });
+}
+
+async function writePages(
+  database: Database,
+  after: number,
+  write: (text: string, count: number) => void | Promise<void>,
+): Promise<Summary> {
+  let count = 0;
+  let last: number | undefined;
+  for (;;) {
+    const { sql, args } = selectRegistrationsAfter(last ?? after, COPY_ROWS_MAX);
+    const { rows } = await database.execute({ sql, args: { ...args } });
+    if (rows.length === 0) return { count, last };
+    await write(rows.map((row) => `${JSON.stringify(describe(row))}\n`).join(''), rows.length);
+    count += rows.length;
+    last = Number(rows.at(-1)?.['id']);
+  }
+}
+
+/** The members are a promise to whoever reads them: none is taken away or changes its meaning. */
+function describe(row: Row) {
+  const { id, identifier: key, registeredAt, strength, smartAccount, ...rest } = toRegistration(row);
+  return {
+    id,
+    identifier: key.slice(rest.channel.length + 1),
+    channel: rest.channel,
+    did: rest.did,
+    credentialId: rest.credentialId,
+    status: rest.status,
+    failure: row['failure'] ?? null,
+    strength,
+    txHash: rest.txHash === '' ? null : rest.txHash,
+    blockNumber: rest.blockNumber,
+    smartAccount,
+    didHash: rest.didHash,
+    aliasHash: rest.aliasHash,
+    registeredAt: isoTime(registeredAt),
+  };
+}

@@ -1,0 +1,108 @@
+import { Database as Connection } from 'bun:sqlite';
+import { existsSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { systemClock } from '../../lib/base/clock.ts';
+import { isBusy } from '../../lib/db/errors.ts';
+import {
+  draftOf,
+  giveToOwnerOf,
+  noticeSignals,
+  publish,
+  replaceKeeping,
+  syncFile,
+  timeInName,
+  whileDrafting,
+} from '../storage/durable.ts';
+import { checkContents, countRows } from '../storage/tables.ts';
+import { unseal } from './backup-file.ts';
+
+interface Order {
+  readonly backup: string;
+  readonly target: string;
+  readonly isOverwrite: boolean;
+  /** Does what has to be done before the database is replaced, once nothing stands in the way. */
+  readonly keep: () => void;
+}
+
+/** Puts a backup's database in the place of a file, and returns where that is kept, if there was one. Throws an `Error` in words, with the file as it was. */
+export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): Promise<string | undefined> {
+  const draft = draftOf(target);
+  return whileDrafting(draft, async () => {
+    const { manifest } = unseal(backup, undefined, draft);
+    await noticeSignals();
+    // What was checked before is checked again, since this is what will be the database.
+    checkDraft(draft, manifest.rows);
+    syncFile(draft);
+    await noticeSignals();
+    if (!existsSync(target)) return placeNew(draft, target, keep);
+    giveToOwnerOf(draft, target);
+    return whileNobodyHas(target, isOverwrite, () => {
+      keep();
+      const aside = asideOf(target);
+      replaceKeeping(draft, target, aside);
+      return aside;
+    });
+  });
+}
+
+function placeNew(draft: string, target: string, keep: () => void): undefined {
+  const log = ['-wal', '-journal'].map((end) => `${target}${end}`).find(existsSync);
+  // SQLite would take it for the new database's own, and apply it.
+  if (log !== undefined) throw new Error(`${log} is there, and its database is not: move it away first`);
+  giveToOwnerOf(draft, dirname(target));
+  keep();
+  publish(draft, target);
+}
+
+function checkDraft(draft: string, rows: Readonly<Record<string, number>>): void {
+  const connection = new Connection(draft, { readonly: true, strict: true });
+  try {
+    checkContents(connection, rows);
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Runs `work` while no other process has the database open. A vault keeps a lock on it for as long as it runs, so that its log can be folded into the
+ * file, as this does, only when there is none; and one that starts meanwhile finds the new file (`openSqlite`).
+ */
+function whileNobodyHas<T>(target: string, isOverwrite: boolean, work: () => T): T {
+  const connection = new Connection(target, { readwrite: true, create: false, strict: true });
+  try {
+    connection.run('PRAGMA busy_timeout = 0');
+    connection.query('PRAGMA journal_mode = DELETE').get();
+    connection.run('BEGIN EXCLUSIVE');
+    if (!isOverwrite && holdsSomething(connection)) throw new Error(NOT_EMPTY);
+    return work();
+  } catch (error) {
+    if (isBusy(error)) throw new Error(`a vault is running on ${target}: stop it first`, { cause: error });
+    if (!isUnreadable(error)) throw error;
+    if (!isOverwrite) throw new Error(`${target} is there, and no readable database: replace it with --overwrite`);
+    // A log of the unreadable one must not be applied to the new one.
+    for (const end of ['-wal', '-shm', '-journal'])
+      if (existsSync(`${target}${end}`)) renameSync(`${target}${end}`, asideOf(`${target}${end}`));
+    return work();
+  } finally {
+    connection.close();
+  }
+}
+
+/** Where what is replaced is kept. */
+function asideOf(path: string): string {
+  return `${path}.before-restore-${timeInName(systemClock.now())}`;
+}
+
+const NOT_EMPTY =
+  'the database holds something already: with --overwrite the backup takes its place, and it is kept beside it under another name';
+
+/** What every vault's database holds from its first start on. */
+const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor'];
+
+function holdsSomething(connection: Connection): boolean {
+  return Object.entries(countRows(connection)).some(([table, rows]) => rows > 0 && !FROM_THE_START.includes(table));
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(?:NOTADB|CORRUPT)/.test(String(error.code));
+}

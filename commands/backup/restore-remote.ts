@@ -1,0 +1,111 @@
+import { Database as Connection } from 'bun:sqlite';
+import type { Client, InStatement } from '@libsql/client/http';
+import { systemClock } from '../../lib/base/clock.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { COPY_ROWS_MAX } from '../../lib/constants.ts';
+import { retryBusy } from '../../lib/db/errors.ts';
+import { counted, type Progress } from '../cli/progress.ts';
+import { openServer } from '../storage/database.ts';
+import { quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
+import type { Manifest } from './backup-file.ts';
+
+/**
+ * Fills an empty libSQL database from a checked backup, in batches, since a server gives a transaction few seconds. The table of migrations, without which no
+ * vault serves, comes last and with the mark of an unfinished restore removed: one that died is begun anew by running it again. Throws an `Error` in words.
+ */
+export async function restoreRemote(
+  config: Config,
+  path: string,
+  manifest: Manifest,
+  progress: Progress,
+): Promise<void> {
+  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  const backup = new Connection(path, { readonly: true, strict: true, safeIntegers: true });
+  const client = await openServer({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) }, 'bigint');
+  try {
+    const objects = backup.query(SELECT_SCHEMA).all() as SchemaObject[];
+    const tables = objects.filter(({ type, name }) => type === 'table' && name !== LAST);
+    await begin(client, manifest);
+    await write(
+      client,
+      tables.map(({ sql }) => sql),
+    );
+    for (const { name } of tables) await fill(client, backup, name, progress);
+    await write(client, await sequences(backup));
+    await write(
+      client,
+      objects.filter(({ type }) => type !== 'table').map(({ sql }) => sql),
+    );
+    await checkRows(client, manifest);
+    const last = objects.filter(({ name }) => name === LAST).map(({ sql }) => sql);
+    await write(client, [...last, ...rowsOf(backup, LAST), `DROP TABLE ${MARK}`]);
+  } finally {
+    client.close();
+    backup.close();
+  }
+}
+
+const LAST = 'migrations';
+const MARK = 'unfinished_restore';
+
+/** Marks the database, or removes what a restore that died has left. */
+async function begin(client: Client, { sha256 }: Manifest): Promise<void> {
+  const { rows } = await client.execute(SELECT_SCHEMA);
+  const tables = (rows as unknown as SchemaObject[]).filter(({ type }) => type === 'table').map(({ name }) => name);
+  if (tables.length > 0 && !tables.includes(MARK))
+    throw new Error('the database has tables already: make an empty one, and set DATABASE_URL to it');
+  // Tables that others refer to go last.
+  const drops = tables.reverse().map((name) => `DROP TABLE ${quote(name)}`);
+  await write(client, [
+    ...drops,
+    `CREATE TABLE ${MARK} (sha256 TEXT PRIMARY KEY) STRICT`,
+    { sql: `INSERT INTO ${MARK} (sha256) VALUES (:sha256)`, args: { sha256 } },
+  ]);
+}
+
+async function fill(client: Client, backup: Connection, table: string, progress: Progress): Promise<void> {
+  let batch: InStatement[] = [];
+  let written = 0;
+  for (const statement of rowsOf(backup, table)) {
+    batch.push(statement);
+    if (batch.length < COPY_ROWS_MAX) continue;
+    await write(client, batch);
+    written += batch.length;
+    progress.say(`${table}: ${counted(written, 'row')}`);
+    batch = [];
+  }
+  await write(client, batch);
+}
+
+function* rowsOf(backup: Connection, table: string): Generator<InStatement> {
+  const rows = backup.query(`SELECT * FROM ${quote(table)}`).iterate() as Iterable<
+    Record<string, string | bigint | null>
+  >;
+  for (const row of rows) {
+    const columns = Object.keys(row);
+    const names = columns.map(quote).join(', ');
+    yield {
+      sql: `INSERT INTO ${quote(table)} (${names}) VALUES (${columns.map(() => '?').join(', ')})`,
+      args: Object.values(row),
+    };
+  }
+}
+
+/** The highest ids ever given out, so that none is given twice. */
+async function sequences(backup: Connection): Promise<readonly InStatement[]> {
+  return ['DELETE FROM sqlite_sequence', ...rowsOf(backup, 'sqlite_sequence')];
+}
+
+async function checkRows(client: Client, { rows }: Manifest): Promise<void> {
+  for (const [table, expected] of Object.entries(rows)) {
+    if (table === LAST) continue;
+    const { rows: answer } = await client.execute(`SELECT count(*) AS rows FROM ${quote(table)}`);
+    const found = Number(answer[0]?.['rows']);
+    if (found !== expected)
+      throw new Error(`${table} has ${found} rows after it was filled with ${expected}: restore it again`);
+  }
+}
+
+async function write(client: Client, statements: readonly InStatement[]): Promise<void> {
+  if (statements.length > 0) await retryBusy(systemClock, () => client.batch([...statements], 'write'));
+}

@@ -1,0 +1,147 @@
+import { Database as Connection } from 'bun:sqlite';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import type { Config } from '../../lib/config/config.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import { backupKey } from '../../lib/identity/keys.ts';
+import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
+import { printAnswer } from '../cli/print.ts';
+import { counted, createProgress, type Progress } from '../cli/progress.ts';
+import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from '../setup/secrets.ts';
+import { checkSettings, isEmbedded, previewSettings } from '../setup/settings.ts';
+import { filePath } from '../storage/database.ts';
+import { giveToOwnerOf } from '../storage/durable.ts';
+import { checkContents } from '../storage/tables.ts';
+import { type Manifest, type Sealed, unseal } from './backup-file.ts';
+import { restoreEmbedded } from './restore-embedded.ts';
+import { restoreRemote } from './restore-remote.ts';
+
+/**
+ * Makes a backup the database: all of it is checked before anything is replaced, and what was there is kept beside it. Whatever dies when, the
+ * database is the one of before or the whole of the backup. Throws an `Error` in words, having changed nothing.
+ */
+export async function restore(given: Arguments): Promise<number> {
+  const progress = createProgress();
+  return tell(given, await restoreFile(given, progress).finally(progress.end));
+}
+
+async function restoreFile(given: Arguments, progress: Progress): Promise<Outcome> {
+  const path = resolve(needOption(given, 'FILE'));
+  if (!existsSync(path)) throw new UsageError(`there is no file ${path}.`);
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
+  const key = unkept.includes('VAULT_SECRET') ? undefined : backupKey(config.vaultSecret);
+  progress.say('reading …');
+  const sealed = unseal(path, key);
+  checkOrigin(given, sealed);
+  const { manifest } = sealed;
+  const secrets = secretsToKeep(given, config, manifest);
+  progress.say('checking …');
+  checkFile(path, manifest);
+  const told = { file: path, createdAt: manifest.createdAt, rows: manifest.rows, isMac: sealed.isMac === true };
+  if (given.options['dry-run'] !== undefined) return { ...told, restored: false };
+  progress.say('copying …');
+  const keep = () => keepSecrets(config, secrets);
+  const keptAs = await putInPlace(given, { config, path, manifest, keep, progress });
+  return { ...told, restored: true, ...(keptAs === undefined ? {} : { keptAs }) };
+}
+
+/** A MAC of another secret is as good as none. */
+function checkOrigin({ options }: Arguments, { isMac }: Sealed): void {
+  if (isMac !== false || options['other-secret'] !== undefined) return;
+  throw new Error(
+    'the backup was made under another VAULT_SECRET, or somebody changed it. Set the VAULT_SECRET it was made under; with --other-secret ' +
+      'it is taken nevertheless, and only damage is then sure to be noticed',
+  );
+}
+
+/** Reads the backup where it is: SQLite does not look at what stands behind its pages. */
+function checkFile(path: string, manifest: Manifest): void {
+  const connection = new Connection(path, { readonly: true, strict: true });
+  try {
+    checkContents(connection, manifest.rows);
+  } catch (error) {
+    throw new Error(`the backup cannot be restored: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  } finally {
+    connection.close();
+  }
+}
+
+interface Order {
+  readonly config: Config;
+  readonly path: string;
+  readonly manifest: Manifest;
+  readonly keep: () => void;
+  readonly progress: Progress;
+}
+
+async function putInPlace({ options }: Arguments, order: Order): Promise<string | undefined> {
+  const { config, path, manifest, keep, progress } = order;
+  const isOverwrite = options['overwrite'] !== undefined;
+  if (isEmbedded(config.databaseUrl)) {
+    makeDataDirectory(config.dataDir);
+    return restoreEmbedded({ backup: path, target: resolve(filePath(config.databaseUrl)), isOverwrite, keep });
+  }
+  if (isOverwrite)
+    throw new UsageError('A libSQL database is not overwritten: make an empty one, and set DATABASE_URL to it.');
+  await restoreRemote(config, path, manifest, progress);
+  keep();
+  return undefined;
+}
+
+/** The backup's secrets that are to become files. Throws when one of that name holds something else. */
+function secretsToKeep({ options }: Arguments, { dataDir }: Config, { secrets = {} }: Manifest): [string, string][] {
+  if (options['with-secrets'] === undefined) return [];
+  if (Object.keys(secrets).length === 0)
+    throw new UsageError('the backup holds no secrets: it was made without --with-secrets.');
+  return Object.entries(secrets).map(([name, text]) => {
+    const schema = KEY_FILES.includes(name) ? SETTINGS[settingOf(name)].schema : undefined;
+    if (!schema || !v.safeParse(schema as v.GenericSchema<unknown>, text).success)
+      throw new Error('the backup holds a secret that is none of a vault');
+    const path = join(dataDir, name);
+    if (existsSync(path) && readFileSync(path, 'utf8').trim() !== text)
+      throw new Error(`${path} holds another secret than the backup: move it away first, or leave out --with-secrets`);
+    return [path, text];
+  });
+}
+
+function settingOf(name: string): 'ATTESTATION_SIGNING_KEY' | keyof typeof SECRET_FILES {
+  if (name === ATTESTATION_FILE) return 'ATTESTATION_SIGNING_KEY';
+  return name === SECRET_FILES.VAULT_SECRET ? 'VAULT_SECRET' : 'OPERATOR_SECRET';
+}
+
+function keepSecrets({ dataDir }: Config, secrets: readonly [string, string][]): void {
+  if (secrets.length > 0) makeDataDirectory(dataDir);
+  for (const [path, text] of secrets) {
+    keepSecret(path, text, []);
+    giveToOwnerOf(path, dataDir);
+  }
+}
+
+interface Outcome {
+  readonly restored: boolean;
+  readonly file: string;
+  readonly createdAt: string;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly isMac: boolean;
+  readonly keptAs?: string;
+}
+
+function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
+  const authenticated = isMac ? 'hmac' : 'digest';
+  const { restored, file, createdAt, rows, keptAs } = outcome;
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const lines = [
+    `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
+  ];
+  if (keptAs !== undefined) lines.push(`The database of before is kept as ${keptAs}.`);
+  printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
+  if (!isMac)
+    console.error(
+      'vault: only damage was ruled out: without the VAULT_SECRET the backup was made under nobody can tell whether it was changed.',
+    );
+  return 0;
+}

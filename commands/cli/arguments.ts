@@ -1,0 +1,126 @@
+import { SETTING_NAMES } from '../../lib/config/config.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import { closest } from './closest.ts';
+import { isOperand, takesValue } from './options.ts';
+
+/** A command line, or a file named on it, that cannot be followed; the message is for the one who wrote it and holds no value. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command line taken apart: `vars` are settings given as flags, `options` the command's own flags and operands. */
+export interface Arguments {
+  readonly command: string;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const SHORT: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' };
+
+/** Takes a command line apart; `commands` maps each command to the flags of its own. Throws `UsageError`. */
+export function parseArguments(
+  argv: readonly string[],
+  commands: Readonly<Record<string, readonly string[]>>,
+): Arguments {
+  const words = [...argv];
+  const command = takeCommand(words, commands);
+  const own = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!own) throw unknown('command', command, Object.keys(commands));
+  const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
+  let last = `vault ${command}`;
+  while (words.length > 0) {
+    const word = words.shift() as string;
+    if (takeOperand(taken.options, own, word)) continue;
+    const [flag = '', ...rest] = (SHORT[word] ?? word).split('=');
+    const inline = rest.length > 0 ? rest.join('=') : undefined;
+    if (!flag.startsWith('--')) throw stray(flag, last);
+    last = flag;
+    takeFlag(taken, own, flag, inline, words);
+  }
+  return { command, ...taken };
+}
+
+/** What was given for the command's operand or flag. Throws `UsageError` when nothing was. */
+export function needOption({ command, options }: Arguments, name: string): string {
+  const text = options[name];
+  if (text === undefined) throw new UsageError(`vault ${command} needs ${isOperand(name) ? name : `--${name}`}.`);
+  return text;
+}
+
+/** The flag of a setting. */
+export function flagOf(name: string): string {
+  return `--${name.toLowerCase().replaceAll('_', '-')}`;
+}
+
+/** One word, or two where that is a command: `contracts deploy`. */
+function takeCommand(words: string[], commands: Readonly<Record<string, unknown>>): string {
+  const [first, second] = words;
+  if (first === undefined || first.startsWith('-')) return 'serve';
+  return words.splice(0, Object.hasOwn(commands, `${first} ${second}`) ? 2 : 1).join(' ');
+}
+
+/** A word that is no flag goes to the command's first operand that has none yet. */
+function takeOperand(options: Record<string, string>, own: readonly string[], word: string): boolean {
+  const operand = own.find((option) => isOperand(option) && options[option] === undefined);
+  // A dash alone is an operand: standard input.
+  if ((word.startsWith('-') && word !== '-') || word === '' || operand === undefined) return false;
+  options[operand] = word;
+  return true;
+}
+
+function takeFlag(
+  { vars, options }: { vars: Record<string, string>; options: Record<string, string> },
+  own: readonly string[],
+  flag: string,
+  inline: string | undefined,
+  words: string[],
+): void {
+  const option = flag.slice(2);
+  const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
+  const isOption = own.includes(option) && !isOperand(option);
+  if (!isOption && !setting) throw unknownFlag(flag, own);
+  if (setting && SETTINGS[setting].kind === 'secret')
+    throw new UsageError(
+      `${flag} is no flag, because a command line is readable by others: set ${setting}, or ${setting}_FILE to a file that holds it.`,
+    );
+  const [bag, name] = setting ? [vars, setting] : [options, option];
+  if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
+  const isFollowed = setting ? !isSwitch(setting) : takesValue(option);
+  if (!isFollowed && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
+  bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
+}
+
+/** A word that is no flag may be a secret, so it is told by what stands before it. */
+function stray(word: string, before: string): UsageError {
+  const name = word.startsWith('-') ? ` ${word}` : '';
+  const flags = 'flags look like --port 8787, switches like --webhook-allow-private or --webhook-allow-private=false';
+  return new UsageError(`Unexpected argument${name} behind ${before}: ${flags}. Try vault --help.`);
+}
+
+function takeValue(flag: string, inline: string | undefined, words: string[]): string {
+  const value = inline ?? (words[0]?.startsWith('--') ? undefined : words.shift());
+  if (value === undefined || value.trim() === '') throw new UsageError(`${flag} needs a value.`);
+  return value;
+}
+
+/** Whether the setting is true or false, so that its bare flag means true. */
+function isSwitch(name: keyof typeof SETTINGS): boolean {
+  return SETTINGS[name].default === 'true' || SETTINGS[name].default === 'false';
+}
+
+function unknownFlag(flag: string, own: readonly string[]): UsageError {
+  const flags = SETTING_NAMES.filter((name) => SETTINGS[name].kind !== 'secret').map(flagOf);
+  return unknown('flag', flag, [
+    ...flags,
+    ...own.filter((option) => !isOperand(option)).map((option) => `--${option}`),
+  ]);
+}
+
+function unknown(kind: string, given: string, known: readonly string[]): UsageError {
+  const longer = known.filter((name) => name.startsWith(`${given} `));
+  if (longer.length > 1) return new UsageError(`vault ${given} is one of: ${longer.join(', ')}. Try vault --help.`);
+  const near = longer[0] ?? closest(given, known);
+  return new UsageError(
+    `Unknown ${kind} ${given}${near === undefined ? '.' : `: did you mean ${near}?`} Try vault --help.`,
+  );
+}

@@ -1,0 +1,174 @@
+import * as Address from 'ox/Address';
+import type { Hex } from 'ox/Hex';
+import * as Value from 'ox/Value';
+import * as v from 'valibot';
+import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
+import {
+  DEPLOYMENT_PROXY,
+  ENTRY_POINT_V07,
+  type Parties,
+  type PlannedContract,
+  planDeployment,
+} from '../../lib/chain/deployment.ts';
+import { signerAddress } from '../../lib/chain/transaction.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import * as place from '../../lib/config/url-parsers.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
+import { print } from '../cli/print.ts';
+import { checkSettings, previewSettings } from '../setup/settings.ts';
+import { type Node, openNode } from './deployer.ts';
+
+/**
+ * Deploys the contracts that are not on the chain yet and prints the settings that lead a vault to them; with `--dry-run` says what it
+ * would do. It may be stopped at any point and run again: a contract's address follows from its code, so what is there is found.
+ */
+export async function deployContracts(given: Arguments): Promise<number> {
+  const isJson = given.options['json'] !== undefined;
+  const say: Say = (...lines) => void (isJson || print(lines.join('\n')));
+  const order = readOrder(given);
+  const node = openNode(order.chainId, order.rpcUrl);
+  await checkChain(node, order);
+  const { payer, privateKey } = order;
+  const waiting = () => say(`Waiting for transactions of ${payer} …`);
+  const nonce = privateKey === undefined ? 0 : await node.nextNonce(payer, waiting);
+  const found = await Promise.all(planDeployment(creationCode, order.parties).map((one) => findStep(node, order, one)));
+  say(...describeOrder(order), ...found.map(describeStep));
+  const missing = found.filter(({ state }) => state === 'missing');
+  if (missing.length > 0) await checkFunds(node, order, missing, say);
+  const steps = privateKey === undefined ? found : await deployMissing(node, privateKey, nonce, found, say);
+  const settings = settingsOf(order, steps);
+  say('', 'Settings of a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
+  if (isJson) print(JSON.stringify({ ...factsOf(order), contracts: steps.map(factsOfStep), settings }, null, 2));
+  return 0;
+}
+
+type Say = (...lines: readonly string[]) => void;
+
+/** What is asked for. Without a key nothing is sent. */
+interface Order {
+  readonly chainId: number;
+  readonly chainName: string;
+  readonly rpcUrl: string;
+  readonly parties: Parties;
+  readonly payer: Address.Address;
+  readonly privateKey: Hex | undefined;
+}
+
+/** A contract as it was found on the chain, and what became of it; `gas` is what its deployment takes. */
+interface Step extends PlannedContract {
+  readonly state: 'there' | 'missing' | 'deployed';
+  readonly gas: bigint;
+  readonly transaction?: string;
+}
+
+function readOrder(given: Arguments): Order {
+  const { settings } = previewSettings(given);
+  // Without the registrar's key, which demands the very contracts that are still to come.
+  const { REGISTRAR_PRIVATE_KEY: registrarKey, ...vars } = settings.vars;
+  const config = checkSettings({ vars, sources: settings.sources });
+  const { chainId, chainName, rpcUrl, deployerPrivateKey, entryPointAddress } = config;
+  const payer = deployerPrivateKey && addressOf(deployerPrivateKey);
+  const owner = readAddress(given, 'owner') ?? payer;
+  const dryRun = given.options['dry-run'] !== undefined;
+  if (owner === undefined || !(payer || dryRun)) throw new UsageError(dryRun ? NO_OWNER : NO_KEY);
+  const registrar = readAddress(given, 'registrar') ?? registrarOf(registrarKey);
+  const parties = { entryPoint: entryPointAddress ?? ENTRY_POINT_V07, owner, registrar } as const;
+  const privateKey = dryRun ? undefined : deployerPrivateKey;
+  return { chainId, chainName, rpcUrl, parties, payer: payer ?? owner, privateKey };
+}
+
+const NO_KEY =
+  'DEPLOYER_PRIVATE_KEY must be set: the key of the account that pays, or DEPLOYER_PRIVATE_KEY_FILE to a file that holds it.';
+const NO_OWNER = 'Set DEPLOYER_PRIVATE_KEY, or name the owner of the registry with --owner.';
+
+function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
+  const text = options[option];
+  if (text === undefined) return undefined;
+  const result = v.safeParse(place.address, text);
+  if (result.success && result.output) return result.output;
+  throw new UsageError(`--${option} must be an address: 0x and 40 hex digits, a correct checksum where in mixed case.`);
+}
+
+function registrarOf(key: string | undefined): Address.Address | undefined {
+  const result = v.safeParse(SETTINGS.REGISTRAR_PRIVATE_KEY.schema as v.GenericSchema<unknown, Hex | undefined>, key);
+  if (!result.success) throw new UsageError(`REGISTRAR_PRIVATE_KEY ${result.issues[0].message}.`);
+  return result.output && addressOf(result.output);
+}
+
+function addressOf(privateKey: Hex): Address.Address {
+  return Address.checksum(signerAddress(privateKey) as Address.Address);
+}
+
+/** Refuses another chain than the one named, and one that lacks what the contracts stand on. */
+async function checkChain(node: Node, { chainId, parties: { entryPoint } }: Order): Promise<void> {
+  const found = await node.chainId();
+  if (found !== chainId)
+    throw new UsageError(
+      `RPC_URL is an endpoint of chain ${found}, and CHAIN_ID is ${chainId}: set both to one chain.`,
+    );
+  const [hasProxy, hasEntryPoint] = await Promise.all([DEPLOYMENT_PROXY, entryPoint].map(node.hasCode));
+  if (!hasProxy)
+    throw new Error(
+      `chain ${chainId} has no deployment proxy at ${DEPLOYMENT_PROXY}: deploy it first, see https://github.com/Arachnid/deterministic-deployment-proxy`,
+    );
+  if (!hasEntryPoint)
+    throw new Error(`chain ${chainId} has no EntryPoint at ${entryPoint}: set ENTRY_POINT_ADDRESS to the one it has`);
+}
+
+async function findStep(node: Node, { payer }: Order, contract: PlannedContract): Promise<Step> {
+  if (await node.hasCode(contract.address)) return { ...contract, state: 'there', gas: 0n };
+  return { ...contract, state: 'missing', gas: await node.gas(payer, contract) };
+}
+
+/** Throws before anything is sent when the payer could not pay for everything. */
+async function checkFunds(node: Node, { payer, privateKey }: Order, missing: readonly Step[], say: Say): Promise<void> {
+  const [{ maxFee }, balance] = await Promise.all([node.fees(), node.balance(payer)]);
+  const cost = missing.reduce((sum, { gas }) => sum + gas * maxFee, 0n);
+  const words = `At most ${Value.formatEther(cost)} ether, besides what a rollup takes for data; ${payer} has ${Value.formatEther(balance)}`;
+  if (privateKey && balance < cost) throw new Error(`this does not suffice. ${words}.`);
+  say('', `${words}.`);
+}
+
+/** One after the other, each only once the one before it is there. */
+async function deployMissing(
+  node: Node,
+  privateKey: Hex,
+  firstNonce: number,
+  found: readonly Step[],
+  say: Say,
+): Promise<Step[]> {
+  let nonce = firstNonce;
+  const steps: Step[] = [];
+  for (const step of found) {
+    if (step.state === 'missing') {
+      say(`Deploying ${step.name} …`);
+      const transaction = await node.deploy(privateKey, nonce++, step, step.gas);
+      say(`${step.name} is at ${step.address}, transaction ${transaction}`);
+      steps.push({ ...step, state: 'deployed', transaction });
+    } else steps.push(step);
+  }
+  return steps;
+}
+
+function describeOrder({ chainId, chainName, parties: { entryPoint, owner, registrar } }: Order): string[] {
+  const parties = [`owner ${owner}`, `registrar ${registrar ?? 'none'}`, `EntryPoint ${entryPoint}`];
+  return [`${chainName} (${chainId})`, ...parties.map((party) => `  ${party}`), ''];
+}
+
+function describeStep({ name, address, state, gas }: Step): string {
+  return `${name.padEnd(16)}${address}  ${state === 'there' ? 'is there already' : `missing, ${gas} gas`}`;
+}
+
+/** Under the names of the vault's settings. */
+function settingsOf({ chainId, parties: { entryPoint } }: Order, steps: readonly Step[]): Record<string, string> {
+  const addresses = steps.map(({ setting, address }) => [setting, address] as const);
+  return { CHAIN_ID: `${chainId}`, ENTRY_POINT_ADDRESS: entryPoint, ...Object.fromEntries(addresses) };
+}
+
+function factsOf({ chainId, payer, parties: { entryPoint, owner, registrar } }: Order) {
+  return { chainId, payer, owner, registrar: registrar ?? null, entryPoint };
+}
+
+function factsOfStep({ name, address, state, transaction }: Step) {
+  return { name, address, state, transaction: transaction ?? null };
+}

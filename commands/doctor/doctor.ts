@@ -1,0 +1,78 @@
+import { VERSION } from '../../lib/base/version.ts';
+import { type Config, ConfigError, describeFault, readConfig } from '../../lib/config/config.ts';
+import type { Arguments } from '../cli/arguments.ts';
+import { printAnswer } from '../cli/print.ts';
+import { previewSettings } from '../setup/settings.ts';
+import { chainChecks } from './chain.ts';
+import { deliveryChecks } from './delivery.ts';
+import { type Finding, fail, ok, runChecks, warn } from './finding.ts';
+import { fileChecks, networkChecks } from './place.ts';
+import { storageChecks } from './storage.ts';
+
+/** Tries everything the vault stands on, sends and changes nothing, and prints what it found with what to do about it. Resolves with 1 when something does not work. */
+export async function doctor(given: Arguments): Promise<number> {
+  const { findings, config } = examineSettings(given);
+  if (config) {
+    // The disk is looked at after the network, because the database's check lets nothing else run meanwhile.
+    const [network, delivery, chain] = await Promise.all([
+      runChecks(networkChecks(config)),
+      runChecks(deliveryChecks(config)),
+      runChecks(chainChecks(config)),
+    ]);
+    const storage = await runChecks([...fileChecks(config), ...storageChecks(config)]);
+    findings.push(...storage, ...chain, ...delivery, ...network);
+  }
+  const isWell = findings.every(({ state }) => state !== 'fail');
+  printAnswer(given, { ok: isWell, version: VERSION, findings }, () => describe(findings));
+  return isWell ? 0 : 1;
+}
+
+/** Without settings that hold there is nothing else to try. */
+function examineSettings(given: Arguments): { findings: Finding[]; config?: Config } {
+  try {
+    const { settings } = previewSettings(given);
+    const findings = settings.warnings.map((text) => warn('settings', ...splitRemedy(text)));
+    try {
+      const config = readConfig(settings.vars);
+      return {
+        findings: [ok('settings', `${countGiven(settings.sources)} given, none at fault`), ...findings],
+        config,
+      };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const faults = error.faults.map(({ remedy, ...fault }) =>
+        fail('settings', describeFault(fault), remedy ?? 'see docs/settings.md, or vault --help'),
+      );
+      return { findings: [...faults, ...findings] };
+    }
+  } catch (error) {
+    const texts = (error instanceof Error ? error.message : String(error)).split('\n');
+    return { findings: texts.map((text) => fail('settings', text, /EACCES/.test(text) ? AS_WHOM : PUT_RIGHT)) };
+  }
+}
+
+const PUT_RIGHT = 'put it right where it is given: as a flag, in the environment, or in the file of --config';
+const AS_WHOM = 'run it as the user that the vault runs as, or let this one read it';
+
+/** What is on default, made up or the terminal's was given by nobody. */
+function countGiven(sources: Readonly<Record<string, string>>): number {
+  return Object.values(sources).filter((source) => !/^(?:generated|terminal)/.test(source)).length;
+}
+
+/** A warning reads "what is: what to do". */
+function splitRemedy(warning: string): [text: string, remedy: string] {
+  const at = warning.indexOf(': ');
+  return at < 0 ? [warning, ''] : [warning.slice(0, at), warning.slice(at + 2)];
+}
+
+const MARKS = { ok: '✓', warn: '!', fail: '✗', skip: '–' };
+
+function describe(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.map(({ check, state, text, remedy }) => {
+    const line = `${MARKS[state]} ${check.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
+    return remedy ? `${line}\n${' '.repeat(width + 4)}→ ${remedy}` : line;
+  });
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
+  return [...lines, '', `${count('fail')} ✗, ${count('warn')} !, ${count('ok')} ✓`].join('\n');
+}

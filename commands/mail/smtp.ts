@@ -1,0 +1,119 @@
+/** Mail over SMTP (RFC 5321): STARTTLS (RFC 3207) before anything is said, or TLS from the start (RFC 8314), and a checked certificate. */
+import { createTransport, type NodemailerError } from 'nodemailer';
+import {
+  MAIL_SEND_TIMEOUT_MS,
+  SMTP_CONNECTIONS_MAX,
+  SMTP_QUEUE_MAX,
+  SMTP_REPLY_BYTES_MAX,
+  SMTP_RETRIES_MAX,
+  SMTP_STEP_TIMEOUT_MS,
+} from '../../lib/constants.ts';
+import type { Mail, Mailer } from '../../lib/delivery/email.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+
+/** A mailer whose server can be tried without a mail: `verify` connects, encrypts and authenticates. Its errors are safe to log. */
+export interface SmtpMailer extends Mailer {
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What bounds a mailer: each wait for the server, a whole send with its wait for a connection, and how many there are at once. */
+export interface SmtpLimits {
+  readonly stepTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  readonly connectionsMax: number;
+  readonly queueMax: number;
+}
+
+const LIMITS: SmtpLimits = {
+  stepTimeoutMs: SMTP_STEP_TIMEOUT_MS,
+  sendTimeoutMs: MAIL_SEND_TIMEOUT_MS,
+  connectionsMax: SMTP_CONNECTIONS_MAX,
+  queueMax: SMTP_QUEUE_MAX,
+};
+
+/** A mailer for the server in `SMTP_URL`, over a bounded pool of connections. Throws an `Error` that names a fault in the URL and never quotes it. */
+export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpMailer {
+  const { sendTimeoutMs, queueMax, ...bounds } = { ...LIMITS, ...limits };
+  const transport = createTransport({ ...parseSmtpUrl(url), ...fixed(bounds) });
+  let waiting = 0;
+  return {
+    async send(mail) {
+      if (waiting >= queueMax) throw new Error('SMTP: too many mails are waiting');
+      const message = compose(mail);
+      waiting++;
+      try {
+        await transport.sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
+      } catch (error) {
+        throw describe(error);
+      } finally {
+        waiting--;
+      }
+    },
+    async verify() {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject({ code: 'EABORT' }), sendTimeoutMs);
+      try {
+        await Promise.race([transport.verify(), late.promise]);
+      } catch (error) {
+        throw describe(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async close() {
+      transport.close({ force: true });
+    },
+  };
+}
+
+function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutMs' | 'connectionsMax'>) {
+  return {
+    pool: true,
+    maxConnections: connectionsMax,
+    maxRequeues: SMTP_RETRIES_MAX,
+    maxResponseSize: SMTP_REPLY_BYTES_MAX,
+    connectionTimeout: stepTimeoutMs,
+    greetingTimeout: stepTimeoutMs,
+    socketTimeout: stepTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as const;
+}
+
+/** The message with its headers. Refuses whatever could be read as a further header or address. */
+function compose({ from, to, subject, text, html }: Mail) {
+  // Taken apart here because a name may hold the commas and brackets that nodemailer would split a list at.
+  const [, , name = '', address = from] = /^("?)([^<>]*?)\1\s*<([^<>]*)>$/.exec(from) ?? [];
+  if (/[\0-\x1f\x7f]/.test(name + subject)) throw new Error('SMTP: a control character in a header');
+  if (!ADDRESS.test(address)) throw new Error('SMTP: malformed sender');
+  if (!ADDRESS.test(to)) throw new Error('SMTP: malformed recipient');
+  // RFC 3834: keeps vacation notices and other robots from answering.
+  const headers = { 'Auto-Submitted': 'auto-generated' };
+  return { from: { name, address }, to: { name: '', address: to }, subject, text, html, headers };
+}
+
+/** Both sides without white space, control characters and the specials that would need quoting (RFC 5322 section 3.2.3). */
+const ADDRESS = /^[^\s@<>()[\]\\,;:"\0-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\0-\x1f\x7f]+$/;
+
+/** The failure in nodemailer's and the server's fixed words. Its message is dropped: servers quote addresses in their replies. */
+function describe(error: unknown): Error {
+  const { code, originalCode, timeoutType, command, response } = (error ?? {}) as NodemailerError;
+  const status = /^(\d{3})(?:[ -](\d\.\d{1,3}\.\d{1,3})(?=\s|$))?/.exec(String(response ?? ''))?.slice(1) ?? [];
+  const words = [code, originalCode, timeoutType, command, ...status].filter((word) =>
+    /^[A-Z0-9_. -]{1,50}$/.test(word ?? ''),
+  );
+  const sentence = `SMTP: ${SENTENCES[code ?? ''] ?? 'the mail was not sent'}`;
+  return new Error(words.length === 0 ? sentence : `${sentence} (${words.join(', ')})`);
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  EABORT: 'the server did not finish in time',
+  EAUTH: 'the server refused the credentials',
+  ECONNECTION: 'the server closed the connection',
+  EDNS: 'the server was not found',
+  EENVELOPE: 'the server refused the sender or the recipient',
+  ESOCKET: 'the connection failed',
+  ETIMEDOUT: 'the server did not answer in time',
+  ETLS: 'the connection could not be encrypted',
+};

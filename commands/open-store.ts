@@ -1,0 +1,23 @@
+import { systemClock } from '../lib/base/clock.ts';
+import { createMetrics } from '../lib/base/metrics.ts';
+import type { Context } from '../lib/context.ts';
+import { createStore } from '../lib/db/store.ts';
+import type { Arguments } from './cli/arguments.ts';
+import { checkSettings, previewSettings } from './setup/settings.ts';
+import { openExisting } from './storage/database.ts';
+
+/** What a command that works on stored rows needs of a vault. */
+export type StoredVault = Pick<Context, 'config' | 'clock' | 'db'>;
+
+/** Runs `work` on the database of the settings, whether a vault runs on it or not. Throws as `openExisting` does. */
+export async function onStore<T>(given: Arguments, work: (vault: StoredVault) => Promise<T>): Promise<T> {
+  const config = checkSettings(previewSettings(given).settings);
+  const database = await openExisting(config);
+  const { databaseMaxConnections: maxConnections } = config;
+  const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
+  try {
+    return await work({ config, clock: systemClock, db });
+  } finally {
+    database.close();
+  }
+}

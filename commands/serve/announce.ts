@@ -1,0 +1,95 @@
+import { join, resolve } from 'node:path';
+import type { Log } from '../../lib/base/log.ts';
+import { VERSION } from '../../lib/base/version.ts';
+import { maskSetting } from '../../lib/config/setting.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import { SECRET_FILES } from '../setup/secrets.ts';
+import { isEmbedded, type Settings } from '../setup/settings.ts';
+
+/** Says where the vault listens, where its data is, what is on default and what to do next: in words on a terminal, else as one entry of the log. */
+export function announce(settings: Settings, migrationsApplied: number, log: Log): void {
+  const { config } = settings;
+  const facts = {
+    url: listenUrl(config.host, config.port),
+    baseUrl: config.baseUrl,
+    data: dataPlace(config.databaseUrl),
+    chain: `${config.chainName} (${config.chainId})`,
+  };
+  const hints = findHints(settings);
+  if (config.logFormat === 'pretty') console.log(inWords({ ...facts, console: consolePlace(settings) }, hints));
+  else {
+    const defaults = Object.fromEntries(hints.map(({ setting, text }) => [setting, text]));
+    log({ level: 'info', event: 'listening', ...facts, version: VERSION, migrationsApplied, defaults, next: NEXT });
+  }
+}
+
+const NEXT = 'vault config shows what is in force, vault --help what there is';
+
+interface Hint {
+  readonly setting: string;
+  readonly text: string;
+}
+
+/** What works as it is but is meant for trying out. */
+function findHints({ config, sources }: Settings): readonly Hint[] {
+  const hints: Hint[] = [];
+  if (config.emailProvider === 'log')
+    hints.push({
+      setting: 'EMAIL_PROVIDER',
+      text: 'mail codes are printed here instead of sent: set EMAIL_PROVIDER to smtp or resend',
+    });
+  if (config.smsProvider === 'log')
+    hints.push({
+      setting: 'SMS_PROVIDER',
+      text: 'SMS codes are printed here instead of sent: set SMS_PROVIDER to twilio or none',
+    });
+  if (sources['RPC_URL'] === undefined && sources[`RPC_URL_${config.chainId}`] === undefined)
+    hints.push({
+      setting: 'RPC_URL',
+      text: `${config.chainName} is read through its public endpoint, which limits requests: set RPC_URL to your own`,
+    });
+  if (sources['BASE_URL'] === undefined)
+    hints.push({
+      setting: 'BASE_URL',
+      text: 'only this machine is served: set BASE_URL to a public https origin when others should be',
+    });
+  return hints;
+}
+
+function inWords(
+  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'chain', string>>,
+  hints: readonly Hint[],
+): string {
+  const lines = [
+    `vault ${VERSION} is listening on ${facts.url}`,
+    '',
+    `  origin   ${facts.baseUrl}`,
+    `  console  ${facts.console}`,
+    `  data     ${facts.data}`,
+    `  chain    ${facts.chain}`,
+    ...(hints.length > 0 ? ['', 'On default:', ...hints.map(({ text }) => `  - ${text}`)] : []),
+    '',
+    `Try it:    curl ${facts.url}/api/status`,
+    `Settings:  ${NEXT}. Ctrl+C stops.`,
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function listenUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Its address, and where the secret that opens it is; never the secret. */
+function consolePlace({ config, sources }: Settings): string {
+  const source = sources['OPERATOR_SECRET'];
+  const secretFile = resolve(join(config.dataDir, SECRET_FILES.OPERATOR_SECRET));
+  const key = source?.startsWith('generated') ? `by the secret in ${secretFile}` : 'by your OPERATOR_SECRET';
+  return `${config.baseUrl}/console, opened ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
+}
+
+function dataPlace(databaseUrl: string): string {
+  return isEmbedded(databaseUrl)
+    ? resolve(decodeURIComponent(databaseUrl.slice('file:'.length)))
+    : maskSetting(SETTINGS.DATABASE_URL, databaseUrl);
+}

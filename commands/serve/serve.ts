@@ -1,0 +1,94 @@
+import { systemClock } from '../../lib/base/clock.ts';
+import { atLevel, type Log } from '../../lib/base/log.ts';
+import { WORK_INTERVAL_MS, WORK_TURN_MS } from '../../lib/constants.ts';
+import { prepareDatabase } from '../../lib/prepare-database.ts';
+import { createVault, type Vault } from '../../routes/index.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
+import type { SmtpMailer } from '../mail/smtp.ts';
+import { checkSettings, loadSettings, type Settings } from '../setup/settings.ts';
+import { openDatabase } from '../storage/database.ts';
+import { announce } from './announce.ts';
+import { openAssets } from './assets.ts';
+import { createInflight } from './inflight.ts';
+import { listen } from './listen.ts';
+import { createLog } from './log.ts';
+import { createProcessReader } from './process.ts';
+import { drain, untilStopped } from './stop.ts';
+import { createGuardedFetch } from './webhook-fetch.ts';
+
+/** Runs the vault until a signal ends it; resolves with the exit code once everything taken is answered and written. Throws when it cannot start. */
+export async function serve(given: Arguments): Promise<number> {
+  const settings = loadSettings(given);
+  const print = createLog(settings.config.logFormat);
+  const log = atLevel(settings.config.logLevel, print);
+  for (const warning of settings.warnings) log({ level: 'warn', event: 'settings', message: warning });
+  const stop = untilStopped(log);
+  const inflight = createInflight();
+  const ready = Promise.withResolvers<Vault>();
+  // Listening comes first because `PORT=0` is known only then; whoever calls meanwhile waits for the vault.
+  const server = listen(settings.config, inflight, ready.promise, log);
+  const starting = start(settings, Number(server.port), log);
+  const running = await Promise.race([starting, stop]).catch((error) => {
+    server.stop(true);
+    throw error;
+  });
+  // Stopped before it had started, for instance while a remote database gave no answer.
+  if (typeof running === 'number') return running;
+  ready.resolve(running.vault);
+  announce(running.settings, running.applied, print);
+  const work = startWork(running.vault);
+  const code = await stop;
+  work.stop();
+  // A stream never ends by itself; its client comes back to whoever listens here next.
+  running.vault.endStreams();
+  await drain(server, inflight, () => running.close());
+  log({ level: 'info', event: 'stopped' });
+  return code;
+}
+
+interface Running {
+  readonly settings: Settings;
+  readonly vault: Vault;
+  readonly applied: number;
+  close(): Promise<void>;
+}
+
+/** Opens what the vault stands on. */
+async function start(settings: Settings, port: number, log: Log): Promise<Running> {
+  const vars = { ...settings.vars, PORT: String(port) };
+  const config = checkSettings({ vars, sources: settings.sources });
+  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  const mail = await openMailer(config);
+  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  const applied = await prepareDatabase(database, systemClock, config);
+  const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
+  const process = createProcessReader();
+  const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });
+  return {
+    settings: { ...settings, vars, config },
+    vault,
+    applied: applied.length,
+    async close() {
+      await vault.close();
+      await mail?.close();
+      database.close();
+    },
+  };
+}
+
+/** Loaded only where mail goes out by SMTP, as it is half of the program's start. */
+async function openMailer({ emailProvider, smtpUrl }: Settings['config']): Promise<SmtpMailer | undefined> {
+  if (emailProvider !== 'smtp' || smtpUrl === undefined) return undefined;
+  const { smtpMailer } = await import('../mail/smtp.ts');
+  try {
+    return smtpMailer(smtpUrl);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'SMTP_URL cannot be used');
+  }
+}
+
+/** Background work at a fixed pace: what a task waits for must not keep the others from their next turn. */
+function startWork(vault: Vault): { stop(): void } {
+  const timer = setInterval(() => vault.work(systemClock.now() + WORK_TURN_MS), WORK_INTERVAL_MS);
+  return { stop: () => clearInterval(timer) };
+}

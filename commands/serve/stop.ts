@@ -1,0 +1,37 @@
+import { describeError, type Log } from '../../lib/base/log.ts';
+import { STOP_ANSWER_MS, STOP_CLOSE_MS, STOP_FLUSH_MS } from '../../lib/constants.ts';
+import type { Inflight } from './inflight.ts';
+import { failure, type Server } from './listen.ts';
+
+/** Resolves with the exit code at the first SIGTERM or SIGINT, or at a failure nothing caught; a second signal ends the process at once. */
+export function untilStopped(log: Log): Promise<number> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      log({ level: 'info', event: 'stopping', signal });
+      resolve(0);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    // A promise nobody awaited leaves the rest whole; an exception may not, and a supervisor starts the vault again.
+    process.on('unhandledRejection', (error) =>
+      log({ level: 'error', event: 'unhandled_rejection', ...describeError(error) }),
+    );
+    process.on('uncaughtException', (error) => {
+      log({ level: 'error', event: 'uncaught_exception', ...describeError(error) });
+      resolve(1);
+    });
+  });
+}
+
+/** Takes nothing new, answers what was taken, and closes. */
+export async function drain(server: Server, inflight: Inflight, close: () => Promise<void>): Promise<void> {
+  // Resolves when the last connection has ended; a stream never ends by itself.
+  const ended = server.stop();
+  await inflight.settle(STOP_ANSWER_MS, () => failure(503, 'shutting_down'));
+  await Promise.race([ended, Bun.sleep(STOP_FLUSH_MS)]);
+  server.stop(true);
+  await Promise.race([close(), Bun.sleep(STOP_CLOSE_MS)]);
+}

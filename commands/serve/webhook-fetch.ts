@@ -1,0 +1,62 @@
+import { lookup } from 'node:dns/promises';
+import { type Fetch, UpstreamError } from '../../lib/base/http-client.ts';
+import { isPublicAddress } from '../../lib/base/public-address.ts';
+import { WEBHOOK_ADDRESSES_MAX } from '../../lib/constants.ts';
+
+interface Guard {
+  /** Whether private and loopback addresses may be connected to. */
+  readonly allowPrivate: boolean;
+  /** The addresses of a host name; the system's own unless a test hands in another. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
+  /** The addresses that may be connected to; the public ones unless a test hands in another rule. */
+  readonly allows?: (address: string) => boolean;
+  /** A certificate authority besides the system's, for tests. */
+  readonly ca?: string;
+}
+
+/**
+ * A `fetch` that connects to the very address that it has checked: the name is resolved once, and the connection made to an address of it that may be
+ * reached. Name and certificate stay the host's. Throws `UpstreamError` when none may be.
+ */
+export function createGuardedFetch({
+  allowPrivate,
+  resolve = resolveBySystem,
+  allows = isPublicAddress,
+  ca,
+}: Guard): Fetch {
+  return async (text, init) => {
+    const url = new URL(text);
+    const hostname = url.hostname.replace(/^\[|\]$/g, '');
+    const addresses = (await resolve(hostname)).filter((address) => allowPrivate || allows(address));
+    if (addresses.length === 0) throw new UpstreamError('unreachable', 'address refused');
+    let failure: unknown;
+    for (const address of addresses.slice(0, WEBHOOK_ADDRESSES_MAX)) {
+      if (init.signal?.aborted) break;
+      try {
+        return await fetchAt(url, hostname, address, init, ca);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+}
+
+/** Bun connects to the host of the URL; what the server is told, and its certificate is checked for, are given apart. */
+function fetchAt(
+  url: URL,
+  hostname: string,
+  address: string,
+  init: RequestInit,
+  ca: string | undefined,
+): Promise<Response> {
+  const target = new URL(url);
+  target.hostname = address.includes(':') ? `[${address}]` : address;
+  const headers = { ...(init.headers as Record<string, string>), host: url.host };
+  const serverName = hostname === address ? {} : { serverName: hostname };
+  return fetch(target, { ...init, headers, tls: { ...serverName, ...(ca === undefined ? {} : { ca }) } });
+}
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+}

@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { discard, draftOf, isCode, publish, writeDurably } from '../storage/durable.ts';
+
+/** Where each generated secret is kept, by its setting. */
+export const SECRET_FILES = { VAULT_SECRET: 'vault.secret', OPERATOR_SECRET: 'operator.secret' } as const;
+
+/** Where `vault keys rotate` keeps the attestation keys; absent until then. */
+export const ATTESTATION_FILE = 'attestation.keys';
+
+/** Every file of keys that a data directory may hold. */
+export const KEY_FILES: readonly string[] = [...Object.values(SECRET_FILES), ATTESTATION_FILE];
+
+/** The kept secret, or undefined where there is none yet; warns when others than its owner can read it. */
+export function readSecret(path: string, warnings: string[]): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    if ((statSync(path).mode & 0o077) !== 0) warnings.push(`${path} can be read by others: chmod 600 ${path}`);
+    return text;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Keeps a secret with mode 0600 unless the file is there, and returns what it holds then: processes that start at once agree,
+ * and whatever dies when, the file is whole or not there.
+ */
+export function keepSecret(path: string, proposal: string, warnings: string[]): string {
+  const draft = draftOf(path);
+  writeDurably(draft, `${proposal}\n`);
+  try {
+    publish(draft, path);
+  } catch (error) {
+    discard(draft);
+    if (!isCode(error, 'EEXIST')) throw error;
+  }
+  return readSecret(path, warnings) ?? proposal;
+}
+
+/** Makes the data directory, readable by its owner only, where it is missing. */
+export function makeDataDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}

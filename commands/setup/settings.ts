@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { randomId, systemRandom } from '../../lib/base/random.ts';
+import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
+import { giveToOwnerOf } from '../storage/durable.ts';
+import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
+import { type Given, readVars } from './vars.ts';
+
+/** The settings of a command: as text, where each came from, and parsed. */
+export interface Settings extends Given {
+  readonly config: Config;
+}
+
+/** Merges, completes and checks the settings; with an embedded database the secrets that nobody set are kept in the data directory. Throws `UsageError`, and an `Error` when the data directory cannot be used. */
+export function loadSettings(given: Arguments): Settings {
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
+  const vars = { ...settings.vars };
+  inDataDirectory(config.dataDir, () => {
+    if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
+    for (const name of unkept) {
+      const path = join(config.dataDir, SECRET_FILES[name]);
+      vars[name] = keepSecret(path, vars[name] ?? '', settings.warnings);
+      giveToOwnerOf(path, config.dataDir);
+    }
+  });
+  return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
+}
+
+/** What `loadSettings` would work with, and which secrets it would have to generate; nothing is written. */
+export function previewSettings({ vars: flags, options }: Arguments) {
+  const given = readVars(flags, process.env, options['config']);
+  const vars: Record<string, string | undefined> = { ...given.vars };
+  const sources: Record<string, string> = { ...given.sources };
+  const warnings = [...given.warnings];
+  const unkept: (keyof typeof SECRET_FILES)[] = [];
+  if (vars['LOG_FORMAT'] === undefined && process.stdout.isTTY) {
+    vars['LOG_FORMAT'] = 'pretty';
+    sources['LOG_FORMAT'] = 'terminal';
+  }
+  const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars);
+  for (const name of isEmbedded(DATABASE_URL) ? SECRET_NAMES : []) {
+    if (vars[name] !== undefined) continue;
+    const path = join(DATA_DIR, SECRET_FILES[name]);
+    const kept = inDataDirectory(DATA_DIR, () => readSecret(path, warnings));
+    if (kept === undefined) unkept.push(name);
+    vars[name] = kept ?? randomSecret();
+    sources[name] = `generated, ${path}`;
+  }
+  const rotated = join(DATA_DIR, ATTESTATION_FILE);
+  if (isEmbedded(DATABASE_URL) && vars['ATTESTATION_SIGNING_KEY'] === undefined) {
+    const keys = inDataDirectory(DATA_DIR, () => readSecret(rotated, warnings));
+    if (keys !== undefined) {
+      vars['ATTESTATION_SIGNING_KEY'] = keys;
+      sources['ATTESTATION_SIGNING_KEY'] = `generated, ${rotated}`;
+    }
+  }
+  return { settings: { vars, sources, warnings }, unkept };
+}
+
+/** Parses the settings. Throws `UsageError` with a line for each fault and where its value came from. */
+export function checkSettings({ vars, sources }: Pick<Given, 'vars' | 'sources'>): Config {
+  try {
+    return readConfig(vars);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.faults.map((fault) => {
+      const source = sources[fault.name];
+      return `  ${describeFault(fault)}${source === undefined ? '' : ` (from: ${source})`}`;
+    });
+    throw new UsageError(`These settings cannot be used:\n${lines.join('\n')}`);
+  }
+}
+
+/** Whether the database is a file of this machine. */
+export function isEmbedded(databaseUrl: string): boolean {
+  return /^file:/i.test(databaseUrl);
+}
+
+/** Names the directory in whatever the system says against it. */
+function inDataDirectory<T>(dir: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`DATA_DIR ${dir} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];
+
+/** 32 random bytes as hex. */
+export function randomSecret(): string {
+  return randomId(systemRandom) + randomId(systemRandom);
+}

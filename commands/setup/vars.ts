@@ -1,0 +1,116 @@
+import { readFileSync, statSync } from 'node:fs';
+import { SETTING_NAMES } from '../../lib/config/config.ts';
+import type { Vars } from '../../lib/config/setting.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import { SETTING_CHARS_MAX } from '../../lib/constants.ts';
+import { flagOf, UsageError } from '../cli/arguments.ts';
+import { closest } from '../cli/closest.ts';
+
+/** Settings as text, and where each came from; what neither flag, environment nor file says is absent. */
+export interface Given {
+  readonly vars: Vars;
+  readonly sources: Readonly<Record<string, string>>;
+  /** What an operator should know and need not stop for. */
+  readonly warnings: readonly string[];
+}
+
+/** Merges flags over the environment over the file that `--config` names; of each, `NAME_FILE` names a file that holds a secret or an endpoint. Throws `UsageError`. */
+export function readVars(flags: Vars, environment: Vars, configFile?: string): Given {
+  const warnings: string[] = [];
+  const fromFile = configFile === undefined ? {} : readSettingsFile(configFile, warnings);
+  const levels: [Vars, (name: string) => string][] = [
+    [flags, (name) => `flag ${flagOf(name)}`],
+    [environment, () => 'environment'],
+    [fromFile, () => `file ${configFile}`],
+  ];
+  const vars: Record<string, string> = {};
+  const sources: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const name of SETTING_NAMES) {
+    try {
+      const found = findFirst(name, levels, warnings);
+      if (!found) continue;
+      vars[name] = found.text;
+      sources[name] = found.source;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      faults.push(error.message);
+    }
+  }
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  return { vars, sources, warnings };
+}
+
+function findFirst(
+  name: keyof typeof SETTINGS,
+  levels: readonly [Vars, (name: string) => string][],
+  warnings: string[],
+) {
+  for (const [vars, sourceOf] of levels) {
+    const text = given(vars[name]);
+    const path = takesFile(name) ? given(vars[`${name}_FILE`]) : undefined;
+    if (text !== undefined && path !== undefined)
+      throw new UsageError(`${name} and ${name}_FILE are both set (${sourceOf(name)}): keep one of them.`);
+    if (text !== undefined) return { text, source: sourceOf(name) };
+    if (path !== undefined) {
+      const content = readPrivate(path, `${name}_FILE`, warnings).trim();
+      if (content === '') throw new UsageError(`${name}_FILE: ${path} is empty.`);
+      return { text: content, source: `${name}_FILE ${path}` };
+    }
+  }
+  return undefined;
+}
+
+/** An empty text is an unset setting, as everywhere. */
+function given(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text;
+}
+
+function takesFile(name: keyof typeof SETTINGS): boolean {
+  return SETTINGS[name].kind !== 'plain';
+}
+
+/** Lines of `NAME=value`, as systemd's EnvironmentFile and Docker's --env-file take them: `#` comments, quotes around a value, no expansion. */
+function readSettingsFile(path: string, warnings: string[]): Vars {
+  const vars: Record<string, string> = {};
+  const faults: string[] = [];
+  const text = readPrivate(path, '--config', warnings);
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
+    if (name === undefined) faults.push(`line ${i + 1} is not NAME=value`);
+    else if (!FILE_NAMES.has(name)) faults.push(`line ${i + 1}: ${unknownName(name)}`);
+    else if (vars[name] !== undefined) faults.push(`line ${i + 1}: ${name} is given twice`);
+    else vars[name] = unquote(value.trim());
+  }
+  if (faults.length > 0) throw new UsageError(faults.map((fault) => `${path}: ${fault}.`).join('\n'));
+  return vars;
+}
+
+const FILE_NAMES = new Set<string>(
+  SETTING_NAMES.flatMap((name) => (takesFile(name) ? [name, `${name}_FILE`] : [name])),
+);
+
+function unknownName(name: string): string {
+  const near = closest(name, [...FILE_NAMES]);
+  return `${name} is no setting${near === undefined ? '' : `, did you mean ${near}?`}`;
+}
+
+function unquote(value: string): string {
+  return /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+}
+
+/** A file's text; warns when others than its owner can read it. */
+function readPrivate(path: string, namedBy: string, warnings: string[]): string {
+  try {
+    const { mode, size } = statSync(path);
+    if (size > SETTING_CHARS_MAX)
+      throw new UsageError(`${namedBy}: ${path} is larger than ${SETTING_CHARS_MAX} bytes.`);
+    if ((mode & 0o077) !== 0) warnings.push(`${path} can be read by others: chmod 600 ${path}`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
+    throw new UsageError(`${namedBy}: ${path} cannot be read (${code}).`);
+  }
+}

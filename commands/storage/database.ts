@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@libsql/client/http';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { callUpstream } from '../../lib/base/http-client.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { DATABASE_ANSWER_BYTES_MAX, DATABASE_TIMEOUT_MS } from '../../lib/constants.ts';
+import { pendingMigrations } from '../../lib/db/migrations.ts';
+import { type OwnedDatabase, openSqlite } from './sqlite.ts';
+
+interface Settings {
+  readonly url: string;
+  readonly authToken?: string | undefined;
+  readonly maxConnections: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * The engine behind a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL server, asked over HTTP
+ * and first at the first statement. Throws when the URL cannot be used or the file not be opened; no error repeats a URL or a token.
+ */
+export async function openDatabase(settings: Settings): Promise<OwnedDatabase> {
+  return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
+}
+
+/** The engine behind the settings, with the tables it has. Throws an `Error` in words where there is no file yet, which opening would make, and when a newer vault has migrated it. */
+export async function openExisting(config: Config): Promise<OwnedDatabase> {
+  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  if (/^file:/i.test(url) && !existsSync(filePath(url))) throw noDatabase(filePath(url));
+  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  try {
+    const [pending] = await pendingMigrations(database);
+    if (pending !== undefined) throw new Error('the database is of an older vault: run vault migrate first');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as `openDatabase` does. */
+export async function openServer(
+  { url, authToken, maxConnections, clock = systemClock }: Settings,
+  intMode: 'number' | 'bigint' = 'number',
+): Promise<Client> {
+  // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native addon.
+  const { createClient } = await import('@libsql/client/http');
+  try {
+    return createClient({
+      // A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a timeout.
+      url: url.replace(/^ws(?=s?:)/i, 'http'),
+      ...(authToken ? { authToken } : {}),
+      concurrency: maxConnections,
+      intMode,
+      fetch: boundedFetch(clock),
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    throw new Error(`DATABASE_URL is neither a file: URL nor one of a libSQL server${code}`);
+  }
+}
+
+/** For the operator who named a place where no vault was started yet. */
+export function noDatabase(path: string): Error {
+  return new Error(
+    `there is no database at ${resolve(path)}: start the vault once, or say where it is with DATA_DIR or DATABASE_URL`,
+  );
+}
+
+/** The path of a `file:` URL: relative or absolute, percent-encoded where need be. */
+export function filePath(url: string): string {
+  if (/[?#]/.test(url)) throw new Error('DATABASE_URL: a file: URL takes neither a query nor a fragment');
+  return /^file:\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
+}
+
+/** The client bounds neither the time nor the size of an answer, and a runtime's errors carry the whole URL, user name and password included. */
+function boundedFetch(clock: Clock) {
+  const limits = { timeoutMs: DATABASE_TIMEOUT_MS, maxBytes: DATABASE_ANSWER_BYTES_MAX };
+  return async (request: Request): Promise<Response> => {
+    const { url, headers } = request;
+    const call = { url, method: 'POST', headers: Object.fromEntries(headers), body: await request.text() } as const;
+    try {
+      const { status, text } = await callUpstream({ fetch, clock }, call, limits);
+      const type = status === 200 ? 'application/json' : 'text/plain';
+      return new Response(text, { status, headers: { 'content-type': type } });
+    } catch (error) {
+      throw new Error('The database server gave no answer', { cause: error });
+    }
+  };
+}

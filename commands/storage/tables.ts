@@ -1,0 +1,97 @@
+import { Database as Connection } from 'bun:sqlite';
+import { MIGRATIONS } from '../../lib/db/schema.ts';
+
+/** A table, index or trigger as `sqlite_schema` lists it. */
+export interface SchemaObject {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string;
+}
+
+/** Everything that was made on purpose, in the order it was made: neither SQLite's own tables nor a libSQL server's. */
+export const SELECT_SCHEMA = `SELECT type, name, tbl_name, sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '%litestream\\_%' ESCAPE '\\'
+    AND name NOT LIKE 'libsql\\_%' ESCAPE '\\' ORDER BY rowid`;
+
+/** How many rows each table holds. */
+export function countRows(connection: Connection): Record<string, number> {
+  const tables = (connection.query(SELECT_SCHEMA).all() as SchemaObject[]).filter(({ type }) => type === 'table');
+  return Object.fromEntries(
+    tables.map(({ name }) => {
+      const row = connection.query(`SELECT count(*) AS rows FROM ${quote(name)}`).get() as { rows: number | bigint };
+      return [name, Number(row.rows)];
+    }),
+  );
+}
+
+/** The schema's version, 0 where there is none. */
+export function schemaVersion(connection: Connection): number {
+  const [table] = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`).all();
+  if (table === undefined) return 0;
+  const row = connection.query('SELECT max(version) AS version FROM migrations').get() as { version: number | null };
+  return Number(row.version ?? 0);
+}
+
+/** Throws an `Error` in words unless the file is whole, its tables are those of its schema's version, every reference leads somewhere and the rows are as many as `rows` says. */
+export function checkContents(connection: Connection, rows: Readonly<Record<string, number>>): void {
+  const [whole] = connection.query('PRAGMA integrity_check(1)').values();
+  if (whole?.[0] !== 'ok') throw new Error(`the database is damaged: ${whole?.[0]}`);
+  const version = schemaVersion(connection);
+  const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
+  if (version > newest)
+    throw new Error(`it has schema version ${version}, this vault knows only ${newest}: use a vault at least as new`);
+  const strange = differences(describeSchema(expectedSchema(version)), describeSchema(connection));
+  if (strange !== undefined) throw new Error(`its tables are not those of a vault: ${strange}`);
+  const [dangling] = connection.query('PRAGMA foreign_key_check').values();
+  if (dangling !== undefined) throw new Error(`a row of ${dangling[0]} refers to one that is missing`);
+  const counted = differences(describeRows(rows), describeRows(countRows(connection)));
+  if (counted !== undefined) throw new Error(`its rows are not those that were counted: ${counted}`);
+}
+
+/** The columns that tell a table's rows apart and that it can be read in the order of. */
+export function keyColumns(connection: Connection, table: string): string[] {
+  const rows = connection
+    .query('SELECT name FROM pragma_table_info(:table) WHERE pk > 0 ORDER BY pk')
+    .all({ table }) as { name: string }[];
+  if (rows.length === 0) throw new Error(`the table ${table} has no primary key`);
+  return rows.map(({ name }) => name);
+}
+
+/** A name as SQL takes it whatever it holds. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** What the migrations up to a version make. */
+function expectedSchema(version: number): Connection {
+  const connection = new Connection(':memory:');
+  connection.run(
+    'CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+  );
+  for (const migration of MIGRATIONS) {
+    if (migration.version <= version) for (const sql of migration.statements) connection.run(sql);
+  }
+  return connection;
+}
+
+/** Names of all, and the text of triggers too: a strange one would act unseen. */
+function describeSchema(connection: Connection): Set<string> {
+  const objects = connection.query(SELECT_SCHEMA).all() as SchemaObject[];
+  return new Set(
+    objects.map(({ type, name, tbl_name, sql }) =>
+      type === 'trigger' ? `trigger ${name} of ${tbl_name}: ${sql.replace(/\s+/g, ' ')}` : `${type} ${name}`,
+    ),
+  );
+}
+
+function describeRows(rows: Readonly<Record<string, number>>): Set<string> {
+  return new Set(Object.entries(rows).map(([table, count]) => `${count} rows of ${table}`));
+}
+
+function differences(expected: ReadonlySet<string>, found: ReadonlySet<string>): string | undefined {
+  const [missing] = [...expected].filter((one) => !found.has(one));
+  const [strange] = [...found].filter((one) => !expected.has(one));
+  if (missing === undefined && strange === undefined) return undefined;
+  return [missing && `no ${missing}`, strange && `but ${strange}`].filter(Boolean).join(', ');
+}

@@ -1,0 +1,139 @@
+import { describeError } from './base/log.ts';
+import { sweepSponsorships } from './bundler/store.ts';
+import { MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
+import type { Context } from './context.ts';
+import type { Statement } from './db/database.ts';
+import { sweepRows } from './db/row-lock.ts';
+import { sweepEvents } from './events/store.ts';
+import { sweepIdempotency } from './idempotency/store.ts';
+import { createFollower } from './indexer/follower.ts';
+import { noteKeys } from './key-rotation/key-rotation.ts';
+import { sweepClears } from './limits/clear-store.ts';
+import { sweepNotices } from './limits/event-store.ts';
+import { sweepAttestationUses } from './registration/claim-store.ts';
+import { confirmRegistrations } from './registration/confirm.ts';
+import { sweepSessions } from './sessions/store.ts';
+import { sweepStreams } from './streams/store.ts';
+import { markLostCodes, sweepCodes } from './verification/store.ts';
+import { sweepDeliveries } from './webhooks/store.ts';
+import { deliverWebhooks } from './webhooks/worker.ts';
+
+/** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
+export interface Work {
+  /**
+   * Starts each task that is not under way, and resolves once all have ended or the deadline has passed. A task that is still under way then goes on,
+   * and holds up no other one at the next call. Where requests are isolated it resolves only when all have ended. Never throws.
+   */
+  run(deadlineMs: number): Promise<void>;
+  /** Lets each task end its turn and starts no other. */
+  stop(): void;
+}
+
+/** The tasks of one vault. Nothing runs before the first call. */
+export function createWork(vault: Context): Work {
+  const { config, clock, isolatesRequests } = vault;
+  const state = { isStopped: false };
+  const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(vault, state, name, task));
+  return {
+    async run(deadlineMs) {
+      const ended = Promise.all(runs.map((run) => run(deadlineMs))).then(() => undefined);
+      if (isolatesRequests) return ended;
+      let cancel = () => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(Math.max(0, deadlineMs - clock.now()), resolve);
+      });
+      return Promise.race([ended, late]).finally(cancel);
+    },
+    stop() {
+      state.isStopped = true;
+    },
+  };
+}
+
+function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Record<string, Task>> {
+  return {
+    confirmations: confirmRegistrations,
+    relay: relayQueued,
+    ...(follower ? { follower: createFollower() } : {}),
+    ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
+    sweep: everyMinute(createSweep()),
+  };
+}
+
+/** One task's turns, one after the other until there is nothing more to do or its deadline has passed. Its failures are its own. */
+function createRun(vault: Context, state: { readonly isStopped: boolean }, name: string, task: Task) {
+  const { clock, log, isolatesRequests } = vault;
+  const turns = async (isOver: () => boolean): Promise<void> => {
+    try {
+      let more = true;
+      while (more && !state.isStopped && !isOver()) more = await vault.run(task);
+    } catch (error) {
+      // The host may have closed the database under a turn that a stop did not wait for.
+      if (!state.isStopped) log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
+    }
+  };
+  // What one request started must not be waited for by another there.
+  if (isolatesRequests) return (deadlineMs: number) => turns(() => clock.now() >= deadlineMs);
+  let running: Promise<void> | undefined;
+  let lastMs = 0;
+  return (deadlineMs: number): Promise<void> => {
+    // A call prolongs what is under way.
+    lastMs = running ? Math.max(lastMs, deadlineMs) : deadlineMs;
+    running ??= turns(() => clock.now() >= lastMs).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** One turn of background work; true when there may be more to do at once. */
+type Task = (vault: Context) => Promise<boolean>;
+
+async function relayQueued({ relay }: Context): Promise<boolean> {
+  return relay ? relay.turn() : false;
+}
+
+function everyMinute(task: Task): Task {
+  let dueAt = 0;
+  return async (vault) => {
+    const now = vault.clock.now();
+    if (now < dueAt) return false;
+    const more = await task(vault);
+    if (!more) dueAt = now + MINUTE_MS;
+    return more;
+  };
+}
+
+/** The clean-up; its first write also notes the keys the process has started with. */
+function createSweep(): Task {
+  let hasNoted = false;
+  return async (vault) => {
+    const more = await sweep(vault, hasNoted ? [] : noteKeys(vault));
+    hasNoted = true;
+    return more;
+  };
+}
+
+/** Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash swallowed. */
+async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]): Promise<boolean> {
+  const now = clock.now();
+  const results = await db.write(
+    markLostCodes(now),
+    sweepCodes(now),
+    ...sweepSessions(now),
+    sweepAttestationUses(now),
+    sweepIdempotency(now),
+    sweepRows(now),
+    sweepSponsorships(now),
+    sweepEvents(now),
+    sweepStreams(now),
+    sweepNotices(now),
+    sweepClears(now),
+    sweepDeliveries(now),
+    ...also,
+  );
+  const count = results[0]?.rowsAffected ?? 0;
+  if (count > 0)
+    metrics.counter('vault_codes_lost_total', 'Codes whose message was not accepted before a crash.').add({}, count);
+  return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
+}

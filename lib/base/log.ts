@@ -1,0 +1,47 @@
+import { LOG_CAUSES_MAX } from '../constants.ts';
+
+/** Severities, most severe first. */
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One log entry: flat members, identifiers masked by whoever writes it, never a secret, a code or a query string. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly event: string;
+  readonly [member: string]: unknown;
+}
+
+/** Where entries go: the host decides on form and place. */
+export type Log = (entry: LogEntry) => void;
+
+/** Drops entries below `level`. */
+export function atLevel(level: LogLevel, log: Log): Log {
+  const most = LOG_LEVELS.indexOf(level);
+  return (entry) => {
+    if (LOG_LEVELS.indexOf(entry.level) <= most) log(entry);
+  };
+}
+
+/** What the log may say of an unexpected failure: name, message and stack, and the causes behind it, the nearest first. */
+export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
+  const causes = causesOf(error).map(say).join('; ');
+  const stack = error instanceof Error ? error.stack : undefined;
+  return { message: say(error), ...(stack ? { stack } : {}), ...(causes ? { cause: causes } : {}) };
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  // Bounded, because nothing keeps a chain of causes from ending in itself.
+  for (let one = error; one instanceof Error && one.cause !== undefined && causes.length < LOG_CAUSES_MAX; ) {
+    one = one.cause;
+    causes.push(one);
+  }
+  return causes;
+}
+
+function say(error: unknown): string {
+  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  // An object thrown by a host's database may not even turn into text.
+  return typeof error === 'object' && error !== null ? 'a thrown object' : String(error);
+}

@@ -1,0 +1,118 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import * as Address from 'ox/Address';
+import { fromHex, toHex } from '../base/bytes.ts';
+import { VaultError } from '../base/error.ts';
+import { describeError, type Log } from '../base/log.ts';
+import { type Cache, createCache } from '../base/lru-cache.ts';
+import type { Config } from '../config/config.ts';
+import { PREDICTIONS_CACHED_MAX, PREDICTIONS_UNCHECKED_MAX } from '../constants.ts';
+import { type AccountKey, type Factory, predictAddress } from './account.ts';
+import { findWords, readWords, uint256Word } from './contract-call.ts';
+import type { Rpc } from './rpc.ts';
+
+/** The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when only the chain can tell and does not. */
+export type Predict = (key: AccountKey) => Promise<Address.Address>;
+
+/** What has been learnt of the factory; it may be shared by many that predict. */
+export interface Learnt {
+  /** Undefined until it is known whether the factory is our own, null when it is not. */
+  own: Factory | null | undefined;
+  /** Predictions computed since one was compared with the chain. */
+  unchecked: number;
+  /** What the factory answered: it never changes. */
+  readonly answers: Cache<string, Address.Address>;
+}
+
+interface Chain {
+  readonly config: Pick<Config, 'chainId' | 'hyperauthFactoryAddress'>;
+  readonly rpc: Rpc;
+  readonly log: Log;
+}
+
+/** Nothing learnt yet; nothing is computed either unless addresses may be. */
+export function createLearnt({ predictLocally }: Pick<Config, 'predictLocally'>): Learnt {
+  return { own: predictLocally ? undefined : null, unchecked: 0, answers: createCache(PREDICTIONS_CACHED_MAX) };
+}
+
+/**
+ * Predicts as the factory's `getAddress` does. It is asked until it is known to be our own; from then on addresses are computed, and
+ * one of every `PREDICTIONS_UNCHECKED_MAX` is compared with its answer.
+ */
+export function createPredict(chain: Chain, learnt: Learnt): Predict {
+  const { config, log } = chain;
+  let identifying: Promise<void> | undefined;
+
+  async function identify(factory: Address.Address): Promise<void> {
+    try {
+      learnt.own = await readOwnFactory(chain, factory);
+      const { own } = learnt;
+      if (own !== undefined) log({ level: 'info', event: 'account_factory', factory, own: own !== null });
+    } catch (error) {
+      log({ level: 'warn', event: 'account_factory_unread', ...describeError(error) });
+    } finally {
+      identifying = undefined;
+    }
+  }
+
+  /** Asks, and believes the chain: it may be another one than when the factory was identified. */
+  async function ask(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
+    if (learnt.own === undefined) identifying ??= identify(factory);
+    // Together, so that the first prediction is one batch.
+    const [address] = await Promise.all([readAddress(chain, factory, key), identifying]);
+    if (learnt.own && predictAddress(learnt.own, key) !== address) {
+      learnt.own = null;
+      log({ level: 'error', event: 'prediction_differs', factory, address });
+    }
+    return address;
+  }
+
+  async function askOnce(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
+    const name = `${key.x} ${key.y} ${key.salt}`;
+    const address = learnt.answers.get(name) ?? (await ask(factory, key));
+    learnt.answers.set(name, address);
+    return address;
+  }
+
+  return async (key) => {
+    const factory = config.hyperauthFactoryAddress;
+    if (!factory) throw new VaultError('rpc_error', 'rpc_error', { cause: new Error('no account factory is set') });
+    if (!learnt.own) return askOnce(factory, key);
+    if (++learnt.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
+      learnt.unchecked = 0;
+      // Not waited for: a chain that cannot be reached holds up no prediction.
+      ask(factory, key).catch(() => undefined);
+    }
+    return predictAddress(learnt.own, key);
+  };
+}
+
+/** Selector of `getAddress(uint256,uint256,uint256)`. */
+const GET_ADDRESS = '0xe81b22ea';
+/** Selector of `implementation()`. */
+const IMPLEMENTATION = '0x5c60da1b';
+/** keccak256 of the runtime code of `contracts/AccountFactory.sol` with its immutables zero. */
+const OWN_CODE_HASH = 'd1c0e4476c138325a8f100c3b3c72a2238c7d6f2b5a2fa2aa5ec1716fc165ec4';
+
+async function readAddress(
+  { config, rpc }: Chain,
+  factory: Address.Address,
+  key: AccountKey,
+): Promise<Address.Address> {
+  const data = `${GET_ADDRESS}${uint256Word(key.x)}${uint256Word(key.y)}${uint256Word(key.salt)}`;
+  const [word = ''] = await readWords(rpc, config.chainId, { to: factory, data }, 1);
+  return Address.checksum(`0x${word.slice(24)}`);
+}
+
+/** Our own factory with what it clones; null when its code is another's, undefined while it has none. Throws 502 `rpc_error`. */
+async function readOwnFactory({ config, rpc }: Chain, factory: Address.Address): Promise<Factory | null | undefined> {
+  const [code, words] = await Promise.all([
+    rpc.call(config.chainId, 'eth_getCode', [factory, 'latest']),
+    findWords(rpc, config.chainId, { to: factory, data: IMPLEMENTATION }, 1),
+  ]);
+  if (typeof code !== 'string' || code === '0x') return undefined;
+  const implementation = words?.[0]?.slice(24);
+  if (implementation === undefined) return null;
+  const bytes = fromHex(code.slice(2).toLowerCase().replaceAll(implementation, '0'.repeat(40)));
+  const isOwn = bytes !== undefined && toHex(keccak_256(bytes)) === OWN_CODE_HASH;
+  return isOwn ? { factory, implementation: `0x${implementation}` } : null;
+}

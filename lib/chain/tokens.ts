@@ -1,0 +1,69 @@
+/** ERC-20 tokens as payments name them: https://eips.ethereum.org/EIPS/eip-20 */
+import { fromHex } from '../base/bytes.ts';
+import { badRequest } from '../base/error.ts';
+import type { Config } from '../config/config.ts';
+import { TOKEN_SYMBOL_CHARS_MAX } from '../constants.ts';
+import { BALANCE_OF, readBalance, type Token } from './balance.ts';
+import { addressWord, findWords } from './contract-call.ts';
+import { type Rpc, rpcErrorOf } from './rpc.ts';
+
+interface Chain {
+  readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'entryPointAddress'>;
+  readonly rpc: Rpc;
+}
+
+/** A token that a payment is made in; a symbol that is not on the vault's own list is only what the contract calls itself. */
+export interface PayToken extends Token {
+  readonly isListed: boolean;
+}
+
+/** What the configured chain says of `native` or a contract (0x-hex, lower case). Throws 400 `Invalid token: …` where no ERC-20 token is, 502 `rpc_error`. */
+export async function readToken({ config, rpc }: Chain, name: string): Promise<PayToken> {
+  const { chainId, usdcAddress } = config;
+  if (name === 'native') return { chainId, symbol: 'ETH', decimals: 18, contract: undefined, isListed: true };
+  const [decimals, symbol] = await Promise.all([
+    findWords(rpc, chainId, { to: name, data: DECIMALS }, 1),
+    readSymbol(rpc, chainId, name),
+  ]);
+  const places = decimals === undefined ? undefined : BigInt(`0x${decimals[0]}`);
+  // ERC-20's `decimals` is a uint8: what answers more is no token.
+  if (places === undefined || places > 255n) throw badRequest('Invalid token: no ERC-20 token at this address');
+  const isListed = usdcAddress?.toLowerCase() === name;
+  return { chainId, symbol: isListed ? 'USDC' : symbol, decimals: Number(places), contract: name, isListed };
+}
+
+/** What an account holds of it, in its smallest unit. Throws 502 `rpc_error`. */
+export function readHolding({ rpc }: Chain, token: PayToken, account: string): Promise<bigint> {
+  return readBalance(rpc, token, account);
+}
+
+/** What an account has paid in at the EntryPoint for fees, in wei; 0 where there is no EntryPoint. Throws 502 `rpc_error`. */
+export async function readDeposit({ config, rpc }: Chain, account: string): Promise<bigint> {
+  const { chainId, entryPointAddress: to } = config;
+  if (!to) return 0n;
+  // ERC-4337 names it `balanceOf`, as ERC-20 does.
+  const [word = '0'] = (await findWords(rpc, chainId, { to, data: `${BALANCE_OF}${addressWord(account)}` }, 1)) ?? [];
+  return BigInt(`0x${word}`);
+}
+
+/** Selectors of `decimals()` and `symbol()`. */
+const DECIMALS = '0x313ce567';
+const SYMBOL = '0x95d89b41';
+
+/** The symbol, printable ASCII alone, so that no letter of another script passes for one; empty where there is none. */
+async function readSymbol(rpc: Rpc, chainId: number, contract: string): Promise<string> {
+  const answer = await rpc.call(chainId, 'eth_call', [{ to: contract, data: SYMBOL }, 'latest']).catch((failure) => {
+    if (rpcErrorOf(failure)) return '0x';
+    throw failure;
+  });
+  const bytes = fromHex(String(answer).slice(2)) ?? new Uint8Array();
+  const text = new TextDecoder().decode(symbolBytes(bytes));
+  return text.replace(/[^\x21-\x7e]/g, '').slice(0, TOKEN_SYMBOL_CHARS_MAX);
+}
+
+/** A `string`, or the `bytes32` that tokens older than the standard's final text answer. */
+function symbolBytes(answer: Uint8Array): Uint8Array {
+  if (answer.length <= 32) return answer;
+  const length = Math.min(answer[63] ?? 0, 255);
+  return answer.subarray(64, 64 + length);
+}

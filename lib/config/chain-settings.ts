@@ -1,0 +1,96 @@
+import type { Address } from 'ox/Address';
+import { optional } from 'valibot';
+import * as form from './parsers.ts';
+import { derived, endpoint, plain, type Setting, type Vars } from './setting.ts';
+import * as place from './url-parsers.ts';
+
+/** The chains whose names and public endpoints are known, and what is deployed where, by chain id and setting. */
+export const CHAINS: Readonly<Record<string, Vars>> = {
+  84532: {
+    CHAIN_NAME: 'Base Sepolia',
+    RPC_URL: 'https://sepolia.base.org',
+    ENTRY_POINT_ADDRESS: '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
+    DID_REGISTRY_ADDRESS: '0xd38972ffea26b66f09e2109e650887acd447e7b7',
+    ACCOUNT_HELPER_ADDRESS: '0xd4d57cc363dd419cd95712eb5cddf1797ceb9dde',
+    SESSION_SBT_ADDRESS: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
+    HYPERAUTH_FACTORY_ADDRESS: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
+    USDC_ADDRESS: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  },
+  8453: {
+    CHAIN_NAME: 'Base',
+    RPC_URL: 'https://mainnet.base.org',
+    USDC_ADDRESS: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  },
+};
+
+/** Settings of chain access. Each default that depends on the chain is `none` where nothing is known to be deployed. */
+export const CHAIN_SETTINGS = {
+  CHAIN_ID: plain('chain the registry is on', form.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
+  CHAIN_NAME: plain(
+    "the chain's display name",
+    form.text,
+    derived("the chain's name", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['CHAIN_NAME'] ?? `Chain ${CHAIN_ID}`),
+  ),
+  RPC_URL: endpoint(
+    "JSON-RPC endpoint of the chain; may hold a provider's key, and is never shown",
+    place.httpUrl,
+    derived(
+      "the chain's public endpoint",
+      (vars) => vars[`RPC_URL_${vars['CHAIN_ID']}`] ?? CHAINS[vars['CHAIN_ID'] ?? '']?.['RPC_URL'],
+    ),
+  ),
+  RPC_PUBLIC_URL: plain(
+    'endpoint that GET /api/status shows',
+    place.httpUrl,
+    derived('origin of RPC_URL', ({ RPC_URL = '' }) => (URL.canParse(RPC_URL) ? new URL(RPC_URL).origin : undefined)),
+  ),
+  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', place.httpUrl, rpcOf('84532')),
+  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', place.httpUrl, rpcOf('8453')),
+  ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point', 'ENTRY_POINT_ADDRESS'),
+  DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
+  ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
+  SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
+  HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
+  USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
+  PREDICT_LOCALLY: plain("computes addresses of our own factory's accounts instead of asking it", form.boolean, 'true'),
+};
+
+/** Settings of the vault's own follower. By itself it asks only an endpoint that the operator chose: following costs thousands of requests a day. */
+export const FOLLOWER_SETTINGS = {
+  FOLLOWER: plain(
+    "follows the chain's events, for /api/indexer and to link sessions",
+    form.boolean,
+    derived('true with a DID_REGISTRY_ADDRESS and an RPC_URL of your own, while INDEXER_URL is unset', (vars) =>
+      String(vars['DID_REGISTRY_ADDRESS'] !== 'none' && vars['INDEXER_URL'] === undefined && !isPublicEndpoint(vars)),
+    ),
+  ),
+  FOLLOWER_START_BLOCK: plain(
+    'first block to follow; unset, the one in which the contracts were deployed is looked for',
+    optional(form.integer(0, Number.MAX_SAFE_INTEGER)),
+  ),
+  FOLLOWER_POLL_SECONDS: plain(
+    'pause between looks for new blocks, each of about three requests',
+    form.integer(1, 3_600),
+    derived('1 while RPC_URL is loopback, else 10', ({ RPC_URL = '' }) =>
+      URL.canParse(RPC_URL) && place.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',
+    ),
+  ),
+};
+
+function contract(meaning: string, name: string): Setting<Address | null> {
+  const words = `${CHAINS[84532]?.[name]} on chain 84532, else none`;
+  return plain(
+    `${meaning}, or none`,
+    place.address,
+    derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
+  );
+}
+
+function isPublicEndpoint({ CHAIN_ID = '', RPC_URL }: Vars): boolean {
+  return RPC_URL === CHAINS[CHAIN_ID]?.['RPC_URL'];
+}
+
+function rpcOf(chainId: string) {
+  const from = ({ CHAIN_ID, RPC_URL }: Vars) => (CHAIN_ID === chainId ? RPC_URL : CHAINS[chainId]?.['RPC_URL']);
+  return derived(`RPC_URL when CHAIN_ID is ${chainId}, else ${CHAINS[chainId]?.['RPC_URL']}`, from);
+}

@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { SETTING_CHARS_MAX } from '../constants.ts';
+import { type Fault, RULES } from './rules.ts';
+import type { Vars } from './setting.ts';
+import { type Config, SETTINGS, type SettingName } from './settings.ts';
+
+export type { Fault } from './rules.ts';
+export type { Config, SettingName } from './settings.ts';
+
+/** Settings the vault refuses to start with: every fault at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(describeFault).join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The fault as one line. */
+export function describeFault({ name, problem, remedy }: Fault): string {
+  return `${name} ${problem}${remedy === undefined ? '' : `: ${remedy}`}`;
+}
+
+/** Parses settings; names it does not know are left alone, an empty text is an unset one. Throws `ConfigError` with all faults. */
+export function readConfig(vars: Vars): Config {
+  const given = effectiveVars(vars);
+  const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
+  const values: Record<string, unknown> = {};
+  const unread = new Map<SettingName, Fault>();
+  for (const name of SETTING_NAMES) {
+    const result = parse(name, given[name]);
+    if (result.success) values[camelCase(name)] = result.output;
+    else unread.set(name, { name, problem: result.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
+  }
+  // A default that cannot be read was derived from a setting that cannot be: only that one is told.
+  const told = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
+  // The rules also run beside faults, so that one start names everything; what did not parse is unset to them.
+  const config = values as Partial<Config>;
+  told.push(...RULES.flatMap((rule) => rule(config, isSet)).filter(({ name }) => !unread.has(name)));
+  if (told.length > 0 || unread.size > 0) throw new ConfigError(told.length > 0 ? told : [...unread.values()]);
+  return config as Config;
+}
+
+/** The text of every setting in force: what was given, without white space around it, else the default. */
+export function effectiveVars(vars: Vars): Vars {
+  const given: Record<string, string | undefined> = {};
+  for (const name of SETTING_NAMES) given[name] = clean(vars[name]);
+  for (const name of SETTING_NAMES) {
+    const fallback = SETTINGS[name].default;
+    given[name] ??= typeof fallback === 'object' ? fallback.from(given) : fallback;
+  }
+  return given;
+}
+
+/** Every setting's name, in the order of the documents. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function clean(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+function parse(name: SettingName, text: string | undefined) {
+  if (text !== undefined && text.length > SETTING_CHARS_MAX)
+    return refusal(`must be at most ${SETTING_CHARS_MAX} characters`);
+  if (text !== undefined && /\p{Cc}/u.test(text))
+    return refusal('must not hold line breaks or other control characters');
+  const result = v.safeParse(SETTINGS[name].schema as v.GenericSchema<string | undefined>, text);
+  return result.success ? result : refusal(result.issues[0].message);
+}
+
+function refusal(problem: string) {
+  return { success: false, problem } as const;
+}
+
+/** What to do about a setting that nothing can stand in for. */
+const UNSET_REMEDIES: Readonly<Record<string, { readonly remedy: string }>> = {
+  VAULT_SECRET: { remedy: 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
+  RPC_URL: { remedy: 'to an endpoint of the chain, as no public one is known for this CHAIN_ID' },
+};

@@ -1,0 +1,107 @@
+import * as Value from 'ox/Value';
+import * as v from 'valibot';
+import { normalIdentifier } from '../identity/identifier.ts';
+
+// The forms of a setting's text as valibot schemas: their messages complete the sentence "NAME …" and never repeat the text.
+
+/** A text turned into a value; undefined is refused with the problem. */
+export function parsed<T>(problem: string, parse: (text: string) => T | undefined) {
+  return v.pipe(
+    v.string('must be set'),
+    v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
+      const value = parse(dataset.value);
+      if (value !== undefined) return value;
+      addIssue({ message: problem });
+      return NEVER;
+    }),
+  );
+}
+
+/** A comma list; white space around entries and empty entries are dropped. */
+export function listOf<T>(problem: string, parse: (entry: string) => T | undefined) {
+  return parsed(`must be a comma list of ${problem}`, (text): readonly T[] | undefined => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    const values = entries.filter((entry) => entry !== '').map(parse);
+    return values.every((value) => value !== undefined) ? values : undefined;
+  });
+}
+
+/** Anything the pattern admits, unchanged. */
+export const matching = (pattern: RegExp, problem: string) =>
+  parsed(problem, (text) => (pattern.test(text) ? text : undefined));
+
+const listMatching = (pattern: RegExp, problem: string) =>
+  listOf(problem, (entry) => (pattern.test(entry) ? entry : undefined));
+
+/** Any text. */
+export const text = parsed('must be text', (any) => any);
+
+/** One of the words. */
+export const oneOf = <const W extends readonly string[]>(...words: W) =>
+  parsed(`must be one of ${words.join(', ')}`, (word): W[number] | undefined => words.find((one) => one === word));
+
+/** A switch. */
+export const boolean = parsed('must be true or false', (word) =>
+  word === 'true' ? true : word === 'false' ? false : undefined,
+);
+
+/** A decimal integer within bounds, both inclusive. */
+export const integer = (min: number, max: number) =>
+  parsed(`must be a whole number from ${min} to ${max}`, (digits) => {
+    const value = /^\d{1,16}$/.test(digits) ? Number(digits) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  });
+
+/** An amount of ether in decimals (`0.002`, `0.002 ether`), in wei. */
+export const ether = parsed('must be an amount of ether such as 0.002', (amount) => {
+  const decimal = /^(\d{1,12}(?:\.\d{1,18})?)(?: ?ether)?$/.exec(amount)?.[1];
+  return decimal === undefined ? undefined : Value.fromEther(decimal);
+});
+
+/** A price of gas in gwei in decimals (`10`, `0.5 gwei`), in wei, above zero. */
+export const gwei = parsed('must be an amount of gwei above zero, under a million, such as 10', (amount) => {
+  const decimal = /^(\d{1,6}(?:\.\d{1,9})?)(?: ?gwei)?$/.exec(amount)?.[1];
+  return decimal === undefined || Number(decimal) === 0 ? undefined : Value.fromGwei(decimal);
+});
+
+/** A header's name. */
+export const headerName = matching(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header');
+
+/** A sender: an address, or a name and an address in angle brackets. */
+export const mailbox = matching(
+  /^(?:[^<>@]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+  'must be a mail address or `Name <address>`',
+);
+
+/** A Twilio SID of one kind. */
+export const sid = (prefix: string) => matching(new RegExp(`^${prefix}[0-9A-Za-z]+$`), `must start with ${prefix}`);
+
+/** Identifiers of any channel, in normal form. */
+export const identifiers = listOf('email addresses, phone numbers (with +) or handles', normalIdentifier);
+
+/** Domains, in ASCII and lower case. */
+export const domains = listOf('domains', (entry) =>
+  /^[^\s@/]+$/.test(entry) && URL.canParse(`http://${entry}/`) ? new URL(`http://${entry}/`).hostname : undefined,
+);
+
+/** DID methods without `did:`. */
+export const didMethods = listMatching(/^[a-z0-9]+$/, 'DID methods such as key,web (without did:)');
+
+/** Names of apps. */
+export const apps = listMatching(/^[a-z0-9-]{1,64}$/, 'names of 1 to 64 of a-z, 0-9 and -');
+
+/** Country prefixes as `+` and digits. */
+export const countries = listOf('country prefixes such as +1,+49', (entry) => {
+  const digits = /^\+?([1-9]\d{0,6})$/.exec(entry)?.[1];
+  return digits === undefined ? undefined : `+${digits}`;
+});
+
+/** Methods that no setting may open: they read or change the node itself, or have a cheaper way round the bundler. */
+export const bundlerMethods = listOf(
+  'JSON-RPC methods (never debug_*, admin_*, eth_sendRawTransaction or eth_call)',
+  (entry) =>
+    /^[a-z][a-zA-Z0-9]*_[a-zA-Z0-9_]+$/.test(entry) &&
+    !/^(?:debug|admin)_|^eth_(?:sendRawTransaction|call)$/.test(entry)
+      ? entry
+      : undefined,
+);

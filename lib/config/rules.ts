@@ -1,0 +1,140 @@
+import { equalBytes } from '../base/bytes.ts';
+import { isPublicHost } from '../base/public-address.ts';
+import { parseSecret } from './secret-parsers.ts';
+import type { Config, SettingName } from './settings.ts';
+import { isLoopbackHost } from './url-parsers.ts';
+
+/** One thing wrong with one setting, in words that complete "NAME …" and never hold its value. */
+export interface Fault {
+  readonly name: SettingName;
+  readonly problem: string;
+  readonly remedy?: string;
+}
+
+/** A combination of settings that the vault does not start with. Looks only at what parsed; `isSet` tells a given value from a default. */
+export type Rule = (config: Partial<Config>, isSet: (name: SettingName) => boolean) => readonly Fault[];
+
+/** Behind a proxy on this machine every client would have the same address, and all of them one limit. */
+const proxyIsNamed: Rule = ({ baseUrl, host, clientIpHeader }, isSet) => {
+  if (!isPublicUrl(baseUrl) || host === undefined || !isLoopbackHost(host) || isSet('TRUSTED_PROXIES')) return [];
+  const remedy =
+    'set TRUSTED_PROXIES=127.0.0.1/32,::1/128 (or where your proxy is) and let the proxy overwrite the header, ' +
+    `in nginx with "proxy_set_header ${clientIpHeader} $remote_addr;", ` +
+    `in Caddy's reverse_proxy with "header_up ${clientIpHeader} {http.request.remote.host}", ` +
+    `in HAProxy with "http-request set-header ${clientIpHeader} %[src]"`;
+  return [{ name: 'TRUSTED_PROXIES', problem: 'must be set when BASE_URL is public and HOST is loopback', remedy }];
+};
+
+/** Printed codes are for trying out: whoever reads the log could verify any identifier. */
+const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config }) => {
+  const isPublic = isPublicUrl(baseUrl) || (host !== undefined && !isLoopbackHost(host));
+  if (!isPublic || allowLogDelivery !== false) return [];
+  const problem = 'must not be log when HOST or BASE_URL is public';
+  const faults: Fault[] = [];
+  const otherwise = 'or set ALLOW_LOG_DELIVERY=true if codes may be printed';
+  if (config.emailProvider === 'log')
+    faults.push({ name: 'EMAIL_PROVIDER', problem, remedy: `set smtp or resend, ${otherwise}` });
+  if (config.smsProvider === 'log')
+    faults.push({ name: 'SMS_PROVIDER', problem, remedy: `set twilio or none, ${otherwise}` });
+  return faults;
+};
+
+/** Replicas on one database must agree on keys that each would otherwise generate for itself. */
+const replicasAgree: Rule = ({ databaseUrl }, isSet) => {
+  if (databaseUrl === undefined || /^file:/i.test(databaseUrl) || isSet('OPERATOR_SECRET')) return [];
+  const remedy = 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32';
+  return [{ name: 'OPERATOR_SECRET', problem: 'must be set when DATABASE_URL is remote', remedy }];
+};
+
+/** Each is required by what stands before it. */
+const partsAreThere: Rule = (config, isSet) => {
+  const needs: (readonly [boolean, string, readonly SettingName[]])[] = [
+    [config.emailProvider === 'smtp', 'EMAIL_PROVIDER is smtp', ['SMTP_URL', 'EMAIL_FROM']],
+    [config.emailProvider === 'resend', 'EMAIL_PROVIDER is resend', ['RESEND_API_KEY', 'EMAIL_FROM']],
+    [
+      config.smsProvider === 'twilio',
+      'SMS_PROVIDER is twilio',
+      ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID'],
+    ],
+    [config.webhookUrl !== undefined, 'WEBHOOK_URL is', ['WEBHOOK_SECRET']],
+  ];
+  return needs.flatMap(([applies, when, names]) =>
+    names
+      .filter((name) => applies && !isSet(name))
+      .map((name) => ({ name, problem: `must be set when ${when}`, ...REMEDIES[name] })),
+  );
+};
+
+/** The registrar acts on two contracts; without them it would only fail later. */
+const registrarHasContracts: Rule = (config) => {
+  if (config.registrarPrivateKey === undefined) return [];
+  const missing: Fault[] = [];
+  const problem = 'must be an address when REGISTRAR_PRIVATE_KEY is set';
+  if (config.didRegistryAddress === null) missing.push({ name: 'DID_REGISTRY_ADDRESS', problem });
+  if (config.hyperauthFactoryAddress === null) missing.push({ name: 'HYPERAUTH_FACTORY_ADDRESS', problem });
+  return missing;
+};
+
+/** There would be nothing to follow. */
+const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
+  follower === true && didRegistryAddress === null
+    ? [{ name: 'FOLLOWER', problem: 'must not be true when DID_REGISTRY_ADDRESS is none' }]
+    : [];
+
+/** Webhooks carry events of accounts, and the vault may reach what the internet cannot: into private networks, or in the clear, they go only where that was allowed. */
+const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
+  if (webhookUrl === undefined || webhookAllowPrivate !== false) return [];
+  const isPublic = isPublicHost(new URL(webhookUrl).hostname);
+  if (isPublic && webhookUrl.startsWith('https:')) return [];
+  const problem = isPublic ? 'must be an https URL' : 'must not lead to a private, loopback or special address';
+  const remedy = 'or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network';
+  return [{ name: 'WEBHOOK_URL', problem, remedy }];
+};
+
+/** A token would cross the network readable. */
+const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
+  const inTheClear = /^(?:http|ws):/i.test(databaseUrl ?? '') && isPublicUrl(databaseUrl);
+  return inTheClear && databaseAuthToken !== undefined
+    ? [{ name: 'DATABASE_URL', problem: 'must be libsql:, https: or wss: when DATABASE_AUTH_TOKEN is set' }]
+    : [];
+};
+
+/** One value for two purposes lets the weaker one give the other away: these two travel in requests. */
+const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
+  const faults: Fault[] = [];
+  const remedy = 'make another one with: openssl rand -hex 32';
+  if (isSameSecret(operatorSecret, vaultSecret))
+    faults.push({ name: 'OPERATOR_SECRET', problem: 'must differ from VAULT_SECRET', remedy });
+  if (isSameSecret(metricsToken, vaultSecret) || isSameSecret(metricsToken, operatorSecret))
+    faults.push({ name: 'METRICS_TOKEN', problem: 'must differ from VAULT_SECRET and OPERATOR_SECRET', remedy });
+  return faults;
+};
+
+/** Every rule. */
+export const RULES: readonly Rule[] = [
+  proxyIsNamed,
+  codesAreDelivered,
+  replicasAgree,
+  partsAreThere,
+  registrarHasContracts,
+  followerHasRegistry,
+  webhooksGoOut,
+  tokensAreEncrypted,
+  secretsDiffer,
+];
+
+const REMEDIES: { readonly [Name in SettingName]?: { readonly remedy: string } } = {
+  EMAIL_FROM: { remedy: 'for instance "Example <no-reply@example.com>"' },
+  SMTP_URL: { remedy: 'for instance smtp://user:password@mail.example.com:587' },
+  WEBHOOK_SECRET: { remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' },
+};
+
+function isPublicUrl(url: string | undefined): boolean {
+  return url !== undefined && URL.canParse(url) && !isLoopbackHost(new URL(url).hostname);
+}
+
+function isSameSecret(text: string | undefined, other: string | Uint8Array | undefined): boolean {
+  const secret = typeof other === 'string' ? parseSecret(other) : other;
+  const bytes = text === undefined ? undefined : parseSecret(text);
+  return bytes !== undefined && secret !== undefined && equalBytes(bytes, secret);
+}

@@ -1,0 +1,199 @@
+import { optional } from 'valibot';
+import { LOG_LEVELS } from '../base/log.ts';
+import * as limit from '../constants.ts';
+import { isDid, webDid } from '../identity/did.ts';
+import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
+import * as form from './parsers.ts';
+import * as secrecy from './secret-parsers.ts';
+import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
+import * as place from './url-parsers.ts';
+
+const LISTENING = {
+  HOST: plain('address to listen on', place.host, '127.0.0.1'),
+  PORT: plain('port to listen on; 0 picks a free one and prints it', form.integer(0, 65_535), '8787'),
+  BASE_URL: plain(
+    'public origin of the service',
+    place.origin,
+    derived('http://localhost:<PORT>', ({ PORT }) => `http://localhost:${PORT}`),
+  ),
+  TRUSTED_PROXIES: plain(
+    'networks whose CLIENT_IP_HEADER is believed (CIDR, comma list), or none',
+    place.networks(1),
+    derived('loopback while BASE_URL is loopback, else none', whileLoopback),
+  ),
+  CLIENT_IP_HEADER: plain("header that carries the client's address", form.headerName, 'Edge-Connecting-IP'),
+};
+
+const STORAGE = {
+  DATA_DIR: plain('directory of the generated keys and of the embedded database', form.text, './vault-data'),
+  DATABASE_URL: endpoint(
+    'file: for the embedded database; libsql:, https: or wss: for Turso or a libSQL server',
+    place.databaseUrl,
+    derived(
+      'file:<DATA_DIR>/vault.db',
+      ({ DATA_DIR = '' }) => `file:${DATA_DIR.replace(/[%?#]/g, encodeURIComponent)}/vault.db`,
+    ),
+  ),
+  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrecy.token(1))),
+  DATABASE_MAX_CONNECTIONS: count('statements under way at most', limit.DATABASE_MAX_CONNECTIONS, 1),
+};
+
+const KEYS = {
+  VAULT_SECRET: secret(
+    'root secret: code pepper, operator DID and attestation key are derived from it',
+    secrecy.secret,
+    derived('generated into <DATA_DIR>/vault.secret'),
+  ),
+  OPERATOR_SECRET: secret(
+    'bearer secret of the operator routes',
+    optional(secrecy.secretText),
+    derived('generated into <DATA_DIR>/operator.secret'),
+  ),
+  ATTESTATION_SIGNING_KEY: secret(
+    'attestation keys, the current one first, previous ones behind commas',
+    optional(secrecy.secrets(limit.ATTESTATION_KEYS_MAX)),
+    derived('<DATA_DIR>/attestation.keys after vault keys rotate, else derived from VAULT_SECRET'),
+  ),
+  REGISTRAR_DID: plain(
+    'DID that attestations are issued by',
+    form.parsed('must be a DID', (text) => (isDid(text) ? text : undefined)),
+    derived('did:web:<host of BASE_URL>', ({ BASE_URL = '' }) =>
+      place.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
+    ),
+  ),
+  REGISTRAR_PRIVATE_KEY: secret('account that registers DIDs for others and pays for it', optional(secrecy.privateKey)),
+  DEPLOYER_PRIVATE_KEY: secret(
+    'account that pays for `vault contracts deploy`, and for nothing else',
+    optional(secrecy.privateKey),
+  ),
+};
+
+const DELIVERY = {
+  EMAIL_PROVIDER: plain('how codes are mailed; log prints them', form.oneOf('log', 'smtp', 'resend'), 'log'),
+  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(form.mailbox)),
+  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(place.smtpUrl)),
+  RESEND_API_KEY: secret('key of the Resend API', optional(secrecy.token(1))),
+  RESEND_API_URL: endpoint('base URL of the Resend API', place.httpUrl, 'https://api.resend.com'),
+  SMS_PROVIDER: plain(
+    'how codes go to phones; log prints them, none sends none',
+    form.oneOf('log', 'none', 'twilio'),
+    'log',
+  ),
+  TWILIO_ACCOUNT_SID: plain('Twilio account', optional(form.sid('AC'))),
+  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(secrecy.token(1))),
+  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', optional(form.sid('VA'))),
+  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', place.httpUrl, 'https://verify.twilio.com'),
+  ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', form.boolean, 'false'),
+};
+
+const UPSTREAMS = {
+  BUNDLER_URL: endpoint("ERC-4337 bundler; may hold a provider's key, and is never shown", optional(place.httpUrl)),
+  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods passed on besides the built-in ones', form.bundlerMethods, ''),
+  INDEXER_URL: endpoint("indexer to ask instead of the vault's own follower", optional(place.httpUrl)),
+  ...FOLLOWER_SETTINGS,
+  WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
+  WEBHOOK_SECRET: secret(
+    'keys that sign webhooks, whsec_ and base64 (Standard Webhooks), the current one first, previous ones behind commas',
+    optional(secrecy.webhookSecrets(limit.WEBHOOK_SECRETS_MAX)),
+  ),
+  WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
+};
+
+const NAMES = {
+  RESERVED_IDENTIFIERS: plain('identifiers nobody may take, besides the built-in ones', form.identifiers, ''),
+  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) nobody may take', form.domains, ''),
+  DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', form.didMethods, ''),
+  SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', form.countries, ''),
+  APPS: plain('names that requests may carry in X-Vault-App', form.apps, ''),
+  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', place.origins, ''),
+};
+
+const LIMITS = {
+  MAX_REGISTRATIONS_PER_IP: count('registrations of one IP', limit.MAX_REGISTRATIONS_PER_IP),
+  MAX_VERIFY_ATTEMPTS: count('checks of one code', limit.MAX_VERIFY_ATTEMPTS, 1),
+  EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
+  RATE_LIMIT_CODES_PER_IDENTIFIER: count(
+    'codes mailed to one address in an hour',
+    limit.RATE_LIMIT_CODES_PER_IDENTIFIER,
+  ),
+  MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP in a day', limit.MAX_VERIFY_SENDS_PER_IP),
+  ATTESTATION_TTL_SECONDS: count('lifetime of an attestation', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
+  SESSION_TTL_SECONDS: count('lifetime of a session without a DID', limit.SESSION_TTL_SECONDS, 1, 31_536_000),
+  SMS_DAILY_MAX: count('SMS of the whole service in a day', limit.SMS_DAILY_MAX),
+  RELAY_DAILY_MAX: count('DIDs registered for others in a day', limit.RELAY_DAILY_MAX),
+  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', form.ether, '0.002'),
+  RELAY_MAX_FEE_GWEI: plain(
+    'most the registrar pays for a unit of gas; while the chain asks more, it waits',
+    form.gwei,
+    '10',
+  ),
+  SPONSOR_DAILY_MAX: count('user operations sponsored in a day', limit.SPONSOR_DAILY_MAX),
+  RATE_LIMIT_PROXY_PER_IP: count(
+    'requests of one IP in a minute that cost an upstream call',
+    limit.RATE_LIMIT_PROXY_PER_IP,
+  ),
+  RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP in a minute', limit.RATE_LIMIT_READS_PER_IP),
+};
+
+const OPERATION = {
+  METRICS_ALLOW: plain(
+    'networks that may read /metrics (CIDR, comma list), or none',
+    place.networks(0),
+    derived('loopback while BASE_URL is loopback, else none', whileLoopback),
+  ),
+  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrecy.token(16))),
+  STREAM_TOKEN_TTL_SECONDS: count('lifetime of a stream token at most', limit.STREAM_TOKEN_TTL_SECONDS, 1, 300),
+  STREAM_HEARTBEAT_SECONDS: count("pause between a stream's heartbeats", limit.STREAM_HEARTBEAT_SECONDS, 1, 120),
+  STREAM_QUEUE_EVENTS_MAX: count('events queued for one subscriber', limit.STREAM_QUEUE_EVENTS_MAX, 1, 100_000),
+  NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: plain("the console's live stream", form.boolean, 'true'),
+  LOG_LEVEL: plain('least severe entries written; debug adds one line a request', form.oneOf(...LOG_LEVELS), 'info'),
+  LOG_FORMAT: plain('form of the log; pretty by default on a terminal', form.oneOf('json', 'pretty'), 'json'),
+};
+
+/** Every setting, by subject. */
+export const SUBJECTS = {
+  Listening: LISTENING,
+  Storage: STORAGE,
+  Keys: KEYS,
+  'Delivery of codes': DELIVERY,
+  Chain: CHAIN_SETTINGS,
+  Upstreams: UPSTREAMS,
+  'Names and origins': NAMES,
+  Limits: LIMITS,
+  Operation: OPERATION,
+} as const;
+
+/** Every setting, by name; a derived default looks only at settings before its own. */
+export const SETTINGS = {
+  ...LISTENING,
+  ...STORAGE,
+  ...KEYS,
+  ...DELIVERY,
+  ...CHAIN_SETTINGS,
+  ...UPSTREAMS,
+  ...NAMES,
+  ...LIMITS,
+  ...OPERATION,
+};
+
+/** A setting's variable name. */
+export type SettingName = keyof typeof SETTINGS;
+
+/** The settings in force, parsed, under the camelCase of their variables' names; undefined where unset and without a default. */
+export type Config = {
+  readonly [Name in SettingName as Camel<Name>]: ValueOf<(typeof SETTINGS)[Name]>;
+};
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
+  : Lowercase<Name>;
+
+function count(meaning: string, fallback: number, min = 0, max = 1_000_000_000) {
+  return plain(meaning, form.integer(min, max), String(fallback));
+}
+
+function whileLoopback({ BASE_URL = '' }: Vars): string {
+  return URL.canParse(BASE_URL) && place.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
+import { COMMIT_QUEUE_MAX, COMMIT_STATEMENTS_MAX } from '../constants.ts';
+import type { Database, Result } from './database.ts';
+import { isBusy, isRolledBack, retryBusy } from './errors.ts';
+
+/** Writes of many callers made durable together: one fsync, or one round trip, serves all that arrived while the one before was under way. */
+export interface Commit {
+  /** Runs the statements in order in one transaction and resolves with their results once durable. Throws what the engine threw, or at a full queue. */
+  write(statements: Batch): Promise<readonly Result[]>;
+}
+
+/** Starts an empty queue in front of the engine. */
+export function createCommit({ database, clock }: { database: Database; clock: Clock }): Commit {
+  const queue: Write[] = [];
+  let draining = false;
+
+  async function drain(): Promise<void> {
+    draining = true;
+    while (queue.length > 0) {
+      // One turn of the event loop, so that every request that is ready now gets into this commit.
+      await sleep(clock, 0);
+      await settle({ database, clock }, takeNext(queue));
+    }
+    draining = false;
+  }
+
+  return {
+    write: (statements) =>
+      new Promise((resolve, reject) => {
+        if (statements.length > COMMIT_STATEMENTS_MAX) throw new Error(`a write of ${statements.length} statements`);
+        if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
+        queue.push({ statements, resolve, reject });
+        if (!draining) drain();
+      }),
+  };
+}
+
+type Batch = Parameters<Database['batch']>[0];
+
+interface Engine {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** One caller's statements and where its answer goes. */
+interface Write {
+  readonly statements: Batch;
+  readonly resolve: (results: readonly Result[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function takeNext(queue: Write[]): readonly Write[] {
+  let statements = 0;
+  const end = queue.findIndex((write) => {
+    statements += write.statements.length;
+    return statements > COMMIT_STATEMENTS_MAX;
+  });
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+/** Commits the writes as one batch, or one by one when that was rolled back: so a refusal meets only the caller whose statement it was. */
+async function settle(engine: Engine, writes: readonly Write[]): Promise<void> {
+  const failure = await commit(engine, writes);
+  if (failure === undefined) return;
+  if (writes.length === 1 || !isRefusal(failure.error)) return rejectAll(writes, failure.error);
+  for (const [i, write] of writes.entries()) {
+    const alone = await commit(engine, [write]);
+    if (alone === undefined) continue;
+    write.reject(alone.error);
+    // The engine itself fails now, and every further try may cost a whole timeout.
+    if (!isRefusal(alone.error)) return rejectAll(writes.slice(i + 1), alone.error);
+  }
+}
+
+/** Whether nothing was kept because of a statement. What stays busy concerns every caller; what may be committed must not run again. */
+function isRefusal(error: unknown): boolean {
+  return isRolledBack(error) && !isBusy(error);
+}
+
+async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<{ error: unknown } | undefined> {
+  const statements =
+    writes.length === 1 && writes[0] ? writes[0].statements : writes.flatMap((write) => write.statements);
+  try {
+    const results = await retryBusy(clock, () => database.batch(statements, 'write'));
+    let start = 0;
+    for (const { statements, resolve } of writes) {
+      resolve(results.slice(start, start + statements.length));
+      start += statements.length;
+    }
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+function rejectAll(writes: readonly Write[], error: unknown): void {
+  for (const write of writes) write.reject(error);
+}

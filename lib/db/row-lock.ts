@@ -1,0 +1,124 @@
+import type { Clock } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { ROW_LEASE_MS, ROW_RETRY_MS, ROW_WAIT_MS, ROW_WAITERS_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Statement, Store, Value } from './database.ts';
+
+/** Proof of one holding of a row; grows with every holding of it, so that what an earlier holder still writes can be told. */
+export interface Fence {
+  readonly key: string;
+  readonly fence: number;
+}
+
+/**
+ * Runs `work` while no other process or machine on the same database runs any under this key. A lease, not a lock: after `ROW_LEASE_MS`
+ * another may take it, so the last write of `work` must demand `fenceHeld`. Throws 503 `identifier_busy` after `ROW_WAIT_MS` of waiting.
+ */
+export async function withRow<T>(
+  { db, clock }: { readonly db: Store; readonly clock: Clock },
+  key: string,
+  work: (fence: Fence) => Promise<T>,
+): Promise<T> {
+  const deadline = clock.now() + ROW_WAIT_MS;
+  const line = lineOf(db);
+  await enter(line, clock, key, deadline);
+  try {
+    const fence = await take(db, clock, key, deadline);
+    try {
+      return await work(fence);
+    } finally {
+      // A failure here must hide neither the result nor the error of the work; the lease lapses by itself.
+      await db.write(releaseRow(fence)).catch(() => undefined);
+    }
+  } finally {
+    leave(line, key);
+  }
+}
+
+/** The condition "this fence still holds its row", with the arguments it names, for the WHERE of the work's last write. */
+export function fenceHeld({ key, fence }: Fence, now: number): { sql: string; args: Record<string, Value> } {
+  return {
+    sql: `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND leased_until > :lock_now)`,
+    args: { lock_key: key, lock_fence: fence, lock_now: now },
+  };
+}
+
+/** Forgets rows nobody holds whose fence the clock has passed, so that a row made anew still gets a greater one. */
+export function sweepRows(now: number): Statement {
+  return {
+    sql: `DELETE FROM identifier_rows WHERE key IN
+      (SELECT key FROM identifier_rows WHERE leased_until <= :before AND fence <= :before LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before: now - ROW_LEASE_MS },
+  };
+}
+
+/** Who waits in this process by key, first come first served; a key without an entry is free. */
+type Line = Map<string, (() => void)[]>;
+
+/** By store, so that two vaults in one process share nothing. */
+const lines = new WeakMap<Store, Line>();
+
+function lineOf(db: Store): Line {
+  const line = lines.get(db) ?? new Map();
+  lines.set(db, line);
+  return line;
+}
+
+/** Waits in memory for the others of this process, so that only the first in line asks the database. */
+async function enter(line: Line, clock: Clock, key: string, deadline: number): Promise<void> {
+  const waiting = line.get(key);
+  if (!waiting) {
+    line.set(key, []);
+    return;
+  }
+  if (waiting.length >= ROW_WAITERS_MAX) throw busy();
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(deadline - clock.now(), () => {
+      waiting.splice(waiting.indexOf(proceed), 1);
+      reject(busy());
+    });
+    const proceed = () => {
+      cancel();
+      resolve();
+    };
+    waiting.push(proceed);
+  });
+}
+
+function leave(line: Line, key: string): void {
+  const next = line.get(key)?.shift();
+  if (next) next();
+  else line.delete(key);
+}
+
+async function take(db: Store, clock: Clock, key: string, deadline: number): Promise<Fence> {
+  for (;;) {
+    const [taken] = await db.write(takeRow(key, clock.now()));
+    const row = taken?.rows[0];
+    if (row) return { key, fence: Number(row['fence']) };
+    if (clock.now() + ROW_RETRY_MS > deadline) throw busy();
+    await sleep(clock, ROW_RETRY_MS);
+  }
+}
+
+/** One row when the key was free. The time is a lower bound of the fence, so that a row swept and made anew does not start again from below. */
+function takeRow(key: string, now: number): Statement {
+  return {
+    sql: `INSERT INTO identifier_rows (key, fence, leased_until) VALUES (:key, :now, :until)
+      ON CONFLICT (key) DO UPDATE SET fence = max(fence + 1, :now), leased_until = :until WHERE leased_until <= :now
+      RETURNING fence`,
+    args: { key, now, until: now + ROW_LEASE_MS },
+  };
+}
+
+/** Zero rather than the time: a machine whose clock is behind must see the row free too. */
+function releaseRow({ key, fence }: Fence): Statement {
+  return {
+    sql: `UPDATE identifier_rows SET leased_until = 0 WHERE key = :key AND fence = :fence`,
+    args: { key, fence },
+  };
+}
+
+function busy(): VaultError {
+  return new VaultError('identifier_busy', undefined, { retryAfterSeconds: Math.ceil(ROW_WAIT_MS / 1000) });
+}

@@ -1,0 +1,120 @@
+/** SMS codes kept by Twilio Verify v2: https://www.twilio.com/docs/verify/api and its error codes (https://www.twilio.com/docs/api/errors). */
+import { utf8 } from '../base/bytes.ts';
+import type { Clock } from '../base/clock.ts';
+import { badRequest, VaultError } from '../base/error.ts';
+import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { attempt } from './measure.ts';
+
+/** What a provider that keeps the code says of a guess; `pending` is a wrong one that may be tried again. */
+export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
+
+/**
+ * The provider keeps the code. `send` throws 502 `sms_send_failed`, 429 `rate_limited` or 400 `Invalid identifier`;
+ * `check` throws 502 `sms_provider_error`. No cause holds a number, code or key.
+ */
+export interface VerifySms {
+  readonly kind: 'verify';
+  send(to: string): Promise<void>;
+  check(to: string, code: string): Promise<ProviderVerdict>;
+}
+
+/** A Verify service, the account that owns it and where the API is (no trailing slash). */
+export interface TwilioAccount {
+  readonly apiUrl: string;
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly serviceSid: string;
+}
+
+interface Outside {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** Sends and checks codes with one Verify service; each call takes at most 10 s. */
+export function createTwilio(outside: Outside, account: TwilioAccount): VerifySms {
+  const ask = <T>(path: string, form: Record<string, string>, read: (answer: Answer) => T) =>
+    measureUpstream(outside, 'twilio', async () => read(await post(outside, account, path, form)));
+  return {
+    kind: 'verify',
+    send: (to) =>
+      attempt(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
+        ask('Verifications', { To: to, Channel: 'sms' }, started),
+      ),
+    async check(to, code) {
+      // What cannot be a code is wrong: Twilio would answer 60200, which blames the number for it.
+      if (!/^\d{4,10}$/.test(code)) return 'pending';
+      try {
+        return await ask('VerificationCheck', { To: to, Code: code }, verdict);
+      } catch (cause) {
+        if (cause instanceof VaultError) throw cause;
+        throw new VaultError('sms_provider_error', 'sms_provider_error', { cause, extra: { ok: false } });
+      }
+    },
+  };
+}
+
+/** The HTTP status with the two fields that decide: `status` of a verification, `code` of an error. */
+interface Answer {
+  readonly http: number;
+  readonly status?: unknown;
+  readonly code?: unknown;
+}
+
+async function post(
+  outside: Outside,
+  account: TwilioAccount,
+  path: string,
+  form: Record<string, string>,
+): Promise<Answer> {
+  const { apiUrl, accountSid, authToken, serviceSid } = account;
+  const request = {
+    url: `${apiUrl}/v2/Services/${encodeURIComponent(serviceSid)}/${path}`,
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${btoa(String.fromCharCode(...utf8(`${accountSid}:${authToken}`)))}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams(form).toString(),
+  } as const;
+  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
+  const { status, text } = await callUpstream(outside, request, limits);
+  return { ...parse(text, status), http: status };
+}
+
+function parse(text: string, http: number): object {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer === 'object' && answer !== null) return answer;
+  } catch {
+    // Told below: the failure's own message would quote the answer.
+  }
+  throw http < 300 ? new UpstreamError('malformed') : new UpstreamError('refused', String(http));
+}
+
+/** Throws unless a verification is under way. */
+function started(answer: Answer): void {
+  if (answer.http >= 200 && answer.http < 300 && answer.status === 'pending') return;
+  // Too many sends, and too many checks of the number's pending code: both pass with that code.
+  if (answer.http === 429 && (answer.code === 60203 || answer.code === 60202)) {
+    throw new VaultError('rate_limited', 'rate_limited', { retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS });
+  }
+  throw refused(answer);
+}
+
+function verdict(answer: Answer): ProviderVerdict {
+  const { http, status, code } = answer;
+  if (http === 200 && (status === 'approved' || status === 'pending')) return status;
+  // A verification that expired, was approved before or was never started is no longer there.
+  if (http === 404 && code === 20404) return 'expired';
+  if (http === 429 && code === 60202) return 'exhausted';
+  throw refused(answer);
+}
+
+function refused({ http, code }: Answer): Error {
+  if (http === 400 && code === 60200) return badRequest('Invalid identifier');
+  return new UpstreamError('refused', /^\d{5}$/.test(String(code)) ? `${http}, ${code}` : String(http));
+}

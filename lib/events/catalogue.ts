@@ -1,0 +1,201 @@
+import { isoTime } from '../base/clock.ts';
+
+/** What a stream may be narrowed to. */
+export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'webhooks'] as const;
+
+export type EventChannel = (typeof EVENT_CHANNELS)[number];
+
+/** The app of everything that names none. */
+export const DEFAULT_APP = 'default';
+
+/**
+ * Every event there is: where it is told, what it tells of, and what its `data` holds. Identifiers, clients and credential ids are masked;
+ * no event ever holds a code, a token or a secret. `docs/events.md` says the same, which a test compares.
+ */
+export const EVENTS = {
+  'code.sent': {
+    channel: 'audit',
+    tells: 'a send was spent and its code handed to the provider',
+    data: ['channel', 'identifier'],
+  },
+  'code.undelivered': {
+    channel: 'audit',
+    tells: 'the provider refused a code that was sent',
+    data: ['channel', 'identifier'],
+  },
+  'code.verified': {
+    channel: 'audit',
+    tells: 'the right code was given',
+    data: ['channel', 'identifier'],
+  },
+  'code.exhausted': {
+    channel: 'audit',
+    tells: 'a code took its last wrong guess',
+    data: ['channel', 'identifier'],
+  },
+  'limit.reached': {
+    channel: 'audit',
+    tells: 'a limit refused, told at most once per bucket and window',
+    data: ['limit', 'max', 'window_seconds', 'bucket'],
+  },
+  'operator.refused': {
+    channel: 'audit',
+    tells: 'an operator route was asked without the right secret, told at most once per client and minute',
+    data: ['client'],
+  },
+  'token.minted': {
+    channel: 'audit',
+    tells: 'a token of the event stream was issued',
+    data: ['cid', 'app', 'channel', 'expires_at'],
+  },
+  'token.revoked': {
+    channel: 'audit',
+    tells: 'a token, or a link of its chain, was revoked',
+    data: ['cid'],
+  },
+  'limit.cleared': {
+    channel: 'audit',
+    tells: 'the operator freed a limit',
+    data: ['kind', 'key', 'cleared'],
+  },
+  'key.rotated': {
+    channel: 'audit',
+    tells: 'a key of the vault was replaced',
+    data: ['key'],
+  },
+  'session.created': {
+    channel: 'sessions',
+    tells: 'a registration session was opened',
+    data: ['identifier', 'channel', 'did'],
+  },
+  'session.linked': {
+    channel: 'sessions',
+    tells: 'its DID is registered, so that it counts for good',
+    data: ['identifier', 'channel', 'did'],
+  },
+  'session.unlinked': {
+    channel: 'sessions',
+    tells: 'a re-org took its registration back',
+    data: ['identifier', 'channel', 'did'],
+  },
+  'session.lapsed': {
+    channel: 'sessions',
+    tells: 'it ended without a DID and is removed',
+    data: ['identifier', 'channel', 'did'],
+  },
+  'session.taken_over': {
+    channel: 'sessions',
+    tells: 'whoever proved the identifier replaced its DID',
+    data: ['identifier', 'channel', 'did', 'previous_did'],
+  },
+  'registration.submitted': {
+    channel: 'credentials',
+    tells: 'a registration was recorded, or a re-org made it open again',
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
+  },
+  'registration.confirmed': {
+    channel: 'credentials',
+    tells: 'the chain has it',
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
+  },
+  'registration.failed': {
+    channel: 'credentials',
+    tells: 'it is given up; identifier, DID and credential are free again',
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash', 'reason'],
+  },
+  'registration.proven': {
+    channel: 'credentials',
+    tells: 'the chain or a passkey proves whose it is',
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
+  },
+  'did.deactivated': {
+    channel: 'credentials',
+    tells: 'the follower read that a DID was deactivated on-chain',
+    data: ['did_hash', 'tx_hash', 'block'],
+  },
+  'webhook.delivered': {
+    channel: 'webhooks',
+    tells: 'the receiver took a webhook',
+    data: ['webhook', 'event', 'event_type', 'attempt', 'status'],
+  },
+  'webhook.failed': {
+    channel: 'webhooks',
+    tells: 'an attempt failed and another follows',
+    data: ['webhook', 'event', 'event_type', 'attempt', 'status', 'reason'],
+  },
+  'webhook.dead': {
+    channel: 'webhooks',
+    tells: 'the last attempt failed',
+    data: ['webhook', 'event', 'event_type', 'attempt', 'status', 'reason'],
+  },
+  'webhook.resent': {
+    channel: 'webhooks',
+    tells: 'the operator had it sent again',
+    data: ['webhook', 'event', 'event_type'],
+  },
+} as const satisfies Record<string, Kind>;
+
+/** The name of an event. */
+export type EventType = keyof typeof EVENTS;
+
+/** What an event's `data` holds: every member of its entry, null where there is nothing to say. */
+export type EventData<T extends EventType> = Readonly<
+  Record<(typeof EVENTS)[T]['data'][number], string | number | null>
+>;
+
+/** An event about to be written; `at` in milliseconds. */
+export interface NewEvent {
+  readonly type: EventType;
+  readonly app: string;
+  readonly at: number;
+  readonly data: Readonly<Record<string, string | number | null>>;
+}
+
+/** An event as it is kept; `data` is its JSON text. */
+export interface StoredEvent {
+  readonly id: number;
+  readonly app: string;
+  readonly channel: string;
+  readonly type: string;
+  readonly at: number;
+  readonly data: string;
+}
+
+/** Where the events kept begin and end; the oldest is past the newest when all are gone. */
+export interface EventSpan {
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** An event of this type, its data checked by the catalogue's own types. */
+export function eventOf<T extends EventType>(
+  type: T,
+  { app, at }: { readonly app: string; readonly at: number },
+  data: EventData<T>,
+): NewEvent {
+  return { type, app, at, data };
+}
+
+/** An event as JSON on the wire. */
+export function eventJson({ id, app, channel, type, at, data }: StoredEvent): string {
+  const head = JSON.stringify({ id, app, channel, type, at: isoTime(at) });
+  // The data is JSON as it was written, and need not be read for every subscriber.
+  return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+/** What events show of a client's key: neither the whole address nor the whole network. */
+export function maskClient(client: string): string {
+  if (client.includes('.')) return client.replace(/\.\d+$/, '.***');
+  return client.includes(':') ? `${client.split(':').slice(0, 2).join(':')}:***` : client;
+}
+
+/** What events show of a credential id. */
+export function maskCredential(credentialId: string): string {
+  return `${credentialId.slice(0, 6)}***`;
+}
+
+interface Kind {
+  readonly channel: EventChannel;
+  readonly tells: string;
+  readonly data: readonly string[];
+}

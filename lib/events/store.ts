@@ -1,0 +1,128 @@
+import { EVENTS_KEEP_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Condition, Row, Statement, Value } from '../db/database.ts';
+import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
+
+// Ids are given out inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is the order of commits.
+// So whoever reads `id > last` never misses a row that is committed with a smaller id than one it has seen.
+
+/** When an event is written: always, or only if the statement before it in the batch changed a row, or if `when` holds. */
+interface Terms {
+  readonly ifChanged?: boolean;
+  readonly when?: Condition;
+}
+
+/** Writes an event in the batch of the change it tells of; it leaves `changes()` at 1 or 0 for the statement behind it. */
+export function insertEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: Terms = {}): Statement {
+  const text = ifChanged ? INSERT_IF_CHANGED : INSERT;
+  return {
+    sql: when ? `${text} ${ifChanged ? 'AND' : 'WHERE'} ${when.sql}` : text,
+    args: {
+      event_app: app,
+      event_channel: EVENTS[type].channel,
+      event_type: type,
+      event_at: at,
+      event_data: JSON.stringify(data),
+      ...when?.args,
+    },
+    tells: true,
+  };
+}
+
+const INSERT = `INSERT INTO events (app, channel, type, at, data)
+  SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
+const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
+
+/** One part of `insertEvents`: an event for every row of `from` (FROM … WHERE …), its app and data as SQL over that row. */
+export interface EventRows {
+  readonly type: EventType;
+  readonly app: string;
+  /** SQL by the data's member. */
+  readonly data: Readonly<Record<string, string>>;
+  readonly from: string;
+}
+
+/** Writes an event for each row that a change is about to touch (or has touched), in one statement; `args` are those of the SQL. Needs `:now`. */
+export function insertEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
+  const sql = known.get(parts) ?? textOf(parts);
+  known.set(parts, sql);
+  return { sql, args, tells: true };
+}
+
+// The text is as long as a page: parts that are always the same list are put together once.
+const known = new WeakMap<readonly EventRows[], string>();
+
+function textOf(parts: readonly EventRows[]): string {
+  const selects = parts.map(({ type, app, data, from }) => {
+    const members = Object.entries(data).map(([name, sql]) => `'${name}', ${sql}`);
+    return `SELECT ${app}, '${EVENTS[type].channel}', '${type}', :now, json_object(${members.join(', ')}) ${from}`;
+  });
+  return `INSERT INTO events (app, channel, type, at, data) ${selects.join(' UNION ALL ')}`;
+}
+
+/** SQL of a masked identifier out of the column of its key; the same as `maskIdentifier`. */
+export function maskedIdentifier(key: string): string {
+  const value = `substr(${key}, instr(${key}, ':') + 1)`;
+  return `CASE substr(${key}, 1, instr(${key}, ':') - 1)
+    WHEN 'email' THEN substr(${value}, 1, 1) || '***' || substr(${value}, instr(${value}, '@'))
+    WHEN 'sms' THEN substr(${value}, 1, 3) || '***' || substr(${value}, -2)
+    ELSE substr(${value}, 1, 1) || '***' END`;
+}
+
+/** SQL of the channel out of the column of an identifier's key. */
+export function channelOf(key: string): string {
+  return `substr(${key}, 1, instr(${key}, ':') - 1)`;
+}
+
+/** The id of the newest event and of the oldest one kept: both 0 in a vault that never had any, and the oldest past the newest when all are gone. */
+export function selectEventSpan(): Statement {
+  return {
+    sql: `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS newest,
+      coalesce((SELECT min(id) FROM events), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 0) AS oldest`,
+    args: {},
+  };
+}
+
+/** Which events are asked for: those of the app and the channels whose ids lie behind `after`. */
+interface EventsQuery {
+  readonly app: string;
+  readonly channels: readonly string[];
+  readonly after: number;
+  readonly until?: number;
+}
+
+/** The next events of all apps, oldest first. */
+export function selectEventsAfter(id: number, limit: number): Statement {
+  return { sql: `SELECT * FROM events WHERE id > :after ORDER BY id LIMIT :limit`, args: { after: id, limit } };
+}
+
+/** The next events of one app and some channels, oldest first; the last of them has at most the id `until`. */
+export function selectEventsOf(
+  { app, channels, after, until = Number.MAX_SAFE_INTEGER }: EventsQuery,
+  limit: number,
+): Statement {
+  return {
+    sql: `SELECT * FROM events WHERE app = :app AND id > :after AND id <= :until
+      AND channel IN (SELECT value FROM json_each(:channels)) ORDER BY id LIMIT :limit`,
+    args: { app, after, until, limit, channels: JSON.stringify(channels) },
+  };
+}
+
+/** A row of `events`, read. */
+export function toEvent(row: Row): StoredEvent {
+  return {
+    id: Number(row['id']),
+    app: String(row['app']),
+    channel: String(row['channel']),
+    type: String(row['type']),
+    at: Number(row['at']),
+    data: String(row['data']),
+  };
+}
+
+/** Removes events that are kept no longer. */
+export function sweepEvents(now: number): Statement {
+  return {
+    sql: `DELETE FROM events WHERE at <= :before AND id IN (SELECT id FROM events ORDER BY id LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before: now - EVENTS_KEEP_MS },
+  };
+}

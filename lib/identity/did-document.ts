@@ -1,0 +1,34 @@
+import * as Base58 from 'ox/Base58';
+import * as Ed25519 from 'ox/Ed25519';
+import { concat } from '../base/bytes.ts';
+import type { Context } from '../context.ts';
+import { webDid } from './did.ts';
+
+/** The operator's key as did:key: Ed25519 (multicodec 0xed) in base58btc, derived from the root secret. */
+export function operatorDid({ keys }: Pick<Context, 'keys'>): `did:key:${string}` {
+  return `did:key:${multikey(keys.operatorSeed)}`;
+}
+
+/** The registrar's DID document (DID Core 1.1, did:web), or undefined when the registrar's DID is not this origin's did:web. */
+export function registrarDocument(vault: Pick<Context, 'config' | 'keys'>): Record<string, unknown> | undefined {
+  const { registrarDid, baseUrl } = vault.config;
+  if (registrarDid !== webDid(baseUrl)) return undefined;
+  const id = `${registrarDid}#operator`;
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1.1'],
+    id: registrarDid,
+    alsoKnownAs: [operatorDid(vault)],
+    verificationMethod: [
+      { id, type: 'Multikey', controller: registrarDid, publicKeyMultibase: multikey(vault.keys.operatorSeed) },
+    ],
+    authentication: [id],
+    assertionMethod: [id],
+    capabilityDelegation: [id],
+    capabilityInvocation: [id],
+  };
+}
+
+function multikey(seed: Uint8Array): string {
+  const publicKey = Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
+  return `z${Base58.fromBytes(concat(Uint8Array.of(0xed, 0x01), publicKey))}`;
+}

@@ -1,0 +1,23 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { toHex, utf8 } from '../base/bytes.ts';
+import { DID_CHARS_MAX } from '../constants.ts';
+
+/** DID Core 1.0 section 3.1 (ABNF): `did:` method-name `:` method-specific-id. */
+const DID = /^did:([a-z0-9]+):(?:(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})*:)*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+$/;
+
+/** Whether the text is a DID of any method, or of one of `methods` when that list is not empty. A DID is compared byte for byte. */
+export function isDid(text: string, methods: readonly string[] = []): boolean {
+  if (text.length > DID_CHARS_MAX) return false;
+  const method = DID.exec(text)?.[1];
+  return method !== undefined && (methods.length === 0 || methods.includes(method));
+}
+
+/** What the registry knows a DID by: keccak256 of its UTF-8, as 0x-hex. */
+export function didHash(did: string): `0x${string}` {
+  return `0x${toHex(keccak_256(utf8(did)))}`;
+}
+
+/** The did:web of an origin (W3C did:web method), the port and the brackets of an IPv6 address percent-encoded. */
+export function webDid(origin: string): string {
+  return `did:web:${encodeURIComponent(new URL(origin).host)}`;
+}

@@ -1,0 +1,32 @@
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8 } from '../base/bytes.ts';
+
+/** The vault's working keys; each 32 bytes, each of one purpose. */
+export interface Keys {
+  /** Keys the one-time codes' digests. */
+  readonly codePepper: Uint8Array;
+  /** Seed of the operator's Ed25519 did:key. */
+  readonly operatorSeed: Uint8Array;
+  /** Attestation keys, the current one first: it signs, all verify. */
+  readonly attestation: readonly Uint8Array[];
+}
+
+/** Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) under distinct labels; `attestation` replaces the derived attestation key. */
+export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8Array[] = []): Keys {
+  const derive = (label: string) => deriveKey(vaultSecret, label);
+  return {
+    codePepper: derive('code-pepper'),
+    operatorSeed: derive('operator-did-key'),
+    attestation: attestation.length > 0 ? attestation : [derive('attestation')],
+  };
+}
+
+/** The key that authenticates backups. */
+export function backupKey(vaultSecret: Uint8Array): Uint8Array {
+  return deriveKey(vaultSecret, 'backup');
+}
+
+function deriveKey(vaultSecret: Uint8Array, label: string): Uint8Array {
+  return hkdf(sha256, vaultSecret, undefined, utf8(`vault/${label}/v1`), 32);
+}

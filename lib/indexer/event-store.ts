@@ -1,0 +1,111 @@
+import type { Condition, Statement } from '../db/database.ts';
+import { insertEvents as tell } from '../events/store.ts';
+
+/** An event of the registry or the factory; hashes and addresses are 0x-hex in lower case. */
+export interface ChainEvent {
+  readonly kind: 'DIDRegistered' | 'AliasRegistered' | 'DIDUpdated' | 'DIDDeactivated' | 'AccountCreated';
+  /** What it is about: the DID's hash, the alias' hash, the account. */
+  readonly subject: string;
+  /** What that leads to: the controller, the DID's hash, the account's owner. */
+  readonly object: string | null;
+  readonly metadataCid: string | null;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly txHash: string;
+  readonly logIndex: number;
+}
+
+/** Adds the events that are not there yet. All travel in one argument, since a range may hold thousands. */
+export function insertEvents(events: readonly ChainEvent[], { sql, args }: Condition): Statement {
+  const rows = events.map((one) => [
+    one.block,
+    one.logIndex,
+    one.blockHash,
+    one.txHash,
+    one.kind,
+    one.subject,
+    one.object,
+    one.metadataCid,
+  ]);
+  return {
+    sql: `INSERT INTO chain_events (block, log_index, block_hash, tx_hash, kind, subject, object, metadata_cid)
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+      FROM json_each(:rows) WHERE ${sql}
+      ON CONFLICT DO NOTHING`,
+    args: { rows: JSON.stringify(rows), ...args },
+  };
+}
+
+/** Tells of the deactivations among them that are not there yet, to the app the DID was registered under. */
+export function tellDeactivations(events: readonly ChainEvent[], now: number, { sql, args }: Condition): Statement {
+  const deactivated = events.filter(({ kind }) => kind === 'DIDDeactivated');
+  const rows = deactivated.map(({ block, logIndex, subject, txHash }) => [block, logIndex, subject, txHash]);
+  const part = {
+    type: 'did.deactivated',
+    app: `coalesce((SELECT app FROM registrations WHERE did_hash = value ->> 2 AND status <> 'failed' LIMIT 1), 'default')`,
+    data: { did_hash: 'value ->> 2', tx_hash: 'value ->> 3', block: 'value ->> 0' },
+    from: `FROM json_each(:rows) WHERE ${sql}
+      AND NOT EXISTS (SELECT 1 FROM chain_events WHERE block = value ->> 0 AND log_index = value ->> 1)`,
+  } as const;
+  return tell([part], { rows: JSON.stringify(rows), now, ...args });
+}
+
+/** Removes the events of later blocks. */
+export function deleteEventsAfter(block: number, { sql, args }: Condition): Statement {
+  return { sql: `DELETE FROM chain_events WHERE block > :after AND ${sql}`, args: { after: block, ...args } };
+}
+
+/** Removes up to `limit` events, the newest first. */
+export function deleteNewestEvents(limit: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `DELETE FROM chain_events WHERE (block, log_index) IN
+      (SELECT block, log_index FROM chain_events ORDER BY block DESC, log_index DESC LIMIT :limit) AND ${sql}`,
+    args: { limit, ...args },
+  };
+}
+
+/** The DID that an alias leads to, one row or none; `controller` is null when its registration was not read. */
+export function selectAlias(hash: string): Statement {
+  return {
+    sql: `SELECT alias.object AS did_hash, did.object AS controller, did.object IS NOT NULL AND ${isActive('did')} AS active
+      FROM chain_events AS alias
+      LEFT JOIN chain_events AS did ON did.subject = alias.object AND did.kind = 'DIDRegistered'
+      WHERE alias.subject = :hash AND alias.kind = 'AliasRegistered' LIMIT 1`,
+    args: { hash },
+  };
+}
+
+/** A DID by its hash, one row or none. */
+export function selectDid(hash: string): Statement {
+  return {
+    sql: `SELECT object AS controller, ${isActive('did')} AS active, block, tx_hash,
+        coalesce((SELECT metadata_cid FROM chain_events WHERE subject = :hash AND kind = 'DIDUpdated'
+          ORDER BY block DESC, log_index DESC LIMIT 1), metadata_cid) AS metadata_cid
+      FROM chain_events AS did WHERE subject = :hash AND kind = 'DIDRegistered' LIMIT 1`,
+    args: { hash },
+  };
+}
+
+/** An account by its address, one row or none. */
+export function selectAccount(address: string): Statement {
+  return {
+    sql: `SELECT object AS owner, block, tx_hash FROM chain_events
+      WHERE subject = :address AND kind = 'AccountCreated' ORDER BY block LIMIT 1`,
+    args: { address },
+  };
+}
+
+/** How many events there are of each kind, and the last block read. */
+export function selectStatistics(): Statement {
+  const tally = (kind: ChainEvent['kind']) => `(SELECT value FROM tallies WHERE name = '${kind}')`;
+  return {
+    sql: `SELECT ${tally('DIDRegistered')} AS dids, ${tally('DIDDeactivated')} AS deactivated,
+      ${tally('AliasRegistered')} AS aliases, ${tally('AccountCreated')} AS accounts,
+      coalesce((SELECT max(block, 0) FROM follower), 0) AS block`,
+    args: {},
+  };
+}
+
+function isActive(did: string): string {
+  return `NOT EXISTS (SELECT 1 FROM chain_events WHERE subject = ${did}.subject AND kind = 'DIDDeactivated')`;
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { INDEXER_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+
+/** Asks the upstream indexer: `path` and parameters are the vault's own words and checked values, never a caller's text. Throws 502 `indexer_error`, 504 `indexer_timeout`. */
+export type AskIndexer = (path: string, parameters: Readonly<Record<string, string>>) => Promise<unknown>;
+
+/** A client of the indexer at `url`, which may hold a key and is never told. */
+export function createAskIndexer(outside: Outside & { readonly url: string }): AskIndexer {
+  return async (path, parameters) => {
+    const url = new URL(outside.url);
+    url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`;
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    const request = { url: url.href, method: 'GET', headers: { accept: 'application/json' } } as const;
+    const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: INDEXER_ANSWER_BYTES_MAX };
+    return measureUpstream(outside, 'indexer', async () => {
+      const { status, text } = await callUpstream(outside, request, limits);
+      if (status !== 200) throw new UpstreamError('refused', `${status}`);
+      return parse(text);
+    }).catch((cause) => {
+      const isLate = cause instanceof UpstreamError && cause.fault === 'timeout';
+      throw new VaultError(isLate ? 'indexer_timeout' : 'indexer_error', undefined, { cause });
+    });
+  };
+}
+
+interface Outside {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UpstreamError('malformed');
+  }
+}

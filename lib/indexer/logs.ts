@@ -1,0 +1,106 @@
+/** Events of the registry and the account factory (completions section 9), read by `eth_getLogs`: https://eips.ethereum.org/EIPS/eip-1474 */
+import { fromHex } from '../base/bytes.ts';
+import { VaultError } from '../base/error.ts';
+import { UpstreamError } from '../base/http-client.ts';
+import { quantity } from '../chain/blocks.ts';
+import { RpcError } from '../chain/json-rpc.ts';
+import type { Config } from '../config/config.ts';
+import type { Context } from '../context.ts';
+import type { ChainEvent } from './event-store.ts';
+
+/** First topics: keccak256 of the events' signatures. */
+export const TOPICS = {
+  DIDRegistered: '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b',
+  AliasRegistered: '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211',
+  DIDUpdated: '0xf6d9d269aff3ef8d7ee369cdb4e3c871f01275acf1ed09bc93ee73fd5a5f64a4',
+  DIDDeactivated: '0x404dc1dccead5da2c213f41d3918422c627160231296d3f7f50339c881d24fd9',
+  AccountCreated: '0xac631f3001b55ea1509cf3d7e74898f85392a61a76e8149181ae1259622dabc8',
+} as const;
+
+/** All events of blocks `from` to `to`, both included. Throws 502 `rpc_error`; `isRangeRefused` tells when fewer blocks may do. */
+export async function readEvents({ config, rpc }: Chain, from: number, to: number): Promise<readonly ChainEvent[]> {
+  const topics = [Object.values(TOPICS)];
+  const filter = { address: contractsOf(config), topics, fromBlock: quantity(from), toBlock: quantity(to) };
+  const logs = await rpc.call(config.chainId, 'eth_getLogs', [filter]);
+  const factory = config.hyperauthFactoryAddress?.toLowerCase();
+  try {
+    return (logs as RawLog[]).flatMap((log) => {
+      const event = readLog(log);
+      if (event.block < from || event.block > to) throw new RangeError('a block that was not asked for');
+      // Each contract is believed its own events only.
+      const isOwn = (event.kind === 'AccountCreated') === (log.address?.toLowerCase() === factory);
+      return isOwn ? [event] : [];
+    });
+  } catch {
+    // Whatever else a node answered, it was no list of logs.
+    throw new VaultError('rpc_error', 'rpc_error', { cause: new UpstreamError('malformed') });
+  }
+}
+
+/** The contracts that are followed, lower-cased. */
+export function contractsOf({ didRegistryAddress, hyperauthFactoryAddress }: Config): readonly string[] {
+  return [didRegistryAddress, hyperauthFactoryAddress].flatMap((one) => (one ? [one.toLowerCase()] : []));
+}
+
+/** Whether a failed `readEvents` may succeed with fewer blocks. Nodes have no common code for too many blocks or events, so all but the known others count. */
+export function isRangeRefused(failure: unknown): boolean {
+  const cause = failure instanceof VaultError ? failure.cause : undefined;
+  if (cause instanceof RpcError) return !OTHER_REFUSALS.has(cause.code);
+  return cause instanceof UpstreamError && RANGE_FAULTS.has(cause.fault);
+}
+
+type Chain = Pick<Context, 'config' | 'rpc'>;
+
+/** Too many requests, of several providers, and a method that is not there. */
+const OTHER_REFUSALS: ReadonlySet<number> = new Set([429, -32007, -32016, -32029, -32601]);
+const RANGE_FAULTS: ReadonlySet<string> = new Set(['timeout', 'oversize', 'refused', 'malformed']);
+
+const KINDS = new Map<string, ChainEvent['kind']>(
+  Object.entries(TOPICS).map(([kind, topic]) => [topic, kind as ChainEvent['kind']]),
+);
+
+interface RawLog {
+  readonly address?: string;
+  readonly topics?: readonly string[];
+  readonly data?: string;
+  readonly blockNumber?: string;
+  readonly blockHash?: string;
+  readonly transactionHash?: string;
+  readonly logIndex?: string;
+}
+
+function readLog(log: RawLog): ChainEvent {
+  const [topic = '', first = '', second] = log.topics?.map((one) => one.toLowerCase()) ?? [];
+  const kind = KINDS.get(topic);
+  const { blockHash, transactionHash, data } = log;
+  const [block, logIndex] = [Number(log.blockNumber), Number(log.logIndex)];
+  // `Number` makes NaN of what is absent; a log of a pending block has no hash.
+  if (!kind || !blockHash || !transactionHash || !Number.isSafeInteger(block) || !Number.isSafeInteger(logIndex))
+    throw new TypeError('a log without its place');
+  const isAccount = kind === 'AccountCreated';
+  return {
+    kind,
+    subject: isAccount ? addressIn(first) : first,
+    object: second === undefined ? null : kind === 'AliasRegistered' ? second : addressIn(second),
+    metadataCid: kind === 'DIDRegistered' || kind === 'DIDUpdated' ? readString(data ?? '') : null,
+    block,
+    blockHash: blockHash.toLowerCase(),
+    txHash: transactionHash.toLowerCase(),
+    logIndex,
+  };
+}
+
+/** The address in the last 20 bytes of a topic. */
+function addressIn(topic: string): string {
+  return `0x${topic.slice(-40)}`;
+}
+
+/** The one string in an event's data; empty when it is malformed, and without NUL, which no column keeps. */
+function readString(data: string): string {
+  const word = (byte: number) => Number(`0x${data.slice(2 + 2 * byte, 66 + 2 * byte)}`);
+  const start = word(0) + 32;
+  const length = word(start - 32);
+  const bytes =
+    start + length <= data.length / 2 - 1 ? fromHex(data.slice(2 + 2 * start, 2 + 2 * (start + length))) : undefined;
+  return new TextDecoder().decode(bytes).replaceAll('\0', '\ufffd');
+}

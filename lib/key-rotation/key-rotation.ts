@@ -1,0 +1,26 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { toHex, utf8 } from '../base/bytes.ts';
+import type { Context } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
+import { noteMark } from './store.ts';
+
+/** Notes the keys in force, and tells which are others than when a vault last started on this database, however they were replaced. */
+export function noteKeys({ config, clock, keys }: Pick<Context, 'config' | 'clock' | 'keys'>): readonly Statement[] {
+  const { operatorSecret } = config;
+  const named: readonly (readonly [name: string, key: Uint8Array | undefined])[] = [
+    ['attestation', keys.attestation[0]],
+    ['operator', operatorSecret === undefined ? undefined : utf8(operatorSecret)],
+    ['vault', keys.codePepper],
+  ];
+  return named.flatMap(([name, key]) => {
+    const told = eventOf('key.rotated', { app: DEFAULT_APP, at: clock.now() }, { key: name });
+    return key ? noteMark(name, markOf(name, key), told) : [];
+  });
+}
+
+/** Half of a digest under a key of at least 256 bits: it tells two keys apart and nothing of either. */
+function markOf(name: string, key: Uint8Array): string {
+  return toHex(hmac(sha256, key, utf8(`vault/key-mark/${name}/v1`))).slice(0, 32);
+}

@@ -1,0 +1,184 @@
+import { isoTime, sleep } from '../base/clock.ts';
+import { badRequest } from '../base/error.ts';
+import { clientKey, parseIp } from '../base/ip.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  LIMITS_PAGE_MAX,
+  LIMITS_SHOWN_MAX,
+  WRONG_GUESSES_BLOCK_MS,
+  WRONG_GUESSES_MAX,
+} from '../constants.ts';
+import type { Context } from '../context.ts';
+import type { Row } from '../db/database.ts';
+import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
+import { insertEvent } from '../events/store.ts';
+import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import { type ClearableKind, insertClear } from './clear-store.ts';
+import { clearGuesses, selectGuesses, selectLimitPage, selectLimitUse } from './store.ts';
+
+type Services = Pick<Context, 'config' | 'clock' | 'db'>;
+
+/** The limits that are stored, by the names they refuse under. Those of requests a minute are each process's own, and over in a minute. */
+export const STORED_LIMITS = [
+  'sends-per-ip',
+  'sends-per-identifier',
+  'sms-per-day',
+  'guesses-per-identifier',
+  'registrations-per-ip',
+  'relays-per-day',
+  'sponsorships-per-day',
+] as const;
+
+export type StoredLimit = (typeof STORED_LIMITS)[number];
+
+/** How full a bucket is. `key` is empty for a limit of the whole vault; `resets_at` is when the oldest part of it counts no more, null where nothing but a DID ends it. */
+export interface LimitUse {
+  readonly kind: StoredLimit;
+  readonly key: string;
+  readonly max: number;
+  readonly used: number;
+  readonly reached: boolean;
+  readonly window_seconds: number;
+  readonly resets_at: string | null;
+}
+
+/**
+ * How full the stored limits are: of all kinds or one, each kind's `LIMITS_SHOWN_MAX` fullest buckets, or the one with this key. Identifiers are
+ * masked unless asked for by themselves. Throws 400 for a key that is none of the kind's.
+ */
+export async function showLimits(
+  vault: Services,
+  { kind, key }: { readonly kind?: StoredLimit | undefined; readonly key?: string | undefined } = {},
+): Promise<readonly LimitUse[]> {
+  const now = vault.clock.now();
+  const kinds = kind ? [kind] : STORED_LIMITS;
+  const found = await Promise.all(kinds.map((one) => readUse(vault, one, key && bucketOf(one, key), now)));
+  return found.flat();
+}
+
+/** Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an event. Throws 400 for a key that is none of the kind's. */
+export async function clearLimit(
+  vault: Services,
+  { kind, key = '' }: { readonly kind: StoredLimit; readonly key?: string | undefined },
+): Promise<{ readonly kind: StoredLimit; readonly key: string; readonly cleared: number }> {
+  const now = vault.clock.now();
+  const bucket = bucketOf(kind, key);
+  const [use] = await readUse(vault, kind, bucket, now);
+  const cleared = use?.used ?? 0;
+  const told = eventOf('limit.cleared', { app: DEFAULT_APP, at: now }, { kind, key: maskKey(kind, bucket), cleared });
+  const change = kind === 'guesses-per-identifier' ? clearGuesses(bucket) : insertClear(kind, bucket, now);
+  await vault.db.write(change, insertEvent(told));
+  return { kind, key: bucket, cleared };
+}
+
+/** A bucket's key as events and listings may show it. */
+export function maskKey(kind: string, key: string): string {
+  const at = key.indexOf(':');
+  if (kind.endsWith('-per-identifier')) {
+    const channel = key.slice(0, at) as 'email' | 'sms' | 'handle';
+    return maskIdentifier({ channel, value: key.slice(at + 1) });
+  }
+  return kind.endsWith('-per-ip') ? maskClient(key) : key;
+}
+
+/** The key a bucket is stored under. Throws 400 where it is missing, too much, or of the wrong form. */
+function bucketOf(kind: StoredLimit, key: string): string {
+  if (kind.endsWith('-per-day')) {
+    if (key === '') return '';
+    throw badRequest(`Invalid key: ${kind} has none`);
+  }
+  if (key === '') throw badRequest(`Missing key: ${kind} has one each`);
+  if (kind.endsWith('-per-identifier')) {
+    const [, named, rest] = /^(email|sms):(.*)$/.exec(key) ?? [];
+    const text = rest ?? key;
+    return parseIdentifier((named as 'email' | 'sms' | undefined) ?? inferChannel(text), text).key;
+  }
+  const ip = parseIp(key.replace(/\/64$/, ''));
+  if (!ip && key !== 'unknown') throw badRequest('Invalid key: expected an IP address');
+  return ip ? clientKey(ip) : key;
+}
+
+async function readUse(
+  { config, clock, db }: Services,
+  kind: StoredLimit,
+  key: string | undefined,
+  now: number,
+): Promise<readonly LimitUse[]> {
+  const shown = (stored: string) =>
+    key === undefined && kind.endsWith('-per-identifier') ? maskKey(kind, stored) : stored;
+  if (kind === 'guesses-per-identifier') {
+    const rows = await db.read(selectGuesses(now, key, LIMITS_SHOWN_MAX));
+    return rows.map((row) => guessesOf(row, shown(String(row['key'])), now));
+  }
+  const { max, windowMs } = limitOf(config, kind);
+  const since = kind === 'registrations-per-ip' ? now : now - windowMs;
+  const isLong = key === undefined && (kind === 'sends-per-ip' || kind === 'registrations-per-ip');
+  const rows = isLong
+    ? await readFullest({ db, clock }, kind, since)
+    : await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
+  return rows.map((row) => {
+    const used = Number(row['used']);
+    const endsAt = Number(row['oldest']) + windowMs;
+    return {
+      kind,
+      key: shown(String(row['key'])),
+      max,
+      used,
+      reached: used >= max,
+      window_seconds: windowMs / 1000,
+      resets_at: kind === 'registrations-per-ip' && endsAt <= now ? null : isoTime(endsAt),
+    };
+  });
+}
+
+/** The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served while one is read. */
+async function readFullest(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  kind: 'sends-per-ip' | 'registrations-per-ip',
+  since: number,
+): Promise<readonly Row[]> {
+  let fullest: readonly Row[] = [];
+  for (let after = ''; ; await sleep(clock, 0)) {
+    const page = await db.read(selectLimitPage(kind, { since, after, limit: LIMITS_PAGE_MAX }));
+    fullest = [...fullest, ...page].sort(byUse).slice(0, LIMITS_SHOWN_MAX);
+    if (page.length < LIMITS_PAGE_MAX) return fullest;
+    after = String(page.at(-1)?.['key']);
+  }
+}
+
+/** The fullest first, then by key. */
+function byUse(a: Row, b: Row): number {
+  return Number(b['used']) - Number(a['used']) || (String(a['key']) < String(b['key']) ? -1 : 1);
+}
+
+function guessesOf(row: Row, key: string, now: number): LimitUse {
+  const blockedUntil = Number(row['blocked_until']);
+  const reached = blockedUntil > now;
+  return {
+    kind: 'guesses-per-identifier',
+    key,
+    max: WRONG_GUESSES_MAX,
+    used: reached ? WRONG_GUESSES_MAX : Number(row['used']),
+    reached,
+    window_seconds: WRONG_GUESSES_BLOCK_MS / 1000,
+    resets_at: reached ? isoTime(blockedUntil) : null,
+  };
+}
+
+function limitOf(config: Services['config'], kind: ClearableKind): { max: number; windowMs: number } {
+  switch (kind) {
+    case 'sends-per-ip':
+      return { max: config.maxVerifySendsPerIp, windowMs: DAY_MS };
+    case 'sends-per-identifier':
+      return { max: config.rateLimitCodesPerIdentifier, windowMs: HOUR_MS };
+    case 'sms-per-day':
+      return { max: config.smsDailyMax, windowMs: DAY_MS };
+    case 'registrations-per-ip':
+      return { max: config.maxRegistrationsPerIp, windowMs: config.sessionTtlSeconds * 1000 };
+    case 'relays-per-day':
+      return { max: config.relayDailyMax, windowMs: DAY_MS };
+    case 'sponsorships-per-day':
+      return { max: config.sponsorDailyMax, windowMs: DAY_MS };
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../base/clock.ts';
+import { describeError, type Log } from '../base/log.ts';
+import { READY_CACHE_MS } from '../constants.ts';
+import type { Statement } from '../db/database.ts';
+import type { OwnedStore } from '../db/store.ts';
+
+interface Parts {
+  readonly db: OwnedStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Whether the database answers a trivial `SELECT 1`, migrated or not. */
+export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<boolean> {
+  return db.raw({ sql: 'SELECT 1', args: {} }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether requests can be served: the tables are in place and the database takes writes. */
+export interface Readiness {
+  readonly ok: boolean;
+  readonly database: 'writable' | 'unavailable';
+}
+
+/** A write that reaches the disk. It changes a value, since SQLite writes nothing where each byte stays the same. */
+export function countReadinessCheck(): Statement {
+  return {
+    sql: `INSERT INTO tallies (name, value) VALUES ('readiness_checks', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1`,
+    args: {},
+  };
+}
+
+/** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */
+export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer: Promise<Readiness> | undefined;
+  const ask = (): Promise<Readiness> =>
+    db.write(countReadinessCheck()).then(
+      () => ({ ok: true, database: 'writable' }) as const,
+      (error) => {
+        log({ level: 'warn', event: 'not_ready', ...describeError(error) });
+        return { ok: false, database: 'unavailable' } as const;
+      },
+    );
+  return () => {
+    const now = clock.now();
+    if (!answer || now >= askedAt + READY_CACHE_MS) {
+      askedAt = now;
+      answer = ask();
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,120 @@
+import { fromHex } from '../base/bytes.ts';
+import { readForm, readQuantity } from '../chain/contract-call.ts';
+import { rpcErrorOf } from '../chain/rpc.ts';
+import type { Context } from '../context.ts';
+import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
+import { TOPICS } from '../indexer/logs.ts';
+import { registrationChallenge } from './challenge.ts';
+import type { Claim, Strength } from './store.ts';
+
+/** What the chain says of a claim now. `registered`: its transaction succeeded and the configured registry emitted `DIDRegistered` for its DID. */
+export type Judgement =
+  | { readonly outcome: 'unseen' }
+  | { readonly outcome: 'reverted' }
+  | { readonly outcome: 'other_did' }
+  | {
+      readonly outcome: 'registered';
+      readonly strength: Strength;
+      readonly controller: `0x${string}`;
+      readonly block: number;
+      readonly blockHash: string;
+    };
+
+type Chain = Pick<Context, 'config' | 'rpc'>;
+
+/** Reads the claim's receipt and judges it, its events and its proof. Throws 502 `rpc_error` when the chain cannot be read. */
+export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement> {
+  const receipt = await readReceipt(chain, claim.txHash);
+  if (!receipt) return { outcome: 'unseen' };
+  if (!receipt.succeeded) return { outcome: 'reverted' };
+  const logs = receipt.logs.filter((log) => log.address === chain.config.didRegistryAddress?.toLowerCase());
+  const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
+  if (!registered) return { outcome: 'other_did' };
+  const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
+  const aliased = logs.some(
+    ({ topics }) =>
+      topics[0] === TOPICS.AliasRegistered && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
+  );
+  const strength: Strength = (await isProven(chain, claim, controller)) ? 2 : aliased ? 1 : 0;
+  return { outcome: 'registered', strength, controller, block: receipt.block, blockHash: receipt.blockHash };
+}
+
+/** What became of a transaction that is in a block; hex lower-cased. */
+export interface Receipt {
+  readonly succeeded: boolean;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
+}
+
+/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
+export async function readReceipt({ config, rpc }: Chain, txHash: string): Promise<Receipt | undefined> {
+  const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
+  const { blockHash, blockNumber, status, logs } = receipt ?? {};
+  if (!blockHash || !blockNumber) return undefined;
+  return readForm(() => ({
+    succeeded: status === '0x1',
+    block: Number(readQuantity(blockNumber)),
+    blockHash: blockHash.toLowerCase(),
+    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
+      address: address.toLowerCase(),
+      topics: topics.map((topic) => topic.toLowerCase()),
+    })),
+  }));
+}
+
+/** The newest block's number. Throws 502 `rpc_error`. */
+export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
+  return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
+}
+
+/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
+const GET_OWNER = '0x893d20e8';
+
+interface RawReceipt {
+  readonly status?: string;
+  readonly blockNumber?: string;
+  readonly blockHash?: string;
+  readonly logs?: readonly RawLog[];
+}
+
+interface RawLog {
+  readonly address?: string;
+  readonly topics?: readonly string[];
+}
+
+/** Whether the claim's proof was signed by the passkey that owns the registered controller. */
+async function isProven(chain: Chain, claim: Claim, controller: `0x${string}`): Promise<boolean> {
+  const registry = chain.config.didRegistryAddress;
+  if (claim.proof === null || !registry) return false;
+  const key = await readOwner(chain, controller);
+  if (!key) return false;
+  const agreement = {
+    chainId: chain.config.chainId,
+    registry,
+    didHash: claim.didHash as `0x${string}`,
+    smartAccount: controller,
+    credentialId: claim.credentialId,
+  };
+  const assertion = JSON.parse(claim.proof) as Assertion;
+  // Only a handle's hash is meant for the chain; the proof of an email address or a phone number may name none.
+  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [NO_ALIAS, claim.aliasHash];
+  for (const aliasHash of aliases) {
+    const challenge = registrationChallenge({ ...agreement, aliasHash: aliasHash as `0x${string}` });
+    if (await verifyAssertion(assertion, challenge, key)) return true;
+  }
+  return false;
+}
+
+const NO_ALIAS = `0x${'0'.repeat(64)}`;
+
+/** The P-256 key of an account; undefined when it reverts, or answers no key: there is no such account. */
+async function readOwner({ config, rpc }: Chain, account: string): Promise<P256PublicKey | undefined> {
+  const call = rpc.call(config.chainId, 'eth_call', [{ to: account, data: GET_OWNER }, 'latest']);
+  const result = await call.catch((failure) => {
+    if (rpcErrorOf(failure)) return undefined;
+    throw failure;
+  });
+  const bytes = typeof result === 'string' ? fromHex(result.slice(2)) : undefined;
+  return bytes?.length === 64 ? { x: bytes.slice(0, 32), y: bytes.slice(32) } : undefined;
+}

@@ -1,0 +1,235 @@
+import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import type { Fence } from '../db/row-lock.ts';
+import { fenceHeld } from '../db/row-lock.ts';
+import { registrationRows, sessionRows } from '../events/row-store.ts';
+import { type EventRows, insertEvents, maskedIdentifier } from '../events/store.ts';
+import { clearedAt } from '../limits/clear-store.ts';
+import { EARLIEST_LAPSE, SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
+import { type Claim, CONTENDS, type Strength } from './store.ts';
+
+/** A claim about to be recorded, with all that the one write judges. */
+export interface NewClaim extends Claim {
+  readonly strength: Strength;
+  /** The attestation that gives the right; null for a handle. */
+  readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
+  readonly app: string;
+  readonly ip: string;
+  readonly perIp: number;
+  readonly sessionExpiresAt: number;
+  /** What the vault registers on-chain itself, and how often it does in a day; null when the client has done it. */
+  readonly relay: {
+    readonly chainId: number;
+    readonly registry: string;
+    readonly controller: string;
+    readonly dailyMax: number;
+  } | null;
+  readonly now: number;
+}
+
+/**
+ * One batch that records the claim or changes nothing. The first statement admits it, on the lock row under the holder's own fence, and its
+ * `rowsAffected` is the verdict; the others act only on that admission: weaker claims fail and their sessions lapse, the claim is written,
+ * its attestation spent, its session opened or taken over, and linked, its relay queued. The last tells what refused.
+ */
+export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
+  const held = fenceHeld(fence, claim.now);
+  const args = { ...claimArgs(claim), ...held.args };
+  const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
+  const tell = (parts: readonly EventRows[]) => {
+    const { sql } = insertEvents(parts, {});
+    return insertEvents(parts, pick(args, sql));
+  };
+  const change = (sql: string) => ({ sql, args: pick(args, sql) });
+  return [
+    change(
+      `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}${claim.relay ? ` AND ${RELAY_ADMISSION}` : ''}`,
+    ),
+    change(`UPDATE sessions SET linked = 0, expires_at = :now
+      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker}) AND NOT ${SESSION_IS_ON_CHAIN}`),
+    tell([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
+    change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
+    change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
+        smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
+      SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
+        :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
+    change(`INSERT INTO attestation_uses (signature, expires_at)
+      SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`),
+    tell([...NEW_REGISTRATION, ...NEW_SESSION]),
+    change(`INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
+      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
+        app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
+        ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
+        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`),
+    ...(claim.relay ? [change(INSERT_RELAY)] : []),
+    selectClaimRefusal(claim),
+  ];
+}
+
+/** What would refuse the claim now. */
+export function selectClaimRefusal(claim: NewClaim): Statement {
+  const sql = claim.relay ? `${SELECT_REFUSAL}, ${RELAY_REFUSAL}` : SELECT_REFUSAL;
+  return { sql, args: pick(claimArgs(claim), sql) };
+}
+
+/** What refuses a claim, as `selectClaimRefusal` tells it. */
+export interface Refusal {
+  readonly attestationUsed: boolean;
+  readonly credentialTaken: boolean;
+  readonly identifierTaken: boolean;
+  readonly didTaken: boolean;
+  readonly ipFull: boolean;
+  readonly earliestLapse: number | null;
+  readonly relayFull: boolean;
+  /** When the relay that has to leave the day's window was asked for; null when none is in it. */
+  readonly relaySlotSince: number | null;
+}
+
+/** The refusal's row, read. */
+export function toRefusal(row: Row): Refusal {
+  return {
+    attestationUsed: row['attestation_used'] === 1,
+    credentialTaken: row['credential_taken'] === 1 || row['controller_busy'] === 1,
+    identifierTaken: row['identifier_taken'] === 1,
+    didTaken: row['did_taken'] === 1,
+    ipFull: row['ip_full'] === 1 || row['relay_ip_full'] === 1,
+    earliestLapse: row['earliest_lapse'] === null ? null : Number(row['earliest_lapse']),
+    relayFull: row['relay_full'] === 1,
+    relaySlotSince: row['relay_slot_since'] == null ? null : Number(row['relay_slot_since']),
+  };
+}
+
+/** Forgets attestations that have expired: their time already refuses them. */
+export function sweepAttestationUses(now: number): Statement {
+  return {
+    sql: `DELETE FROM attestation_uses WHERE signature IN
+      (SELECT signature FROM attestation_uses WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
+}
+
+/** True of a session row that is live under the claim's own DID: it keeps its IP slot and its age. */
+const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
+
+/** A live session of this handle under another DID, unless it stands only on a claim that this one displaces: the chain's own word is none. */
+const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did AND ${SESSION_IS_LIVE}
+  AND (${SESSION_IS_ON_CHAIN}
+    OR NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND strength < :strength)))`;
+
+const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
+
+/** The identifier's own session, if it has another DID, is taken over and no new one. */
+const IP_HAS_ROOM = fewerThan(
+  ':per_ip',
+  `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
+);
+
+const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
+
+/** A handle has no attestation, so its session and the IP limit decide. */
+const ADMISSION = `NOT EXISTS (SELECT 1 FROM registrations WHERE ${CONTENDS} AND strength >= :strength)
+  AND NOT ${ATTESTATION_USED}
+  AND (:channel <> 'handle' OR (NOT ${HELD_BY_ANOTHER} AND (${HAS_SESSION} OR ${IP_HAS_ROOM})))`;
+
+const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
+
+const IS_NEW = `identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
+
+/** Read from the row just written. */
+const NEW_REGISTRATION: readonly EventRows[] = [
+  registrationRows('registration.submitted', `FROM registrations WHERE ${IS_NEW}`),
+  registrationRows('registration.proven', `FROM registrations WHERE ${IS_NEW} AND :strength > 0`),
+];
+
+const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
+
+/** Told before the session's row is written, which then says nothing of the one it replaces. */
+const NEW_SESSION: readonly EventRows[] = [
+  sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE}`),
+  {
+    type: 'session.taken_over',
+    app: ':app',
+    data: {
+      identifier: maskedIdentifier('identifier'),
+      channel: ':channel',
+      did: ':did',
+      previous_did: 'did',
+    },
+    from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE}`,
+  },
+  claimed('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
+  claimed('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
+];
+
+/** Told of the session that the claim opens or links. */
+function claimed(type: 'session.created' | 'session.linked', when: string): EventRows {
+  return sessionRows(type, `FROM registrations WHERE ${IS_NEW} AND ${when}`);
+}
+
+const SELECT_REFUSAL = `SELECT
+  ${ATTESTATION_USED} AS attestation_used,
+  EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed' AND strength >= :strength) AS credential_taken,
+  EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed' AND strength >= :strength)
+    OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
+  EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
+  :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
+  ${EARLIEST_LAPSE} AS earliest_lapse`;
+
+/** One that failed before it had a nonce has cost nothing. */
+const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND NOT (status = 'failed' AND nonce IS NULL)`;
+
+const RELAY_DAY_IS_FULL = `NOT ${fewerThan(':relay_daily_max', COUNTED_RELAYS)}`;
+
+/** Of two registrations for one account only the first would succeed, which no simulation tells before it is mined. */
+const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
+  WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
+
+/** A relay costs the operator ether, so it spends the IP's slot whatever proves the identifier. */
+const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
+  AND NOT (${RELAY_DAY_IS_FULL})`;
+
+const INSERT_RELAY = `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
+  SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :did_hash, :now, :now FROM registrations
+  WHERE identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
+
+const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
+  NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
+  ${RELAY_DAY_IS_FULL} AS relay_full,
+  (SELECT created_at ${COUNTED_RELAYS} ORDER BY created_at DESC LIMIT 1 OFFSET max(:relay_daily_max - 1, 0)) AS relay_slot_since`;
+
+function claimArgs(claim: NewClaim): Record<string, Value> {
+  return {
+    identifier: claim.identifier,
+    app: claim.app,
+    channel: claim.channel,
+    did: claim.did,
+    did_hash: claim.didHash,
+    alias_hash: claim.aliasHash,
+    credential_id: claim.credentialId,
+    tx_hash: claim.txHash,
+    block_number: claim.blockNumber,
+    smart_account: claim.smartAccount,
+    proof: claim.proof,
+    strength: claim.strength,
+    signature: claim.attestation?.signature ?? null,
+    attestation_expires_at: claim.attestation?.expiresAt ?? null,
+    ip: claim.ip,
+    per_ip: claim.perIp,
+    session_expires_at: claim.sessionExpiresAt,
+    // The relay watches its own registrations.
+    next_check_at: claim.relay ? null : claim.now,
+    relay_chain_id: claim.relay?.chainId ?? null,
+    relay_registry: claim.relay?.registry ?? null,
+    relay_controller: claim.relay?.controller ?? null,
+    relay_daily_max: claim.relay?.dailyMax ?? null,
+    day_ago: claim.now - DAY_MS,
+    now: claim.now,
+  };
+}
+
+/** Only the arguments a statement names: engines refuse a parameter that is not in the text. */
+function pick(args: Readonly<Record<string, Value>>, sql: string): Record<string, Value> {
+  const names = new Set(Array.from(sql.matchAll(/:([a-z_]+)/g), ([, name]) => name));
+  return Object.fromEntries(Object.entries(args).filter(([name]) => names.has(name)));
+}

@@ -1,0 +1,63 @@
+import { isoTime } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import type { Context } from '../context.ts';
+import { aliasHash } from '../identity/alias.ts';
+import type { Identifier } from '../identity/identifier.ts';
+import { isReserved } from '../identity/reserved-handles.ts';
+import { selectLinked } from '../sessions/store.ts';
+import { type RegistrationStatus, selectByCredential } from './store.ts';
+
+type Services = Pick<Context, 'config' | 'db'>;
+
+/** Whether an identifier may still be registered, and why not. */
+export interface Availability {
+  readonly available: boolean;
+  readonly reason?: 'identifier_reserved' | 'identifier_taken';
+}
+
+/** Reserved identifiers and those already linked to a DID are not available; an unlinked session does not count. */
+export async function checkAvailability({ config, db }: Services, identifier: Identifier): Promise<Availability> {
+  if (isReserved(identifier, config)) return { available: false, reason: 'identifier_reserved' };
+  const [row] = await db.read(selectLinked(identifier.key));
+  return row?.['linked'] === 1 ? { available: false, reason: 'identifier_taken' } : { available: true };
+}
+
+/** The alias' availability with its canonical hash. */
+export async function checkAlias(
+  vault: Services,
+  alias: Identifier,
+): Promise<Availability & { alias: string; aliasHash: string }> {
+  const { available, ...reason } = await checkAvailability(vault, alias);
+  return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
+}
+
+/** What the vault tells of a credential: never the identifier. */
+export interface DidRecord {
+  readonly credentialId: string;
+  readonly did: string;
+  readonly channel: string;
+  readonly status: RegistrationStatus;
+  readonly proven: boolean;
+  /** Null while a relayed registration waits for its turn. */
+  readonly txHash: string | null;
+  readonly blockNumber: number | null;
+  readonly smartAccount: string | null;
+  readonly registeredAt: string;
+}
+
+/** The live registration of a credential. Throws 404 `not_found`, the same for unknown and failed ones. */
+export async function findDid({ db }: Services, credentialId: string): Promise<DidRecord> {
+  const [row] = await db.read(selectByCredential(credentialId));
+  if (!row) throw new VaultError('not_found');
+  return {
+    credentialId,
+    did: row['did'] as string,
+    channel: row['channel'] as string,
+    status: row['status'] as RegistrationStatus,
+    proven: Number(row['strength']) > 0,
+    txHash: (row['tx_hash'] as string) || null,
+    blockNumber: row['block_number'] as number | null,
+    smartAccount: row['smart_account'] as string | null,
+    registeredAt: isoTime(Number(row['registered_at'])),
+  };
+}

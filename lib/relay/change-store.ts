@@ -1,0 +1,211 @@
+import type { Statement } from '../db/database.ts';
+import { registrationRows, tellFailed } from '../events/row-store.ts';
+import { insertEvents } from '../events/store.ts';
+import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
+import type { Signer } from './signer-store.ts';
+import type { Attempt, RelayRow } from './store.ts';
+
+/**
+ * Gives a queued relay the signer's next nonce and stores its signed bytes, or changes nothing: the nonce went to another meanwhile, or the relay
+ * was withdrawn. `rowsAffected` of the first is the verdict. Broadcast only afterwards: whatever dies then, the same bytes go out again.
+ */
+export function signRelay(
+  relay: RelayRow,
+  signer: Signer,
+  nonce: number,
+  attempt: Attempt,
+  head: number,
+): readonly Statement[] {
+  const of = { chain_id: signer.chainId, signer: signer.address, nonce };
+  return [
+    {
+      sql: `UPDATE relays SET status = 'signed', signer = :signer, nonce = :nonce, waiting_since = :head
+        WHERE id = :id AND status = 'queued'
+          AND EXISTS (SELECT 1 FROM signers WHERE chain_id = :chain_id AND address = :signer AND next_nonce = :nonce)`,
+      args: { ...of, id: relay.id, head },
+    },
+    {
+      sql: `UPDATE signers SET next_nonce = :nonce + 1 WHERE chain_id = :chain_id AND address = :signer AND changes() = 1`,
+      args: of,
+    },
+    ...insertAttempt(relay, attempt),
+  ];
+}
+
+/** Stores another version of a signed relay's transaction, for the same nonce; `rowsAffected` of the first is the verdict. */
+export function replaceAttempt(relay: RelayRow, attempt: Attempt, head: number): readonly Statement[] {
+  return [
+    {
+      sql: `UPDATE relays SET waiting_since = :head WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
+      args: { id: relay.id, nonce: relay.nonce, head },
+    },
+    ...insertAttempt(relay, attempt),
+  ];
+}
+
+/** Where a relay's transaction is in the chain; `nextCheckAt` null ends the watch. */
+export interface Place {
+  readonly txHash: string;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly nextCheckAt: number | null;
+}
+
+/** Notes that the transaction is in a block, which confirms the registration; the last statement's `rowsAffected` tells whether that is news. */
+export function mineRelay(
+  relay: RelayRow,
+  { txHash, block, blockHash, nextCheckAt }: Place,
+  now: number,
+): readonly Statement[] {
+  return [
+    tellConfirmed(relay, now, txHash),
+    {
+      sql: `UPDATE relays SET status = CASE WHEN :next IS NULL THEN 'confirmed' ELSE 'mined' END, next_check_at = :next,
+          checks = checks + 1 WHERE id = :id AND status IN ('signed', 'mined')`,
+      args: { id: relay.id, next: nextCheckAt },
+    },
+    {
+      sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block, mined_block = :block, mined_hash = :hash
+        WHERE id = :registration_id AND status <> 'failed' AND mined_hash IS NOT :hash`,
+      args: { registration_id: relay.registrationId, tx_hash: txHash, block, hash: blockHash },
+    },
+  ];
+}
+
+/** Ends a relay whose DID the registry has with the right controller, though none of its own transactions is known to have done it. */
+export function confirmRelay(relay: RelayRow, now: number): readonly Statement[] {
+  return [
+    tellConfirmed(relay, now, relay.txHash),
+    {
+      sql: `UPDATE relays SET status = 'confirmed', next_check_at = NULL WHERE id = :id AND next_check_at IS NOT NULL`,
+      args: { id: relay.id },
+    },
+    {
+      sql: `UPDATE registrations SET status = 'confirmed' WHERE id = :registration_id AND status <> 'failed'`,
+      args: { registration_id: relay.registrationId },
+    },
+  ];
+}
+
+/** Takes back that it was mined: a re-org took its block. */
+export function reopenRelay(relay: RelayRow, head: number, now: number): readonly Statement[] {
+  return [
+    {
+      sql: `UPDATE relays SET status = 'signed', next_check_at = :now, checks = 0, waiting_since = :head
+        WHERE id = :id AND status = 'mined'`,
+      args: { id: relay.id, head, now },
+    },
+    {
+      sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL
+        WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
+      args: { registration_id: relay.registrationId },
+    },
+    insertEvents(
+      [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
+      { registration_id: relay.registrationId, now },
+    ),
+  ];
+}
+
+/** Makes due what the chain no longer has, by the signer's nonce there. */
+export function recallRelays({ chainId, address }: Signer, chainNonce: number, now: number): Statement {
+  return {
+    sql: `UPDATE relays SET next_check_at = :now
+      WHERE chain_id = :chain_id AND signer = :signer AND nonce >= :nonce AND next_check_at > :now`,
+    args: { chain_id: chainId, signer: address, nonce: chainNonce, now },
+  };
+}
+
+/** Queues a relay again whose nonce another transaction spent for good. */
+export function requeueRelay(relay: RelayRow): Statement {
+  return {
+    sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
+      WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
+    args: { id: relay.id, nonce: relay.nonce },
+  };
+}
+
+/** Fails a relay and its registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
+export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
+  return [
+    tellFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
+      registration_id: relay.registrationId,
+      reason,
+      now,
+    }),
+    {
+      sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE (identifier, did) IN
+        (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')
+        AND NOT ${SESSION_IS_ON_CHAIN}`,
+      args: { registration_id: relay.registrationId, now },
+    },
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL, mined_block = NULL, mined_hash = NULL
+        WHERE id = :registration_id AND status <> 'failed'`,
+      args: { registration_id: relay.registrationId, reason },
+    },
+    {
+      sql: `UPDATE relays SET status = 'failed', failure = :reason, next_check_at = NULL
+        WHERE id = :id AND next_check_at IS NOT NULL`,
+      args: { id: relay.id, reason },
+    },
+  ];
+}
+
+/**
+ * Takes back a relay that nothing was signed for, as if it had not been asked for: its attestation can be used again. `rowsAffected` of the
+ * first is the verdict; it has none once the relay has a nonce.
+ */
+export function withdrawRelay(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
+  const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
+  const { id, registrationId } = relay;
+  return [
+    {
+      sql: `UPDATE relays SET status = 'failed', failure = 'withdrawn', next_check_at = NULL WHERE id = :id AND status = 'queued'`,
+      args: { id },
+    },
+    {
+      sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1`,
+      args: { signature: attestation },
+    },
+    {
+      sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE ${isWithdrawn} AND (identifier, did) IN
+        (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')
+        AND NOT ${SESSION_IS_ON_CHAIN}`,
+      args: { id, registration_id: registrationId, now },
+    },
+    tellFailed(
+      `FROM registrations WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
+      `'withdrawn'`,
+      { id, registration_id: registrationId, now },
+    ),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn'
+        WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
+      args: { id, registration_id: registrationId },
+    },
+  ];
+}
+
+/** Told when it is news; the transaction is the one that was mined. */
+function tellConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
+  const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
+  const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
+  return insertEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
+}
+
+/** The attempt, and the transaction that is now expected; both only if the statement before changed its row. */
+function insertAttempt(relay: RelayRow, attempt: Attempt): readonly Statement[] {
+  const { hash, raw, gas, maxFee, tip, kind } = attempt;
+  return [
+    {
+      sql: `INSERT INTO relay_attempts (relay_id, hash, raw, gas, max_fee, tip, kind)
+        SELECT :relay_id, :hash, :raw, :gas, :max_fee, :tip, :kind WHERE changes() = 1`,
+      args: { relay_id: relay.id, hash, raw, gas, max_fee: maxFee, tip, kind },
+    },
+    {
+      sql: `UPDATE registrations SET tx_hash = :hash WHERE id = :registration_id AND changes() = 1`,
+      args: { registration_id: relay.registrationId, hash },
+    },
+  ];
+}

@@ -1,0 +1,88 @@
+import { VaultError } from '../base/error.ts';
+import { offer } from '../chain/fees.ts';
+import { type RegistryRefusal, type Simulation, simulate } from '../chain/registry.ts';
+import type { Standing } from '../chain/signer-state.ts';
+import { RELAY_IN_FLIGHT_MAX } from '../constants.ts';
+import { signRelay } from './change-store.ts';
+import type { Attempt, RelayRow } from './store.ts';
+import { broadcast, callAttempt, judge, type Relayer, tell } from './transactions.ts';
+
+/** A queued relay with what its registration would come to; undefined when the node could not tell. */
+export interface Simulated {
+  readonly relay: RelayRow;
+  readonly simulation: Simulation | undefined;
+}
+
+/** Why nothing more is signed for now. */
+export type Obstacle = 'unfunded' | 'fees_above_cap' | 'not_registrar';
+
+/** Tries every queued relay without sending it, so that none burns a nonce that would revert. */
+export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Promise<readonly Simulated[]> {
+  const from = relayer.signer.address;
+  return Promise.all(
+    queued.map(async (relay) => ({
+      relay,
+      simulation: await simulate(relayer, from, relay).catch(untold),
+    })),
+  );
+}
+
+function untold(failure: unknown): undefined {
+  if (!(failure instanceof VaultError)) throw failure;
+}
+
+/**
+ * Signs and sends the relays that would succeed, `RELAY_IN_FLIGHT_MAX` under way at most; what the registry refuses ends here. Returns whether
+ * anything changed, or what is in the way.
+ */
+export async function signQueued(
+  relayer: Relayer,
+  standing: Standing,
+  simulated: readonly Simulated[],
+  { nextNonce, inFlight }: { readonly nextNonce: number; readonly inFlight: number },
+): Promise<boolean | Obstacle> {
+  const refused: { relay: RelayRow; refusal: RegistryRefusal }[] = [];
+  const ready: { relay: RelayRow; gas: bigint }[] = [];
+  for (const { relay, simulation } of simulated) {
+    if (simulation && 'refusal' in simulation) refused.push({ relay, refusal: simulation.refusal });
+    else if (simulation) ready.push({ relay, gas: withReserve(simulation.gas) });
+  }
+  // Without the role every registration is refused, and none for a reason of its own.
+  if (refused.some(({ refusal }) => refusal === 'not_registrar')) return 'not_registrar';
+  await Promise.all(refused.map(({ relay, refusal }) => judge(relayer, relay, refusal)));
+  if (ready.length === 0) return refused.length > 0;
+  if (standing.balance < relayer.config.relayMinBalance) return 'unfunded';
+  const fees = offer(standing.market, relayer.config.relayMaxFeeGwei);
+  if (!fees) return 'fees_above_cap';
+  const room = Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight);
+  const made = ready.slice(0, room).map(({ relay, gas }, i) => {
+    const nonce = nextNonce + i;
+    return { relay, nonce, attempt: callAttempt(relayer, relay, nonce, gas, fees) };
+  });
+  const sent = await storeAndSend(relayer, standing.head, made);
+  return sent > 0 || refused.length > 0;
+}
+
+interface Made {
+  readonly relay: RelayRow;
+  readonly nonce: number;
+  readonly attempt: Attempt;
+}
+
+/** Stores nonces and bytes in one write, and only then sends what was stored; returns how many. */
+async function storeAndSend(relayer: Relayer, head: number, made: readonly Made[]): Promise<number> {
+  if (made.length === 0) return 0;
+  const writes = made.map(({ relay, nonce, attempt }) => signRelay(relay, relayer.signer, nonce, attempt, head));
+  const results = await relayer.db.write(...writes.flat());
+  const isStored = (i: number) => results[writes.slice(0, i).flat().length]?.rowsAffected === 1;
+  const stored = made.filter((_, i) => isStored(i));
+  // Started together and in the order of their nonces, so that they travel as one batch.
+  await Promise.all(stored.map(({ attempt }) => broadcast(relayer, attempt)));
+  for (const { relay, attempt } of stored) tell(relayer, relay, 'signed', { tx: attempt.hash });
+  return stored.length;
+}
+
+/** A quarter more than the newest state needs: the state may be another when the transaction is mined. */
+function withReserve(gas: bigint): bigint {
+  return (gas * 5n) / 4n;
+}

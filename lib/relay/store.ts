@@ -1,0 +1,145 @@
+import type { Row, Statement } from '../db/database.ts';
+import type { Claim } from '../registration/store.ts';
+import type { Signer } from './signer-store.ts';
+
+/**
+ * `queued` until nonce and signed bytes are stored, `signed` until a block holds them, `mined` until that block is deep, then `confirmed`.
+ * What the registry refuses is `failed`; a re-org makes a mined one signed again.
+ */
+export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
+
+/** A registration that the vault makes on-chain for someone else; hashes and addresses are 0x-hex, lower-case. */
+export interface RelayRow {
+  readonly id: number;
+  readonly registrationId: number;
+  readonly registry: string;
+  readonly controller: string;
+  readonly didHash: string;
+  readonly status: RelayStatus;
+  readonly failure: string | null;
+  /** Who signed it, under which nonce, and the newest block when it last got new bytes; null while it is queued. */
+  readonly signer: string | null;
+  readonly nonce: number | null;
+  readonly waitingSince: number | null;
+  readonly createdAt: number;
+  readonly checks: number;
+  /** The transaction that is expected, or was mined; empty while it is queued. */
+  readonly txHash: string;
+  /** The block that holds it, null until one does. */
+  readonly minedHash: string | null;
+}
+
+/** One version of a relay's transaction; at most one of a nonce is ever mined. */
+export interface Attempt {
+  readonly hash: string;
+  readonly raw: string;
+  readonly gas: bigint;
+  readonly maxFee: bigint;
+  readonly tip: bigint;
+  /** A call, or nothing at all, sent only to free the nonce. */
+  readonly kind: 'call' | 'noop';
+}
+
+/** Whether any relay of the chain is due for a look: what an idle vault asks. */
+export function selectAnyRelayDue(chainId: number, now: number): Statement {
+  return {
+    sql: `SELECT 1 FROM relays WHERE chain_id = :chain_id AND next_check_at <= :now LIMIT 1`,
+    args: { chain_id: chainId, now },
+  };
+}
+
+/** The relays with a nonce that are due: signed ones first, then mined ones, each by nonce. */
+export function selectSent(chainId: number, now: number, limit: number): Statement {
+  return {
+    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now AND relays.nonce IS NOT NULL
+      ORDER BY relays.status DESC, relays.nonce LIMIT :limit`,
+    args: { chain_id: chainId, now, limit },
+  };
+}
+
+/** The relays that wait for a nonce, the oldest first. */
+export function selectQueued(chainId: number, now: number, limit: number): Statement {
+  return {
+    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now AND relays.nonce IS NULL
+      ORDER BY relays.id LIMIT :limit`,
+    args: { chain_id: chainId, now, limit },
+  };
+}
+
+/** One relay, by its id. */
+export function selectRelay(id: number): Statement {
+  return { sql: `${SELECT_RELAYS} WHERE relays.id = :id`, args: { id } };
+}
+
+/** The live relay of the same identifier, DID, credential and account, one row or none: what a retry asks for. */
+export function selectRelayOf({ identifier, did, credentialId, smartAccount }: Claim): Statement {
+  return {
+    sql: `${SELECT_RELAYS} WHERE registrations.identifier = :identifier AND registrations.did = :did
+      AND registrations.credential_id = :credential_id AND registrations.status <> 'failed' AND relays.controller = :controller`,
+    args: { identifier, did, credential_id: credentialId, controller: smartAccount },
+  };
+}
+
+/** How many relays wait or are under way, and since when the oldest of them; times in milliseconds. */
+export function selectBacklog(chainId: number): Statement {
+  return {
+    sql: `SELECT status, count(*) AS relays, min(created_at) AS since FROM relays
+      WHERE chain_id = :chain_id AND next_check_at IS NOT NULL GROUP BY status`,
+    args: { chain_id: chainId },
+  };
+}
+
+/** The attempts of the relays, in the order they were made. */
+export function selectAttempts(relays: readonly Pick<RelayRow, 'id'>[]): Statement {
+  return {
+    sql: `SELECT * FROM relay_attempts WHERE relay_id IN (SELECT value FROM json_each(:ids)) ORDER BY seq`,
+    args: { ids: JSON.stringify(relays.map(({ id }) => id)) },
+  };
+}
+
+/** The attempts that were made under a nonce, whatever became of their relays. */
+export function selectAttemptsAt({ chainId, address }: Signer, nonce: number): Statement {
+  return {
+    sql: `SELECT * FROM relay_attempts WHERE relay_id IN
+      (SELECT id FROM relays WHERE chain_id = :chain_id AND signer = :signer AND nonce = :nonce) ORDER BY seq`,
+    args: { chain_id: chainId, signer: address, nonce },
+  };
+}
+
+/** A row of `relays` with its registration's, read. */
+export function toRelay(row: Row): RelayRow {
+  const text = (name: string) => (row[name] === null ? null : String(row[name]));
+  const number = (name: string) => (row[name] === null ? null : Number(row[name]));
+  return {
+    id: Number(row['id']),
+    registrationId: Number(row['registration_id']),
+    registry: String(row['registry']),
+    controller: String(row['controller']),
+    didHash: String(row['did_hash']),
+    status: row['status'] as RelayStatus,
+    failure: text('failure'),
+    signer: text('signer'),
+    nonce: number('nonce'),
+    waitingSince: number('waiting_since'),
+    createdAt: Number(row['created_at']),
+    checks: Number(row['checks']),
+    txHash: String(row['tx_hash']),
+    minedHash: text('mined_hash'),
+  };
+}
+
+/** A row of `relay_attempts`, read, with the relay it belongs to. */
+export function toAttempt(row: Row): Attempt & { readonly relayId: number } {
+  return {
+    relayId: Number(row['relay_id']),
+    hash: String(row['hash']),
+    raw: String(row['raw']),
+    gas: BigInt(Number(row['gas'])),
+    maxFee: BigInt(Number(row['max_fee'])),
+    tip: BigInt(Number(row['tip'])),
+    kind: row['kind'] as Attempt['kind'],
+  };
+}
+
+const SELECT_RELAYS = `SELECT relays.*, registrations.tx_hash, registrations.mined_hash
+  FROM relays JOIN registrations ON registrations.id = relays.registration_id`;

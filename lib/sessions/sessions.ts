@@ -1,0 +1,65 @@
+import { VaultError } from '../base/error.ts';
+import { SESSIONS_COUNTED_MAX } from '../constants.ts';
+import type { Context } from '../context.ts';
+import type { Statement } from '../db/database.ts';
+import { aliasHash } from '../identity/alias.ts';
+import { didHash } from '../identity/did.ts';
+import type { Identifier } from '../identity/identifier.ts';
+import { isReserved } from '../identity/reserved-handles.ts';
+import { ipLimitReached } from '../limits/limits.ts';
+import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
+
+type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics' | 'app'>;
+
+/**
+ * Opens a registration session: reserved, duplicate and per-IP limit are judged in this order, the last two by the statement that writes.
+ * `also` follows it in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`, 429 `ip_limit_reached`.
+ */
+export async function openSession(
+  vault: Services,
+  { identifier, did, ip }: { identifier: Identifier; did: string; ip: string },
+  also: readonly Statement[] = [],
+): Promise<void> {
+  const { config, clock, db } = vault;
+  const sessions = vault.metrics.counter('vault_sessions_total', 'Sessions asked for by outcome.');
+  if (isReserved(identifier, config)) {
+    sessions.add({ outcome: 'identifier_reserved' });
+    throw new VaultError('identifier_reserved');
+  }
+  const now = clock.now();
+  const session = {
+    identifier: identifier.key,
+    app: vault.app,
+    did,
+    aliasHash: aliasHash(identifier.value),
+    didHash: didHash(did),
+    ip,
+    now,
+    expiresAt: now + config.sessionTtlSeconds * 1000,
+    perIp: config.maxRegistrationsPerIp,
+  };
+  const results = await db.write(
+    tellReplaced(session),
+    insertSession(session),
+    tellOpened(session),
+    ...also,
+    selectRefusal(session),
+  );
+  const isOpened = results[1]?.rowsAffected === 1;
+  const row = results.at(-1)?.rows[0];
+  const isTaken = row?.['taken'] === 1;
+  sessions.add({ outcome: isOpened ? 'opened' : isTaken ? 'identifier_taken' : 'ip_limit_reached' });
+  if (isOpened) return;
+  if (isTaken) throw new VaultError('identifier_taken');
+  throw ipLimitReached(vault, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
+}
+
+/** Live sessions of the client, counted up to its limit or `SESSIONS_COUNTED_MAX` where that is more, and of everyone. */
+export async function countSessions(
+  { db, clock, config }: Pick<Context, 'db' | 'clock' | 'config'>,
+  ip: string,
+): Promise<{ byIp: number; total: number }> {
+  const most = Math.max(config.maxRegistrationsPerIp, SESSIONS_COUNTED_MAX);
+  const [row] = await db.read(selectSessionCounts(ip, clock.now(), most));
+  return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
+}

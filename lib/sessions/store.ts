@@ -1,0 +1,155 @@
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { type Condition, fewerThan, type Statement } from '../db/database.ts';
+import { sessionRows, tellSessions } from '../events/row-store.ts';
+import { insertEvents } from '../events/store.ts';
+import { clearedAt } from '../limits/clear-store.ts';
+
+/** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
+export interface NewSession {
+  readonly identifier: string;
+  readonly app: string;
+  readonly did: string;
+  readonly aliasHash: string;
+  readonly didHash: string;
+  readonly ip: string;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly perIp: number;
+}
+
+/** SQL that is true of a session row that counts: linked for good, or not lapsed yet. Needs `:now`. */
+export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
+
+/** SQL that is true of a session row that takes a slot of its IP: a live one that the operator has not cleared. Needs `:now` and `:ip`. */
+export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('registrations-per-ip', ':ip')}`;
+
+/** SQL of the earliest lapse among an IP's sessions that count, null when none of them lapses. Needs `:now` and `:ip`. */
+export const EARLIEST_LAPSE = `(SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now
+  AND created_at > ${clearedAt('registrations-per-ip', ':ip')} ORDER BY expires_at LIMIT 1)`;
+
+/** SQL that is true of a session row whose alias the registry leads to its DID, as far as the follower has read. */
+export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
+  WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
+
+/** True where a session may be opened. */
+const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
+  AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
+  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}`)}`;
+
+/** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
+export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
+  return insertEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
+}
+
+const REPLACED = [sessionRows('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`)];
+
+/** Tells of the session that `insertSession`, just before in the batch, opened, if it did. */
+export function tellOpened({ identifier, now }: NewSession): Statement {
+  return insertEvents(OPENED, { identifier, now });
+}
+
+const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
+const OPENED = [
+  sessionRows('session.created', OPENED_ROW),
+  sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`),
+];
+
+/** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. It is linked at once when the chain has its alias already. */
+export function insertSession(session: NewSession): Statement {
+  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
+  return {
+    sql: INSERT_SESSION,
+    args: {
+      identifier,
+      app,
+      did,
+      alias_hash: aliasHash,
+      did_hash: didHash,
+      ip,
+      now,
+      expires_at: expiresAt,
+      per_ip: perIp,
+    },
+  };
+}
+
+// Put together once: the engine finds a statement by its text, which costs more the newer the text is.
+const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+  SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
+    WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
+  WHERE ${ADMITS}
+  ON CONFLICT (identifier) DO UPDATE SET
+    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
+    created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`;
+
+/** Links the live sessions whose alias was registered for their DID in block `from` or later. */
+export function linkSessions(from: number, now: number, { sql, args }: Condition): readonly Statement[] {
+  const linked = `linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`;
+  const named = { from, now, ...args };
+  return [
+    tellSessions('session.linked', `FROM sessions WHERE ${linked}`, named),
+    { sql: `UPDATE sessions SET linked = 1 WHERE ${linked}`, args: named },
+  ];
+}
+
+/** Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt` unless they are linked again. */
+export function unlinkSessions(
+  { from, lapseAt, now }: { readonly from: number; readonly lapseAt: number; readonly now: number },
+  { sql, args }: Condition,
+): readonly Statement[] {
+  const unlinked = `linked = 1 AND ${ALIAS_SINCE}
+    AND NOT EXISTS (SELECT 1 FROM registrations
+      WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
+    AND ${sql}`;
+  return [
+    tellSessions('session.unlinked', `FROM sessions WHERE ${unlinked}`, { from, now, ...args }),
+    {
+      sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE ${unlinked}`,
+      args: { from, lapse_at: lapseAt, ...args },
+    },
+  ];
+}
+
+const ALIAS_SINCE = `(alias_hash, did_hash) IN
+  (SELECT subject, object FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
+
+/** Why `insertSession` refused: `taken` 1 when the identifier is held, and the earliest lapse among the IP's sessions, null when all are linked. */
+export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
+  return { sql: SELECT_REFUSAL, args: { identifier, ip, now } };
+}
+
+const SELECT_REFUSAL = `SELECT
+  EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
+    OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
+  ${EARLIEST_LAPSE} AS earliest_lapse`;
+
+/** Whether the identifier is linked to a DID, by a session or by a registration. */
+export function selectLinked(identifier: string): Statement {
+  return {
+    sql: `SELECT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND linked = 1)
+      OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS linked`,
+    args: { identifier },
+  };
+}
+
+/** Live sessions of one IP, counted up to `most`, and of all: as tallied, less the lapsed ones that the sweep has not removed yet. */
+export function selectSessionCounts(ip: string, now: number, most: number): Statement {
+  return {
+    sql: `SELECT
+      (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS} LIMIT :most)) AS by_ip,
+      (SELECT value FROM tallies WHERE name = 'sessions')
+        - (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at <= :now) AS total`,
+    args: { ip, now, most },
+  };
+}
+
+/** Removes sessions that lapsed without a DID. */
+export function sweepSessions(now: number): readonly Statement[] {
+  // Ordered, so that both statements mean the same rows.
+  const lapsed = `linked = 0 AND identifier IN (SELECT identifier FROM sessions
+    WHERE linked = 0 AND expires_at <= :now ORDER BY expires_at, identifier LIMIT ${SWEEP_ROWS_MAX})`;
+  return [
+    tellSessions('session.lapsed', `FROM sessions WHERE ${lapsed}`, { now }),
+    { sql: `DELETE FROM sessions WHERE ${lapsed}`, args: { now } },
+  ];
+}

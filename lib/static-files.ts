@@ -1,0 +1,52 @@
+import { toBase64url, toHex } from './base/bytes.ts';
+
+/** Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose path names the file. */
+export interface Assets {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** A file in memory: its bytes, their SHA-256 in hex, a strong entity tag, and the same bytes as gzip (RFC 1952). */
+export interface File {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly sha256: string;
+  readonly etag: string;
+  /** Compressed at the first call and kept; calls that come before it is done compress too. */
+  gzip(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Reads a file by its path such as `/enclave.wasm`; undefined where there is none. Throws what the assets throw. */
+export type Files = (path: string) => Promise<File | undefined>;
+
+/** Files never change while a vault runs, so each is read and hashed once. What is kept is the file and never a promise: on Workers one request cannot wait for another's. */
+export function createFiles(assets: Assets | undefined): Files {
+  const known = new Map<string, File>();
+  return async (path) => {
+    const file = known.get(path) ?? (await readFile(assets, path));
+    if (file) known.set(path, file);
+    return file;
+  };
+}
+
+async function readFile(assets: Assets | undefined, path: string): Promise<File | undefined> {
+  // The host is never looked up: an asset binding reads the path alone.
+  const response = await assets?.fetch(new Request(`https://assets.invalid${path}`));
+  if (!response?.ok) return undefined;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  // The host's own: the first answer of a fresh process would wait some milliseconds for one in JavaScript.
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  let compressed: Uint8Array<ArrayBuffer> | undefined;
+  return {
+    bytes,
+    sha256: toHex(digest),
+    etag: `"${toBase64url(digest.subarray(0, 16))}"`,
+    async gzip() {
+      compressed ??= await gzip(bytes);
+      return compressed;
+    },
+  };
+}
+
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

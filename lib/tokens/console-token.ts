@@ -1,0 +1,108 @@
+import { isoTime } from '../base/clock.ts';
+import { UCAN_NONCE_BYTES, UCAN_SKEW_SECONDS } from '../constants.ts';
+import type { Context } from '../context.ts';
+import type { Keys } from '../identity/keys.ts';
+import type { UcanFaultWord } from '../ucan/fault.ts';
+import type { IpldMap } from '../ucan/ipld.ts';
+import { mintInvocation } from '../ucan/mint.ts';
+import { createVerify, ed25519Signer, type Signer, type Verify } from '../ucan/signature.ts';
+import { verifyInvocation } from '../ucan/verify.ts';
+
+/** What everything of the console is below: what is delegated to a dashboard. */
+export const CONSOLE_COMMAND = '/vault/console';
+
+/** What a token that opens the stream of events invokes. */
+export const CONSOLE_READ_COMMAND = `${CONSOLE_COMMAND}/events/read`;
+
+/** What a stream of events may show: one app's events, of one channel or, without it, of all. */
+export interface ConsoleScope {
+  readonly app: string;
+  readonly channel?: string | undefined;
+}
+
+/** A token as it is handed out; `expires_at` is ISO 8601. */
+export interface ConsoleToken {
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+/** What became of a token: `cid` names it, `cids` are all names by which it or a link of its chain may have been revoked, `expiresAt` is in milliseconds. */
+export type ConsoleVerdict =
+  | { readonly ok: true; readonly cid: string; readonly cids: readonly string[]; readonly expiresAt: number }
+  | { readonly ok: false; readonly error: 'token_missing' | 'token_invalid' | 'token_expired' | 'token_scope' };
+
+/** Issues a token in the operator's name, which lives `STREAM_TOKEN_TTL_SECONDS`. */
+export async function mintConsoleToken(
+  { keys, clock, random, config }: Pick<Context, 'keys' | 'clock' | 'random' | 'config'>,
+  { app, channel }: ConsoleScope,
+): Promise<ConsoleToken> {
+  const { signer: key } = await identityOf(keys);
+  const { token, expiresAt } = await mintInvocation({
+    key,
+    subject: key.did,
+    command: CONSOLE_READ_COMMAND,
+    args: { app, ...(channel === undefined ? {} : { channel }) },
+    expiresAt: clock.now() + config.streamTokenTtlSeconds * 1000,
+    nonce: random(UCAN_NONCE_BYTES),
+  });
+  return { token, expires_at: isoTime(expiresAt ?? 0) };
+}
+
+/**
+ * Judges a token for a request of `app` and `channels`, at `now` in milliseconds. Its end is exact, since it ends the stream too; the clock of
+ * whoever issued it may be a minute ahead. Whether one of `cids` was revoked is for the caller to look up.
+ */
+export async function checkConsoleToken(
+  { keys, config }: Pick<Context, 'keys' | 'config'>,
+  token: string | undefined,
+  asked: { readonly app: string; readonly channels: readonly string[]; readonly now: number },
+): Promise<ConsoleVerdict> {
+  if (!token) return refuse('token_missing');
+  const { did, verify } = await identityOf(keys);
+  const verdict = await verifyInvocation(token, { service: did, now: asked.now, verify });
+  if (!verdict.ok) return refuse(WORDS[verdict.why] ?? 'token_invalid');
+  const { subject, command, args, ownExpiresAt, expiresAt, cid, cids } = verdict;
+  const endsBy = asked.now + config.streamTokenTtlSeconds * 1000 + UCAN_SKEW_SECONDS * 1000;
+  const isShort = ownExpiresAt !== null && ownExpiresAt <= endsBy;
+  if (subject !== did || !isShort || expiresAt === null) return refuse('token_invalid');
+  if (expiresAt <= asked.now) return refuse('token_expired');
+  if (command !== CONSOLE_READ_COMMAND || !allows(args, asked)) return refuse('token_scope');
+  return { ok: true, cid, cids, expiresAt };
+}
+
+/** All other faults are `token_invalid`. */
+const WORDS: Partial<Record<UcanFaultWord, 'token_expired' | 'token_scope'>> = {
+  expired: 'token_expired',
+  command: 'token_scope',
+  policy: 'token_scope',
+};
+
+function refuse(error: Exclude<ConsoleVerdict, { ok: true }>['error']): ConsoleVerdict {
+  return { ok: false, error };
+}
+
+/** A token without a channel is good for all of them; an argument that is not known may be a restriction, so it allows nothing. */
+function allows(args: IpldMap, { app, channels }: { app: string; channels: readonly string[] }): boolean {
+  const { app: ownApp, channel, ...others } = args;
+  if (ownApp !== app || Object.keys(others).length > 0) return false;
+  return channel === undefined || (channels.length === 1 && channels[0] === channel);
+}
+
+interface Identity {
+  readonly did: string;
+  readonly signer: Signer;
+  readonly verify: Verify;
+}
+
+/** The vault's own DID and signer, made once for its keys; and the keys of others it has met. */
+async function identityOf(keys: Keys): Promise<Identity> {
+  const known = identities.get(keys);
+  if (known) return known;
+  // What is kept is never a promise: on Workers one request must not wait for what another has started.
+  const signer = await ed25519Signer(keys.operatorSeed);
+  const identity = { did: signer.did, signer, verify: createVerify() };
+  identities.set(keys, identity);
+  return identity;
+}
+
+const identities = new WeakMap<Keys, Identity>();

@@ -1,0 +1,71 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concat, equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
+import { isoTime } from '../base/clock.ts';
+import type { Identifier } from '../identity/identifier.ts';
+
+/** A signed statement that an identifier was proven; times are ISO 8601, the signature is 0x-hex (specification section 2). */
+export interface Attestation {
+  readonly identifier: string;
+  readonly channel: string;
+  readonly verified_at: string;
+  readonly expires_at: string;
+  readonly registrar: string;
+  readonly signature: string;
+}
+
+type Claims = Omit<Attestation, 'signature'>;
+
+/** Signs with the first key. `verifiedAt` in milliseconds, the life in seconds. */
+export function signAttestation(
+  keys: readonly Uint8Array[],
+  {
+    identifier,
+    verifiedAt,
+    ttlSeconds,
+    registrar,
+  }: { identifier: Identifier; verifiedAt: number; ttlSeconds: number; registrar: string },
+): Attestation {
+  const claims: Claims = {
+    identifier: identifier.value,
+    channel: identifier.channel,
+    verified_at: isoTime(verifiedAt),
+    expires_at: isoTime(verifiedAt + ttlSeconds * 1000),
+    registrar,
+  };
+  return { ...claims, signature: `0x${toHex(mac(keys[0] as Uint8Array, claims))}` };
+}
+
+/** The attestation in `value` when its shape and its MAC under one of the keys are right; every key is tried, so time tells nothing. Expiry, registrar and owner are the caller's to judge. */
+export function openAttestation(keys: readonly Uint8Array[], value: unknown): Attestation | undefined {
+  const attestation = shapeOf(value);
+  const signature = attestation && fromHex(attestation.signature.slice(2));
+  if (!attestation || !signature) return undefined;
+  const matches = keys.map((key) => equalBytes(mac(key, attestation), signature));
+  return matches.includes(true) ? attestation : undefined;
+}
+
+const MEMBERS = ['channel', 'expires_at', 'identifier', 'registrar', 'verified_at'] as const;
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+function shapeOf(value: unknown): Attestation | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const record = value as Record<string, unknown>;
+  const strings = [...MEMBERS, 'signature'].every((name) => {
+    const member = record[name];
+    return typeof member === 'string' && member.isWellFormed();
+  });
+  const attestation = record as unknown as Attestation;
+  const wellFormed =
+    strings &&
+    /^0x[0-9a-f]{64}$/.test(attestation.signature) &&
+    ISO_TIME.test(attestation.verified_at) &&
+    ISO_TIME.test(attestation.expires_at);
+  return wellFormed ? attestation : undefined;
+}
+
+/** HMAC-SHA256 over a domain label and the RFC 8785 (JCS) form, which for five string members is their sorted JSON. */
+function mac(key: Uint8Array, claims: Claims): Uint8Array {
+  const members = MEMBERS.map((name) => `${JSON.stringify(name)}:${JSON.stringify(claims[name])}`);
+  return hmac(sha256, key, concat(utf8('vault/attestation/v1'), Uint8Array.of(0), utf8(`{${members.join(',')}}`)));
+}

@@ -1,0 +1,118 @@
+import { type LimitState, VaultError } from '../base/error.ts';
+import { randomCode, randomId } from '../base/random.ts';
+import { DAY_MS, HOUR_MS, SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
+import type { Context } from '../context.ts';
+import { eventOf } from '../events/catalogue.ts';
+import { insertEvent } from '../events/store.ts';
+import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import { codeDigest } from './code.ts';
+import * as codes from './store.ts';
+
+type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'email' | 'sms' | 'metrics' | 'app'>;
+
+/** Seconds a sent code lives, and seconds until the next send is allowed (0 while sends remain). */
+export interface Sent {
+  readonly expiresIn: number;
+  readonly retryAfter: number;
+}
+
+/**
+ * Sends a one-time code. The send is spent and the digest stored, durably, before the message leaves; the answer never depends on whether the identifier is known.
+ * Throws 429 `rate_limited`, 502 `email_send_failed` or `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
+ */
+export async function sendCode(vault: Services, identifier: Identifier, ip: string): Promise<Sent> {
+  const { config, keys, clock, random, db } = vault;
+  refuseCountry(vault, identifier);
+  const now = clock.now();
+  const id = randomId(random);
+  const lifetimeSeconds = lifetimeOf(vault, identifier);
+  const code = identifier.channel === 'sms' && vault.sms.kind === 'verify' ? null : randomCode(random);
+  const row: codes.NewCode = {
+    id,
+    identifier: identifier.key,
+    channel: identifier.channel,
+    ip,
+    now,
+    expiresAt: now + lifetimeSeconds * 1000,
+    digest: code === null ? null : codeDigest(keys.codePepper, identifier.key, id, code),
+  };
+  const limits = {
+    perIp: config.maxVerifySendsPerIp,
+    perIdentifier: config.rateLimitCodesPerIdentifier,
+    smsDaily: config.smsDailyMax,
+  };
+  const [inserted, , resets] = await db.write(
+    codes.insertCode(row, limits),
+    insertEvent(eventOf('code.sent', { app: vault.app, at: now }, shownOf(identifier)), { ifChanged: true }),
+    codes.selectSendResets(row, limits),
+  );
+  const full = fullLimits(resets?.rows[0] ?? {}, limits, now);
+  if (inserted?.rowsAffected !== 1) throw limitReached(vault, full, row);
+  await deliver(vault, identifier, { id, code, lifetimeSeconds });
+  return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
+}
+
+function refuseCountry({ config }: Services, { channel, value }: Identifier): void {
+  const allowed = config.smsCountries;
+  if (channel !== 'sms' || allowed.length === 0 || allowed.some((prefix) => value.startsWith(prefix))) return;
+  throw new VaultError('rate_limited', 'rate_limited', {
+    limit: { name: 'sms-countries', limit: 0, windowSeconds: 0, bucket: '' },
+  });
+}
+
+function lifetimeOf({ config, sms }: Services, { channel }: Identifier): number {
+  const byProvider = channel === 'sms' && sms.kind === 'verify';
+  return byProvider ? SMS_CODE_EXPIRY_SECONDS : config.emailCodeExpirySeconds;
+}
+
+/** The limits that have no room left, each with the seconds until it has. */
+function fullLimits(row: Readonly<Record<string, unknown>>, limits: codes.SendLimits, now: number): LimitState[] {
+  const windows = [
+    { name: 'sends-per-ip', column: 'ip_at', limit: limits.perIp, windowMs: DAY_MS },
+    { name: 'sends-per-identifier', column: 'identifier_at', limit: limits.perIdentifier, windowMs: HOUR_MS },
+    { name: 'sms-per-day', column: 'sms_at', limit: limits.smsDaily, windowMs: DAY_MS },
+  ];
+  return windows.flatMap(({ name, column, limit, windowMs }) => {
+    const at = row[column] ?? null;
+    if (at === null) return [];
+    const retryAfterSeconds = Math.ceil((Number(at) + windowMs - now) / 1000);
+    return [{ name, limit, windowSeconds: windowMs / 1000, retryAfterSeconds }];
+  });
+}
+
+function limitReached({ metrics }: Services, full: readonly LimitState[], code: codes.NewCode): VaultError {
+  const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
+  const buckets = { 'sends-per-ip': code.ip, 'sends-per-identifier': code.identifier };
+  const limit = first && { ...first, bucket: buckets[first.name as keyof typeof buckets] ?? '' };
+  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit?.name ?? 'sends' });
+  return new VaultError('rate_limited', 'rate_limited', limit ? { limit } : {});
+}
+
+/** Hands the message over and notes what became of it. The note is not waited for: a crash before it only overstates the codes lost. */
+async function deliver(
+  vault: Services,
+  identifier: Identifier,
+  { id, code, lifetimeSeconds }: { id: string; code: string | null; lifetimeSeconds: number },
+): Promise<void> {
+  const { channel, value, key } = identifier;
+  const note = (delivery: 'accepted' | 'refused') => {
+    const told = eventOf('code.undelivered', { app: vault.app, at: vault.clock.now() }, shownOf(identifier));
+    const events = delivery === 'refused' ? [insertEvent(told, { ifChanged: true })] : [];
+    vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
+    vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });
+  };
+  try {
+    if (channel === 'email') await vault.email.send({ to: value, code: code as string, lifetimeSeconds });
+    else if (vault.sms.kind === 'verify') await vault.sms.send(value);
+    else await vault.sms.send({ to: value, code: code as string, lifetimeSeconds });
+  } catch (error) {
+    note('refused');
+    throw error;
+  }
+  note('accepted');
+}
+
+/** What events show of it. */
+function shownOf(identifier: Identifier) {
+  return { channel: identifier.channel, identifier: maskIdentifier(identifier) };
+}

@@ -1,0 +1,158 @@
+import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { type Condition, fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import { clearedAt } from '../limits/clear-store.ts';
+
+/** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
+export interface NewCode {
+  readonly id: string;
+  readonly identifier: string;
+  readonly channel: string;
+  readonly ip: string;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly digest: string | null;
+}
+
+/** How many sends each limit allows in its window. */
+export interface SendLimits {
+  readonly perIp: number;
+  readonly perIdentifier: number;
+  readonly smsDaily: number;
+}
+
+/** Where each limit's window begins: what the operator cleared counts no more. */
+const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
+const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
+const SMS_SINCE = `max(:day_ago, ${clearedAt('sms-per-day')})`;
+
+/** One statement that writes the send only while every limit has room; `rowsAffected` 0 means a limit refused. */
+export function insertCode(code: NewCode, limits: SendLimits): Statement {
+  return {
+    sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest)
+      SELECT :id, :identifier, :channel, :ip, :now, :expires_at, :digest
+      WHERE ${fewerThan(':per_ip', `FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC`)}
+        AND (:channel <> 'email'
+          OR ${fewerThan(':per_identifier', `FROM codes WHERE identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`)})
+        AND (:channel <> 'sms' OR ${fewerThan(':sms_daily', `FROM codes WHERE channel = 'sms' AND sent_at > ${SMS_SINCE}`)})`,
+    args: { ...windowArgs(code, limits), id: code.id, now: code.now, expires_at: code.expiresAt, digest: code.digest },
+  };
+}
+
+/** For each limit the time of the send that has to leave the window before another is allowed, null while there is room. Run after `insertCode` in the same batch. */
+export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
+  return {
+    sql: `SELECT
+      (SELECT sent_at FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) AS ip_at,
+      (SELECT sent_at FROM codes WHERE :channel = 'email' AND identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE}
+        ORDER BY seq DESC LIMIT 1 OFFSET :per_identifier - 1) AS identifier_at,
+      (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > ${SMS_SINCE}
+        ORDER BY sent_at DESC LIMIT 1 OFFSET :sms_daily - 1) AS sms_at`,
+    args: windowArgs(code, limits),
+  };
+}
+
+/** The newest code of an identifier with what decides its checks. */
+export interface LiveCode {
+  readonly seq: number;
+  readonly id: string;
+  readonly channel: string;
+  readonly digest: string | null;
+  readonly attempts: number;
+  readonly expiresAt: number;
+  readonly consumedAt: number | null;
+}
+
+/** The newest code of the identifier, one row or none, with the identifier's `blocked_until`. */
+export function selectNewestCode(identifier: string): Statement {
+  return {
+    sql: `SELECT seq, id, channel, digest, attempts, expires_at, consumed_at,
+        (SELECT blocked_until FROM verifications WHERE identifier = :identifier) AS blocked_until
+      FROM codes WHERE identifier = :identifier ORDER BY seq DESC LIMIT 1`,
+    args: { identifier },
+  };
+}
+
+/** A row of `selectNewestCode`, read. */
+export function toLiveCode(row: Row): LiveCode & { readonly blockedUntil: number } {
+  return {
+    seq: Number(row['seq']),
+    id: String(row['id']),
+    channel: String(row['channel']),
+    digest: row['digest'] === null ? null : String(row['digest']),
+    attempts: Number(row['attempts']),
+    expiresAt: Number(row['expires_at']),
+    consumedAt: row['consumed_at'] === null ? null : Number(row['consumed_at']),
+    blockedUntil: Number(row['blocked_until'] ?? 0),
+  };
+}
+
+/** A check about to be counted against the code `seq` of the identifier. */
+export interface CodeCheck {
+  readonly identifier: string;
+  readonly seq: number;
+  readonly now: number;
+  readonly attemptsMax: number;
+}
+
+/** Spends one attempt of a code that is still the newest, unexpired, unconsumed, within its attempts and not blocked; `consume` ends it by the same write. A row is the verdict: the attempts spent so far. */
+export function spendAttempt({ identifier, seq, now, attemptsMax }: CodeCheck, consume: boolean): Statement {
+  return {
+    sql: `UPDATE codes SET attempts = attempts + 1${consume ? ', consumed_at = :now' : ''}
+      WHERE seq = :seq AND consumed_at IS NULL AND expires_at > :now AND attempts < :attempts_max
+        AND seq = (SELECT max(seq) FROM codes WHERE identifier = :identifier)
+        AND NOT EXISTS (SELECT 1 FROM verifications WHERE identifier = :identifier AND blocked_until > :now)
+      RETURNING attempts`,
+    args: { identifier, seq, now, attempts_max: attemptsMax },
+  };
+}
+
+/** True of a code that has no attempts left. */
+export function isExhausted(seq: number, attemptsMax: number): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND attempts >= :attempts_max)`,
+    args: { seq, attempts_max: attemptsMax },
+  };
+}
+
+/** Ends a code whose check the SMS provider approved; the attempt was spent before it was asked. */
+export function consumeCode(seq: number, now: number): Statement {
+  return { sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND consumed_at IS NULL`, args: { seq, now } };
+}
+
+/** Notes what became of the message: `accepted` by the next hop or `refused`. */
+export function markDelivery(id: string, identifier: string, delivery: 'accepted' | 'refused'): Statement {
+  return {
+    sql: `UPDATE codes SET delivery = :delivery WHERE identifier = :identifier AND id = :id`,
+    args: { id, identifier, delivery },
+  };
+}
+
+/** Marks codes that expired while their delivery was still open: the process died between the commit and the mail. `rowsAffected` counts them once over all processes. */
+export function markLostCodes(now: number): Statement {
+  return {
+    sql: `UPDATE codes SET delivery = 'lost' WHERE seq IN
+      (SELECT seq FROM codes WHERE delivery = 'pending' AND expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
+}
+
+/** Removes sends that no window counts any more. */
+export function sweepCodes(now: number): Statement {
+  return {
+    sql: `DELETE FROM codes WHERE seq IN (SELECT seq FROM codes WHERE sent_at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { day_ago: now - DAY_MS },
+  };
+}
+
+function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
+  return {
+    ip: code.ip,
+    identifier: code.identifier,
+    channel: code.channel,
+    day_ago: code.now - DAY_MS,
+    hour_ago: code.now - HOUR_MS,
+    per_ip: limits.perIp,
+    per_identifier: limits.perIdentifier,
+    sms_daily: limits.smsDaily,
+  };
+}

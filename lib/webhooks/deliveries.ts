@@ -1,0 +1,77 @@
+import { isoTime } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { WEBHOOK_GIVE_UP_MS, WEBHOOK_LIST_MAX } from '../constants.ts';
+import type { Context } from '../context.ts';
+import { eventOf } from '../events/catalogue.ts';
+import { insertEvent } from '../events/store.ts';
+import { webhookId } from './post.ts';
+import {
+  type Delivery,
+  resendDelivery,
+  selectDeliveries,
+  selectDelivery,
+  toDelivery,
+  type WebhookStatus,
+} from './store.ts';
+
+type Services = Pick<Context, 'clock' | 'db'>;
+
+/** A delivery as the operator sees it; its event's data is masked. */
+export interface DeliveryView {
+  readonly id: number;
+  readonly webhook: string;
+  readonly type: string;
+  readonly app: string;
+  readonly channel: string;
+  readonly at: string;
+  readonly data: unknown;
+  readonly status: WebhookStatus;
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+}
+
+/** Deliveries, the newest first, `WEBHOOK_LIST_MAX` at most: those of one status, and with ids below `before`, where given. */
+export async function listDeliveries(
+  { db }: Pick<Services, 'db'>,
+  {
+    status,
+    before = Number.MAX_SAFE_INTEGER,
+  }: { readonly status?: WebhookStatus | undefined; readonly before?: number | undefined },
+): Promise<readonly DeliveryView[]> {
+  const rows = await db.read(selectDeliveries(status ?? null, before, WEBHOOK_LIST_MAX));
+  return rows.map((row) => viewOf(toDelivery(row)));
+}
+
+/** Sends a dead letter again, under its old id and for a day as if it were new. Throws 404 `not_found` when there is no dead letter of this id. */
+export async function resendDead({ db, clock }: Services, id: number): Promise<DeliveryView> {
+  const now = clock.now();
+  const [row] = await db.read(selectDelivery(id));
+  if (!row) throw new VaultError('not_found');
+  const { event } = toDelivery(row);
+  const about = { webhook: webhookId(event), event: event.id, event_type: event.type };
+  const told = insertEvent(eventOf('webhook.resent', { app: event.app, at: now }, about), { ifChanged: true });
+  const [resent, , after] = await db.write(resendDelivery(id, now, now + WEBHOOK_GIVE_UP_MS), told, selectDelivery(id));
+  const [queued] = after?.rows ?? [];
+  if (resent?.rowsAffected !== 1 || !queued) throw new VaultError('not_found');
+  return viewOf(toDelivery(queued));
+}
+
+function viewOf(delivery: Delivery): DeliveryView {
+  const { event, status, attempts, nextAttemptAt, lastStatus, lastError } = delivery;
+  return {
+    id: event.id,
+    webhook: webhookId(event),
+    type: event.type,
+    app: event.app,
+    channel: event.channel,
+    at: isoTime(event.at),
+    data: JSON.parse(event.data),
+    status,
+    attempts,
+    next_attempt_at: nextAttemptAt === null ? null : isoTime(nextAttemptAt),
+    last_status: lastStatus,
+    last_error: lastError,
+  };
+}

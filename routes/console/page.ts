@@ -1,0 +1,29 @@
+import type { Row } from '../http/route.ts';
+import { file } from '../http/static-file.ts';
+
+/** Nothing but our own script and style runs, and nothing but our own origin is talked to: events hold text that anyone wrote. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+};
+
+/** The operator's console: a page that knows nothing until the operator signs in. Its data comes from `/v1/console/…`. */
+export const consolePageRoutes: readonly Row[] = [
+  file('/console', { asset: '/console/index.html', type: 'text/html; charset=utf-8', headers: HEADERS }),
+  file('/console/style.css', { type: 'text/css; charset=utf-8', headers: HEADERS }),
+  file('/console/main.js', { type: 'text/javascript; charset=utf-8', headers: HEADERS }),
+];

@@ -1,0 +1,40 @@
+import * as v from 'valibot';
+import { listDeliveries, resendDead } from '../../lib/webhooks/deliveries.ts';
+import { WEBHOOK_STATUSES } from '../../lib/webhooks/store.ts';
+import { json } from '../http/answer.ts';
+import { optional, required } from '../http/fields.ts';
+import { forOperator } from '../http/operator-auth.ts';
+import { get, post, type Row } from '../http/route.ts';
+
+const idText = v.pipe(
+  v.string('Invalid before'),
+  v.regex(/^[1-9]\d{0,15}$/, 'Invalid before'),
+  v.transform(Number),
+  v.safeInteger('Invalid before'),
+);
+const idNumber = v.pipe(v.number('Invalid id'), v.safeInteger('Invalid id'), v.minValue(1, 'Invalid id'));
+const statusName = v.picklist(
+  WEBHOOK_STATUSES,
+  `Invalid status. Must be ${WEBHOOK_STATUSES.map((name) => `"${name}"`).join(', ')}`,
+);
+
+/** The operator's view of the webhooks: what became of them, and the dead ones sent again. */
+export const webhookRoutes: readonly Row[] = [
+  forOperator(
+    get('/v1/console/webhooks', {
+      fields: { status: optional(statusName), before: optional(idText) },
+      async handler({ vault, input }) {
+        return json({ webhooks: await listDeliveries(vault, input) });
+      },
+    }),
+  ),
+
+  forOperator(
+    post('/v1/console/webhooks/resend', {
+      fields: { id: required(idNumber) },
+      async handler({ vault, input }) {
+        return json({ ok: true, webhook: await resendDead(vault, input.id) });
+      },
+    }),
+  ),
+];

@@ -1,0 +1,33 @@
+import { VaultError } from '../lib/base/error.ts';
+import { registrarDocument } from '../lib/identity/did-document.ts';
+import { readFollower } from '../lib/indexer/queries.ts';
+import { json } from './http/answer.ts';
+import { get, type Row } from './http/route.ts';
+
+/** For supervisors and verifiers: whether the vault lives, whether it can serve, and the registrar's DID document. */
+export const operatorRoutes: readonly Row[] = [
+  get('/healthz', { handler: () => json({ ok: true }) }),
+
+  get('/readyz', {
+    async handler({ vault }) {
+      const state = await vault.readiness();
+      if (!state.ok) return json(state, { status: 503 });
+      const follower = await readFollower(vault);
+      // What is wrong with the chain is told and makes no vault unready: another one would meet the same.
+      const relay = vault.relay && ((await vault.relay.trouble()) ?? 'ok');
+      return json({
+        ...state,
+        ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),
+        ...(relay ? { relay } : {}),
+      });
+    },
+  }),
+
+  get('/.well-known/did.json', {
+    handler({ vault }) {
+      const document = registrarDocument(vault);
+      if (!document) throw new VaultError('not_found');
+      return json(document, { headers: { 'cache-control': 'public, max-age=3600' } });
+    },
+  }),
+];

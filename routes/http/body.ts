@@ -1,0 +1,84 @@
+import { badRequest, VaultError } from '../../lib/base/error.ts';
+import { BODY_BYTES_MAX } from '../../lib/constants.ts';
+import { queryOf } from './target.ts';
+
+/** The JSON object in a request's body. Throws 413 past `max` bytes and 400 `Invalid JSON body` for anything that is not one. */
+export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
+  const value = await readJson(request, max);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Invalid JSON body');
+  return value as Record<string, unknown>;
+}
+
+/** The JSON value in a request's body; undefined when it is none, or declared as something else. Throws 413 past `max` bytes. */
+export async function readJson(request: Request, max: number): Promise<unknown> {
+  const type = request.headers.get('content-type');
+  if (type !== null && !JSON_TYPE.test(type)) return undefined;
+  return parseJson(await readBytes(request, max));
+}
+
+/** The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further. */
+export async function readBytes(request: Request, max: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (declared > max) throw new VaultError('payload_too_large');
+  if (declared <= max) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > max) throw new VaultError('payload_too_large');
+    return bytes;
+  }
+  return readStream(request.body, max);
+}
+
+/** The query's parameters, decoded. Throws 400 for one given twice. */
+export function readQuery(url: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  const text = queryOf(url);
+  if (text === undefined) return query;
+  // One plain parameter is most of the traffic, and a general parser costs more than the look-up that follows.
+  const plain = /^([\w-]+)=([\w.~-]*)$/.exec(text);
+  if (plain) return { [plain[1] as string]: plain[2] as string };
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in query) throw badRequest(`Duplicate query parameter: ${printable(name)}`);
+    query[name] = value;
+  }
+  return query;
+}
+
+const JSON_TYPE = /^\s*application\/(?:[a-z0-9.!#$&^_-]+\+)?json\s*(?:;|$)/i;
+
+async function readStream(stream: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array> {
+  if (!stream) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > max) {
+      await reader.cancel().catch(() => undefined);
+      throw new VaultError('payload_too_large');
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    // Fatal: bytes that are no UTF-8 are no JSON; deep nesting may overflow the parser's stack, which is caught here too.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A caller's own text as it may be said back: short and without control characters. */
+function printable(name: string): string {
+  return name.slice(0, 64).replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
+}

@@ -1,0 +1,73 @@
+import { ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
+import { PREFLIGHT_MAX_AGE_SECONDS, REQUEST_ID_CHARS_MAX } from '../../lib/constants.ts';
+import type { Answer } from './answer.ts';
+
+/** Turns an answer into the response: for HEAD the same headers and no body. */
+export function respond({ status, headers, body }: Answer, requestId: string, isHead: boolean): Response {
+  const all = headersFor(requestId);
+  for (const name in headers) all[name] = headers[name] as string;
+  if (body === null) delete all['content-type'];
+  // Workers compress a body that says it is compressed, unless they are told that it is.
+  const init =
+    'content-encoding' in headers ? { status, headers: all, encodeBody: 'manual' } : { status, headers: all };
+  if (!isHead) return new Response(body, init);
+  if (typeof body === 'string') all['content-length'] = String(new TextEncoder().encode(body).length);
+  else if (body instanceof Uint8Array) all['content-length'] = String(body.length);
+  else body?.cancel();
+  return new Response(null, { status, headers: all });
+}
+
+/** The headers every response carries; an answer's own replace them. Written out, because copying them costs as much as a look-up. */
+function headersFor(requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+  };
+}
+
+/** The one place where a failure becomes an answer: `{ "error": … }` with the status of its word, and the limit's headers where one refused. */
+export function answerFailure(error: unknown): Answer {
+  const known =
+    error instanceof VaultError ? error : new VaultError('internal_error', 'internal_error', { cause: error });
+  const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra } = known.details;
+  const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));
+  return { status: ERROR_STATUS[known.code], headers, body: JSON.stringify({ ...extra, error: known.message }) };
+}
+
+/** 204 with what a browser may send; on a path that does not exist too, so that the page can read the 404 that follows. */
+export function answerPreflight(methods: readonly string[]): Answer {
+  const headers = {
+    'access-control-allow-methods': [...new Set([...methods, 'HEAD', 'OPTIONS'])].join(', '),
+    'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, x-vault-app',
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
+    allow: allowed(methods),
+  };
+  return { status: 204, headers, body: null };
+}
+
+/** 405 with the methods there are. */
+export function answerWrongMethod(methods: readonly string[]): Answer {
+  return { ...answerFailure(new VaultError('method_not_allowed')), headers: { allow: allowed(methods) } };
+}
+
+function allowed(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+/** The caller's own request id when it is a plain one, else undefined. */
+export function callerRequestId(request: Request): string | undefined {
+  const id = request.headers.get('x-request-id');
+  return id !== null && id.length <= REQUEST_ID_CHARS_MAX && /^[A-Za-z0-9._-]+$/.test(id) ? id : undefined;
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10), structured fields. */
+function limitHeaders({ name, limit, windowSeconds, retryAfterSeconds }: LimitState): Record<string, string> {
+  const reset = retryAfterSeconds === undefined ? '' : `;t=${Math.max(0, retryAfterSeconds)}`;
+  return { ratelimit: `"${name}";r=0${reset}`, 'ratelimit-policy': `"${name}";q=${limit};w=${windowSeconds}` };
+}

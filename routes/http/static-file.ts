@@ -1,0 +1,53 @@
+import { VaultError } from '../../lib/base/error.ts';
+import type { File } from '../../lib/static-files.ts';
+import type { Answer } from './answer.ts';
+import { get, type Row } from './route.ts';
+
+interface Served {
+  /** The asset's path, where it is not the row's own. */
+  readonly asset?: string;
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A row that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control: no-cache` unless `headers` say otherwise. */
+export function file(path: string, { asset = path, type, headers = {} }: Served): Row {
+  return get(path, {
+    async handler({ vault, request }) {
+      const found = await vault.files(asset);
+      if (!found) throw new VaultError('not_found');
+      return answerFile(request, found, { 'content-type': type, 'cache-control': 'no-cache', ...headers });
+    },
+  });
+}
+
+async function answerFile(request: Request, found: File, given: Readonly<Record<string, string>>): Promise<Answer> {
+  const zipped = takesGzip(request) ? await found.gzip() : undefined;
+  // What does not get smaller, such as a PNG, goes out as it is.
+  const isSmaller = zipped !== undefined && zipped.length < found.bytes.length;
+  // Two encodings are two representations, and a strong tag names one of them.
+  const etag = isSmaller ? `${found.etag.slice(0, -1)}-gzip"` : found.etag;
+  const headers = { ...given, etag, vary: 'accept-encoding' };
+  if (isNamed(request.headers.get('if-none-match'), etag)) return { status: 304, headers, body: null };
+  if (!isSmaller) return { status: 200, headers, body: found.bytes };
+  return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
+}
+
+/** RFC 9110 §12.5.3: gzip named or `*`, with a weight above zero and not below that of the file as it is. */
+function takesGzip(request: Request): boolean {
+  const weights = new Map<string, number>();
+  for (const part of (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map((word) => word.trim());
+    const weight = parameters.find((word) => word.startsWith('q='))?.slice(2);
+    weights.set(coding, weight === undefined ? 1 : Number(weight));
+  }
+  const weight = weights.get('gzip') ?? weights.get('*') ?? 0;
+  return weight > 0 && weight >= (weights.get('identity') ?? 0);
+}
+
+/** RFC 9110 §13.1.2: compared weakly, so a cache's `W/` does not hide a match. */
+function isNamed(header: string | null, etag: string): boolean {
+  if (header?.trim() === '*') return true;
+  // Not split at commas, which a tag may contain.
+  return header?.match(/"[^"]*"/g)?.includes(etag) ?? false;
+}

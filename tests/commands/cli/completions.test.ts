@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { flagOf } from '../../../commands/cli/arguments.ts';
+import { isOperand, OPTIONS } from '../../../commands/cli/options.ts';
+import { COMMANDS } from '../../../commands/index.ts';
+import { SETTING_NAMES } from '../../../lib/config/config.ts';
+import { SETTINGS } from '../../../lib/config/settings.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { runProgram } from '../../support/run.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'];
+const folder = temporaryFolder();
+const scriptOf = async (shell: string) => {
+  const { code, out } = await runProgram(['completions', shell], { cwd: folder.path });
+  expect(code).toBe(0);
+  return out;
+};
+afterAll(() => folder.remove());
+
+test('every flag that a command has is explained', () => {
+  const used = Object.values(COMMANDS).flatMap(({ options }) => options);
+  expect(used.filter((option) => !Object.hasOwn(OPTIONS, option))).toEqual([]);
+  expect(Object.keys(OPTIONS).filter((option) => !used.includes(option))).toEqual([]);
+});
+
+test('another shell is refused with 2', async () => {
+  expect(await runProgram(['completions', 'cmd'], { cwd: folder.path })).toMatchObject({ code: 2, out: '' });
+  expect(await runProgram(['completions'], { cwd: folder.path })).toMatchObject({ code: 2, out: '' });
+});
+
+const syntax = SHELLS.filter((shell) => Bun.which(shell));
+for (const shell of SHELLS.filter((one) => !syntax.includes(one)))
+  console.log(`There is no ${shell} here: its script is not run.`);
+
+test.each(syntax)('%s takes its script', async (shell) => {
+  const path = join(folder.path, `vault.${shell}`);
+  await Bun.write(path, await scriptOf(shell));
+  expect(Bun.spawnSync([shell, '-n', path])).toMatchObject({ exitCode: 0 });
+});
+
+test('every shell is told every command, and every setting but the secrets', async () => {
+  for (const shell of SHELLS) {
+    const script = await scriptOf(shell);
+    for (const word of Object.keys(COMMANDS).flatMap((name) => name.split(' '))) expect(script).toContain(word);
+    for (const name of SETTING_NAMES) {
+      const flag = shell === 'fish' ? `-l ${flagOf(name).slice(2)} ` : `${flagOf(name)}`;
+      if (SETTINGS[name].kind === 'secret') expect(script).not.toContain(`${flag} `);
+      else expect(script).toContain(flag);
+    }
+  }
+});
+
+if (Bun.which('zsh')) {
+  describe('zsh, asked what may come next,', () => {
+    /** What the function hands to zsh's own `_describe` and `_arguments`, a word a line. */
+    const next = async (...words: string[]) => {
+      const path = join(folder.path, '_vault');
+      await Bun.write(path, await scriptOf('zsh'));
+      const line = `compdef() { : }; source ${path}; _describe() { print -l -- "\${(P@)2}" }; _arguments() { print -l -- "$CURRENT $words" "$@" }
+        words=(vault ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=$#words; _vault`;
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['zsh', '-f', '-c', line], { cwd: folder.path });
+      expect([exitCode, stderr.toString()]).toEqual([0, '']);
+      return stdout.toString().split('\n').filter(Boolean);
+    };
+
+    test('names commands with what they do, first words and second ones', async () => {
+      const first = [...new Set(Object.keys(COMMANDS).map((name) => name.split(' ')[0] ?? ''))];
+      expect((await next('')).map((line) => line.split(':')[0])).toEqual(first);
+      expect(await next('limits', '')).toEqual([
+        'show:shows how much of each limit is spent',
+        'clear:gives a limit back to whom it stops',
+      ]);
+    });
+
+    test('names the flags of the command, and the settings, with the words before it taken away', async () => {
+      const own = await next('limits', 'clear', '--k');
+      expect(own[0]).toBe('2 clear --k');
+      expect(own.slice(1, 6).map((spec) => spec.split(/[=[]/)[0])).toEqual([
+        '--kind',
+        '--key',
+        '--json',
+        '--config',
+        '--help',
+      ]);
+      expect(own.some((spec) => spec.startsWith('--base-url=['))).toBe(true);
+      expect(await next('restore', 'a')).toContain('1:the backup:_files');
+      expect((await next('completions', '')).at(1)).toBe('1:shell:(bash zsh fish)');
+      expect((await next('--data-d')).at(0)).toBe('2 vault --data-d');
+    });
+  });
+}
+
+if (Bun.which('bash')) {
+  describe('bash, asked what may come next,', () => {
+    let script: string;
+    beforeAll(async () => {
+      script = await scriptOf('bash');
+    });
+    const next = (...words: string[]) => {
+      const line = `${script}\nCOMP_WORDS=(vault ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _vault; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { exitCode, stdout } = Bun.spawnSync(['bash', '-c', line], { cwd: folder.path });
+      expect(exitCode).toBe(0);
+      return stdout.toString().split('\n').filter(Boolean);
+    };
+
+    test('names commands, first words and second ones', () => {
+      const first = [...new Set(Object.keys(COMMANDS).map((name) => name.split(' ')[0] ?? ''))];
+      expect(next('').sort()).toEqual([...first].sort());
+      expect(next('comp')).toEqual(['completions']);
+      expect(next('limits', '')).toEqual(['show', 'clear']);
+      expect(next('keys', '')).toEqual(['rotate']);
+      expect(next('completions', '')).toEqual(SHELLS);
+    });
+
+    test('names the flags of the command alone, and the settings', () => {
+      for (const [name, { options, usesSettings }] of Object.entries(COMMANDS)) {
+        const own = options.filter((option) => !isOperand(option)).map((option) => `--${option}`);
+        const found = next(...name.split(' '), '--');
+        expect(found.slice(0, own.length)).toEqual(own);
+        expect(found.includes('--base-url')).toBe(usesSettings);
+      }
+      expect(next('--data-d')).toEqual(['--data-dir']);
+      expect(next('backup', 'x', '--with')).toEqual(['--with-secrets']);
+    });
+
+    test('names files where one is asked for', async () => {
+      await Bun.write(join(folder.path, 'a.backup'), '');
+      expect(next('restore', 'a.')).toEqual(['a.backup']);
+      expect(next('serve', '--config', 'a.')).toEqual(['a.backup']);
+    });
+  });
+}

@@ -1,0 +1,340 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chainChecks, judgeClock } from '../../../commands/doctor/chain.ts';
+import { deliveryChecks } from '../../../commands/doctor/delivery.ts';
+import { type Finding, ok, runChecks } from '../../../commands/doctor/finding.ts';
+import { fileChecks, networkChecks } from '../../../commands/doctor/place.ts';
+import { storageChecks } from '../../../commands/doctor/storage.ts';
+import { readConfig } from '../../../lib/config/config.ts';
+import { libsqlProgram, startLibsql } from '../../../scripts/world/libsql.ts';
+import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { startProgram } from '../../support/program.ts';
+import { runProgram } from '../../support/run.ts';
+import { agreeable, scriptedSmtp } from '../../support/smtp.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
+
+const NOWHERE = 'http://127.0.0.1:1';
+const SECRETS = { VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff') };
+const configOf = (vars: Record<string, string> = {}) => readConfig({ ...SECRETS, RPC_URL: NOWHERE, ...vars });
+/** `state text` of each finding of a check. */
+const told = (findings: readonly Finding[], check: string) =>
+  findings.filter((finding) => finding.check === check).map(({ state, text }) => `${state} ${text}`);
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+const at = (name: string) => join(folder.path, name);
+const run = (args: readonly string[], vars: Record<string, string> = {}) =>
+  runProgram(args, { cwd: folder.path, vars });
+
+/** An HTTP service that answers every path as told. */
+function serve(answer: (request: Request) => Response) {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
+  return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+}
+
+describe('vault doctor', () => {
+  test('names every fault of the settings with its remedy, tries nothing else, and ends with 1', async () => {
+    const { code, out } = await run(['doctor'], { PORT: 'many', EMAIL_PROVIDER: 'smtp' });
+    expect(code).toBe(1);
+    expect(out).toContain('✗ settings  PORT must be');
+    expect(out).toContain('✗ settings  SMTP_URL must be set when EMAIL_PROVIDER is smtp');
+    expect(out).toMatch(/→ for instance smtp:\/\//);
+    expect(out).not.toContain('database');
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('in an empty directory says that nothing is there yet, and counts no setting', async () => {
+    const { out } = await run(['doctor'], { LOG_LEVEL: 'warn', RPC_URL: NOWHERE });
+    expect(out).toContain('✓ settings   2 given, none at fault');
+    expect(out).toMatch(/✓ files +there is no DATA_DIR .*vault-data yet: it is made at the first start/);
+    expect(out).toMatch(/! database +there is none at .* yet\n +→ it is made at the first start/);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  test('names every file that is missing, each with what to do', async () => {
+    const { code, out } = await run(['doctor'], { SMTP_URL_FILE: 'smtp-url', TWILIO_AUTH_TOKEN_FILE: 'token' });
+    expect(code).toBe(1);
+    expect(out).toMatch(/✗ settings {2}SMTP_URL_FILE: smtp-url cannot be read \(ENOENT\)\.\n +→ put it right/);
+    expect(out).toMatch(/✗ settings {2}TWILIO_AUTH_TOKEN_FILE: token cannot be read \(ENOENT\)\.\n +→ put it right/);
+    expect(out).toContain('2 ✗');
+  });
+
+  test('makes nothing, sends nothing, and shows no secret', async () => {
+    const secret = 'hush-hush-hush';
+    const vars = {
+      RPC_URL: `${NOWHERE}/${secret}`,
+      SMTP_URL: `smtp://u:${secret}@127.0.0.1:1`,
+      EMAIL_PROVIDER: 'smtp',
+      EMAIL_FROM: 'a@example.com',
+    };
+    const { code, out, err } = await run(['doctor'], vars);
+    expect(code).toBe(1);
+    expect(out + err).not.toContain(secret);
+    expect(out).toContain('! database');
+    expect(out).toContain('✗ mail');
+    expect(existsSync(at('vault-data'))).toBe(false);
+  });
+
+  test('looks at a running vault without disturbing it, also for machines', async () => {
+    const program = await startProgram({ RPC_URL: NOWHERE }, { cwd: folder.path });
+    const { code, out } = await run(['doctor', '--json'], { RPC_URL: NOWHERE });
+    expect(code).toBe(1);
+    const { ok: isWell, findings } = JSON.parse(out);
+    expect(isWell).toBe(false);
+    expect(told(findings, 'chain')).toEqual(['fail unreachable (ECONNREFUSED)']);
+    expect(told(findings, 'contracts')).toEqual(['skip the node of RPC_URL cannot be asked']);
+    expect(told(findings, 'database')).toEqual([expect.stringContaining('whole, journal wal'), 'ok takes writes']);
+    expect(told(findings, 'schema')).toEqual([expect.stringMatching(/^ok version \d+, up to date$/)]);
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    await program.stop();
+  });
+
+  test('that waits for a check in vain says so after its time', async () => {
+    const never = { name: 'slow', remedy: 'wait', run: () => new Promise<never>(() => {}) };
+    const quick = { name: 'quick', remedy: '', run: () => [ok('quick', 'well')] };
+    expect(await runChecks([never, quick], 20)).toEqual([
+      { check: 'slow', state: 'fail', text: 'no answer within 0.02 s', remedy: 'wait' },
+      { check: 'quick', state: 'ok', text: 'well' },
+    ]);
+  });
+});
+
+describe('the clock', () => {
+  test.each([
+    [4_999, 'ok'],
+    [-5_000, 'warn'],
+    [29_999, 'warn'],
+    [30_000, 'fail'],
+    [-3_600_000, 'fail'],
+  ])('%i ms off is %s', (ms, state) => {
+    expect(judgeClock(ms).state).toBe(state as Finding['state']);
+  });
+
+  test('is compared with the time on the answer of the node', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000).toUTCString();
+    const node = serve(() => Response.json({ jsonrpc: '2.0', id: 1, result: '0x1' }, { headers: { date: hourAgo } }));
+    const findings = await runChecks(chainChecks(configOf({ RPC_URL: node.url })));
+    expect(told(findings, 'clock')).toEqual([expect.stringMatching(/^fail 3600 s ahead of the node of RPC_URL/)]);
+    await node.stop();
+  });
+});
+
+describe('the chain', () => {
+  let chain: RelayChain;
+  beforeAll(async () => {
+    chain = await startRelayChain();
+  });
+  afterAll(() => chain.stop());
+  const check = (vars: Record<string, string> = {}) => runChecks(chainChecks(configOf({ ...chain.vars, ...vars })));
+  const ONLY_OURS = {
+    ENTRY_POINT_ADDRESS: 'none',
+    ACCOUNT_HELPER_ADDRESS: 'none',
+    SESSION_SBT_ADDRESS: 'none',
+    USDC_ADDRESS: 'none',
+  };
+
+  test('is well when node, contracts and registrar are', async () => {
+    await chain.mine();
+    const findings = await check(ONLY_OURS);
+    expect(findings.filter(({ state }) => state === 'fail')).toEqual([]);
+    expect(told(findings, 'chain')).toEqual([expect.stringContaining('ok Base Sepolia (84532), block ')]);
+    expect(told(findings, 'contracts')).toEqual(['ok 2 of 6 set, all with code']);
+    expect(told(findings, 'registrar')).toEqual([
+      expect.stringMatching(/^ok 0x.* has .* ether$/),
+      'ok may register DIDs for others',
+    ]);
+  });
+
+  test('that CHAIN_ID does not name is told', async () => {
+    const findings = await check({ ...ONLY_OURS, CHAIN_ID: '8453', RPC_URL_8453: '', RPC_URL: chain.url });
+    expect(told(findings, 'chain')).toEqual(['fail RPC_URL is an endpoint of chain 84532, and CHAIN_ID is 8453']);
+  });
+
+  test('without code at an address, or with a registrar that has neither ether nor leave, is told each', async () => {
+    const findings = await check({
+      ...ONLY_OURS,
+      USDC_ADDRESS: `0x${'12'.repeat(20)}`,
+      REGISTRAR_PRIVATE_KEY: '77'.repeat(32),
+    });
+    expect(told(findings, 'contracts')).toEqual([
+      expect.stringMatching(/^fail USDC_ADDRESS: there is no code at 0x12/),
+    ]);
+    expect(told(findings, 'registrar')).toEqual([
+      expect.stringMatching(/^fail 0x.* has 0 ether$/),
+      'fail may not register DIDs',
+    ]);
+  });
+
+  test('beside a bundler of another entry point, and an indexer of another chain, is told', async () => {
+    const upstream = serve((request) =>
+      Response.json(
+        request.method === 'GET' ? { ok: true, chain: 1 } : { jsonrpc: '2.0', id: 1, result: [`0x${'34'.repeat(20)}`] },
+      ),
+    );
+    const entryPoint = `0x${'56'.repeat(20)}`;
+    const findings = await check({
+      ...ONLY_OURS,
+      ENTRY_POINT_ADDRESS: entryPoint,
+      BUNDLER_URL: upstream.url,
+      INDEXER_URL: upstream.url,
+    });
+    expect(told(findings, 'bundler')).toEqual([expect.stringContaining('fail does not support ENTRY_POINT_ADDRESS')]);
+    expect(told(findings, 'indexer')).toEqual(['fail is one of chain 1']);
+    const well = await check({ ...ONLY_OURS, ENTRY_POINT_ADDRESS: `0x${'34'.repeat(20)}`, BUNDLER_URL: upstream.url });
+    expect(told(well, 'bundler')).toEqual(['ok answers, and supports the entry point']);
+    await upstream.stop();
+  });
+});
+
+describe('delivery', () => {
+  const SMTP = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'a@example.com' };
+  const check = (vars: Record<string, string>) => runChecks(deliveryChecks(configOf(vars)));
+
+  test('by SMTP is tried up to the credentials, without a mail', async () => {
+    const server = scriptedSmtp((line) =>
+      line.startsWith('EHLO') ? '250-hello\r\n250 AUTH PLAIN' : line.startsWith('AUTH') ? '235 fine' : agreeable(line),
+    );
+    const findings = await check({ ...SMTP, SMTP_URL: `smtp://user:password@127.0.0.1:${server.port}` });
+    expect(told(findings, 'mail')).toEqual([expect.stringContaining('ok the server takes connection and credentials')]);
+    expect(server.heard.some((line) => line.startsWith('AUTH'))).toBe(true);
+    expect(server.heard.filter((line) => /^(MAIL|RCPT|DATA)/.test(line))).toEqual([]);
+    server.stop();
+  });
+
+  test('by SMTP with wrong credentials is told', async () => {
+    const server = scriptedSmtp((line) =>
+      line.startsWith('EHLO') ? '250-hello\r\n250 AUTH PLAIN' : line.startsWith('AUTH') ? '535 no' : agreeable(line),
+    );
+    const findings = await check({ ...SMTP, SMTP_URL: `smtp://user:password@127.0.0.1:${server.port}` });
+    expect(told(findings, 'mail')).toEqual([expect.stringContaining('fail SMTP: the server refused the credentials')]);
+    server.stop();
+  });
+
+  test.each([
+    [200, '{"data":[]}', 'ok Resend takes the key'],
+    [401, '{"name":"restricted_api_key"}', 'ok Resend knows the key'],
+    [401, '{"name":"invalid_api_key"}', 'fail Resend refuses the key (401)'],
+    [500, '{}', 'skip Resend answers 500'],
+  ])('by Resend that answers %i %s', async (status, body, words) => {
+    const resend = serve(() => new Response(body, { status }));
+    const vars = {
+      EMAIL_PROVIDER: 'resend',
+      EMAIL_FROM: 'a@example.com',
+      RESEND_API_KEY: 're_123',
+      RESEND_API_URL: resend.url,
+    };
+    expect(told(await check(vars), 'mail')).toEqual([expect.stringContaining(words)]);
+    await resend.stop();
+  });
+
+  test.each([
+    [200, 'ok Twilio knows account and service'],
+    [401, 'fail Twilio refuses the credentials'],
+    [404, 'fail the account has no such Verify service'],
+    [503, 'fail Twilio answers 503'],
+  ])('by Twilio that answers %i', async (status, words) => {
+    const asked: string[] = [];
+    const twilio = serve((request) => {
+      asked.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`);
+      return Response.json({}, { status });
+    });
+    const [account, service] = [`AC${'0'.repeat(32)}`, `VA${'1'.repeat(32)}`];
+    const findings = await check({
+      SMS_PROVIDER: 'twilio',
+      TWILIO_ACCOUNT_SID: account,
+      TWILIO_AUTH_TOKEN: 'token',
+      TWILIO_VERIFY_SERVICE_SID: service,
+      TWILIO_API_URL: twilio.url,
+    });
+    expect(told(findings, 'sms')).toEqual([expect.stringContaining(words)]);
+    expect(asked).toEqual([`GET /v2/Services/${service} Basic ${btoa(`${account}:token`)}`]);
+    await twilio.stop();
+  });
+});
+
+describe('files, disk and database', () => {
+  test('that others can read, or that somebody left, are named with what to do', async () => {
+    await run(['migrate']);
+    chmodSync(at('vault-data'), 0o755);
+    chmodSync(at('vault-data/operator.secret'), 0o644);
+    writeFileSync(at(`vault-data/vault.db.77.${crypto.randomUUID()}`), '');
+    const findings = await runChecks(fileChecks(configOf({ DATA_DIR: at('vault-data') })));
+    expect(findings.map(({ remedy }) => remedy)).toEqual([
+      `chmod 700 ${at('vault-data')}`,
+      `chmod 600 ${at('vault-data/operator.secret')}`,
+      expect.stringMatching(/^rm .*vault\.db\.77\./),
+    ]);
+    const { out } = await run(['doctor'], { RPC_URL: NOWHERE });
+    expect(out).toMatch(/! settings +vault-data\/operator\.secret can be read by others\n +→ chmod 600/);
+  });
+
+  test('that are damaged or of a newer vault fail', async () => {
+    await run(['migrate']);
+    const path = at('vault-data/vault.db');
+    const config = configOf({ DATA_DIR: at('vault-data') });
+    const whole = readFileSync(path);
+    expect((await runChecks(storageChecks(config))).filter(({ state }) => state === 'fail')).toEqual([]);
+    writeFileSync(path, Buffer.from(whole).fill(0xff, 8_192, 16_384));
+    expect(told(await runChecks(storageChecks(config)), 'database').join()).toMatch(/^fail /);
+    writeFileSync(path, 'no database'.repeat(1_000));
+    expect(told(await runChecks(storageChecks(config)), 'database')).toEqual(['fail file is not a database']);
+    expect(readdirSync(at('vault-data')).sort()).toEqual(['operator.secret', 'vault.db', 'vault.secret']);
+  });
+
+  test('on a libSQL server are asked for, and a server that is none fails', async () => {
+    expect(told(await runChecks(storageChecks(configOf({ DATABASE_URL: NOWHERE }))), 'database')).toEqual([
+      'fail The database server gave no answer',
+    ]);
+    if (!libsqlProgram())
+      return console.log('There is no libSQL server for this machine: the doctor does not ask one.');
+    const server = await startLibsql({ dir: at('server') });
+    const vars = { ...SECRETS, DATABASE_URL: server?.url ?? '', RPC_URL: NOWHERE };
+    expect(told(await runChecks(storageChecks(readConfig(vars))), 'schema')).toEqual(['warn there are no tables yet']);
+    await run(['migrate'], vars);
+    const findings = await runChecks(storageChecks(readConfig(vars)));
+    expect(findings.map(({ check, state }) => `${check} ${state}`)).toEqual([
+      'database ok',
+      'database ok',
+      'schema ok',
+    ]);
+    await server?.stop();
+  });
+});
+
+describe('the network', () => {
+  const PUBLIC = {
+    EMAIL_PROVIDER: 'resend',
+    EMAIL_FROM: 'a@example.com',
+    RESEND_API_KEY: 're_1',
+    SMS_PROVIDER: 'none',
+  };
+  const check = (vars: Record<string, string>) => runChecks(networkChecks(configOf({ ...PUBLIC, ...vars })));
+
+  test('is warned about where proxies let clients choose their address', async () => {
+    const findings = await check({ TRUSTED_PROXIES: '10.0.0.0/8,128.0.0.0/1', CLIENT_IP_HEADER: 'X-Forwarded-For' });
+    expect(told(findings, 'proxies')).toEqual([
+      expect.stringContaining('warn X-Forwarded-For is a list'),
+      expect.stringContaining('warn TRUSTED_PROXIES 128.0.0.0/1 is very wide'),
+    ]);
+    expect(told(await check({ TRUSTED_PROXIES: 'none' }), 'proxies')).toEqual([expect.stringContaining('ok none')]);
+    expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('serves this machine only')]);
+  });
+
+  test('says where webhooks would go, and posts none', async () => {
+    const webhook = { WEBHOOK_URL: 'https://hooks.example.com/in', WEBHOOK_SECRET: `whsec_${btoa('k'.repeat(32))}` };
+    const leadingTo = async (address: string, vars: Record<string, string> = {}) =>
+      told(await runChecks(networkChecks(configOf({ ...webhook, ...vars }), async () => [address])), 'webhooks');
+    expect(await leadingTo('10.0.0.7')).toEqual([expect.stringContaining('fail hooks.example.com leads to a private')]);
+    expect(await leadingTo('10.0.0.7', { WEBHOOK_ALLOW_PRIVATE: 'true' })).toEqual([
+      expect.stringContaining('ok hooks.example.com is private, which'),
+    ]);
+    const mixed = await runChecks(networkChecks(configOf(webhook), async () => ['10.0.0.7', '8.8.8.8']));
+    expect(told(mixed, 'webhooks')).toEqual([expect.stringContaining('warn hooks.example.com leads to private')]);
+    expect(await leadingTo('8.8.8.8')).toEqual(['ok hooks.example.com is public; nothing was posted']);
+  });
+});

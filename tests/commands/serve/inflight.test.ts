@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { createInflight } from '../../../commands/serve/inflight.ts';
+
+const late = () => new Response('late', { status: 503 });
+
+test('an answer passes through, and so does a failure', async () => {
+  const inflight = createInflight();
+  expect(await (await inflight.track(Promise.resolve(new Response('x')))).text()).toBe('x');
+  expect(inflight.track(Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+});
+
+test('settling waits for what is under way', async () => {
+  const inflight = createInflight();
+  const slow = Promise.withResolvers<Response>();
+  const answer = inflight.track(slow.promise);
+  const settled = inflight.settle(60_000, late);
+  slow.resolve(new Response('in time'));
+  expect(await (await answer).text()).toBe('in time');
+  await settled;
+});
+
+test('at the deadline whoever still waits is answered', async () => {
+  const inflight = createInflight();
+  const answer = inflight.track(new Promise(() => {}));
+  await inflight.settle(1, late);
+  expect((await answer).status).toBe(503);
+});
+
+test('with nothing under way there is nothing to wait for', async () => {
+  await createInflight().settle(60_000, late);
+});

@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createWork } from '../../lib/background.ts';
+import type { LogEntry } from '../../lib/base/log.ts';
+import { DAY_MS, IDEMPOTENCY_LEASE_MS, MINUTE_MS, ROW_LEASE_MS, SWEEP_ROWS_MAX } from '../../lib/constants.ts';
+import { type Context, createContext } from '../../lib/context.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { withRow } from '../../lib/db/row-lock.ts';
+import { takeKey } from '../../lib/idempotency/store.ts';
+import { insertSession } from '../../lib/sessions/store.ts';
+import { insertCode } from '../../lib/verification/store.ts';
+import { type TestClock, testClock } from '../support/clock.ts';
+import { engines, type TestDatabase } from '../support/databases.ts';
+import { tally } from '../support/tally.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+let database: TestDatabase;
+let clock: TestClock;
+let entries: LogEntry[];
+
+function open(over: Partial<Database> = {}): Context {
+  const engine: Database = {
+    execute: (statement) => database.execute(statement),
+    batch: (statements, mode) => database.batch(statements, mode),
+    ...over,
+  };
+  return createContext({ vars: { VAULT_SECRET }, database: engine, clock, log: (entry) => entries.push(entry) });
+}
+
+async function count({ db }: Context, table: string): Promise<number> {
+  return Number((await db.read({ sql: `SELECT count(*) AS rows FROM ${table}`, args: {} }))[0]?.['rows']);
+}
+
+/** Waits for what has to come, however slow the machine is. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(1);
+}
+
+/** Puts `rows` numbered rows into a table by the expression after SELECT. */
+function fill({ db }: Context, into: string, select: string, rows: number) {
+  const numbers = 'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows)';
+  return db.write({ sql: `INSERT INTO ${into} ${numbers} SELECT ${select} FROM numbers`, args: { rows } });
+}
+
+const limits = { perIp: 9, perIdentifier: 9, smsDaily: 9 };
+const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null };
+const session = {
+  identifier: 'handle:alice',
+  app: 'default',
+  did: 'did:key:z',
+  aliasHash: '0x',
+  didHash: '0x',
+  ip: '203.0.113.7',
+  perIp: 3,
+};
+
+/** One row of each kind, and how long it is kept. */
+const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (vault: Context) => Promise<unknown>])[] =
+  [
+    [
+      'codes',
+      'a send, for as long as a window counts it',
+      DAY_MS,
+      ({ db, clock }) => {
+        const now = clock.now();
+        return db.write(insertCode({ ...code, now, expiresAt: now + 90_000 }, limits));
+      },
+    ],
+    [
+      'sessions',
+      'an unlinked session, until it lapses',
+      7_000,
+      ({ db, clock }) => {
+        const now = clock.now();
+        return db.write(insertSession({ ...session, now, expiresAt: now + 7_000 }));
+      },
+    ],
+    [
+      'idempotency',
+      'an idempotency key, until its lease or its answer ends',
+      IDEMPOTENCY_LEASE_MS,
+      ({ db, clock }) => db.write(takeKey({ key: 'k', request: 'r', owner: 'o', now: clock.now() })),
+    ],
+    [
+      'attestation_uses',
+      'a used attestation, until it expires',
+      300_000,
+      ({ db, clock }) =>
+        db.write({
+          sql: 'INSERT INTO attestation_uses (signature, expires_at) VALUES (:signature, :at)',
+          args: { signature: '0x00', at: clock.now() + 300_000 },
+        }),
+    ],
+    [
+      'identifier_rows',
+      'a row given back, until the clock has passed its fence',
+      ROW_LEASE_MS,
+      (vault) => withRow(vault, 'k', async () => {}),
+    ],
+    [
+      'identifier_rows',
+      'a row whose holder died, a lease after its lease',
+      2 * ROW_LEASE_MS,
+      ({ db, clock }) =>
+        db.write({
+          sql: 'INSERT INTO identifier_rows (key, fence, leased_until) VALUES (:key, :now, :until)',
+          args: { key: 'k', now: clock.now(), until: clock.now() + ROW_LEASE_MS },
+        }),
+    ],
+  ];
+
+for (const engine of engines()) {
+  describe(`background work on ${engine.name}`, () => {
+    beforeEach(async () => {
+      database = await engine.open();
+      clock = testClock();
+      entries = [];
+    });
+    afterEach(() => database.close());
+
+    test.each(KEPT)('in %s keeps %s (%i ms), and not a millisecond longer', async (table, _, ms, put) => {
+      const vault = open();
+      await put(vault);
+      await clock.advance(ms - 1);
+      await createWork(vault).run(clock.now() + 1);
+      expect(await count(vault, table)).toBe(1);
+      await clock.advance(1);
+      await createWork(vault).run(clock.now() + 1);
+      expect(await count(vault, table)).toBe(0);
+    });
+
+    test('never removes what counts for good: linked sessions and verifications', async () => {
+      const vault = open();
+      await fill(
+        vault,
+        'sessions (identifier, did, ip, created_at, expires_at, linked)',
+        `'i' || n, 'd', 'ip', 0, 0, 1`,
+        2,
+      );
+      await fill(vault, 'verifications (identifier, verified_at)', `'i' || n, 0`, 2);
+      await clock.advance(3_650 * DAY_MS);
+      await createWork(vault).run(clock.now() + 1);
+      expect([await count(vault, 'sessions'), await count(vault, 'verifications')]).toEqual([2, 2]);
+    });
+
+    test('removes a bounded number of rows a turn, and looks at its deadline between turns', async () => {
+      const vault = open({
+        async batch(statements, mode) {
+          const results = await database.batch(statements, mode);
+          await clock.advance(10);
+          return results;
+        },
+      });
+      await fill(
+        vault,
+        'idempotency (key, request, owner, expires_at)',
+        `'k' || n, '', '', 0`,
+        2 * SWEEP_ROWS_MAX + 500,
+      );
+      const { run: work } = createWork(vault);
+      await work(clock.now());
+      expect(await count(vault, 'idempotency')).toBe(2 * SWEEP_ROWS_MAX + 500);
+      await work(clock.now() + 1);
+      expect(await count(vault, 'idempotency')).toBe(SWEEP_ROWS_MAX + 500);
+      await work(clock.now() + 21);
+      // The turn that the deadline met goes on to its end.
+      await until(async () => (await count(vault, 'idempotency')) === 0);
+    });
+
+    test('counts every lost code in one go, however many there are', async () => {
+      const vault = open();
+      const columns = 'codes (id, identifier, channel, ip, sent_at, expires_at)';
+      await fill(
+        vault,
+        columns,
+        `'c' || n, 'i' || n, 'email', 'ip', ${clock.now()}, ${clock.now()}`,
+        2 * SWEEP_ROWS_MAX + 1,
+      );
+      await createWork(vault).run(clock.now() + 1);
+      expect(tally(vault.metrics, 'vault_codes_lost_total')).toEqual([`{} ${2 * SWEEP_ROWS_MAX + 1}`]);
+    });
+
+    test('asks the database for nothing once its deadline has passed, and writes once a minute at most', async () => {
+      const asked: string[] = [];
+      const vault = open({
+        async execute(statement) {
+          asked.push('read');
+          return database.execute(statement);
+        },
+        async batch(statements, mode) {
+          asked.push(mode);
+          return database.batch(statements, mode);
+        },
+      });
+      await vault.db.ready();
+      const { run: work } = createWork(vault);
+      const during = async (deadlineMs: number) => {
+        asked.length = 0;
+        await work(deadlineMs);
+        return asked.join(' ');
+      };
+      expect(await during(clock.now())).toBe('');
+      expect(await during(clock.now() + 1)).toBe('read write');
+      await clock.advance(MINUTE_MS - 1);
+      expect(await during(clock.now() + 1)).toBe('read');
+      await clock.advance(1);
+      expect(await during(clock.now() + 1)).toBe('read write');
+    });
+
+    test('a task that fails is logged and holds up no other, now or the next time', async () => {
+      let isBroken = true;
+      const vault = open({
+        async execute(statement) {
+          if (isBroken && statement.sql.includes('registrations')) throw new Error('disk I/O error');
+          return database.execute(statement);
+        },
+      });
+      await withRow(vault, 'k', async () => {});
+      await clock.advance(ROW_LEASE_MS);
+      const { run: work } = createWork(vault);
+      await work(clock.now() + 1);
+      expect(await count(vault, 'identifier_rows')).toBe(0);
+      const failure = {
+        level: 'error',
+        event: 'work_failed',
+        task: 'confirmations',
+        message: 'Error: disk I/O error',
+      } as const;
+      expect(entries).toMatchObject([failure]);
+      isBroken = false;
+      await work(clock.now() + 1);
+      expect(entries).toMatchObject([failure]);
+    });
+
+    test('a task that waits holds up no other, at this turn or the next, and is not started twice', async () => {
+      const answer = Promise.withResolvers<void>();
+      let looks = 0;
+      const vault = open({
+        async execute(statement) {
+          if (statement.sql.includes('registrations')) {
+            looks++;
+            await answer.promise;
+          }
+          return database.execute(statement);
+        },
+      });
+      const { run } = createWork(vault);
+      const turn = async () => {
+        await withRow(vault, 'k', async () => {});
+        await clock.advance(MINUTE_MS);
+        const work = run(clock.now() + 1_000);
+        await until(async () => (await count(vault, 'identifier_rows')) === 0);
+        await clock.advance(1_000);
+        await work;
+      };
+      await turn();
+      await turn();
+      expect(looks).toBe(1);
+      answer.resolve();
+      await until(async () => vault.db.idle().then(() => true));
+      await run(clock.now() + 1);
+      expect(looks).toBe(2);
+      expect(entries).toEqual([]);
+    });
+
+    test('ends with its turn once it is stopped, and begins nothing more', async () => {
+      const vault = open();
+      await fill(vault, 'idempotency (key, request, owner, expires_at)', `'k' || n, '', '', 0`, 3 * SWEEP_ROWS_MAX);
+      const work = createWork(vault);
+      const turn = work.run(clock.now() + 1);
+      work.stop();
+      await turn;
+      expect(await count(vault, 'idempotency')).toBeGreaterThanOrEqual(2 * SWEEP_ROWS_MAX);
+      await work.run(clock.now() + 1);
+      expect(await count(vault, 'idempotency')).toBeGreaterThanOrEqual(2 * SWEEP_ROWS_MAX);
+    });
+
+    test('a clean-up that failed is tried again at the next turn, not after its minute', async () => {
+      let isBroken = true;
+      const vault = open({
+        async batch(statements, mode) {
+          if (isBroken) throw new Error('disk I/O error');
+          return database.batch(statements, mode);
+        },
+      });
+      isBroken = false;
+      await withRow(vault, 'k', async () => {});
+      await clock.advance(ROW_LEASE_MS);
+      isBroken = true;
+      const { run: work } = createWork(vault);
+      await work(clock.now() + 1);
+      expect(entries.map(({ event }) => event)).toEqual(['work_failed']);
+      isBroken = false;
+      await work(clock.now() + 1);
+      expect(await count(vault, 'identifier_rows')).toBe(0);
+    });
+  });
+}

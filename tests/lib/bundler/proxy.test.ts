@@ -1,0 +1,205 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../../lib/constants.ts';
+import { type Chain, startChain } from '../../../scripts/world/chain.ts';
+import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
+import { createPasskey } from '../../../scripts/world/passkey.ts';
+import { openAccount, type SmartAccount } from '../../../scripts/world/user-operation.ts';
+import { chainVars } from '../../support/chain-vars.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
+import { echo, errorOf, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+const SPONSORING = ['pm_sponsorUserOperation', 'pm_getPaymasterStubData', 'pm_getPaymasterData'] as const;
+
+let chain: Chain;
+let node: Forwarder;
+let contracts: Deployment;
+let alice: SmartAccount;
+let upstream: Upstream;
+let t: TestVault;
+beforeAll(async () => {
+  chain = await startChain();
+  contracts = await deployContracts(chain.rpc);
+  node = startForwarder(chain.url);
+  alice = await openAccount(chain.rpc, contracts, createPasskey());
+  upstream = startUpstream();
+});
+afterAll(async () => {
+  await Promise.all([upstream.stop(), node.stop()]);
+  await chain.stop();
+});
+beforeEach(async () => {
+  node.trouble = undefined;
+  upstream.received.length = 0;
+  upstream.answer = echo;
+  t = await startVault(settings());
+  // The tables are made at first use.
+  await t.call('GET /readyz');
+});
+afterEach(() => t.stop());
+
+const settings = (max = 3) => ({
+  ...chainVars(node.url, contracts),
+  BUNDLER_URL: upstream.url,
+  SPONSOR_DAILY_MAX: String(max),
+  RATE_LIMIT_PROXY_PER_IP: '100000',
+});
+
+/** A draft that creates its sender. */
+const draft = ({ address, factory, factoryData }: SmartAccount, nonce = '0x0') => ({
+  sender: address,
+  nonce,
+  callData: '0x',
+  factory,
+  factoryData,
+});
+
+/** A request for a sponsor, in whatever form its method takes. */
+function request(operation: object, method: string = SPONSORING[0], id: unknown = 1) {
+  const more = method.startsWith('pm_get') ? ['0x14a34', { policy: 'x' }] : [];
+  return { jsonrpc: '2.0', id, method, params: [operation, contracts.entryPoint, ...more] };
+}
+
+const ask = (operation: object, method?: string, to = t) => to.call('POST /api/bundler', request(operation, method));
+
+describe('a sponsor is asked for an account of the configured factory alone', () => {
+  test.each(SPONSORING)('%s of an account that the operation creates', async (method) => {
+    const reply = await ask(draft(alice), method);
+    expect([reply.status, reply.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: method }]);
+    const { params } = request(draft(alice), method);
+    expect(upstream.received.map(({ body }) => [body.method, body.params])).toEqual([[method, params]]);
+  });
+
+  test.each(SPONSORING)('%s of anyone else is 403, and nobody is asked', async (method) => {
+    for (const operation of [
+      { ...draft(alice), sender: contracts.didRegistry },
+      { sender: contracts.didRegistry, nonce: '0x0', callData: '0x' },
+      { sender: alice.address, nonce: '0x0', callData: '0x' },
+      { ...draft(alice), factory: contracts.didRegistry },
+    ]) {
+      const reply = await ask(operation, method);
+      const data = { kind: 'paymaster_rejected', reason: 'the sender is no account of the configured factory' };
+      const error = { code: -32501, message: 'sponsorship_refused', data };
+      expect([reply.status, reply.body]).toEqual([403, { jsonrpc: '2.0', id: 1, error }]);
+    }
+    expect(upstream.received).toEqual([]);
+    expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
+  });
+
+  test('the same holds of a method that BUNDLER_EXTRA_METHODS adds', async () => {
+    const own = await startVault({ ...settings(), BUNDLER_EXTRA_METHODS: 'pm_validateSponsorshipPolicies' });
+    const method = 'pm_validateSponsorshipPolicies';
+    expect((await ask(draft(alice), method, own)).status).toBe(200);
+    expect((await ask({ ...draft(alice), sender: contracts.didRegistry }, method, own)).status).toBe(403);
+    const bare = await own.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params: [] });
+    expect([bare.status, bare.body.error.code]).toEqual([400, -32602]);
+    await own.stop();
+  });
+
+  test('sending and estimating are for every account: they spend nothing of the operator', async () => {
+    const operation = { ...draft(alice), sender: contracts.didRegistry };
+    expect((await ask(operation, 'eth_estimateUserOperationGas')).status).toBe(200);
+    expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
+  });
+
+  test('while the chain cannot be read nobody is sponsored: 502 rpc_error', async () => {
+    node.trouble = () => new Response('', { status: 503 });
+    const reply = await ask(draft(alice));
+    expect([reply.status, reply.body]).toEqual([502, { error: 'rpc_error' }]);
+    const batch = await t.call('POST /api/bundler', [request(draft(alice))] as never);
+    expect(batch.body).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'rpc_error' } }]);
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe('SPONSOR_DAILY_MAX', () => {
+  const limited = { jsonrpc: '2.0', id: 1, error: { code: -32005, message: 'sponsor_limit_reached' } };
+
+  test('is a number of user operations in a rolling day: 429 in a JSON-RPC body, at the exact edge', async () => {
+    await ask(draft(alice, '0x0'));
+    await t.clock.advance(1500);
+    for (const nonce of ['0x1', '0x2']) expect((await ask(draft(alice, nonce))).status).toBe(200);
+    const reply = await ask(draft(alice, '0x3'));
+    expect([reply.status, reply.body]).toEqual([429, limited]);
+    expect(reply.headers.get('retry-after')).toBe(String(DAY_MS / 1000 - 1));
+    expect(reply.headers.get('ratelimit-policy')).toBe('"sponsorships-per-day";q=3;w=86400');
+    expect(upstream.received).toHaveLength(3);
+    await t.clock.advance(DAY_MS - 1501);
+    expect((await ask(draft(alice, '0x3'))).status).toBe(429);
+    await t.clock.advance(1);
+    expect((await ask(draft(alice, '0x3'))).status).toBe(200);
+    expect((await ask(draft(alice, '0x4'))).status).toBe(429);
+  });
+
+  test('counts an operation once, over all methods and spellings of it', async () => {
+    for (const method of SPONSORING) expect((await ask(draft(alice), method)).status).toBe(200);
+    const spelt = { ...draft(alice, '0x000'), sender: alice.address.toLowerCase() };
+    expect((await ask(spelt)).status).toBe(200);
+    expect(await t.rows('SELECT sender, nonce FROM sponsorships')).toEqual([
+      { sender: alice.address.toLowerCase(), nonce: '0x0' },
+    ]);
+  });
+
+  test('an operation that the paymaster refused stays counted', async () => {
+    const own = await startVault(settings(1));
+    upstream.answer = (received) => errorOf(received, { code: -32501, message: 'no' });
+    expect((await ask(draft(alice, '0x0'), undefined, own)).body.error.data.kind).toBe('paymaster_rejected');
+    expect((await ask(draft(alice, '0x1'), undefined, own)).status).toBe(429);
+    await own.stop();
+  });
+
+  test('without a bundler nothing is counted', async () => {
+    const own = await startVault({ ...settings(), BUNDLER_URL: '' });
+    expect((await ask(draft(alice), undefined, own)).status).toBe(503);
+    await own.call('GET /readyz');
+    expect(await own.rows('SELECT * FROM sponsorships')).toEqual([]);
+    await own.stop();
+  });
+
+  test('in a batch is an error of its item', async () => {
+    const own = await startVault(settings(1));
+    const items = [request(draft(alice, '0x0'), undefined, 1), request(draft(alice, '0x1'), undefined, 2)];
+    const { status, body } = await own.call('POST /api/bundler', items as never);
+    expect(status).toBe(200);
+    expect(body.filter((item: { result?: unknown }) => item.result !== undefined)).toHaveLength(1);
+    expect(body.find((item: { error?: unknown }) => item.error)).toMatchObject({ error: limited.error });
+    await own.stop();
+  });
+
+  test('0 sponsors nobody, and no waiting helps', async () => {
+    const own = await startVault(settings(0));
+    const reply = await ask(draft(alice), undefined, own);
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, null]);
+    await own.stop();
+  });
+
+  test('100 operations at the same time, over two vaults on one database, are exactly as many', async () => {
+    const folder = temporaryFolder();
+    const vaults = await Promise.all([
+      startVault(settings(7), { dir: folder.path }),
+      startVault(settings(7), { dir: folder.path }),
+    ]);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => ask(draft(alice, `0x${n.toString(16)}`), undefined, vaults[n % 2])),
+    );
+    const statuses = replies.map(({ status }) => status);
+    expect([
+      statuses.filter((status) => status === 200).length,
+      statuses.filter((status) => status === 429).length,
+    ]).toEqual([7, 93]);
+    expect(upstream.received).toHaveLength(7);
+    for (const vault of vaults) await vault.stop();
+    const again = await startVault(settings(7), { dir: folder.path });
+    expect((await ask(draft(alice, '0xffff'), undefined, again)).status).toBe(429);
+    await again.stop();
+    folder.remove();
+  });
+
+  test('a day later the rows are gone', async () => {
+    await ask(draft(alice));
+    await t.clock.advance(DAY_MS);
+    await t.work();
+    expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
+  });
+});

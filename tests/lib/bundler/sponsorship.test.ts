@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Address, Hex } from 'ox';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { isOwnSender } from '../../../lib/bundler/sponsorship.ts';
+import { createLearnt, createPredict } from '../../../lib/chain/account-address.ts';
+import { createRpc } from '../../../lib/chain/rpc.ts';
+import { deployContracts } from '../../../scripts/world/deploy.ts';
+import { createPasskey } from '../../../scripts/world/passkey.ts';
+import { openAccount, type SmartAccount } from '../../../scripts/world/user-operation.ts';
+import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { startTestChain, type TestChain } from '../../support/onchain.ts';
+import { failureOf } from '../../support/secrecy.ts';
+
+const SOMEBODY = `0x${'5b'.repeat(20)}` as const;
+
+let chain: TestChain;
+let contracts: Awaited<ReturnType<typeof deployContracts>>;
+/** One account that is there, one that is not. */
+let alice: SmartAccount;
+let bob: SmartAccount;
+beforeAll(async () => {
+  chain = await startTestChain();
+  contracts = await deployContracts(chain.rpc);
+  alice = await openAccount(chain.rpc, contracts, createPasskey(), 7n);
+  bob = await openAccount(chain.rpc, contracts, createPasskey());
+  await create(alice);
+});
+afterAll(() => chain.stop());
+
+const create = ({ factory, factoryData }: SmartAccount) =>
+  sendTransaction(chain.rpc, devAccount('bob').privateKey, { to: factory, data: factoryData });
+
+/** Whether the vault would sponsor, with another factory if there is one. */
+function isOwn(
+  sender: string,
+  creation: { factory?: string; factoryData?: string } = {},
+  { factory = contracts.accountFactory, url = chain.url }: { factory?: Address.Address; url?: string } = {},
+): Promise<boolean> {
+  const log = () => {};
+  const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
+  const config = { chainId: 84532, hyperauthFactoryAddress: factory };
+  const predict = createPredict({ config, rpc, log }, createLearnt({ predictLocally: true }));
+  return isOwnSender({ config, rpc, predict }, { sender, nonce: '0x0', ...creation });
+}
+
+test('an account that is there is known by its code', async () => {
+  expect(await isOwn(alice.address)).toBe(true);
+  expect(await isOwn(alice.address.toLowerCase())).toBe(true);
+});
+
+test('an account that the same operation creates is known by key and salt', async () => {
+  expect(await isOwn(bob.address, bob)).toBe(true);
+  const upper = `0x${bob.factoryData.slice(2).toUpperCase()}`;
+  expect(await isOwn(bob.address, { factory: bob.factory.toLowerCase(), factoryData: upper })).toBe(true);
+  expect(await isOwn(alice.address, alice)).toBe(true);
+});
+
+test('an account that is not there, and that nobody creates, is none', async () => {
+  expect(await isOwn(bob.address)).toBe(false);
+});
+
+test("wallets and other contracts are none, nor is another factory's account of the same key", async () => {
+  const other = await deployContracts(chain.rpc, { entryPoint: '0.8' });
+  const stranger = await openAccount(chain.rpc, other, alice.passkey, 7n);
+  await create(stranger);
+  for (const sender of [
+    devAccount('alice').address,
+    contracts.didRegistry,
+    contracts.accountFactory,
+    stranger.address,
+  ]) {
+    expect(await isOwn(sender)).toBe(false);
+  }
+  expect(await isOwn(stranger.address, stranger)).toBe(false);
+});
+
+test("code copied from an account makes none, nor do a key holder's words", async () => {
+  await chain.rpc('anvil_setCode', [SOMEBODY, await chain.rpc('eth_getCode', [alice.address, 'latest'])]);
+  expect(await isOwn(SOMEBODY)).toBe(false);
+  expect(await isOwn(await chain.deployHolder(alice.passkey.key))).toBe(false);
+});
+
+test('a creation of something else is none', async () => {
+  const { factory, factoryData } = bob;
+  const words = factoryData.slice(10);
+  const wrong: Record<string, { factory?: string; factoryData?: string }> = {
+    'another factory': { factory: SOMEBODY, factoryData },
+    "another's account": { factory, factoryData: alice.factoryData },
+    'another salt': { factory, factoryData: `${factoryData.slice(0, -1)}1` },
+    'another function': { factory, factoryData: `0xe81b22ea${words}` },
+    'more behind it': { factory, factoryData: `${factoryData}00` },
+    'less of it': { factory, factoryData: factoryData.slice(0, -2) },
+    nothing: { factory, factoryData: '0x' },
+  };
+  for (const [name, creation] of Object.entries(wrong)) {
+    expect([name, await isOwn(bob.address, creation)]).toEqual([name, false]);
+  }
+});
+
+test('accounts of another factory, whose code is unknown, are known by their key at the default salt', async () => {
+  const holder = await chain.deployHolder(alice.passkey.key);
+  const factory = `0x${'f0'.repeat(20)}` as const;
+  const x = Hex.fromBytes(alice.passkey.key.x).slice(2);
+  // Answers the holder's address when asked for this x and salt 0: X = calldata[4] ∧ ¬calldata[68], times the address.
+  const code = `0x7f${x}60043514604435151673${holder.slice(2)}0260005260206000f3`;
+  await chain.rpc('anvil_setCode', [factory, code]);
+  expect(await isOwn(holder, {}, { factory })).toBe(true);
+  expect(await isOwn(alice.address, {}, { factory })).toBe(false);
+});
+
+test('an unreachable chain is 502 rpc_error, and no verdict', async () => {
+  expect((await failureOf(isOwn(alice.address, {}, { url: 'http://127.0.0.1:1' }))).code).toBe('rpc_error');
+  expect((await failureOf(isOwn(bob.address, bob, { url: 'http://127.0.0.1:1' }))).code).toBe('rpc_error');
+});

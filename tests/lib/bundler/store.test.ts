@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { insertSponsorship, selectSponsorshipReset, sweepSponsorships } from '../../../lib/bundler/store.ts';
+import { DAY_MS } from '../../../lib/constants.ts';
+import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { testClock } from '../../support/clock.ts';
+import { engines, type TestDatabase } from '../../support/databases.ts';
+
+const NOW = Date.UTC(2025, 0, 1);
+
+describe.each(engines().map((engine) => [engine.name, engine] as const))('sponsorships on %s', (_, engine) => {
+  let database: TestDatabase;
+  let db: OwnedStore;
+  beforeEach(async () => {
+    database = await engine.open();
+    db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 10 });
+  });
+  afterEach(async () => {
+    await db.idle();
+    await database.close();
+  });
+
+  /** Asks once: whether it was allowed, and when the next one is that frees a place. */
+  async function ask(sender: string, nonce: string, { now = NOW, max = 2 } = {}) {
+    const sponsorship = { sender, nonce, now };
+    const [inserted, reset] = await db.write(
+      insertSponsorship(sponsorship, max),
+      selectSponsorshipReset(sponsorship, max),
+    );
+    return [inserted?.rowsAffected === 1, reset?.rows[0]?.['at'] ?? null];
+  }
+
+  test('the day is full after its number of operations, until the oldest is a day old, at the exact edge', async () => {
+    expect(await ask('0xa', '0x0')).toEqual([true, null]);
+    expect(await ask('0xb', '0x0', { now: NOW + 1000 })).toEqual([true, NOW]);
+    expect(await ask('0xc', '0x0', { now: NOW + 2000 })).toEqual([false, NOW]);
+    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS - 1 })).toEqual([false, NOW]);
+    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS })).toEqual([true, NOW + 1000]);
+  });
+
+  test('an operation is counted once, however often it is asked for, also on a full day', async () => {
+    await ask('0xa', '0x0');
+    await ask('0xa', '0x1');
+    for (const nonce of ['0x0', '0x1']) expect((await ask('0xa', nonce, { now: NOW + 5000 }))[0]).toBe(true);
+    expect((await ask('0xa', '0x2'))[0]).toBe(false);
+    // Asking again has not moved the time at which a place frees.
+    expect((await ask('0xa', '0x2', { now: NOW + DAY_MS }))[0]).toBe(true);
+  });
+
+  test('the same operation on another day is counted anew', async () => {
+    const later = NOW + DAY_MS;
+    await ask('0xa', '0x0');
+    expect(await ask('0xb', '0x0', { now: later, max: 1 })).toEqual([true, later]);
+    expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, later]);
+    expect(await ask('0xa', '0x0', { now: later + DAY_MS, max: 1 })).toEqual([true, later + DAY_MS]);
+  });
+
+  test('a limit of zero allows none, and nothing frees a place', async () => {
+    await ask('0xa', '0x0');
+    expect(await ask('0xb', '0x0', { max: 0 })).toEqual([false, null]);
+  });
+
+  test('100 at the same time are exactly the limit', async () => {
+    const asked = await Promise.all(Array.from({ length: 100 }, (_, n) => ask('0xa', `0x${n}`, { max: 7 })));
+    expect(asked.filter(([allowed]) => allowed)).toHaveLength(7);
+  });
+
+  test('what no window counts is swept, the rest stays', async () => {
+    await ask('0xa', '0x0');
+    await ask('0xb', '0x0', { now: NOW + 1 });
+    const [swept] = await db.write(sweepSponsorships(NOW + DAY_MS));
+    expect(swept?.rowsAffected).toBe(1);
+    const rows = await db.read({ sql: 'SELECT sender FROM sponsorships', args: {} });
+    expect(rows.map((row) => row['sender'])).toEqual(['0xb']);
+  });
+});

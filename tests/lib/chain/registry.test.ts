@@ -1,0 +1,80 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { AbiFunction, type Hex } from 'ox';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { isRegistered, registerForData, simulate } from '../../../lib/chain/registry.ts';
+import { createRpc } from '../../../lib/chain/rpc.ts';
+import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { startTestChain } from '../../support/onchain.ts';
+import { errorOf, startUpstream } from '../../support/upstream.ts';
+
+const chain = await startTestChain();
+afterAll(chain.stop);
+
+const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };
+const access = (url: string) => ({
+  config: { chainId: 84532 },
+  rpc: createRpc({ ...outside, metrics: createMetrics(), urls: { 84532: url } }),
+});
+const onChain = access(chain.url);
+const { address: registrar, privateKey } = devAccount('registrar');
+const registry = chain.registry.toLowerCase();
+
+let hashes = 0;
+const fresh = () => ({
+  registry,
+  controller: `0x${(++hashes).toString(16).padStart(40, '0')}`,
+  didHash: `0x${hashes.toString(16).padStart(64, '0')}`,
+});
+const send = (what: ReturnType<typeof fresh>) =>
+  sendTransaction(chain.rpc, privateKey, { to: chain.registry, data: registerForData(what) as Hex.Hex });
+
+test('the call is `registerFor` without alias and metadata', () => {
+  const what = fresh();
+  const registerFor = AbiFunction.fromAbi(didRegistryAbi, 'registerFor');
+  const args = [what.controller as Hex.Hex, what.didHash as Hex.Hex, `0x${'0'.repeat(64)}`, ''] as const;
+  expect(registerForData(what)).toBe(AbiFunction.encodeData(registerFor, args));
+});
+
+describe('a simulation', () => {
+  test('tells what a registration costs, and it costs that', async () => {
+    const what = fresh();
+    const simulated = await simulate(onChain, registrar, what);
+    const gas = 'gas' in simulated ? simulated.gas : 0n;
+    const { gasUsed } = await send(what);
+    expect(Number(gasUsed) / Number(gas)).toBeCloseTo(1, 1);
+  });
+
+  test('tells why the registry would refuse', async () => {
+    const what = fresh();
+    await send(what);
+    const { controller, didHash } = fresh();
+    expect(await simulate(onChain, registrar, { ...what, controller })).toEqual({ refusal: 'did_taken' });
+    expect(await simulate(onChain, registrar, { ...what, didHash })).toEqual({ refusal: 'controller_taken' });
+    expect(await simulate(onChain, devAccount('bob').address, fresh())).toEqual({ refusal: 'not_registrar' });
+    expect(await simulate(onChain, registrar, { ...fresh(), didHash: `0x${'0'.repeat(64)}` })).toEqual({
+      refusal: 'reverted',
+    });
+  });
+
+  test('does not take another failure for a refusal', async () => {
+    const node = startUpstream();
+    for (const error of [
+      { code: -32000, message: 'execution aborted (timeout)' },
+      { code: -32005, message: 'limit' },
+    ]) {
+      node.answer = (call) => errorOf(call, error);
+      await expect(simulate(access(node.url), registrar, fresh())).rejects.toMatchObject({ code: 'rpc_error' });
+    }
+    await node.stop();
+  });
+});
+
+test('a DID is registered when the registry has it with this controller', async () => {
+  const what = fresh();
+  expect(await isRegistered(onChain, what)).toBe(false);
+  await send(what);
+  expect(await isRegistered(onChain, what)).toBe(true);
+  expect(await isRegistered(onChain, { ...what, controller: fresh().controller })).toBe(false);
+});

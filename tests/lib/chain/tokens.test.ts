@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createRpc } from '../../../lib/chain/rpc.ts';
+import { readDeposit, readHolding, readToken } from '../../../lib/chain/tokens.ts';
+import { type Chain, startChain } from '../../../scripts/world/chain.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
+
+const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };
+const rpcTo = (url: string) => createRpc({ ...outside, metrics: createMetrics(), urls: { 84532: url } });
+const HOLDER = '0x00000000000000000000000000000000000a11ce';
+const ODD = '0x0000000000000000000000000000000000000dd1';
+const ENTRY_POINT = '0x00000000000000000000000000000000000000e9';
+const NOT_A_TOKEN = 'Invalid token: no ERC-20 token at this address';
+
+let chain: Chain;
+let vault: Parameters<typeof readToken>[0];
+beforeAll(async () => {
+  chain = await startChain();
+  await placeUsdc(chain.rpc);
+  const config = { chainId: 84532, usdcAddress: USDC, entryPointAddress: ENTRY_POINT } as const;
+  vault = { config, rpc: rpcTo(chain.url) };
+});
+afterAll(() => chain.stop());
+
+/** A contract that answers one word to `decimals()`, and to anything else what `other` is in code. */
+const place = (decimals: bigint, other = '60006000fd') => {
+  const word = decimals.toString(16).padStart(64, '0');
+  return chain.rpc('anvil_setCode', [
+    ODD,
+    `0x60003560e01c63313ce5671460${(15 + other.length / 2).toString(16).padStart(2, '0')}57${other}5b7f${word}60005260206000f3`,
+  ]);
+};
+
+describe('readToken', () => {
+  test('ether', async () => {
+    expect(await readToken(vault, 'native')).toEqual({
+      chainId: 84532,
+      symbol: 'ETH',
+      decimals: 18,
+      contract: undefined,
+      isListed: true,
+    });
+  });
+
+  test("the chain's USDC is listed, and what an account holds of it is read", async () => {
+    await mintUsdc(chain.rpc, HOLDER, 5n);
+    const token = await readToken(vault, USDC.toLowerCase());
+    expect(token).toMatchObject({ symbol: 'USDC', decimals: 6, isListed: true });
+    expect(await readHolding(vault, token, HOLDER)).toBe(5n);
+  });
+
+  test.each([0n, 18n, 255n])('%p decimals, of a token without a symbol', async (decimals) => {
+    await place(decimals);
+    expect(await readToken(vault, ODD)).toMatchObject({ symbol: '', decimals: Number(decimals), isListed: false });
+  });
+
+  test.each([256n, 2n ** 256n - 1n])('%p decimals are none', async (decimals) => {
+    await place(decimals);
+    await expect(readToken(vault, ODD)).rejects.toThrow(NOT_A_TOKEN);
+  });
+
+  test.each([
+    ['reverts', '0x60006000fd'],
+    ['answers nothing', '0x00'],
+    ['answers half a word', '0x60106000f3'],
+    ['spends all gas', '0xfe'],
+    ['is not there', '0x'],
+  ])('a contract that %s is no token', async (_, code) => {
+    await chain.rpc('anvil_setCode', [ODD, code]);
+    await expect(readToken(vault, ODD)).rejects.toThrow(NOT_A_TOKEN);
+  });
+
+  test('a symbol that claims more bytes than it has, all of them odd, is cut and cleaned', async () => {
+    // Memory from 0x20 on: offset, a length of 2²⁵⁶ - 1, and a word of letters between line breaks.
+    const letters = `0a${'41'.repeat(30)}0a`;
+    await place(6n, `6020600052${`7f${'ff'.repeat(32)}`}602052${`7f${letters}`}60405260606000f3`);
+    expect(await readToken(vault, ODD)).toMatchObject({ symbol: 'A'.repeat(16), decimals: 6, isListed: false });
+  });
+
+  test('a node that cannot be asked is rpc_error', async () => {
+    await expect(readToken({ ...vault, rpc: rpcTo('http://127.0.0.1:1') }, ODD)).rejects.toThrow('rpc_error');
+  });
+});
+
+describe('readDeposit', () => {
+  test('is what the EntryPoint keeps for the account', async () => {
+    // Whatever it is asked, it answers the account.
+    await chain.rpc('anvil_setCode', [ENTRY_POINT, '0x60043560005260206000f3']);
+    expect(await readDeposit(vault, HOLDER)).toBe(BigInt(HOLDER));
+  });
+
+  test('is nothing where there is no EntryPoint', async () => {
+    await chain.rpc('anvil_setCode', [ENTRY_POINT, '0x']);
+    expect(await readDeposit(vault, HOLDER)).toBe(0n);
+    const config = { ...vault.config, entryPointAddress: null };
+    expect(await readDeposit({ ...vault, config }, HOLDER)).toBe(0n);
+  });
+});

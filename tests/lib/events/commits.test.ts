@@ -1,0 +1,338 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import type { Statement } from '../../../lib/db/database.ts';
+import { leaseHeld } from '../../../lib/db/leases.ts';
+import { withRow } from '../../../lib/db/row-lock.ts';
+import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { EVENTS } from '../../../lib/events/catalogue.ts';
+import { advance, begin, rewind, selectPosition, standingAt, toPosition } from '../../../lib/indexer/follower-store.ts';
+import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
+import {
+  claimDueRegistrations,
+  confirmRegistration,
+  failRegistration,
+  postponeRegistration,
+  toRegistration,
+} from '../../../lib/registration/store.ts';
+import {
+  confirmRelay,
+  failRelay,
+  mineRelay,
+  reopenRelay,
+  signRelay,
+  withdrawRelay,
+} from '../../../lib/relay/change-store.ts';
+import { raiseNonce } from '../../../lib/relay/signer-store.ts';
+import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
+import { OPERATOR } from '../../support/events.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+// Each change is tried twice: while no event can be written, when it must not happen either, and then once more, when both do.
+
+const NO_EVENTS = `CREATE TRIGGER no_events BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no events'); END`;
+const seen = new Set<string>();
+
+let t: TestVault;
+let db: OwnedStore;
+
+beforeEach(async () => {
+  t = await startVault({ SMS_PROVIDER: 'log', MAX_VERIFY_SENDS_PER_IP: '100', RATE_LIMIT_CODES_PER_IDENTIFIER: '100' });
+  db = createStore({ database: t.database, clock: t.clock, metrics: createMetrics(), maxConnections: 4 });
+  await db.ready();
+});
+afterEach(() => t.stop());
+
+/** All rows but those of events and of what only bounds or locks. */
+async function state(): Promise<string> {
+  const tables = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'relays', 'signers'];
+  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices'];
+  const rows = await Promise.all([...tables, ...others].map((table) => t.rows(`SELECT * FROM ${table}`)));
+  return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** Until nothing is being written any more, since nobody waits for what a refusal tells: a commit takes a few turns of the event loop. */
+async function written(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+/** The events that a change tells, as `type {data}`; fails unless it and they come and go together. */
+async function tell(change: () => Promise<unknown>): Promise<[string, Record<string, unknown>][]> {
+  const [newest] = await t.rows('SELECT coalesce(max(id), 0) AS id FROM events');
+  const before = await state();
+  await t.rows(NO_EVENTS);
+  await change().catch(() => undefined);
+  await written();
+  await t.rows('DROP TRIGGER no_events');
+  expect(await state()).toBe(before);
+  await change();
+  await written();
+  expect(await state()).not.toBe(before);
+  const told = await t.rows('SELECT type, data FROM events WHERE id > :id ORDER BY id', { id: Number(newest?.['id']) });
+  return told.map(({ type, data }) => {
+    seen.add(String(type));
+    return [String(type), JSON.parse(String(data))];
+  });
+}
+
+const email = { identifier: 'alice@example.com', channel: 'email' };
+const shown = { identifier: 'a***@example.com', channel: 'email' };
+const send = () => t.call('POST /api/verify/send', email);
+const check = (code: string) => t.call('POST /api/verify/check', { ...email, code });
+
+describe('codes', () => {
+  test('sent, verified', async () => {
+    expect(await tell(send)).toEqual([['code.sent', shown]]);
+    const code = t.codeFor('alice@example.com');
+    expect(await tell(() => check(code))).toEqual([['code.verified', shown]]);
+  });
+
+  test('exhausted by the last wrong guess, and only by that', async () => {
+    await send();
+    for (let i = 0; i < 4; i++) await check('x');
+    expect(await t.rows(`SELECT 1 FROM events WHERE type = 'code.exhausted'`)).toEqual([]);
+    expect(await tell(() => check('x'))).toEqual([['code.exhausted', shown]]);
+    await check('x');
+    expect((await t.rows(`SELECT 1 FROM events WHERE type = 'code.exhausted'`)).length).toBe(1);
+  });
+
+  test('refused by the provider', async () => {
+    const mail = { send: () => Promise.reject(new Error('refused')) };
+    const vars = { EMAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1', EMAIL_FROM: 'vault@example.com' };
+    const refusing = await startVault(vars, { mail, database: t.database, clock: t.clock });
+    expect((await refusing.call('POST /api/verify/send', email)).status).toBe(502);
+    await refusing.vault.close();
+    const rows = await t.rows('SELECT type, data FROM events ORDER BY id');
+    expect(rows.map(({ type, data }) => [type, JSON.parse(String(data))])).toEqual([
+      ['code.sent', shown],
+      ['code.undelivered', shown],
+    ]);
+    seen.add('code.undelivered');
+    await refusing.stop();
+  });
+});
+
+describe('sessions', () => {
+  const session = { ...shown, did: 'did:key:z' };
+  const open = () => t.call('POST /api/sessions', { ...email, did: 'did:key:z' });
+
+  test('created, lapsed', async () => {
+    expect(await tell(open)).toEqual([['session.created', session]]);
+    await t.clock.advance(86_400_000);
+    expect(await tell(() => t.work())).toEqual([['session.lapsed', session]]);
+    expect(await t.rows('SELECT * FROM sessions')).toEqual([]);
+  });
+
+  test('lapsed and created by whoever takes its place', async () => {
+    await open();
+    await t.clock.advance(86_400_000);
+    const again = () => t.call('POST /api/sessions', { ...email, did: 'did:key:other' });
+    expect(await tell(again)).toEqual([
+      ['session.lapsed', session],
+      ['session.created', { ...session, did: 'did:key:other' }],
+    ]);
+    // Neither a refusal nor a second look tells anything.
+    expect((await again()).status).toBe(409);
+    await t.work();
+    expect((await t.rows('SELECT * FROM events')).length).toBe(3);
+  });
+
+  test('created with an idempotency key, whose answer is kept in the same commit', async () => {
+    const opened = await t.call('POST /api/sessions', { ...email, did: 'did:key:z' }, { 'Idempotency-Key': 'k' });
+    expect(opened.status).toBe(200);
+    expect((await t.rows('SELECT status FROM idempotency')).map(({ status }) => Number(status))).toEqual([200]);
+  });
+});
+
+describe('registrations', () => {
+  const claimOf = (name: string, change: Partial<NewClaim> = {}): NewClaim => ({
+    identifier: 'email:alice@example.com',
+    app: 'shop',
+    channel: 'email',
+    did: `did:key:${name}`,
+    didHash: `0x${name}`,
+    aliasHash: '0xalice',
+    credentialId: `credential-${name}`,
+    txHash: `0x${name}`,
+    blockNumber: null,
+    smartAccount: null,
+    proof: null,
+    strength: 0,
+    attestation: { signature: `signature-${name}`, expiresAt: t.clock.now() + 1_000 },
+    ip: '203.0.113.7',
+    perIp: 3,
+    sessionExpiresAt: t.clock.now() + 1_000,
+    relay: null,
+    now: t.clock.now(),
+    ...change,
+  });
+  const claim = (name: string, change?: Partial<NewClaim>) =>
+    withRow({ db, clock: t.clock }, 'email:alice@example.com', (fence) =>
+      db.write(...insertClaim(claimOf(name, change), fence)),
+    );
+  const registration = (name: string, txHash: string | null = `0x${name}`) => ({
+    ...shown,
+    did: `did:key:${name}`,
+    credential: 'creden***',
+    tx_hash: txHash,
+  });
+  const due = async () => {
+    const [taken] = await db.write(claimDueRegistrations(t.clock.now(), 30_000, 10));
+    return toRegistration(taken?.rows[0] ?? {});
+  };
+  const seenOn = { strength: 1, minedBlock: 7, minedHash: '0xb', nextCheckAt: 5 } as const;
+
+  test('submitted, confirmed and proven, open again by a re-org, failed', async () => {
+    expect(await tell(() => claim('a'))).toEqual([
+      ['registration.submitted', registration('a')],
+      ['session.created', { ...shown, did: 'did:key:a' }],
+      ['session.linked', { ...shown, did: 'did:key:a' }],
+    ]);
+    expect((await t.rows(`SELECT DISTINCT app FROM events`)).map(({ app }) => app)).toEqual(['shop']);
+    const leased = await due();
+    expect(await tell(() => db.write(...confirmRegistration(leased, seenOn, t.clock.now())))).toEqual([
+      ['registration.confirmed', registration('a')],
+      ['registration.proven', registration('a')],
+    ]);
+    await t.clock.advance(1_000);
+    const again = await due();
+    expect(await tell(() => db.write(...postponeRegistration(again, t.clock.now(), 5)))).toEqual([
+      ['registration.submitted', registration('a')],
+    ]);
+    const last = await due();
+    expect(await tell(() => db.write(...failRegistration(last, 'reverted', t.clock.now())))).toEqual([
+      ['registration.failed', { ...registration('a'), reason: 'reverted' }],
+    ]);
+  });
+
+  test('confirmed again is no news', async () => {
+    await claim('a');
+    await db.write(...confirmRegistration(await due(), seenOn, t.clock.now()));
+    await t.clock.advance(1_000);
+    const [told] = await db.write(...confirmRegistration(await due(), seenOn, t.clock.now()));
+    expect(told?.rowsAffected).toBe(0);
+  });
+
+  test('a proven claim displaces a weaker one and takes its session over', async () => {
+    await claim('a');
+    const stronger = () => claim('b', { strength: 2, credentialId: 'credential-a' });
+    expect(await tell(stronger)).toEqual([
+      ['registration.failed', { ...registration('a'), reason: 'displaced' }],
+      ['registration.submitted', registration('b')],
+      ['registration.proven', registration('b')],
+      ['session.taken_over', { ...shown, did: 'did:key:b', previous_did: 'did:key:a' }],
+      ['session.linked', { ...shown, did: 'did:key:b' }],
+    ]);
+  });
+
+  test('its own session is linked, and nothing more', async () => {
+    await t.call('POST /api/sessions', { ...email, did: 'did:key:a' });
+    expect(await tell(() => claim('a'))).toEqual([
+      ['registration.submitted', registration('a')],
+      ['session.linked', { ...shown, did: 'did:key:a' }],
+    ]);
+  });
+
+  describe('relayed', () => {
+    const signer = { chainId: 84532, address: '0xfeed' };
+    const relayed = { chainId: 84532, registry: '0xr', controller: '0xc', dailyMax: 10 };
+    const attempt = { hash: '0xsigned', raw: '0x', gas: 1n, maxFee: 1n, tip: 1n, kind: 'call' } as const;
+    const queued = async () => toRelay((await db.read(selectQueued(84532, t.clock.now(), 1)))[0] ?? {});
+    beforeEach(async () => {
+      await db.write(raiseNonce(signer, 5));
+      await claim('a', { strength: 2, txHash: '', relay: relayed });
+    });
+
+    test('mined, open again by a re-org, found registered', async () => {
+      const relay = await queued();
+      await db.write(...signRelay(relay, signer, 5, attempt, 1));
+      const place = { txHash: '0xsigned', block: 7, blockHash: '0xb', nextCheckAt: 99 };
+      expect(await tell(() => db.write(...mineRelay(relay, place, t.clock.now())))).toEqual([
+        ['registration.confirmed', registration('a', '0xsigned')],
+      ]);
+      expect(await tell(() => db.write(...reopenRelay(relay, 9, t.clock.now())))).toEqual([
+        ['registration.submitted', registration('a', '0xsigned')],
+      ]);
+      expect(await tell(() => db.write(...confirmRelay({ ...relay, txHash: '0xsigned' }, t.clock.now())))).toEqual([
+        ['registration.confirmed', registration('a', '0xsigned')],
+      ]);
+    });
+
+    test.each([
+      ['failed', 'did_taken', (relay) => failRelay(relay, 'did_taken', 1)],
+      ['withdrawn', 'withdrawn', (relay) => withdrawRelay(relay, 'signature-a', 1)],
+    ] as [string, string, (relay: Awaited<ReturnType<typeof queued>>) => readonly Statement[]][])(
+      '%s',
+      async (_, reason, end) => {
+        const relay = await queued();
+        expect(await tell(() => db.write(...end(relay)))).toEqual([
+          ['registration.failed', { ...registration('a', null), reason }],
+        ]);
+      },
+    );
+  });
+
+  test('what the follower reads: a session linked and unlinked again, a DID deactivated once', async () => {
+    const lease = { name: 'follower', owner: 'me', now: t.clock.now() };
+    await t.rows(`INSERT INTO leases (name, owner, until) VALUES ('follower', 'me', ${t.clock.now() + 1e6})`);
+    const held = leaseHeld(lease);
+    const start = { source: 's', genesis: '0x', start: 0, head: 9, seenAt: 1 };
+    await db.write(begin(start, held));
+    await claim('z', { identifier: 'email:zoe@example.com', attestation: null, credentialId: 'credential-z' }).catch(
+      () => 0,
+    );
+    await t.call('POST /api/sessions', { handle: 'alice', did: 'did:key:a' });
+    const [session] = await t.rows(`SELECT alias_hash, did_hash FROM sessions WHERE identifier = 'handle:alice'`);
+    const event = { block: 3, blockHash: '0x3', txHash: '0xt', metadataCid: null };
+    const events = [
+      {
+        ...event,
+        kind: 'AliasRegistered',
+        subject: String(session?.['alias_hash']),
+        object: String(session?.['did_hash']),
+        logIndex: 0,
+      },
+      { ...event, kind: 'DIDDeactivated', subject: '0xdead', object: null, logIndex: 1 },
+    ] as const;
+    const position = async () => toPosition((await db.read(selectPosition()))[0] ?? {});
+    const at = standingAt(await position(), held);
+    const range = { from: 0, last: { number: 5, hash: '0x5' }, events };
+    const handle = { identifier: 'a***', channel: 'handle', did: 'did:key:a' };
+    expect(await tell(() => db.write(...advance(range, 9, t.clock.now(), at)))).toEqual([
+      ['did.deactivated', { did_hash: '0xdead', tx_hash: '0xt', block: 3 }],
+      ['session.linked', handle],
+    ]);
+    const on = standingAt(await position(), held);
+    // Read again, with the blocks that overlap: known events are told no more.
+    await db.write(...advance({ ...range, last: { number: 6, hash: '0x6' } }, 9, t.clock.now(), on));
+    expect((await t.rows(`SELECT 1 FROM events WHERE type = 'did.deactivated'`)).length).toBe(1);
+    const back = standingAt(await position(), held);
+    const gone = () => db.write(...rewind({ number: 2, hash: '0x2' }, t.clock.now() + 9, 9, t.clock.now(), back));
+    expect(await tell(gone)).toEqual([['session.unlinked', handle]]);
+  });
+});
+
+describe('the operator', () => {
+  const ask = (line: string, body: object) => t.call(line, { ...body }, OPERATOR);
+
+  test('clears a limit, revokes a token', async () => {
+    const clear = () => ask('POST /v1/console/limits/clear', { kind: 'sends-per-ip', key: '203.0.113.7' });
+    expect(await tell(clear)).toEqual([['limit.cleared', { kind: 'sends-per-ip', key: '203.0.113.***', cleared: 0 }]]);
+    const { body } = await ask('POST /v1/console/token', { app: 'default' });
+    seen.add('token.minted');
+    expect(await tell(() => ask('POST /v1/console/revoke', { cid: body.cid }))).toEqual([
+      ['token.revoked', { cid: body.cid }],
+    ]);
+  });
+
+  test('is told of refusals: the notice that bounds them comes with the event', async () => {
+    expect(await tell(() => t.call('GET /v1/console/limits'))).toEqual([
+      ['operator.refused', { client: '127.0.0.***' }],
+    ]);
+  });
+});
+
+test('every event of the catalogue was told above, but those of webhooks, of request limits and of keys', () => {
+  const elsewhere = ['limit.reached', 'key.rotated'];
+  const own = Object.keys(EVENTS).filter((type) => !type.startsWith('webhook.') && !elsewhere.includes(type));
+  expect(own.filter((type) => !seen.has(type))).toEqual([]);
+});

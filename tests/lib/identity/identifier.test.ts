@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  CHANNELS,
+  type Channel,
+  inferChannel,
+  maskIdentifier,
+  parseIdentifier,
+} from '../../../lib/identity/identifier.ts';
+import { always } from '../../support/property.ts';
+
+/** The normal form, or the refusal's words. */
+function normal(channel: Channel, text: string): string {
+  try {
+    const { value, key, ...rest } = parseIdentifier(channel, text);
+    expect([rest, key]).toEqual([{ channel }, `${channel}:${value}`]);
+    return value;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'bad_request' });
+    return (error as Error).message;
+  }
+}
+
+const label63 = 'a'.repeat(63);
+const octets = (length: number) =>
+  `${'a'.repeat(length - `@${label63}.${label63}.de`.length)}@${label63}.${label63}.de`;
+
+const ACCEPTED: Readonly<Record<Channel, readonly (readonly [text: string, normal: string])[]>> = {
+  email: [
+    ['alice@example.com', 'alice@example.com'],
+    [' \tAlice@Example.COM\n', 'alice@example.com'],
+    ["o'hara+tag.!#$%&*/=?^_`{|}~-@example.com", "o'hara+tag.!#$%&*/=?^_`{|}~-@example.com"],
+    ['.dots..are.free.@example.com', '.dots..are.free.@example.com'],
+    ['root@localhost', 'root@localhost'],
+    ['a@3-com.x--y.de', 'a@3-com.x--y.de'],
+    ['a@127.0.0.1', 'a@127.0.0.1'],
+    [`a@${label63}.de`, `a@${label63}.de`],
+    [octets(254), octets(254)],
+    ['a@EXÄMPLE.com', 'a@xn--exmple-cua.com'],
+    ['a@exa\u0308mple.com', 'a@xn--exmple-cua.com'],
+    // NFC makes an ASCII letter of the Kelvin sign.
+    ['\u212aate@example.com', 'kate@example.com'],
+    ['a@XN--Exmple-CUA.com', 'a@xn--exmple-cua.com'],
+    ['a@straße.de', 'a@xn--strae-oqa.de'],
+    ['a@例え。テスト', 'a@xn--r8jz45g.xn--zckzah'],
+    ['a@ｅｘａｍｐｌｅ.com', 'a@example.com'],
+  ],
+  sms: [
+    ['+14155550100', '+14155550100'],
+    ['+1 (415) 555-0100', '+14155550100'],
+    ['+1.415.555.0100', '+14155550100'],
+    ['\t+14155550100\n', '+14155550100'],
+    [' 14155550100', '+14155550100'],
+    [' 1 (415) 555-0100 ', '+14155550100'],
+    ['+1234567', '+1234567'],
+    ['+123456789012345', '+123456789012345'],
+  ],
+  handle: [
+    ['a', 'a'],
+    ['7', '7'],
+    [' Alice ', 'alice'],
+    ['A.b_c-9', 'a.b_c-9'],
+    ['a..__--z', 'a..__--z'],
+    ['a'.repeat(64), 'a'.repeat(64)],
+  ],
+};
+
+const REFUSED: Readonly<Record<Channel, readonly string[]>> = {
+  email: ['', '@', 'alice', 'alice@', '@example.com', 'a@b@c.de', 'a b@c.de', 'a@b c.de', 'Alice <a@b.de>', '"a"@b.de']
+    .concat([
+      'a@-b.de',
+      'a@b-.de',
+      'a@.de',
+      'a@de.',
+      'a@b..de',
+      'a@b_c.de',
+      'a@b,c.de',
+      `a@${label63}a.de`,
+      octets(255),
+    ])
+    .concat(['a@[127.0.0.1]', 'a@[::1]', 'a@b:25', 'a@b/c', 'a@b?c', 'a@b#c', 'a@b%2ede', 'a@b\\c', 'a@b\0c', 'a@b\nc'])
+    .concat(['ä@example.com', 'a@xn--a', 'a@0x7f.1', 'a@127.1', 'a@256.1.1.1', 'a@１.２.３.４', 'a＠example.com']),
+  sms: ['', '+', '14155550100', '0014155550100', '+04155550100', '+123456', '+1234567890123456', '++14155550100']
+    .concat(['1+4155550100', '+1415555O100', '+14155550100x5', '+1/415/5550100', '  14155550100', '\t14155550100'])
+    .concat(['+١٤١٥٥٥٥٠١٠٠', '+1４155550100', 'tel:+14155550100', '+1\u202a4155550100']),
+  handle: [
+    '',
+    ' ',
+    '-a',
+    'a-',
+    '_a',
+    'a_',
+    '.a',
+    'a.',
+    '.',
+    'a b',
+    'a@b',
+    'a/b',
+    'a+b',
+    'ä',
+    'a\u200bb',
+    'a'.repeat(65),
+  ]
+    // Letters that are not of a–z but whose lower case is, or looks so.
+    .concat(['\u212aate', '\u0130a', '\u017fam', 'аlice', 'ａlice']),
+};
+
+describe.each(CHANNELS.map((channel) => [channel]))('an identifier of channel %s', (channel) => {
+  test.each(ACCEPTED[channel].map((row) => [...row]))('%p has the normal form %p', (text, value) => {
+    expect(normal(channel, text)).toBe(value);
+    expect(normal(channel, value)).toBe(value);
+  });
+
+  test.each(REFUSED[channel].map((text) => [text]))('%p is 400 Invalid identifier', (text) => {
+    expect(normal(channel, text)).toBe('Invalid identifier');
+  });
+
+  test('has a normal form that is ASCII, in lower case, and its own', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'aZß\u0308\u212aİ09 +-._()@'), maxLength: 20 });
+    always(text, (given) => {
+      const value = normal(channel, given);
+      if (value === 'Invalid identifier') return;
+      expect(value).toMatch(/^[\x21-\x7e]+$/);
+      expect([value.toLowerCase(), normal(channel, value)]).toEqual([value, value]);
+    });
+  });
+});
+
+/** The HTML standard's "valid e-mail address", word for word. */
+const WHATWG =
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
+
+test('an ASCII address is accepted exactly when the HTML standard calls it valid', () => {
+  const part = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 8 });
+  const address = fc
+    .tuple(part('aB9.+-_"(,; @'), part('aB-._ :/'), fc.constantFrom('de', 'a', '-', ''))
+    .map(([local, domain, end]) => `${local}@${domain}${end}`);
+  always(address, (text) => {
+    expect(normal('email', text) !== 'Invalid identifier').toBe(WHATWG.test(text.trim()));
+  });
+});
+
+test.each<[string, Channel]>([
+  ['alice@example.com', 'email'],
+  ['+1@example.com', 'email'],
+  ['@', 'email'],
+  ['+14155550100', 'sms'],
+  [' +1 (415) 555-0100', 'sms'],
+  [' 14155550100', 'sms'],
+  ['14155550100', 'handle'],
+  ['alice', 'handle'],
+  [' alice', 'handle'],
+  ['', 'handle'],
+])('%p is taken for one of channel %s', (text, channel) => {
+  expect(inferChannel(text)).toBe(channel);
+});
+
+test.each<[Channel, string, string]>([
+  ['email', 'alice@example.com', 'a***@example.com'],
+  ['email', 'a@example.com', 'a***@example.com'],
+  ['sms', '+14155550100', '+14***00'],
+  ['sms', '+1234567', '+12***67'],
+  ['handle', 'alice', 'a***'],
+])('the %s %s is shown as %s', (channel, value, masked) => {
+  expect(maskIdentifier({ channel, value })).toBe(masked);
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test';
+import { readConfig } from '../../../lib/config/config.ts';
+import { type Channel, parseIdentifier } from '../../../lib/identity/identifier.ts';
+import { isReserved } from '../../../lib/identity/reserved-handles.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
+
+const reserves = (channel: Channel, text: string, vars: Readonly<Record<string, string>> = {}) =>
+  isReserved(parseIdentifier(channel, text), readConfig({ VAULT_SECRET, ...vars }));
+
+describe('a handle', () => {
+  const NAMED =
+    `admin administrator root system support help security abuse postmaster webmaster hostmaster noreply no-reply
+    mailer-daemon api www mail ftp vault registrar official staff moderator null undefined me you anonymous wallet pay
+    enclave console metrics status well-known`.split(/\s+/);
+
+  test.each(NAMED.map((name) => [name]))('%s is reserved, in any case', (name) => {
+    expect([reserves('handle', name), reserves('handle', ` ${name.toUpperCase()} `)]).toEqual([true, true]);
+  });
+
+  test.each([['alice'], ['admin1'], ['theadmin'], ['a.d.m.i.n'], ['constructor'], ['tostring'], ['hasownproperty']])(
+    '%s is free',
+    (name) => {
+      expect(reserves('handle', name)).toBe(false);
+    },
+  );
+});
+
+describe('RESERVED_DOMAINS', () => {
+  const vars = { RESERVED_DOMAINS: 'acme.test, EXÄMPLE.test' };
+
+  test.each([
+    ['admin@acme.test', true],
+    ['Admin@ACME.test', true],
+    ['postmaster@exämple.test', true],
+    ['postmaster@xn--exmple-cua.test', true],
+    ['bob@acme.test', false],
+    ['admin@mail.acme.test', false],
+    ['admin@notacme.test', false],
+    ['admin@example.com', false],
+  ])('an email is reserved by its local part there only: %s is %p', (email, expected) => {
+    expect(reserves('email', email, vars)).toBe(expected);
+    expect(reserves('email', email)).toBe(false);
+  });
+});
+
+describe('RESERVED_IDENTIFIERS', () => {
+  const vars = { RESERVED_IDENTIFIERS: ' Acme, CEO@Acme.test ,boss@exämple.test, +1 (415) 555-0100, ' };
+
+  test.each<[Channel, string, boolean]>([
+    ['handle', 'acme', true],
+    ['handle', 'ACME', true],
+    ['email', 'ceo@acme.test', true],
+    ['email', 'boss@EXÄMPLE.test', true],
+    ['sms', '+14155550100', true],
+    ['handle', 'ceo', false],
+    ['email', 'acme@acme.test', false],
+    ['sms', '+14155550101', false],
+  ])('are of any channel and in any spelling: %s %s is %p', (channel, text, expected) => {
+    expect(reserves(channel, text, vars)).toBe(expected);
+  });
+});

@@ -1,0 +1,570 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
+import { CONFIRMATION_LEASE_MS } from '../../../lib/constants.ts';
+import { aliasHash } from '../../../lib/identity/alias.ts';
+import { didHash } from '../../../lib/identity/did.ts';
+import { registrationChallenge } from '../../../lib/registration/challenge.ts';
+import { compileContracts } from '../../../scripts/contracts.ts';
+import { testClock } from '../../support/clock.ts';
+import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';
+import { startTestChain } from '../../support/onchain.ts';
+import { createPasskey, type Passkey } from '../../support/passkey.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+const MINUTE = 60_000;
+const PATIENCE = 15 * MINUTE;
+/** The longest pause between two looks, and the longest a look may take before another process takes over. */
+const PAUSE = 30_000;
+const LEASE = CONFIRMATION_LEASE_MS;
+const NOWHERE = `0x${'00'.repeat(31)}01`;
+
+const chain = await startTestChain();
+afterAll(chain.stop);
+
+let node: Forwarder;
+let t: TestVault;
+beforeEach(async () => {
+  node = startForwarder(chain.url);
+  t = await start();
+});
+afterEach(async () => {
+  await t.stop();
+  await node.stop();
+});
+
+const start = (options: Parameters<typeof startVault>[1] = {}) =>
+  startVault(
+    { ...chain.vars, RPC_URL: node.url, MAX_REGISTRATIONS_PER_IP: '1000', MAX_VERIFY_SENDS_PER_IP: '1000' },
+    options,
+  );
+
+interface Claim {
+  readonly credentialId: string;
+  readonly identifier: string;
+  readonly channel: string;
+  readonly did: string;
+}
+
+let people = 0;
+
+/** Somebody nobody heard of before, with a handle. */
+function person(): Claim {
+  const name = `person${++people}`;
+  return { credentialId: credential(name), identifier: name, channel: 'handle', did: `did:key:z${name}` };
+}
+
+function credential(name: string): string {
+  return toBase64url(utf8(name.padEnd(16, '.')));
+}
+
+const onChain = ({ did, identifier }: Claim) => ({ did, handle: identifier });
+
+async function record(claim: Claim, txHash: string, more: Record<string, unknown> = {}) {
+  const reply = await t.call('POST /api/dids', { ...claim, txHash, ...more });
+  return reply.status === 200 ? 'recorded' : reply.body.error;
+}
+
+/** What the look-up tells of a claim's credential. */
+async function told({ credentialId }: Claim, by = t) {
+  const { status, body } = await by.call('GET /api/dids/lookup', { credentialId });
+  return status === 404 ? 'failed' : `${body.status}${body.proven ? ', proven' : ''}`;
+}
+
+/** Lets all be due that is watched, and looks. */
+async function look(by = t): Promise<void> {
+  await by.clock.advance(PAUSE);
+  await by.work();
+}
+
+async function attest(identifier: string): Promise<unknown> {
+  await t.call('POST /api/verify/send', { identifier, channel: 'email' });
+  const code = t.codeFor(identifier);
+  return (await t.call('POST /api/verify/check', { identifier, channel: 'email', code })).body.attestation;
+}
+
+/** What a passkey signs to claim a registration for the controller. */
+function prove(passkey: Passkey, claim: Claim, smartAccount: `0x${string}`) {
+  const alias = claim.channel === 'handle' ? aliasHash(claim.identifier) : (`0x${'0'.repeat(64)}` as const);
+  const { did, credentialId } = claim;
+  const place = { chainId: 84532, registry: chain.registry };
+  return passkey.assert(
+    registrationChallenge({ ...place, didHash: didHash(did), aliasHash: alias, smartAccount, credentialId }),
+  );
+}
+
+describe('a registration is confirmed', () => {
+  test('by its receipt, from which the block number is taken', async () => {
+    const alice = person();
+    const { txHash, block } = await chain.register({ did: alice.did });
+    await record(alice, txHash, { blockNumber: 7 });
+    expect(await told(alice)).toBe('submitted');
+    await t.work();
+    const { body } = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect(body).toMatchObject({ status: 'confirmed', proven: false, blockNumber: block, txHash });
+  });
+
+  test('and proven when its transaction also registered the handle', async () => {
+    const alice = person();
+    await record(alice, (await chain.register(onChain(alice))).txHash);
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
+  test('but not proven by the alias of another handle', async () => {
+    const alice = person();
+    await record(alice, (await chain.register({ did: alice.did, handle: 'another' })).txHash);
+    await t.work();
+    expect(await told(alice)).toBe('confirmed');
+  });
+
+  test('whenever it is mined, if within 15 minutes', async () => {
+    const alice = person();
+    await chain.rpc('evm_setAutomine', [false]);
+    const registering = chain.register(onChain(alice));
+    const txHash = await pendingHash();
+    await record(alice, txHash);
+    await t.work();
+    expect(await told(alice)).toBe('submitted');
+    await t.clock.advance(PATIENCE - PAUSE);
+    await t.work();
+    expect(await told(alice)).toBe('submitted');
+    await chain.mine();
+    await registering;
+    await chain.rpc('evm_setAutomine', [true]);
+    await look();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
+  test('and watched until 64 blocks are on top of its own', async () => {
+    const alice = person();
+    await record(alice, (await chain.register(onChain(alice))).txHash);
+    await t.work();
+    await chain.mine(63);
+    const looked = node.methods.length;
+    await look();
+    expect(node.methods.length).toBeGreaterThan(looked);
+    await chain.mine(1);
+    await look();
+    const atTheEnd = node.methods.length;
+    for (let i = 0; i < 3; i++) await look();
+    expect(node.methods.length).toBe(atTheEnd);
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+});
+
+describe('a registration fails', () => {
+  test('when its transaction reverted; handle, DID, credential and IP slot are free again', async () => {
+    const [alice, mallory] = [person(), person()];
+    await chain.register({ did: alice.did });
+    await record(alice, await chain.revert({ did: alice.did }));
+    expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(1);
+    await t.work();
+    expect(await told(alice)).toBe('failed');
+    expect((await t.call('GET /api/sessions/status')).body).toMatchObject({
+      ip_registrations: 0,
+      total_registrations: 0,
+    });
+    expect((await t.call('GET /api/aliases/check', { alias: alice.identifier })).body.available).toBe(true);
+    expect(await record({ ...mallory, identifier: alice.identifier }, NOWHERE)).toBe('recorded');
+    expect(await record({ ...alice, identifier: 'elsewhere' }, NOWHERE)).toBe('recorded');
+  });
+
+  test("when its transaction registered another DID, or the event is another contract's", async () => {
+    const [alice, bob, carol] = [person(), person(), person()];
+    const registry = await anotherRegistry();
+    await record(alice, (await chain.register(onChain(bob))).txHash);
+    await record(carol, (await chain.register(onChain(carol), { registry })).txHash);
+    await t.work();
+    expect([await told(alice), await told(carol)]).toEqual(['failed', 'failed']);
+  });
+
+  test('when no node has seen its transaction for 15 minutes, at the exact edge', async () => {
+    const [alice, bob] = [person(), person()];
+    await record(alice, NOWHERE);
+    await t.clock.advance(1);
+    await record(bob, NOWHERE);
+    await t.clock.advance(PATIENCE - 1);
+    await t.work();
+    expect([await told(alice), await told(bob)]).toEqual(['failed', 'submitted']);
+    await look();
+    expect(await told(bob)).toBe('failed');
+    expect(await record(person(), NOWHERE)).toBe('recorded');
+  });
+
+  test('for good: a transaction that is mined later must be recorded again', async () => {
+    const alice = person();
+    const { txHash, raw } = await chain.register(onChain(alice));
+    await chain.reorg(1);
+    await record(alice, txHash);
+    await t.clock.advance(PATIENCE);
+    await t.work();
+    await chain.sendAgain(raw);
+    await look();
+    expect(await told(alice)).toBe('failed');
+    expect(await record(alice, txHash)).toBe('recorded');
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+});
+
+describe('a re-org that takes the block', () => {
+  test('makes a confirmed registration submitted again, and confirmed in the block that has it next', async () => {
+    const alice = person();
+    const { txHash, raw, block } = await chain.register(onChain(alice));
+    await record(alice, txHash);
+    await t.work();
+    await chain.reorg(1);
+    await look();
+    expect(await told(alice)).toStartWith('submitted');
+    const lost = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect(lost.body.blockNumber).toBeNull();
+    await chain.sendAgain(raw);
+    await look();
+    const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect(found.body).toMatchObject({ status: 'confirmed', proven: true, blockNumber: block + 1 });
+  });
+
+  test('fails it 15 minutes after that was seen, at the exact edge', async () => {
+    const [alice, bob] = [person(), person()];
+    await record(alice, (await chain.register(onChain(alice))).txHash);
+    await t.work();
+    await t.clock.advance(1);
+    await record(bob, (await chain.register(onChain(bob))).txHash);
+    await t.work();
+    await chain.reorg(2);
+    await t.clock.advance(PATIENCE);
+    await t.work();
+    expect([await told(alice), await told(bob)].map((text) => text.split(',')[0])).toEqual(['submitted', 'submitted']);
+    await t.clock.advance(PATIENCE - 1);
+    await t.work();
+    expect((await told(alice)).split(',')[0]).toBe('submitted');
+    await look();
+    expect([await told(alice), await told(bob)]).toEqual(['failed', 'failed']);
+  });
+
+  test('changes nothing when the transaction was mined once more meanwhile', async () => {
+    const alice = person();
+    const { txHash, raw, block } = await chain.register(onChain(alice));
+    await record(alice, txHash);
+    await t.work();
+    await chain.reorg(1);
+    await chain.sendAgain(raw);
+    await look();
+    const { body } = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect(body).toMatchObject({ status: 'confirmed', blockNumber: block + 1 });
+  });
+});
+
+describe('a node in trouble', () => {
+  const rpcError = (code: number) => (_: unknown, methods: readonly string[]) =>
+    Response.json(methods.map((_method, id) => ({ jsonrpc: '2.0', id, error: { code, message: 'limit exceeded' } })));
+  const resultOf =
+    (result: unknown): Trouble =>
+    (_forward, _methods, body) =>
+      Response.json([JSON.parse(body)].flat().map(({ id }) => ({ jsonrpc: '2.0', id, result })));
+  const troubles: [string, Trouble][] = [
+    ['answers 503', () => new Response('busy', { status: 503 })],
+    ['answers a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['answers its own errors', rpcError(-32005)],
+    ['answers receipts that are none', resultOf({ blockNumber: '0x1', blockHash: 1 })],
+    ['answers numbers that are none', resultOf({ blockNumber: 'x', blockHash: '0x1' })],
+  ];
+
+  test.each(troubles)('that %s changes nothing, however long, and is logged without its URL', async (_, trouble) => {
+    const [seen, unseen, gone] = [person(), person(), person()];
+    await record(seen, (await chain.register(onChain(seen))).txHash);
+    await t.work();
+    await record(unseen, (await chain.register(onChain(unseen))).txHash);
+    await record(gone, NOWHERE);
+    node.trouble = trouble;
+    for (let i = 0; i < 40; i++) await look();
+    expect([await told(seen), await told(unseen), await told(gone)]).toEqual([
+      'confirmed, proven',
+      'submitted',
+      'submitted',
+    ]);
+    const logged = t.entries.filter(({ event }) => event === 'chain_unreadable');
+    expect(logged.length).toBeGreaterThan(0);
+    expect(JSON.stringify(logged)).not.toContain(new URL(node.url).port);
+    expect(t.entries.filter(({ event }) => event === 'work_failed')).toEqual([]);
+    node.trouble = undefined;
+    await look();
+    expect([await told(seen), await told(unseen)]).toEqual(['confirmed, proven', 'confirmed, proven']);
+  });
+
+  test('that cannot be reached is asked again until it can', async () => {
+    const alice = person();
+    await record(alice, (await chain.register(onChain(alice))).txHash);
+    const port = Number(new URL(node.url).port);
+    await node.stop();
+    for (let i = 0; i < 3; i++) await look();
+    expect(await told(alice)).toBe('submitted');
+    node = startForwarder(chain.url, port);
+    await look();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
+  test('that fails only when the account is read leaves the registration for later', async () => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const alice = person();
+    const { txHash } = await chain.register({ did: alice.did }, { holder });
+    await record(alice, txHash, { proof: prove(passkey, alice, holder) });
+    node.trouble = (forward, methods) => (methods.includes('eth_call') ? new Response('', { status: 503 }) : forward());
+    await look();
+    expect(await told(alice)).toBe('submitted');
+    node.trouble = undefined;
+    await look();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+});
+
+test('an error of ours is logged as one and not as the chain’s, and the other registrations are judged', async () => {
+  const passkey = createPasskey();
+  const holder = await chain.deployHolder(passkey.key);
+  const [alice, bob] = [person(), person()];
+  const { txHash } = await chain.register({ did: alice.did }, { holder });
+  await record(alice, txHash, { proof: prove(passkey, alice, holder) });
+  await record(bob, (await chain.register(onChain(bob))).txHash);
+  const proof = `SELECT proof FROM registrations WHERE did = '${alice.did}'`;
+  const [stored] = await t.rows(proof);
+  const store = (text: string) =>
+    t.database.execute({
+      sql: 'UPDATE registrations SET proof = :text WHERE did = :did',
+      args: { text, did: alice.did },
+    });
+  await store('{');
+  await look();
+  expect([await told(alice), await told(bob)]).toEqual(['submitted', 'confirmed, proven']);
+  expect(t.entries.filter(({ event }) => event === 'chain_unreadable')).toEqual([]);
+  expect(t.entries.filter(({ event }) => event === 'work_failed')).toMatchObject([
+    { level: 'error', message: expect.stringContaining('SyntaxError'), stack: expect.any(String) },
+  ]);
+  await store(String(stored?.['proof']));
+  await look();
+  expect(await told(alice)).toBe('confirmed, proven');
+});
+
+describe('two processes on one database', () => {
+  let other: TestVault;
+  beforeEach(async () => {
+    other = await start({ database: t.database, clock: t.clock });
+  });
+  afterEach(() => other.stop());
+
+  const receipts = () => node.methods.filter((method) => method === 'eth_getTransactionReceipt').length;
+
+  test('share the work and look at each registration once', async () => {
+    const claims = Array.from({ length: 120 }, person);
+    for (const claim of claims) expect(await record(claim, NOWHERE)).toBe('recorded');
+    await Promise.all([t.work(), other.work(), t.work(), other.work()]);
+    expect(receipts()).toBe(claims.length);
+    await t.clock.advance(999);
+    await Promise.all([t.work(), other.work()]);
+    expect(receipts()).toBe(claims.length);
+    await t.clock.advance(1);
+    await Promise.all([t.work(), other.work()]);
+    expect(receipts()).toBe(2 * claims.length);
+  });
+
+  test('take over from one that died in the middle of a look, once its lease has lapsed', async () => {
+    const alice = person();
+    await record(alice, (await chain.register(onChain(alice))).txHash);
+    const { promise: end, resolve } = Promise.withResolvers<Response>();
+    node.trouble = () => end;
+    const dying = t.work();
+    await until(() => receipts() === 1);
+    node.trouble = undefined;
+    await other.work();
+    expect(receipts()).toBe(1);
+    await t.clock.advance(LEASE - 1);
+    await other.work();
+    expect(receipts()).toBe(1);
+    await t.clock.advance(1);
+    await other.work();
+    expect([receipts(), await told(alice, other)]).toEqual([2, 'confirmed, proven']);
+    resolve(new Response());
+    await dying;
+  });
+
+  test('never let one that overslept its lease undo what the other saw since', async () => {
+    const clock = testClock(t.clock.now());
+    const sleeper = await start({ database: t.database, clock });
+    const alice = person();
+    const { txHash, raw } = await chain.register(onChain(alice));
+    await chain.reorg(1);
+    await record(alice, txHash);
+    await clock.advance(PATIENCE);
+    const answered = Promise.withResolvers<void>();
+    const awake = Promise.withResolvers<void>();
+    node.trouble = async (forward) => {
+      const answer = await forward();
+      answered.resolve();
+      await awake.promise;
+      return answer;
+    };
+    const sleeping = sleeper.work();
+    await answered.promise;
+    node.trouble = undefined;
+    await chain.sendAgain(raw);
+    await t.clock.advance(PATIENCE + LEASE);
+    await other.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+    awake.resolve();
+    await sleeping;
+    expect(await told(alice)).toBe('confirmed, proven');
+    await sleeper.stop();
+  });
+});
+
+describe('a copy of a public DID and transaction yields to the proven claim', () => {
+  test('of the handle that the transaction registered', async () => {
+    const [alice, mallory] = [person(), person()];
+    const { txHash } = await chain.register(onChain(alice));
+    expect(await record({ ...mallory, did: alice.did }, txHash)).toBe('recorded');
+    await t.work();
+    expect(await told(mallory)).toBe('confirmed');
+    expect(await record(alice, txHash)).toBe('recorded');
+    expect([await told(mallory), await told(alice)]).toEqual(['failed', 'submitted, proven']);
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+    const free = await t.call('GET /api/aliases/check', { alias: mallory.identifier });
+    expect(free.body.available).toBe(true);
+  });
+
+  test('on the same credential', async () => {
+    const [alice, mallory] = [person(), person()];
+    const { txHash } = await chain.register(onChain(alice));
+    expect(await record({ ...alice, identifier: mallory.identifier }, txHash)).toBe('recorded');
+    expect(await record(alice, txHash)).toBe('recorded');
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
+  test('on the same handle, whose session stood only on the copy', async () => {
+    const [alice, mallory] = [person(), person()];
+    const { txHash } = await chain.register(onChain(alice));
+    const { txHash: copied } = await chain.register({ did: mallory.did });
+    expect(await record({ ...mallory, identifier: alice.identifier }, copied)).toBe('recorded');
+    await t.work();
+    expect(await told(mallory)).toBe('confirmed');
+    expect(await record(alice, txHash)).toBe('recorded');
+    expect(await told(mallory)).toBe('failed');
+    expect((await t.call('GET /api/sessions/status')).body).toMatchObject({
+      ip_registrations: 1,
+      total_registrations: 1,
+    });
+  });
+
+  test('but not while the transaction is unseen or the node cannot be asked, nor to an equal one', async () => {
+    const [alice, mallory] = [person(), person()];
+    const { txHash, raw } = await chain.register(onChain(alice));
+    await chain.reorg(1);
+    expect(await record({ ...mallory, did: alice.did }, txHash)).toBe('recorded');
+    expect(await record(alice, txHash)).toBe('did_taken');
+    await chain.sendAgain(raw);
+    node.trouble = () => new Response('', { status: 503 });
+    expect(await record(alice, txHash)).toBe('did_taken');
+    node.trouble = undefined;
+    expect(await record({ ...person(), did: alice.did }, txHash)).toBe('did_taken');
+    expect(await record(alice, txHash)).toBe('recorded');
+    expect(await record({ ...alice, credentialId: credential('thief') }, txHash)).toBe('did_taken');
+  });
+
+  test("of the passkey that owns the DID's controller, stronger than the alias alone", async () => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const alice = person();
+    const { txHash } = await chain.register(onChain(alice), { holder });
+    const thief = { ...alice, credentialId: credential('a thief') };
+    expect(await record(thief, txHash)).toBe('recorded');
+    await t.work();
+    expect(await told(thief)).toBe('confirmed, proven');
+    const proof = prove(passkey, alice, holder);
+    expect(await record({ ...alice, credentialId: credential('another thief') }, txHash, { proof })).toBe('did_taken');
+    expect(await record(alice, txHash, { proof })).toBe('recorded');
+    expect(await told(thief)).toBe('failed');
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await record(thief, txHash)).toBe('did_taken');
+  });
+
+  test('of an attested address with a proof, whose alias never went on-chain', async () => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const [alice, mallory] = ['alice', 'mallory'].map((name) => ({
+      ...person(),
+      identifier: `${name}@example.com`,
+      channel: 'email',
+    })) as [Claim, Claim];
+    const { txHash } = await chain.register({ did: alice.did }, { holder });
+    const copy = { ...mallory, did: alice.did };
+    expect(await record(copy, txHash, { attestation: await attest(mallory.identifier) })).toBe('recorded');
+    await t.work();
+    expect(await told(copy)).toBe('confirmed');
+    const attestation = await attest(alice.identifier);
+    expect(await record(alice, txHash, { attestation })).toBe('did_taken');
+    expect(await record(alice, txHash, { attestation, proof: prove(passkey, alice, holder) })).toBe('recorded');
+    await t.work();
+    expect([await told(copy), await told(alice)]).toEqual(['failed', 'confirmed, proven']);
+  });
+});
+
+describe('a proof counts for nothing', () => {
+  const claimWith = async (
+    change: (claim: Claim, holder: `0x${string}`, passkey: Passkey) => unknown,
+    by?: `0x${string}`,
+  ) => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const alice = person();
+    const { txHash } = await chain.register({ did: alice.did }, by ? {} : { holder });
+    await record(alice, txHash, { proof: change(alice, holder, passkey) });
+    await t.work();
+    return told(alice);
+  };
+
+  test("under another key, or for another account than the DID's controller", async () => {
+    expect(await claimWith((claim, holder) => prove(createPasskey(), claim, holder))).toBe('confirmed');
+    expect(await claimWith((claim, _, passkey) => prove(passkey, claim, chain.registry))).toBe('confirmed');
+    expect(await claimWith((claim, holder, passkey) => prove(passkey, claim, holder))).toBe('confirmed, proven');
+  });
+
+  test('for another credential, handle or DID', async () => {
+    const others: Partial<Claim>[] = [
+      { credentialId: credential('other') },
+      { identifier: 'other' },
+      { did: 'did:key:zOther' },
+    ];
+    for (const other of others) {
+      const outcome = await claimWith((claim, holder, passkey) => prove(passkey, { ...claim, ...other }, holder));
+      expect(outcome).toBe('confirmed');
+    }
+  });
+
+  test('when the controller is a wallet, which shows no key', async () => {
+    expect(await claimWith((claim, holder, passkey) => prove(passkey, claim, holder), '0x')).toBe('confirmed');
+  });
+});
+
+async function pendingHash(): Promise<string> {
+  for (;;) {
+    const { transactions } = (await chain.rpc('eth_getBlockByNumber', ['pending', false])) as {
+      transactions: string[];
+    };
+    if (transactions[0]) return transactions[0];
+    await Bun.sleep(5);
+  }
+}
+
+/** The same contract at another address. */
+async function anotherRegistry(): Promise<`0x${string}`> {
+  const { DIDRegistry } = await compileContracts();
+  const address = `0x${'5e'.repeat(20)}` as const;
+  await chain.rpc('anvil_setCode', [address, DIDRegistry?.deployedBytecode]);
+  return address;
+}
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await Bun.sleep(1);
+}

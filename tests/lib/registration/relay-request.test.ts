@@ -1,0 +1,480 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { AbiFunction, type Hex } from 'ox';
+import { didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { registerForData } from '../../../lib/chain/registry.ts';
+import { didHash } from '../../../lib/identity/did.ts';
+import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
+import { testClock } from '../../support/clock.ts';
+import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
+import { type Reply, startVault, type TestVault } from '../../support/vault.ts';
+
+const DAY = 86_400_000;
+const FIELDS = 'credentialId, identifier, channel, did, smartAccount, pubKeyX, pubKeyY, proof';
+
+const chain = await startRelayChain();
+afterAll(chain.stop);
+
+let node: Forwarder;
+let t: TestVault;
+beforeEach(async () => {
+  node = startForwarder(chain.url);
+  t = await start();
+});
+afterEach(async () => {
+  await t.stop();
+  await node.stop();
+});
+
+async function start(vars: Record<string, string> = {}, options: Parameters<typeof startVault>[1] = {}) {
+  const started = await startVault({ ...chain.vars, RPC_URL: node.url, ...vars }, { clock: testClock(), ...options });
+  // The tables are made at first use.
+  await started.call('GET /api/sessions/status');
+  return started;
+}
+
+async function restart(vars: Record<string, string>): Promise<void> {
+  await t.stop();
+  t = await start(vars);
+}
+
+let people = 0;
+const candidate = (by = t) => createCandidate(chain, `person${++people}`, by.clock.now());
+type Body = Readonly<Record<string, unknown>>;
+
+/** Asks; a moment passes wherever the chain takes one. */
+async function ask(body: Body, headers = {}, by: Pick<TestVault, 'call'> = t): Promise<Reply> {
+  let isAnswered = false;
+  const asked = by.call('POST /api/dids', body, headers).finally(() => {
+    isAnswered = true;
+  });
+  for (;;) {
+    await Promise.race([asked, Bun.sleep(20)]);
+    if (isAnswered) return asked;
+    await t.clock.advance(100);
+  }
+}
+
+async function refusal(body: Body) {
+  const reply = await ask(body);
+  return [reply.status, reply.body.error];
+}
+
+/** Asks, and once its relay has come this far moves time on until the answer is there. */
+async function askPatiently(body: Body, far: string): Promise<Reply> {
+  let reply: Reply | undefined;
+  const asked = t.call('POST /api/dids', body).then((answer) => {
+    reply = answer;
+  });
+  while (!reply && (await statusOf(body)) !== far) await Bun.sleep(5);
+  while (!reply) await t.clock.advance(500);
+  await asked;
+  return reply as unknown as Reply;
+}
+
+/** How far the newest relay of a DID has come. */
+async function statusOf({ did }: Body): Promise<unknown> {
+  const [row] = await t.rows(
+    `SELECT relays.status FROM relays JOIN registrations ON registrations.id = registration_id WHERE did = :did
+      ORDER BY relays.id DESC`,
+    { did: String(did) },
+  );
+  return row?.['status'];
+}
+
+/** Nothing is mined until `work` has ended. */
+async function withoutMining<T>(work: () => Promise<T>): Promise<T> {
+  await chain.rpc('evm_setAutomine', [false]);
+  return work().finally(async () => {
+    await chain.rpc('evm_setAutomine', [true]);
+    await chain.mine();
+  });
+}
+
+const counted = async () => (await t.rows('SELECT count(*) AS n FROM relays'))[0]?.['n'];
+
+describe('POST /api/dids, relayed', () => {
+  test('registers the DID on-chain for an account without ether, and answers 200 once it is mined', async () => {
+    const alice = await candidate();
+    const { status, body } = await ask(alice.body);
+    expect(status).toBe(200);
+    const { identifier } = alice.body;
+    expect(body).toEqual({ ok: true, identifier, channel: 'email', txHash: body.txHash, status: 'confirmed' });
+    expect(await chain.controllerOf(alice.did)).toBe(alice.smartAccount);
+    const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    const { smartAccount, did } = alice;
+    expect(found.body).toMatchObject({ did, status: 'confirmed', proven: true, txHash: body.txHash, smartAccount });
+  });
+
+  test('puts no hash of the address on-chain', async () => {
+    const alice = await candidate();
+    const { txHash } = (await ask(alice.body)).body;
+    const receipt = (await chain.rpc('eth_getTransactionReceipt', [txHash])) as { logs: unknown[] };
+    // `DIDRegistered` alone, without `AliasRegistered`.
+    expect(receipt.logs).toHaveLength(1);
+  });
+
+  test('answers 202 with the transaction when it is not mined within 20 seconds, and the retry joins it', async () => {
+    const alice = await candidate();
+    const first = await withoutMining(() => askPatiently(alice.body, 'signed'));
+    const { identifier } = alice.body;
+    const { txHash } = first.body;
+    expect([first.status, first.body]).toEqual([
+      202,
+      { ok: true, identifier, channel: 'email', txHash, status: 'submitted' },
+    ]);
+    const again = await askPatiently(alice.body, 'mined');
+    expect([again.status, again.body.txHash, again.body.status]).toEqual([200, txHash, 'confirmed']);
+    expect(await counted()).toBe(1);
+  });
+
+  test('answers a retry from what is stored, also without a node and after the attestation has expired', async () => {
+    const alice = await candidate();
+    const first = await ask(alice.body);
+    await t.clock.advance(DAY);
+    node.trouble = () => new Response('', { status: 502 });
+    const again = await ask(alice.body);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  });
+
+  test('replays under an Idempotency-Key; another key of the passkey is another request', async () => {
+    const alice = await candidate();
+    const key = { 'Idempotency-Key': 'one' };
+    const first = await ask(alice.body, key);
+    const replayed = await ask(alice.body, key);
+    expect([replayed.status, replayed.body]).toEqual([first.status, first.body]);
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    const other = await ask({ ...alice.body, salt: '1' }, key);
+    expect([other.status, other.body]).toEqual([422, { error: 'idempotency_key_reused' }]);
+  });
+
+  test('takes the hash of the same registration when the client records it too', async () => {
+    const alice = await candidate();
+    const { txHash } = (await ask(alice.body)).body;
+    const { identifier } = alice.body;
+    const recorded = await ask({ ...alice.body, txHash });
+    expect([recorded.status, recorded.body]).toEqual([200, { ok: true, identifier, channel: 'email', txHash }]);
+  });
+
+  test('shows no transaction before there is one', async () => {
+    const alice = await candidate();
+    node.trouble = (forward, methods) =>
+      methods.includes('eth_feeHistory') ? new Response('', { status: 502 }) : forward();
+    const asked = askPatiently(alice.body, 'queued');
+    while ((await statusOf(alice.body)) !== 'queued') await Bun.sleep(5);
+    const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect(found.body).toMatchObject({ status: 'submitted', txHash: null, blockNumber: null });
+    await asked;
+  });
+});
+
+describe('what is missing or malformed', () => {
+  test.each(FIELDS.split(', ').filter((name) => name !== 'channel'))(
+    '400 Missing required fields: credentialId, identifier, channel, did, smartAccount, pubKeyX, pubKeyY, proof — %s',
+    async (name) => {
+      const alice = await candidate();
+      const expected = [400, `Missing required fields: ${FIELDS}`];
+      expect(await refusal({ ...alice.body, [name]: undefined })).toEqual(expected);
+      expect(await refusal({ ...alice.body, [name]: '' })).toEqual(expected);
+    },
+  );
+
+  test.each([
+    ['Invalid credentialId', { credentialId: 'short' }],
+    ['Invalid identifier', { identifier: 'nobody' }],
+    ['Invalid did', { did: 'did:UPPER:x' }],
+    ['Invalid smartAccount: expected 20-byte address', { smartAccount: '0x12' }],
+    ['Invalid pubKeyX or pubKeyY: expected uint256 hex string', { pubKeyX: '0xzz' }],
+    ['Invalid pubKeyX or pubKeyY: expected uint256 hex string', { pubKeyY: 12 }],
+    ['Invalid salt: expected uint256 decimal or hex string', { salt: '-1' }],
+    ['Invalid proof', { proof: { signature: 'AA' } }],
+  ])('400 %s', async (error, change) => {
+    expect(await refusal({ ...(await candidate()).body, ...change })).toEqual([400, error]);
+  });
+
+  test('anything else in any field is refused, and nothing is stored', async () => {
+    const wrong = [0, -1, true, [], {}, 'x'.repeat(5_000), '\ud800', '\u0000', '0x', { __proto__: null }, [[[]]]];
+    const alice = await candidate();
+    for (const name of [...FIELDS.split(', '), 'attestation', 'salt'])
+      for (const value of wrong) {
+        const { status, body } = await ask({ ...alice.body, [name]: value });
+        expect({ name, value, refused: [400, 403].includes(status), keys: Object.keys(body) }).toEqual({
+          name,
+          value,
+          refused: true,
+          keys: ['error'],
+        });
+      }
+    expect([await counted(), await t.rows('SELECT 1 FROM registrations')]).toEqual([0, []]);
+  });
+
+  test.each([
+    ['without a channel', { channel: undefined }],
+    ['for a handle, whose owner nobody vouches for', { channel: 'handle', identifier: 'alice' }],
+  ])('400 Missing required fields: credentialId, identifier, channel, did, txHash — %s', async (_, change) => {
+    const expected = [400, 'Missing required fields: credentialId, identifier, channel, did, txHash'];
+    expect(await refusal({ ...(await candidate()).body, ...change })).toEqual(expected);
+  });
+
+  test('without a registrar key an absent txHash is missing', async () => {
+    await restart({ REGISTRAR_PRIVATE_KEY: '' });
+    const expected = [400, 'Missing required fields: credentialId, identifier, channel, did, txHash'];
+    expect(await refusal((await candidate()).body)).toEqual(expected);
+  });
+});
+
+describe('who may', () => {
+  test('403 attestation_invalid, attestation_mismatch, attestation_expired', async () => {
+    const [alice, bob] = [await candidate(), await candidate()];
+    expect(await refusal({ ...alice.body, attestation: undefined })).toEqual([403, 'attestation_invalid']);
+    expect(await refusal({ ...alice.body, attestation: bob.body['attestation'] })).toEqual([
+      403,
+      'attestation_mismatch',
+    ]);
+    await t.clock.advance(3_600_000);
+    expect(await refusal(alice.body)).toEqual([403, 'attestation_expired']);
+  });
+
+  test('403 attestation_used', async () => {
+    const [alice, bob] = [await candidate(), await candidate()];
+    expect((await ask(alice.body)).status).toBe(200);
+    const { attestation, identifier } = alice.body;
+    expect(await refusal({ ...bob.body, attestation, identifier })).toEqual([403, 'attestation_used']);
+  });
+
+  test('403 proof_invalid by another passkey, for another account, DID, credential, registry, chain or alias', async () => {
+    const [alice, bob] = [await candidate(), await candidate()];
+    const zero = `0x${'0'.repeat(40)}` as const;
+    const wrong: (readonly [string, unknown])[] = [
+      ['passkey', prove(chain, { ...alice, passkey: bob.passkey })],
+      ['account', prove(chain, alice, { smartAccount: zero })],
+      ['DID', prove(chain, alice, { didHash: `0x${'1'.repeat(64)}` })],
+      ['credential', prove(chain, alice, { credentialId: bob.credentialId })],
+      ['registry', prove(chain, alice, { registry: zero })],
+      ['chain', prove(chain, alice, { chainId: 8453 })],
+      ['alias', prove(chain, alice, { aliasHash: `0x${'1'.repeat(64)}` })],
+    ];
+    for (const [what, proof] of wrong)
+      expect([what, ...(await refusal({ ...alice.body, proof }))]).toEqual([what, 403, 'proof_invalid']);
+    expect((await ask(alice.body)).status).toBe(200);
+  });
+
+  test('403 proof_invalid for an account that is not the key’s, however well it is signed for', async () => {
+    const [alice, bob] = [await candidate(), await candidate()];
+    const { smartAccount } = bob;
+    const proof = prove(chain, { ...alice, smartAccount });
+    expect(await refusal({ ...alice.body, smartAccount, proof })).toEqual([403, 'proof_invalid']);
+    expect(await refusal({ ...alice.body, salt: 1 })).toEqual([
+      400,
+      'Invalid salt: expected uint256 decimal or hex string',
+    ]);
+    expect(await refusal({ ...alice.body, salt: '1' })).toEqual([403, 'proof_invalid']);
+  });
+
+  test('403 proof_invalid for a key that is no point of the curve', async () => {
+    const alice = await candidate();
+    expect(await refusal({ ...alice.body, pubKeyX: '0x5', pubKeyY: '0x5' })).toEqual([403, 'proof_invalid']);
+  });
+});
+
+describe('conflicts', () => {
+  test('409 credential_already_registered, identifier_taken and did_taken, in this order, before the chain is asked', async () => {
+    const alice = await candidate();
+    expect((await ask(alice.body)).status).toBe(200);
+    const bob = async (change: Partial<Pick<Candidate, 'did' | 'credentialId'>>, name?: string) => {
+      const one = { ...(await createCandidate(chain, name ?? `person${++people}`, t.clock.now() + 1)), ...change };
+      const { did, credentialId } = one;
+      return { ...one.body, did, credentialId, proof: prove(chain, one) };
+    };
+    const { did, credentialId } = alice;
+    node.trouble = (forward, methods) =>
+      methods.includes('eth_estimateGas') ? new Response('', { status: 502 }) : forward();
+    const name = String(alice.body['identifier']).split('@')[0];
+    expect(await refusal(await bob({ did, credentialId }))).toEqual([409, 'credential_already_registered']);
+    expect(await refusal(await bob({ did: 'did:key:zother', credentialId: 'B'.repeat(21).concat('A') }, name))).toEqual(
+      [409, 'identifier_taken'],
+    );
+    expect(await refusal(await bob({ did }))).toEqual([409, 'did_taken']);
+  });
+
+  test('409 did_taken when only the chain knows the DID, and no nonce is spent on it', async () => {
+    const alice = await candidate();
+    await chain.register({ did: alice.did });
+    const nonce = await chain.nonce();
+    expect(await refusal(alice.body)).toEqual([409, 'did_taken']);
+    expect([await chain.nonce(), await counted()]).toEqual([nonce, 0]);
+  });
+
+  test('409 credential_already_registered when the account controls another DID on-chain', async () => {
+    const alice = await candidate();
+    await registerFor(alice.smartAccount, 'did:key:zanother');
+    expect(await refusal(alice.body)).toEqual([409, 'credential_already_registered']);
+  });
+
+  test('409 credential_already_registered while another registration of the account is under way', async () => {
+    const alice = await candidate();
+    await withoutMining(async () => {
+      expect((await askPatiently(alice.body, 'signed')).status).toBe(202);
+      const second = { ...(await candidate()), smartAccount: alice.smartAccount, passkey: alice.passkey };
+      const { smartAccount, pubKeyX, pubKeyY } = alice.body;
+      const body = { ...second.body, smartAccount, pubKeyX, pubKeyY, proof: prove(chain, second) };
+      expect(await refusal(body)).toEqual([409, 'credential_already_registered']);
+    });
+  });
+
+  test('an unproven record of the same DID yields', async () => {
+    const alice = await candidate();
+    const copied = { credentialId: 'C'.repeat(21).concat('A'), identifier: 'copycat', channel: 'handle' };
+    await ask({ ...copied, did: alice.did, txHash: `0x${'cc'.repeat(32)}` });
+    expect((await ask(alice.body)).status).toBe(200);
+  });
+});
+
+describe('limits', () => {
+  test('429 ip_limit_reached: each relay spends a slot of the IP, unless its session already did', async () => {
+    await restart({ MAX_REGISTRATIONS_PER_IP: '2' });
+    const [alice, bob, carol] = [await candidate(), await candidate(), await candidate()];
+    const { identifier, did } = bob.body;
+    await t.call('POST /api/sessions', { identifier, channel: 'email', did });
+    expect((await ask(alice.body)).status).toBe(200);
+    expect((await ask(bob.body)).status).toBe(200);
+    const refused = await ask(carol.body);
+    expect([refused.status, refused.body]).toEqual([429, { error: 'ip_limit_reached' }]);
+    expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(2);
+    expect((await ask(carol.body, {}, t.from('203.0.113.9'))).status).toBe(200);
+  });
+
+  test('429 relay_limit_reached: exactly RELAY_DAILY_MAX in a rolling day, also after a restart', async () => {
+    const one = await candidate();
+    await restart({ RELAY_DAILY_MAX: '3' });
+    const many = await Promise.all(Array.from({ length: 6 }, () => candidate()));
+    const asked = await Promise.all(many.map(({ body }) => ask(body)));
+    expect(asked.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
+    const refused = asked.find(({ status }) => status === 429);
+    expect(refused?.body).toEqual({ error: 'relay_limit_reached' });
+    expect(refused?.headers.get('retry-after')).toBe('86400');
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"relays-per-day";q=3;w=86400');
+    const second = await start({ RELAY_DAILY_MAX: '3' }, { database: t.database, clock: t.clock });
+    const elsewhere = await second.call('POST /api/dids', one.body);
+    expect([elsewhere.status, elsewhere.body]).toEqual([429, { error: 'relay_limit_reached' }]);
+    await t.clock.advance(DAY);
+    expect((await ask((await candidate()).body)).status).toBe(200);
+    await second.stop();
+  });
+
+  test('RELAY_DAILY_MAX=0 relays nothing', async () => {
+    await restart({ RELAY_DAILY_MAX: '0' });
+    const refused = await ask((await candidate()).body);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
+  });
+
+  test('429 rate_limited: RATE_LIMIT_PROXY_PER_IP, as each asks the chain', async () => {
+    await restart({ RATE_LIMIT_PROXY_PER_IP: '1' });
+    const alice = await candidate();
+    expect((await ask(alice.body)).status).toBe(200);
+    expect(await refusal(alice.body)).toEqual([429, 'rate_limited']);
+  });
+});
+
+describe('what the operator has to see to', () => {
+  const setBalance = (wei: bigint) => chain.rpc('anvil_setBalance', [chain.registrar, `0x${wei.toString(16)}`]);
+  afterEach(() => setBalance(10n ** 20n));
+
+  test('503 relay_unfunded below RELAY_MIN_BALANCE', async () => {
+    const alice = await candidate();
+    await setBalance(2_000_000_000_000_000n - 1n);
+    expect(await refusal(alice.body)).toEqual([503, 'relay_unfunded']);
+    expect(await counted()).toBe(0);
+    await setBalance(2_000_000_000_000_000n);
+    expect((await ask(alice.body)).status).toBe(200);
+    await t.work();
+    expect((await t.call('GET /readyz')).body).toMatchObject({ ok: true, relay: 'unfunded' });
+  });
+
+  test('503 relay_unfunded when the ether is gone between asking and signing: nothing was sent, everything is free again', async () => {
+    const alice = await candidate();
+    node.trouble = async (forward, methods) => {
+      const answer = await forward();
+      if (methods.includes('eth_getBalance') && !methods.includes('eth_feeHistory')) await setBalance(1n);
+      return answer;
+    };
+    const refused = await askPatiently(alice.body, 'queued');
+    expect([refused.status, refused.body]).toEqual([503, { error: 'relay_unfunded' }]);
+    node.trouble = undefined;
+    await setBalance(10n ** 20n);
+    expect((await ask(alice.body)).status).toBe(200);
+    expect(await t.rows('SELECT status, failure FROM relays')).toEqual([
+      { status: 'failed', failure: 'withdrawn' },
+      { status: 'mined', failure: null },
+    ]);
+  });
+
+  test('502 rpc_error without the role of a registrar', async () => {
+    await setRegistrar(false);
+    const alice = await candidate();
+    expect(await refusal(alice.body)).toEqual([502, 'rpc_error']);
+    expect(await counted()).toBe(0);
+    await setRegistrar(true);
+    expect((await ask(alice.body)).status).toBe(200);
+  });
+
+  test('502 rpc_error when the chain cannot be asked, and nothing is stored', async () => {
+    const alice = await candidate();
+    node.trouble = () => new Response('', { status: 502 });
+    expect(await refusal(alice.body)).toEqual([502, 'rpc_error']);
+    expect([await counted(), await t.rows('SELECT 1 FROM attestation_uses')]).toEqual([0, []]);
+  });
+
+  test('502 rpc_error when the chain is gone before anything is signed: taken back, so that nothing is sent later', async () => {
+    const alice = await candidate();
+    node.trouble = (forward, methods) =>
+      methods.includes('eth_feeHistory') ? new Response('', { status: 502 }) : forward();
+    const nonce = await chain.nonce();
+    const refused = await askPatiently(alice.body, 'queued');
+    expect([refused.status, refused.body]).toEqual([502, { error: 'rpc_error' }]);
+    node.trouble = undefined;
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(await chain.nonce()).toBe(nonce);
+    expect((await ask(alice.body)).status).toBe(200);
+    expect(await chain.nonce()).toBe(nonce + 1);
+  });
+
+  test('202 when only the answer to the broadcast was lost', async () => {
+    const alice = await candidate();
+    const lost = await withoutMining(() => {
+      node.trouble = async (forward, methods) => {
+        const answer = await forward();
+        return methods.includes('eth_sendRawTransaction') ? new Response('', { status: 502 }) : answer;
+      };
+      return askPatiently(alice.body, 'signed');
+    });
+    expect(lost.status).toBe(202);
+    node.trouble = undefined;
+    expect((await askPatiently(alice.body, 'mined')).body).toMatchObject({
+      txHash: lost.body.txHash,
+      status: 'confirmed',
+    });
+  });
+
+  test('never tells the key, the address or what was signed', async () => {
+    await ask((await candidate()).body);
+    const told = JSON.stringify(t.entries);
+    const [attempt] = await t.rows('SELECT raw FROM relay_attempts');
+    expect(told).not.toContain(devAccount('registrar').privateKey.slice(2));
+    expect(told).not.toContain(String(attempt?.['raw']));
+    expect(told).not.toContain('@example.com');
+  });
+});
+
+/** The registrar registers a DID by itself. */
+async function registerFor(controller: string, did: string): Promise<void> {
+  const data = registerForData({ registry: chain.registry, controller, didHash: didHash(did) }) as Hex.Hex;
+  await sendTransaction(chain.rpc, devAccount('registrar').privateKey, { to: chain.registry, data });
+}
+
+async function setRegistrar(allowed: boolean): Promise<void> {
+  const set = AbiFunction.fromAbi(didRegistryAbi, 'setRegistrar');
+  const data = AbiFunction.encodeData(set, [chain.registrar, allowed]);
+  await sendTransaction(chain.rpc, devAccount('owner').privateKey, { to: chain.registry, data });
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { type Assets, createFiles } from '../../lib/static-files.ts';
+
+const TEXT = 'a file of some length, '.repeat(40);
+
+/** Assets as a Worker's binding gives them, which count how often each path is asked for. */
+function assets(files: Readonly<Record<string, string>>): Assets & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      const found = files[pathname];
+      return found === undefined ? new Response('none', { status: 404 }) : new Response(found);
+    },
+  };
+}
+
+describe('served files', () => {
+  test('are read once, and known by their digest', async () => {
+    const binding = assets({ '/a.txt': TEXT });
+    const files = createFiles(binding);
+    const [first, second] = [await files('/a.txt'), await files('/a.txt')];
+    expect(new TextDecoder().decode(first?.bytes)).toBe(TEXT);
+    expect(first?.sha256).toBe(createHash('sha256').update(TEXT).digest('hex'));
+    expect(first?.etag).toMatch(/^"[A-Za-z0-9_-]{22}"$/);
+    expect(second).toBe(first);
+    expect(binding.asked).toEqual(['/a.txt']);
+  });
+
+  test('have tags that differ when a byte does', async () => {
+    const files = createFiles(assets({ '/a': TEXT, '/b': `${TEXT}.` }));
+    expect((await files('/a'))?.etag).not.toBe((await files('/b'))?.etag);
+  });
+
+  test('are compressed to the same bytes', async () => {
+    const file = await createFiles(assets({ '/a.txt': TEXT }))('/a.txt');
+    const zipped = await file?.gzip();
+    expect(gunzipSync(zipped ?? new Uint8Array()).toString()).toBe(TEXT);
+    expect(await file?.gzip()).toBe(zipped as Uint8Array<ArrayBuffer>);
+  });
+
+  test('that are not there are looked for again', async () => {
+    const binding = assets({});
+    const files = createFiles(binding);
+    expect(await files('/none')).toBeUndefined();
+    expect(await files('/none')).toBeUndefined();
+    expect(binding.asked).toEqual(['/none', '/none']);
+  });
+
+  test('there are none without assets', async () => {
+    expect(await createFiles(undefined)('/enclave.wasm')).toBeUndefined();
+  });
+
+  test('a fault of the assets is the reader’s, and the next one tries again', async () => {
+    let works = false;
+    const files = createFiles({
+      async fetch() {
+        if (!works) throw new Error('the disk is gone');
+        return new Response(TEXT);
+      },
+    });
+    expect(files('/a')).rejects.toThrow('the disk is gone');
+    works = true;
+    expect((await files('/a'))?.bytes.length).toBe(TEXT.length);
+  });
+});

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createWork } from '../../../lib/background.ts';
+import { EMAIL_CODE_EXPIRY_SECONDS, MAIL_SEND_TIMEOUT_MS } from '../../../lib/constants.ts';
+import { type Context, createContext } from '../../../lib/context.ts';
+import type { Mailer } from '../../../lib/delivery/email.ts';
+import { parseIdentifier } from '../../../lib/identity/identifier.ts';
+import { checkCode } from '../../../lib/verification/check-code.ts';
+import { sendCode } from '../../../lib/verification/send-code.ts';
+import { testClock } from '../../support/clock.ts';
+import { engines, type TestDatabase } from '../../support/databases.ts';
+import { failureOf } from '../../support/secrecy.ts';
+import { tally } from '../../support/tally.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
+
+const vars = {
+  VAULT_SECRET,
+  EMAIL_PROVIDER: 'smtp',
+  SMTP_URL: 'smtp://127.0.0.1',
+  EMAIL_FROM: 'vault@example.net',
+  MAX_VERIFY_SENDS_PER_IP: '3',
+};
+const lifeMs = EMAIL_CODE_EXPIRY_SECONDS * 1000;
+const IP = '203.0.113.7';
+const mailTo = (name: string) => parseIdentifier('email', `${name}@example.com`);
+
+for (const engine of engines()) {
+  describe(`a sent code on ${engine.name}`, () => {
+    let database: TestDatabase;
+    beforeEach(async () => {
+      database = await engine.open();
+    });
+    afterEach(() => database.close());
+
+    const open = (send: Mailer['send'], clock = testClock()): Context =>
+      createContext({ vars, database, clock, mail: { send } });
+
+    /** One round of background work of each vault at once, and the codes each has ever counted as lost. */
+    const look = async (...vaults: readonly Context[]) => {
+      await Promise.all(vaults.map((vault) => createWork(vault).run(vault.clock.now() + 1)));
+      return vaults.flatMap(({ metrics }) => tally(metrics, 'vault_codes_lost_total'));
+    };
+    const deliveries = async (vault: Context) => {
+      const rows = await vault.db.read({ sql: 'SELECT delivery FROM codes ORDER BY seq', args: {} });
+      return rows.map((row) => row['delivery']);
+    };
+
+    test('expires when the process died before its mail was accepted, and is counted as lost once by all vaults together', async () => {
+      const handed = Promise.withResolvers<void>();
+      // This vault's time stands still from here: it is dead.
+      const dead = open(() => {
+        handed.resolve();
+        return new Promise(() => {});
+      });
+      sendCode(dead, mailTo('alice'), IP);
+      await handed.promise;
+      const clock = testClock();
+      const vaults = [open(async () => {}, clock), open(async () => {}, clock)] as const;
+      await clock.advance(lifeMs - 1);
+      expect(await look(...vaults)).toEqual([]);
+      await clock.advance(1);
+      expect(await look(...vaults)).toEqual(['{} 1']);
+      expect(await look(...vaults)).toEqual(['{} 1']);
+      expect(await checkCode(vaults[0], mailTo('alice'), '000000')).toEqual({
+        verified: false,
+        message: 'Code expired',
+      });
+    });
+
+    test('that died with its process stays spent', async () => {
+      const handed = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let mails = 0;
+      const dead = open(() => {
+        handed[mails++]?.resolve();
+        return new Promise(() => {});
+      });
+      for (const name of ['alice', 'bob', 'carol']) sendCode(dead, mailTo(name), IP);
+      await Promise.all(handed.map(({ promise }) => promise));
+      const { code } = await failureOf(
+        sendCode(
+          open(async () => {}),
+          mailTo('dave'),
+          IP,
+        ),
+      );
+      expect(code).toBe('rate_limited');
+    });
+
+    test('is not lost when its mail was accepted, refused, or given up in time', async () => {
+      const clock = testClock();
+      const vault = open(({ to }) => {
+        if (to.startsWith('alice')) return Promise.resolve();
+        return to.startsWith('bob') ? Promise.reject(new Error('550 no such user')) : new Promise(() => {});
+      }, clock);
+      await sendCode(vault, mailTo('alice'), IP);
+      expect((await failureOf(sendCode(vault, mailTo('bob'), IP))).code).toBe('email_send_failed');
+      const silent = failureOf(sendCode(vault, mailTo('carol'), IP));
+      // The engine answers in real time, and only then does the wait for the mail begin.
+      while ((await deliveries(vault)).length < 3) await Bun.sleep(1);
+      await clock.advance(MAIL_SEND_TIMEOUT_MS);
+      expect((await silent).code).toBe('email_send_failed');
+      await vault.db.idle();
+      expect(await deliveries(vault)).toEqual(['accepted', 'refused', 'refused']);
+      await clock.advance(lifeMs);
+      expect(await look(vault)).toEqual([]);
+      expect(tally(vault.metrics, 'vault_codes_sent_total')).toEqual([
+        '{channel="email",outcome="accepted"} 1',
+        '{channel="email",outcome="refused"} 2',
+      ]);
+    });
+  });
+}

@@ -1,7 +1,0 @@
-import { expect, test } from 'bun:test';
-import { VERSION } from '../../lib/version.ts';
-import { version } from '../../package.json';
-
-test('the version is the one of package.json', () => {
-  expect(VERSION).toBe(version);
-});

@@ -1,0 +1,356 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { LIMITS_PAGE_MAX } from '../../../lib/constants.ts';
+import { OPERATOR } from '../../support/events.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+let t: TestVault;
+
+beforeEach(async () => {
+  t = await startVault({ APPS: 'shop' });
+});
+afterEach(() => t.stop());
+
+const ask = (line: string, fields: Readonly<Record<string, unknown>> = {}) => t.call(line, fields, OPERATOR);
+
+/** The data of all events of a type, once nothing is being written any more: nobody waits for a refusal's. */
+async function told(type: string): Promise<unknown[]> {
+  await t.vault.close();
+  const rows = await t.rows('SELECT data FROM events WHERE type = :type ORDER BY id', { type });
+  return rows.map(({ data }) => JSON.parse(String(data)));
+}
+
+const ROUTES = [
+  'POST /v1/console/token',
+  'POST /v1/console/revoke',
+  'GET /v1/console/registrations',
+  'GET /v1/console/limits',
+  'POST /v1/console/limits/clear',
+  'GET /v1/console/overview',
+];
+
+describe('the operator’s routes', () => {
+  test.each(ROUTES)('%s is for the operator alone, whatever else is wrong with the request', async (route) => {
+    const wrong = [
+      {},
+      { Authorization: 'Bearer x' },
+      { Authorization: `${OPERATOR.Authorization}0` },
+      { Authorization: 'Basic YTpi' },
+    ];
+    for (const headers of wrong) {
+      const { status, body } = await t.call(route, { nonsense: true }, headers);
+      expect([status, body]).toEqual([401, { error: 'operator_unauthorized' }]);
+    }
+    expect((await ask(route)).status).not.toBe(401);
+  });
+
+  test('are closed to a client that has failed ten times in a minute, and open to others', async () => {
+    const { call } = t.from('203.0.113.7');
+    for (let i = 0; i < 10; i++) expect((await call('GET /v1/console/limits')).status).toBe(401);
+    const refused = await call('GET /v1/console/limits', {}, OPERATOR);
+    expect([refused.status, refused.body, refused.headers.get('retry-after')]).toEqual([
+      429,
+      { error: 'rate_limited' },
+      '60',
+    ]);
+    expect((await t.from('203.0.113.8').call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(200);
+    await t.clock.advance(59_999);
+    expect((await call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(429);
+    await t.clock.advance(1);
+    expect((await call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(200);
+  });
+
+  test('tell of who failed, once a minute', async () => {
+    const { call } = t.from('203.0.113.7');
+    for (let i = 0; i < 5; i++) await call('GET /v1/console/limits');
+    await t.from('203.0.113.8').call('GET /v1/console/limits');
+    expect(await told('operator.refused')).toEqual([{ client: '203.0.113.***' }, { client: '203.0.113.***' }]);
+    await t.clock.advance(60_000);
+    await call('GET /v1/console/limits');
+    expect((await told('operator.refused')).length).toBe(3);
+  });
+
+  test('never fail who knows the secret', async () => {
+    for (let i = 0; i < 30; i++) expect((await ask('GET /v1/console/limits')).status).toBe(200);
+  });
+});
+
+describe('POST /v1/console/token', () => {
+  test('answers a token, its end and its name, and tells of it', async () => {
+    const { status, body } = await ask('POST /v1/console/token', { app: 'shop', channel: 'audit' });
+    expect([status, body.expires_at]).toEqual([200, '2025-01-01T00:05:00.000Z']);
+    expect(body.token).toStartWith('C');
+    expect(await told('token.minted')).toEqual([
+      { cid: body.cid, app: 'shop', channel: 'audit', expires_at: '2025-01-01T00:05:00.000Z' },
+    ]);
+  });
+
+  test.each([
+    [{}, 'Missing required fields: app'],
+    [{ app: 'Shop' }, 'Invalid app'],
+    [{ app: 'shop', channel: 'all' }, 'Invalid channel. Must be one of audit, sessions, credentials, webhooks'],
+  ])('%j is 400 %s', async (body, error) => {
+    const answer = await ask('POST /v1/console/token', body);
+    expect([answer.status, answer.body]).toEqual([400, { error }]);
+  });
+});
+
+describe('POST /v1/console/revoke', () => {
+  test('revokes once, tells of it once, and answers a second time as well', async () => {
+    const { body } = await ask('POST /v1/console/token', { app: 'default' });
+    const first = await ask('POST /v1/console/revoke', { cid: body.cid });
+    const second = await ask('POST /v1/console/revoke', { cid: body.cid });
+    expect([first.body, second.body]).toEqual([
+      { ok: true, cid: body.cid, revoked: true },
+      { ok: true, cid: body.cid, revoked: false },
+    ]);
+    expect(await told('token.revoked')).toEqual([{ cid: body.cid }]);
+  });
+
+  test('of what is no CID is 400', async () => {
+    expect((await ask('POST /v1/console/revoke', { cid: 'nothing' })).body).toEqual({ error: 'Invalid cid' });
+  });
+});
+
+describe('GET /v1/console/registrations', () => {
+  const credentialId = 'AAECAwQFBgcICQoLDA0ODw';
+  beforeEach(async () => {
+    const claim = { credentialId, handle: 'alice', did: 'did:key:z6Mk', txHash: `0x${'1'.repeat(64)}` };
+    expect((await t.call('POST /api/dids', claim, { 'X-Vault-App': 'shop' })).status).toBe(200);
+  });
+
+  test.each([
+    [{ credentialId }, 'a***'],
+    [{ did: 'did:key:z6Mk' }, 'a***'],
+    [{ identifier: 'Alice' }, 'alice'],
+    [{ identifier: 'handle:alice' }, 'alice'],
+  ])('finds it by %j, the identifier masked unless it was asked by', async (query, identifier) => {
+    const { status, body } = await ask('GET /v1/console/registrations', query);
+    expect([status, body]).toEqual([
+      200,
+      {
+        registrations: [
+          {
+            id: 1,
+            app: 'shop',
+            identifier,
+            channel: 'handle',
+            did: 'did:key:z6Mk',
+            credentialId,
+            status: 'submitted',
+            failure: null,
+            proven: false,
+            txHash: `0x${'1'.repeat(64)}`,
+            blockNumber: null,
+            smartAccount: null,
+            registeredAt: '2025-01-01T00:00:00.000Z',
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('finds failed ones as well, the newest first', async () => {
+    await t.rows(`UPDATE registrations SET status = 'failed', failure = 'unseen'`);
+    await t.call('POST /api/dids', {
+      credentialId,
+      handle: 'alice',
+      did: 'did:key:z6Mk',
+      txHash: `0x${'2'.repeat(64)}`,
+    });
+    const { body } = await ask('GET /v1/console/registrations', { credentialId });
+    const shown = body.registrations.map((one: { status: string; failure: string }) => [one.status, one.failure]);
+    expect(shown).toEqual([
+      ['submitted', null],
+      ['failed', 'unseen'],
+    ]);
+  });
+
+  test.each([{}, { did: 'did:key:z6Mk', credentialId }])('%j is 400: one of three', async (query) => {
+    const { status, body } = await ask('GET /v1/console/registrations', query);
+    expect([status, body]).toEqual([400, { error: 'Expected one query parameter of: identifier, credentialId, did' }]);
+  });
+});
+
+describe('limits', () => {
+  const email = { identifier: 'alice@example.com', channel: 'email' };
+  const send = (ip = '203.0.113.7', who = email) => t.from(ip).call('POST /api/verify/send', who);
+  const limitsOf = async (query: Readonly<Record<string, string>>) =>
+    (await ask('GET /v1/console/limits', query)).body.limits;
+
+  test('are shown as full as they are', async () => {
+    expect((await ask('GET /v1/console/limits')).body).toEqual({
+      kinds: [
+        'sends-per-ip',
+        'sends-per-identifier',
+        'sms-per-day',
+        'guesses-per-identifier',
+        'registrations-per-ip',
+        'relays-per-day',
+        'sponsorships-per-day',
+      ],
+      limits: [],
+    });
+    for (let i = 0; i < 3; i++) await send();
+    await t.from('203.0.113.9').call('POST /api/sessions', { handle: 'bob', did: 'did:key:z6Mk' });
+    const day = { window_seconds: 86_400, resets_at: '2025-01-02T00:00:00.000Z' };
+    expect(await limitsOf({})).toEqual([
+      { kind: 'sends-per-ip', key: '203.0.113.7', max: 3, used: 3, reached: true, ...day },
+      {
+        kind: 'sends-per-identifier',
+        key: 'a***@example.com',
+        max: 5,
+        used: 3,
+        reached: false,
+        window_seconds: 3_600,
+        resets_at: '2025-01-01T01:00:00.000Z',
+      },
+      { kind: 'registrations-per-ip', key: '203.0.113.9', max: 3, used: 1, reached: false, ...day },
+    ]);
+    expect(await limitsOf({ kind: 'sends-per-identifier', key: 'Alice@example.com' })).toMatchObject([
+      { key: 'email:alice@example.com', used: 3 },
+    ]);
+    expect(await limitsOf({ kind: 'sends-per-ip', key: '203.0.113.8' })).toEqual([]);
+  });
+
+  test('the fullest of very many clients are found, page by page', async () => {
+    const many = 2 * LIMITS_PAGE_MAX + 5;
+    await t.call('POST /api/sessions', { handle: 'first', did: 'did:key:z6Mk' });
+    // One session each of the clients c1000 to c3004, and one more of every 500th.
+    await t.rows(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${many - 1})
+      INSERT INTO sessions (identifier, did, ip, created_at, expires_at)
+      SELECT 'handle:h' || i || 'x' || again.value, 'did:key:z6Mk', 'c' || (1000 + i), ${t.clock.now()}, ${t.clock.now() + 1_000}
+      FROM n, json_each('[0, 1]') AS again WHERE again.value = 0 OR i % 500 = 0`);
+    const shown: { key: string; used: number }[] = await limitsOf({ kind: 'registrations-per-ip' });
+    expect(shown).toHaveLength(100);
+    expect(shown.slice(0, 7).map(({ key, used }) => [key, used])).toEqual([
+      ['c1000', 2],
+      ['c1500', 2],
+      ['c2000', 2],
+      ['c2500', 2],
+      ['c3000', 2],
+      ['127.0.0.1', 1],
+      ['c1001', 1],
+    ]);
+  });
+
+  test.each([
+    ['sends-per-ip', '203.0.113.7'],
+    ['sends-per-identifier', 'alice@example.com'],
+  ])('%s is freed, told of, and full again as before', async (kind, key) => {
+    let users = 0;
+    const refused = async () => {
+      for (let i = 0; ; i++) {
+        const ip = kind === 'sends-per-ip' ? '203.0.113.7' : `203.0.113.${i}`;
+        const who = kind === 'sends-per-ip' ? { ...email, identifier: `u${++users}@example.com` } : email;
+        if ((await send(ip, who)).status === 429) return i;
+        await t.clock.advance(1);
+      }
+    };
+    const allowed = kind === 'sends-per-ip' ? 3 : 5;
+    expect(await refused()).toBe(allowed);
+    const cleared = await ask('POST /v1/console/limits/clear', { kind, key });
+    expect(cleared.body).toMatchObject({ ok: true, kind, cleared: allowed });
+    if (kind === 'sends-per-identifier')
+      await ask('POST /v1/console/limits/clear', { kind: 'sends-per-ip', key: '203.0.113.0' });
+    await t.clock.advance(1);
+    expect(await refused()).toBe(allowed);
+    const masked = kind === 'sends-per-ip' ? '203.0.113.***' : 'a***@example.com';
+    expect((await told('limit.cleared'))[0]).toEqual({ kind, key: masked, cleared: allowed });
+  });
+
+  test('a clearing takes no code away: the newest one still counts', async () => {
+    await send();
+    await ask('POST /v1/console/limits/clear', { kind: 'sends-per-identifier', key: 'alice@example.com' });
+    const checked = await t.call('POST /api/verify/check', { ...email, code: t.codeFor('alice@example.com') });
+    expect(checked.body.verified).toBe(true);
+  });
+
+  test('registrations-per-ip is freed while the sessions stay', async () => {
+    const open = (handle: string) => t.from('203.0.113.7').call('POST /api/sessions', { handle, did: 'did:key:z6Mk' });
+    for (const handle of ['a1', 'a2', 'a3']) expect((await open(handle)).status).toBe(200);
+    expect((await open('a4')).status).toBe(429);
+    await ask('POST /v1/console/limits/clear', { kind: 'registrations-per-ip', key: '203.0.113.7' });
+    await t.clock.advance(1);
+    expect((await open('a4')).status).toBe(200);
+    expect((await open('a1')).body).toEqual({ error: 'identifier_taken' });
+    for (const handle of ['a5', 'a6']) expect((await open(handle)).status).toBe(200);
+    const full = await open('a7');
+    // The first of those that count lapses a day after it was opened; the cleared ones free nothing.
+    expect([full.status, full.headers.get('retry-after')]).toEqual([429, '86400']);
+  });
+
+  test('guesses-per-identifier: the block ends', async () => {
+    await send();
+    await t.rows(`INSERT INTO verifications (identifier, wrong_guesses) VALUES ('email:alice@example.com', 99)`);
+    const guess = (code: string) => t.call('POST /api/verify/check', { ...email, code });
+    await guess('000000');
+    expect((await guess(t.codeFor('alice@example.com'))).body.message).toBe('Too many attempts');
+    expect(await limitsOf({ kind: 'guesses-per-identifier' })).toMatchObject([
+      { key: 'a***@example.com', used: 100, reached: true, resets_at: '2025-01-01T01:00:00.000Z' },
+    ]);
+    expect(await told('limit.reached')).toEqual([
+      { limit: 'guesses-per-identifier', max: 100, window_seconds: 3_600, bucket: 'a***@example.com' },
+    ]);
+    await ask('POST /v1/console/limits/clear', { kind: 'guesses-per-identifier', key: 'email:alice@example.com' });
+    expect((await guess(t.codeFor('alice@example.com'))).body.verified).toBe(true);
+  });
+
+  test.each([
+    [{ kind: 'sends' }, /^Invalid kind\. Must be of sends-per-ip, /],
+    [{ kind: 'sends-per-ip' }, /^Missing key: sends-per-ip has one each$/],
+    [{ kind: 'sends-per-ip', key: 'alice' }, /^Invalid key: expected an IP address$/],
+    [{ kind: 'sends-per-identifier', key: 'email:nobody' }, /^Invalid identifier$/],
+    [{ kind: 'sms-per-day', key: 'x' }, /^Invalid key: sms-per-day has none$/],
+    [{}, /^Missing required fields: kind$/],
+  ])('clearing %j is 400', async (body, error) => {
+    await send();
+    const answer = await ask('POST /v1/console/limits/clear', body);
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(error)]);
+    expect(await told('limit.cleared')).toEqual([]);
+  });
+});
+
+describe('a limit’s refusals are told', () => {
+  let users = 0;
+  const send = (ip: string) =>
+    t.from(ip).call('POST /api/verify/send', { identifier: `u${++users}@example.com`, channel: 'email' });
+
+  test('once per bucket and window, however many there are', async () => {
+    for (let i = 0; i < 20; i++) await send('203.0.113.7');
+    for (let i = 0; i < 20; i++) await send('2001:db8::1');
+    const limit = { limit: 'sends-per-ip', max: 3, window_seconds: 86_400 };
+    expect(await told('limit.reached')).toEqual([
+      { ...limit, bucket: '203.0.113.***' },
+      { ...limit, bucket: '2001:db8:***' },
+    ]);
+    await t.clock.advance(86_400_000);
+    for (let i = 0; i < 5; i++) await send('203.0.113.7');
+    expect((await told('limit.reached')).length).toBe(3);
+  });
+
+  test('once over all processes and after a restart', async () => {
+    for (let i = 0; i < 5; i++) await send('203.0.113.7');
+    const other = await startVault({}, { database: t.database, clock: t.clock });
+    for (let i = 0; i < 5; i++)
+      await other.from('203.0.113.7').call('POST /api/verify/send', { identifier: 'b@example.com', channel: 'email' });
+    await other.stop();
+    expect((await told('limit.reached')).length).toBe(1);
+  });
+
+  test('of requests a minute as well, and to the app that was asked for', async () => {
+    const small = await startVault({ RATE_LIMIT_READS_PER_IP: '1', APPS: 'shop' });
+    for (let i = 0; i < 9; i++) await small.call('GET /api/sessions/status', {}, { 'X-Vault-App': 'shop' });
+    await small.vault.close();
+    const rows = await small.rows(`SELECT app, data FROM events`);
+    expect(rows.map(({ app, data }) => [app, JSON.parse(String(data))])).toEqual([
+      ['shop', { limit: 'reads-per-ip', max: 1, window_seconds: 60, bucket: '127.0.0.***' }],
+    ]);
+    await small.stop();
+  });
+});
+
+test('GET /v1/console/overview names the newest event', async () => {
+  await ask('POST /v1/console/token', { app: 'default' });
+  const { status, body } = await ask('GET /v1/console/overview');
+  expect([status, body.events.last_id, body.apps]).toEqual([200, 1, ['default', 'shop']]);
+});
