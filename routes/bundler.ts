@@ -14,12 +14,12 @@ export const proxyRoutes: readonly Row[] = [
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,
     async handler({ vault, input, spend }) {
-      if (input === undefined) return refuse(null, new VaultError('parse_error', 'Parse error'));
+      if (input === undefined) return refuse(null, new VaultError('parse_error', { message: 'Parse error' }));
       if (!Array.isArray(input)) return answerCall(vault, input);
       if (input.length === 0 || input.length > BUNDLER_BATCH_MAX) {
         return refuse(
           null,
-          new VaultError('invalid_request', `Invalid Request: a batch holds 1 to ${BUNDLER_BATCH_MAX}`),
+          new VaultError('invalid_request', { message: `Invalid Request: a batch holds 1 to ${BUNDLER_BATCH_MAX}` }),
         );
       }
       // A batch costs as many upstream calls as it has items.
@@ -63,7 +63,7 @@ async function answerItem(vault: Context, message: unknown): Promise<object> {
   } catch (error) {
     noteRefusal(vault, error);
     const isKnown = error instanceof VaultError;
-    const known = isKnown ? error : new VaultError('internal_error', 'internal_error', { cause: error });
+    const known = isKnown ? error : new VaultError('internal_error', { cause: error });
     if (!(known.code in CODES)) {
       vault.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });
     }

@@ -59,7 +59,10 @@ export interface LimitState {
   readonly bucket?: string;
 }
 
-interface Details {
+/** What a failure may carry besides its code. */
+export interface ErrorDetails {
+  /** The public text; the code where it is not given. */
+  readonly message?: string;
   /** What the log says and the caller never sees. */
   readonly cause?: unknown;
   readonly limit?: LimitState;
@@ -68,14 +71,14 @@ interface Details {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** The only failure that is meant for a caller: `code` sets the status, `message` is the public text and defaults to the code. Only `routes/` turns one into an answer. */
+/** The only failure that a caller sees: `code` sets the status. Only `routes/` turns one into an answer. */
 export class VaultError extends Error {
   override readonly name = 'VaultError';
   readonly code: ErrorCode;
-  readonly details: Details;
+  readonly details: ErrorDetails;
 
-  constructor(code: ErrorCode, message: string = code, details: Details = {}) {
-    super(message, { cause: details.cause });
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.message ?? code, { cause: details.cause });
     this.code = code;
     this.details = details;
   }
@@ -83,7 +86,12 @@ export class VaultError extends Error {
 
 /** A 400 whose sentence names the offending field. */
 export function badRequest(message: string): VaultError {
-  return new VaultError('bad_request', message);
+  return new VaultError('bad_request', { message });
+}
+
+/** The 502 of a chain's node that fails or answers nonsense; `cause`, an error or its text, is for the log. */
+export function rpcError(cause: unknown): VaultError {
+  return new VaultError('rpc_error', { cause: typeof cause === 'string' ? new Error(cause) : cause });
 }
 
 /**

@@ -56,5 +56,5 @@ const HEADERS = { 'content-type': 'application/json' };
 function failed(cause: unknown): VaultError {
   const isLate = cause instanceof UpstreamError && cause.fault === 'timeout';
   const code = isLate ? 'bundler_timeout' : 'bundler_error';
-  return new VaultError(code, code, { cause });
+  return new VaultError(code, { cause });
 }

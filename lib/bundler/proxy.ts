@@ -37,7 +37,8 @@ function readCall({ config }: Services, message: unknown): BundlerCall {
   if (!isObject(message) || typeof message['method'] !== 'string') throw invalidRequest();
   const { method, params } = message;
   if (!isAllowed(config, method)) {
-    throw new VaultError('method_refused', 'method_not_allowed', {
+    throw new VaultError('method_refused', {
+      message: 'method_not_allowed',
       extra: { method: method.slice(0, TEXT_CHARS_MAX).toWellFormed() },
     });
   }
@@ -49,7 +50,7 @@ function readCall({ config }: Services, message: unknown): BundlerCall {
 async function sponsor(vault: Services, operation: UserOperation): Promise<void> {
   const { config, clock, db, metrics } = vault;
   if (!(await isOwnSender(vault, operation))) {
-    throw new VaultError('sponsorship_refused', 'sponsorship_refused', {
+    throw new VaultError('sponsorship_refused', {
       extra: { kind: 'paymaster_rejected', reason: 'the sender is no account of the configured factory' },
     });
   }
@@ -73,7 +74,7 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
     bucket: '',
     ...(at === null ? {} : { retryAfterSeconds: Math.ceil((Number(at) + DAY_MS - now) / 1000) }),
   };
-  throw new VaultError('sponsor_limit_reached', 'sponsor_limit_reached', { limit });
+  throw new VaultError('sponsor_limit_reached', { limit });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -81,5 +82,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function invalidRequest(): VaultError {
-  return new VaultError('invalid_request', 'Invalid Request');
+  return new VaultError('invalid_request', { message: 'Invalid Request' });
 }

@@ -32,7 +32,7 @@ export function readUserOperation(value: unknown, stage: Stage): UserOperation {
 
 /** A 400 of parameters that are not forwarded. */
 export function invalidParams(what: string): VaultError {
-  return new VaultError('invalid_params', `Invalid params: ${what}`, { extra: { kind: 'invalid_params' } });
+  return new VaultError('invalid_params', { message: `Invalid params: ${what}`, extra: { kind: 'invalid_params' } });
 }
 
 const FORMS = {

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
 import { fromHex, toHex } from '../base/bytes.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import type { Config } from '../config/config.ts';
@@ -75,7 +75,7 @@ export function createPredict(chain: Chain, learnt: Learnt): Predict {
 
   return async (key) => {
     const factory = config.hyperauthFactoryAddress;
-    if (!factory) throw new VaultError('rpc_error', 'rpc_error', { cause: new Error('no account factory is set') });
+    if (!factory) throw rpcError('no account factory is set');
     if (!learnt.own) return askOnce(factory, key);
     if (++learnt.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
       learnt.unchecked = 0;

@@ -1,6 +1,6 @@
 /** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
 
-import { VaultError } from '../base/error.ts';
+import { rpcError, type VaultError } from '../base/error.ts';
 import type { Context } from '../context.ts';
 import { readQuantity } from './contract-call.ts';
 import { rpcErrorOf } from './rpc.ts';
@@ -67,5 +67,5 @@ interface RawBlock {
 }
 
 function unusable(why: string): VaultError {
-  return new VaultError('rpc_error', 'rpc_error', { cause: new Error(`a node answered ${why}`) });
+  return rpcError(`a node answered ${why}`);
 }

@@ -1,5 +1,5 @@
 /** Calls of view functions, by the contract ABI specification: https://docs.soliditylang.org/en/latest/abi-spec.html */
-import { VaultError } from '../base/error.ts';
+import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { RpcError } from './json-rpc.ts';
 import { type Rpc, rpcErrorOf } from './rpc.ts';
@@ -13,8 +13,8 @@ export interface View {
 /** Reads a view function that answers `count` static words, each returned as 64 hex digits. Throws 502 `rpc_error`, also for any other answer: without code at the address there is none. */
 export async function readWords(rpc: Rpc, chainId: number, { to, data }: View, count: number): Promise<string[]> {
   const result = await rpc.call(chainId, 'eth_call', [{ to, data }, 'latest']);
-  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]*$/.test(result)) throw failed(new UpstreamError('malformed'));
-  if (result.length !== 2 + 64 * count) throw failed(new RpcError(REVERTED, `answered ${result.length} characters`));
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]*$/.test(result)) throw rpcError(new UpstreamError('malformed'));
+  if (result.length !== 2 + 64 * count) throw rpcError(new RpcError(REVERTED, `answered ${result.length} characters`));
   return Array.from({ length: count }, (_, i) => result.slice(2 + 64 * i, 66 + 64 * i).toLowerCase());
 }
 
@@ -29,7 +29,7 @@ export async function findWords(rpc: Rpc, chainId: number, view: View, count: nu
 /** A quantity that a node answered, 0x-hex of at most 32 bytes. Throws 502 `rpc_error` for anything else. */
 export function readQuantity(result: unknown): bigint {
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(result)) {
-    throw failed(new UpstreamError('malformed'));
+    throw rpcError(new UpstreamError('malformed'));
   }
   return BigInt(result);
 }
@@ -42,7 +42,7 @@ export function readForm<T>(read: () => T): T {
   try {
     return read();
   } catch {
-    throw failed(new UpstreamError('malformed'));
+    throw rpcError(new UpstreamError('malformed'));
   }
 }
 
@@ -58,7 +58,3 @@ export function addressWord(address: string): string {
 
 /** As nodes number a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;
-
-function failed(cause: Error): VaultError {
-  return new VaultError('rpc_error', 'rpc_error', { cause });
-}

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError, VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -34,8 +34,8 @@ export function createRpc(outside: Outside & { readonly urls: Readonly<Record<nu
   return {
     async call(chainId, method, params) {
       const node = nodes.get(chainId);
-      if (!node) throw failed(new Error(`no RPC URL for chain ${chainId}`));
-      if (node.pending === RPC_PENDING_MAX) throw failed(new Error('too many calls are waiting'));
+      if (!node) throw rpcError(new Error(`no RPC URL for chain ${chainId}`));
+      if (node.pending === RPC_PENDING_MAX) throw rpcError(new Error('too many calls are waiting'));
       const id = ++lastId;
       const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const outcome = await new Promise<RpcOutcome>((settle) => {
@@ -43,7 +43,7 @@ export function createRpc(outside: Outside & { readonly urls: Readonly<Record<nu
         if (node.queue.push({ id, text, settle }) === 1) outside.clock.after(0, () => flush(outside, node));
       });
       node.pending--;
-      if ('error' in outcome) throw failed(outcome.error);
+      if ('error' in outcome) throw rpcError(outcome.error);
       return outcome.result;
     },
   };
@@ -135,8 +135,4 @@ function asOutcome(error: Error): RpcOutcome {
 
 function isSilence(outcome: RpcOutcome): boolean {
   return 'error' in outcome && outcome.error instanceof UpstreamError && outcome.error.fault === 'timeout';
-}
-
-function failed(cause: Error): VaultError {
-  return new VaultError('rpc_error', 'rpc_error', { cause });
 }

@@ -1,4 +1,4 @@
-import { VaultError } from '../base/error.ts';
+import { rpcError } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
 import { addressWord, readWords } from './contract-call.ts';
 import type { Rpc } from './rpc.ts';
@@ -20,7 +20,7 @@ interface Chain {
 /** Asks the account helper; zeros and inactive where there is no code, whatever the helper says of it. Throws 502 `rpc_error`. */
 export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {
   const { chainId, accountHelperAddress: helper } = config;
-  if (!helper) throw new VaultError('rpc_error', 'rpc_error', { cause: new Error('no account helper is set') });
+  if (!helper) throw rpcError('no account helper is set');
   const view = { to: helper, data: `${GET_ACCOUNT_STATE}${addressWord(account)}` };
   const [code, words] = await Promise.all([
     rpc.call(chainId, 'eth_getCode', [account, 'latest']),

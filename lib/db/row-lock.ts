@@ -120,5 +120,5 @@ function releaseRow({ key, fence }: Fence): Statement {
 }
 
 function busy(): VaultError {
-  return new VaultError('identifier_busy', undefined, { retryAfterSeconds: Math.ceil(ROW_WAIT_MS / 1000) });
+  return new VaultError('identifier_busy', { retryAfterSeconds: Math.ceil(ROW_WAIT_MS / 1000) });
 }

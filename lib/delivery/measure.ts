@@ -26,7 +26,7 @@ export async function attempt(
     await deliver();
     outcome = 'accepted';
   } catch (cause) {
-    throw cause instanceof VaultError ? cause : new VaultError(failure, failure, { cause });
+    throw cause instanceof VaultError ? cause : new VaultError(failure, { cause });
   } finally {
     messages.add({ channel, provider, outcome });
     duration.observe((clock.monotonic() - start) / 1000, { channel });

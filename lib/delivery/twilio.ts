@@ -51,7 +51,7 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
         return await ask('VerificationCheck', { To: to, Code: code }, verdict);
       } catch (cause) {
         if (cause instanceof VaultError) throw cause;
-        throw new VaultError('sms_provider_error', 'sms_provider_error', { cause, extra: { ok: false } });
+        throw new VaultError('sms_provider_error', { cause, extra: { ok: false } });
       }
     },
   };
@@ -100,7 +100,7 @@ function started(answer: Answer): void {
   if (answer.http >= 200 && answer.http < 300 && answer.status === 'pending') return;
   // Too many sends, and too many checks of the number's pending code: both pass with that code.
   if (answer.http === 429 && (answer.code === 60203 || answer.code === 60202)) {
-    throw new VaultError('rate_limited', 'rate_limited', { retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS });
+    throw new VaultError('rate_limited', { retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS });
   }
   throw refused(answer);
 }

@@ -21,7 +21,7 @@ export function createAskIndexer(outside: Outside & { readonly url: string }): A
       return parse(text);
     }).catch((cause) => {
       const isLate = cause instanceof UpstreamError && cause.fault === 'timeout';
-      throw new VaultError(isLate ? 'indexer_timeout' : 'indexer_error', undefined, { cause });
+      throw new VaultError(isLate ? 'indexer_timeout' : 'indexer_error', { cause });
     });
   };
 }

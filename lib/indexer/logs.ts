@@ -1,6 +1,6 @@
 /** Events of the registry and the account factory (completions section 9), read by `eth_getLogs`: https://eips.ethereum.org/EIPS/eip-1474 */
 import { fromHex } from '../base/bytes.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { quantity } from '../chain/blocks.ts';
 import { RpcError } from '../chain/json-rpc.ts';
@@ -33,7 +33,7 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
     });
   } catch {
     // Whatever else a node answered, it was no list of logs.
-    throw new VaultError('rpc_error', 'rpc_error', { cause: new UpstreamError('malformed') });
+    throw rpcError(new UpstreamError('malformed'));
   }
 }
 

@@ -132,7 +132,7 @@ async function answer<T>(
 ): Promise<T> {
   if (!askIndexer) return own();
   const result = v.safeParse(schema, await askIndexer(...question));
-  if (!result.success) throw new VaultError('indexer_error', undefined, { cause: new UpstreamError('malformed') });
+  if (!result.success) throw new VaultError('indexer_error', { cause: new UpstreamError('malformed') });
   return result.output;
 }
 

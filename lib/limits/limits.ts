@@ -52,7 +52,7 @@ export function ipLimitReached(
     bucket: ip,
     ...(earliestLapse === null ? {} : { retryAfterSeconds: Math.ceil((earliestLapse - now) / 1000) }),
   };
-  return new VaultError('ip_limit_reached', 'ip_limit_reached', { limit });
+  return new VaultError('ip_limit_reached', { limit });
 }
 
 /** The 429 of a day without a free relay; `slotSince` is when the one that has to leave the window was asked for, null when the limit is none at all. */
@@ -69,7 +69,7 @@ export function relayLimitReached(
     bucket: '',
     ...(slotSince === null ? {} : { retryAfterSeconds: Math.ceil((slotSince + DAY_MS - now) / 1000) }),
   };
-  return new VaultError('relay_limit_reached', 'relay_limit_reached', { limit });
+  return new VaultError('relay_limit_reached', { limit });
 }
 
 interface Services {
@@ -104,7 +104,7 @@ function limitReached({ metrics }: Services, { name, limit }: Named, client: str
   metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: name });
   const retryAfterSeconds = Math.ceil(((recent.times[recent.oldest] ?? now) + MINUTE_MS - now) / 1000);
   const retry = limit > 0 ? { retryAfterSeconds } : {};
-  return new VaultError('rate_limited', 'rate_limited', {
+  return new VaultError('rate_limited', {
     limit: { name, limit, windowSeconds: MINUTE_MS / 1000, bucket: client, ...retry },
   });
 }

@@ -82,5 +82,5 @@ export function refused(
   why: Refusal,
   claim: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError {
-  return refusalOf(vault, why, claim) ?? new VaultError('identifier_busy', 'identifier_busy', { retryAfterSeconds: 1 });
+  return refusalOf(vault, why, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }

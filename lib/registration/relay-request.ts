@@ -1,6 +1,6 @@
 import { fromHex } from '../base/bytes.ts';
 import { sleep } from '../base/clock.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
@@ -91,7 +91,7 @@ async function queue(vault: Services, relaying: Relaying, claim: Claim, right: R
 async function checkProof({ config, predict }: Services, relaying: Relaying, claim: Claim): Promise<`0x${string}`> {
   const { key, proof, smartAccount } = relaying;
   const registry = config.didRegistryAddress;
-  if (!registry) throw new VaultError('rpc_error', 'rpc_error', { cause: new Error('no registry is set') });
+  if (!registry) throw rpcError('no registry is set');
   const challenge = registrationChallenge({
     chainId: config.chainId,
     registry,
@@ -114,7 +114,7 @@ async function checkChain(
 ): Promise<void> {
   const address = await vault.relay.address();
   const trouble = await vault.relay.trouble();
-  if (trouble === 'chain_reset') throw notSent(trouble);
+  if (trouble === 'chain_reset') throw rpcError(trouble);
   const [simulation, balance] = await Promise.all([simulate(vault, address, what), readBalance(vault, address)]);
   if ('refusal' in simulation) throw refusedOnChain(simulation.refusal, false);
   if (balance < vault.config.relayMinBalance) throw new VaultError('relay_unfunded');
@@ -155,17 +155,13 @@ async function readRelay({ db }: Services, id: number): Promise<RelayRow> {
 function refusedOnChain(why: RegistryRefusal | string | null, wasSent: boolean): VaultError {
   if (why === 'did_taken') return new VaultError('did_taken');
   if (why === 'controller_taken') return new VaultError('credential_already_registered');
-  if (!wasSent) return notSent(`the registry refuses: ${why}`);
-  return new VaultError('internal_error', 'internal_error', { cause: new Error(`the registration failed: ${why}`) });
+  if (!wasSent) return rpcError(`the registry refuses: ${why}`);
+  return new VaultError('internal_error', { cause: new Error(`the registration failed: ${why}`) });
 }
 
 /** Why what was queued has been taken back. */
 function obstructed(trouble: Awaited<ReturnType<Relay['trouble']>>): VaultError {
-  return trouble === 'unfunded' ? new VaultError('relay_unfunded') : notSent(`withdrawn: ${trouble ?? 'no turn'}`);
-}
-
-function notSent(why: string): VaultError {
-  return new VaultError('rpc_error', 'rpc_error', { cause: new Error(why) });
+  return trouble === 'unfunded' ? new VaultError('relay_unfunded') : rpcError(`withdrawn: ${trouble ?? 'no turn'}`);
 }
 
 const NO_ALIAS = `0x${'0'.repeat(64)}` as const;

@@ -55,7 +55,7 @@ export async function sendCode(vault: Services, identifier: Identifier, ip: stri
 function refuseCountry({ config }: Services, { channel, value }: Identifier): void {
   const allowed = config.smsCountries;
   if (channel !== 'sms' || allowed.length === 0 || allowed.some((prefix) => value.startsWith(prefix))) return;
-  throw new VaultError('rate_limited', 'rate_limited', {
+  throw new VaultError('rate_limited', {
     limit: { name: 'sms-countries', limit: 0, windowSeconds: 0, bucket: '' },
   });
 }
@@ -85,7 +85,7 @@ function limitReached({ metrics }: Services, full: readonly LimitState[], code: 
   const buckets = { 'sends-per-ip': code.ip, 'sends-per-identifier': code.identifier };
   const limit = first && { ...first, bucket: buckets[first.name as keyof typeof buckets] ?? '' };
   metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit?.name ?? 'sends' });
-  return new VaultError('rate_limited', 'rate_limited', limit ? { limit } : {});
+  return new VaultError('rate_limited', limit ? { limit } : {});
 }
 
 /** Hands the message over and notes what became of it. The note is not waited for: a crash before it only overstates the codes lost. */

@@ -68,7 +68,7 @@ export type Keep = (answer: Answer) => Statement;
 
 function replay(state: ReturnType<typeof toKeyState>, use: KeyUse): Answer {
   if (state.request !== use.request) throw new VaultError('idempotency_key_reused');
-  if (!state.answer) throw new VaultError('idempotency_key_in_use', 'idempotency_key_in_use', { retryAfterSeconds: 1 });
+  if (!state.answer) throw new VaultError('idempotency_key_in_use', { retryAfterSeconds: 1 });
   const { status, body } = state.answer;
   return { status, body, headers: { 'idempotent-replayed': 'true' } };
 }

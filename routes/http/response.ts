@@ -32,8 +32,7 @@ function headersFor(requestId: string): Record<string, string> {
 
 /** The one place where a failure becomes an answer: `{ "error": … }` with the status of its word, and the limit's headers where one refused. */
 export function answerFailure(error: unknown): Answer {
-  const known =
-    error instanceof VaultError ? error : new VaultError('internal_error', 'internal_error', { cause: error });
+  const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra } = known.details;
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));

@@ -29,7 +29,7 @@ test('every word is lower case, and every status one of a failure', () => {
 
 test('an error says its code unless it is given a sentence, and keeps its cause to itself', () => {
   const cause = new Error('the engine broke');
-  const error = new VaultError('internal_error', undefined, { cause });
+  const error = new VaultError('internal_error', { cause });
   expect([error.name, error.code, error.message, error.cause]).toEqual([
     'VaultError',
     'internal_error',

@@ -12,7 +12,7 @@ const view = { to: '0x1', data: '0x2' };
 const answering = (result: unknown) => ({ call: async () => result });
 const failing = (cause: Error) => ({
   call: async () => {
-    throw new VaultError('rpc_error', 'rpc_error', { cause });
+    throw new VaultError('rpc_error', { cause });
   },
 });
 

@@ -111,7 +111,7 @@ describe('events', () => {
 });
 
 describe('a refusal', () => {
-  const failure = (cause: Error) => new VaultError('rpc_error', 'rpc_error', { cause });
+  const failure = (cause: Error) => new VaultError('rpc_error', { cause });
 
   test.each([-32005, -32000, -32600, -32602, -32614, -32701, 35])('with code %i may be about the range', (code) => {
     expect(isRangeRefused(failure(new RpcError(code, '')))).toBe(true);
