@@ -5,20 +5,21 @@ import { createMetrics, type Metrics } from './base/metrics.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
-import { createLearnt, createPredict, type Predict } from './chain/account-address.ts';
-import { createRpc, type Rpc } from './chain/rpc.ts';
+import { createLearnt, createPredict, type Learnt, type Predict } from './chain/account-address.ts';
+import { createRpc } from './chain/rpc.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
-import { createLeases, type Leases } from './db/leases.ts';
-import { createStore, type OwnedStore } from './db/store.ts';
+import { createLeases } from './db/leases.ts';
+import { createStore, type OwnedStore, type Schema } from './db/store.ts';
 import { createEmailSender, type EmailSender, type Mailer } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import { DEFAULT_APP } from './events/catalogue.ts';
-import { createKeys, type Keys } from './identity/keys.ts';
+import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
+import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createRelay, type Pace, type Relay } from './relay/relay.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
@@ -52,21 +53,13 @@ export interface Env {
   readonly log?: Log;
 }
 
-/** What every service is given, assembled once per vault. */
-export interface Context {
-  readonly config: Config;
-  readonly keys: Keys;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
+/** All parts of a vault, assembled once: the ground parts and the subjects' own. */
+export interface Context extends Platform {
   readonly db: OwnedStore;
   readonly hub: Hub;
   readonly notices: Notices;
-  readonly leases: Leases;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
-  readonly rpc: Rpc;
   readonly predict: Predict;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
@@ -85,6 +78,30 @@ export interface Context {
   readonly run: <T>(work: (own: Context) => Promise<T>) => Promise<T>;
 }
 
+/** What a vault remembers between its requests, also where each has connections of its own (`isolatesRequests`). In memory only. */
+interface Shared {
+  /** Whether the tables are known to be up to date. */
+  readonly schema: Schema;
+  /** What is known of the account factory. */
+  readonly learnt: Learnt;
+  /** When the relay looks at the chain next. */
+  readonly pace: Pace;
+  /** How many event streams are open. */
+  readonly open: { streams: number };
+  /** Which refusals have their event already. */
+  readonly notices: Notices;
+}
+
+function createShared(config: Config): Shared {
+  return {
+    schema: { isCurrent: false },
+    learnt: createLearnt(config),
+    pace: { lookAt: 0, endedAt: 0 },
+    open: { streams: 0 },
+    notices: new Map(),
+  };
+}
+
 /** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
 export function createContext(env: Env): Context {
   const config = readConfig(env.vars);
@@ -92,13 +109,10 @@ export function createContext(env: Env): Context {
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const metrics = openMetrics(env);
-  const schema = { isCurrent: false };
-  const learnt = createLearnt(config);
   const owner = randomId(random);
-  const pace: Pace = { lookAt: 0, endedAt: 0 };
+  const shared = createShared(config);
   const outside = { config, clock, random, log, metrics, fetch };
   const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
-  const open = { streams: 0 };
   const written = metrics.counter('vault_events_total', 'Events written.').of({});
   /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
   const connect = (): Connected => {
@@ -108,12 +122,12 @@ export function createContext(env: Env): Context {
       written.add(events);
       hub.wake();
     };
-    const db = createStore({ database: env.database, clock, metrics, maxConnections, schema, migrate, told });
-    const hub: Hub = createHub({ ...outside, db, open });
+    const db = createStore({ ...outside, ...shared, database: env.database, maxConnections, migrate, told });
+    const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });
-    const relay = key === undefined ? undefined : createRelay({ ...outside, rpc, db, leases, pace }, key);
-    const predict = createPredict({ ...outside, rpc }, learnt);
+    const relay = key === undefined ? undefined : createRelay({ ...outside, ...shared, rpc, db, leases }, key);
+    const predict = createPredict({ ...outside, rpc }, shared.learnt);
     return { db, hub, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
   };
   const context: Context = {
@@ -129,7 +143,7 @@ export function createContext(env: Env): Context {
     trustClientIpHeader,
     isolatesRequests: env.isolatesRequests ?? false,
     app: DEFAULT_APP,
-    notices: new Map(),
+    notices: shared.notices,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;

@@ -64,7 +64,6 @@ const SERVICES = [
   'registration/lookup',
   'registration/record',
   'registration/relay-request',
-  'relay/relay',
   'sessions/sessions',
   'tokens/tokens',
   'verification/check-code',

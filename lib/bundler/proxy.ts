@@ -1,13 +1,17 @@
 import { type LimitState, VaultError } from '../base/error.ts';
+import type { Predict } from '../chain/account-address.ts';
 import { DAY_MS, TEXT_CHARS_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
-import type { BundlerOutcome } from './client.ts';
+import type { Platform } from '../platform.ts';
+import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
 import { isOwnSender } from './sponsorship.ts';
 import { insertSponsorship, selectSponsorshipReset } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
-type Services = Pick<Context, 'config' | 'rpc' | 'predict' | 'bundler' | 'clock' | 'db' | 'metrics'>;
+type Services = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
+  readonly predict: Predict;
+  readonly bundler: Bundler | undefined;
+};
 
 /** What a caller may name its request by: JSON-RPC's string, number or null. */
 export type CallId = string | number | null;

@@ -1,13 +1,10 @@
 import type { AccountKey } from '../chain/account.ts';
 import type { Predict } from '../chain/account-address.ts';
 import { findWords } from '../chain/contract-call.ts';
-import type { Rpc } from '../chain/rpc.ts';
-import type { Config } from '../config/config.ts';
+import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
-interface Chain {
-  readonly config: Pick<Config, 'chainId' | 'hyperauthFactoryAddress'>;
-  readonly rpc: Rpc;
+interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
   readonly predict: Predict;
 }
 

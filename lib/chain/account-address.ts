@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { PREDICTIONS_CACHED_MAX, PREDICTIONS_UNCHECKED_MAX } from '../constants.ts';
 import { type AccountKey, type Factory, predictAddress } from './account.ts';
 import { findWords, readWords, uint256Word } from './contract-call.ts';
-import type { Rpc } from './rpc.ts';
+import type { ChainReader } from './rpc.ts';
 
 /** The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when only the chain can tell and does not. */
 export type Predict = (key: AccountKey) => Promise<Address.Address>;
@@ -23,9 +23,7 @@ export interface Learnt {
   readonly answers: Cache<string, Address.Address>;
 }
 
-interface Chain {
-  readonly config: Pick<Config, 'chainId' | 'hyperauthFactoryAddress'>;
-  readonly rpc: Rpc;
+interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
   readonly log: Log;
 }
 

@@ -1,11 +1,8 @@
 /** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
 
 import { rpcError, type VaultError } from '../base/error.ts';
-import type { Context } from '../context.ts';
 import { readQuantity } from './contract-call.ts';
-import { rpcErrorOf } from './rpc.ts';
-
-type Chain = Pick<Context, 'config' | 'rpc'>;
+import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** A block by number and hash (0x-hex): with the hash, all blocks before it are given too. */
 export interface Block {
@@ -14,7 +11,7 @@ export interface Block {
 }
 
 /** A block of the chain as it is now; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
-export async function readBlock({ config, rpc }: Chain, which: number | 'latest'): Promise<Block | undefined> {
+export async function readBlock({ config, rpc }: ChainReader, which: number | 'latest'): Promise<Block | undefined> {
   const tag = which === 'latest' ? which : quantity(which);
   const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
   if (block === null) return undefined;
@@ -24,14 +21,14 @@ export async function readBlock({ config, rpc }: Chain, which: number | 'latest'
 }
 
 /** The chain's newest block. Throws 502 `rpc_error`. */
-export async function readHead(chain: Chain): Promise<Block> {
+export async function readHead(chain: ChainReader): Promise<Block> {
   const head = await readBlock(chain, 'latest');
   if (!head) throw unusable('no newest block');
   return head;
 }
 
 /** The chain's first block, from which one chain is told from another of the same id. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
-export async function readGenesis(chain: Chain): Promise<Block> {
+export async function readGenesis(chain: ChainReader): Promise<Block> {
   const { config, rpc } = chain;
   const [chainId, genesis] = await Promise.all([rpc.call(config.chainId, 'eth_chainId', []), readBlock(chain, 0)]);
   if (Number(chainId) !== config.chainId) throw unusable(`the node is on chain ${Number(chainId)}`);
@@ -40,7 +37,7 @@ export async function readGenesis(chain: Chain): Promise<Block> {
 }
 
 /** The first block up to `head` after which one of the contracts has code, by bisection; 0 when the node has forgotten states that old. Throws 502 `rpc_error` when it cannot be asked. */
-export async function findDeployment({ config, rpc }: Chain, contracts: readonly string[], head: number) {
+export async function findDeployment({ config, rpc }: ChainReader, contracts: readonly string[], head: number) {
   let [low, high] = [0, head];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

@@ -1,8 +1,7 @@
 /** Fees of a transaction, EIP-1559. All amounts are wei per gas. */
-import type { Config } from '../config/config.ts';
 import { RELAY_TIP_WEI_MIN } from '../constants.ts';
 import { readForm, readQuantity } from './contract-call.ts';
-import type { Rpc } from './rpc.ts';
+import type { ChainReader } from './rpc.ts';
 
 /** What a transaction offers: the most in all, and the part of it that is the block builder's. */
 export interface Fees {
@@ -18,13 +17,7 @@ export interface Market {
 }
 
 /** The market by the newest blocks. Throws 502 `rpc_error`. */
-export async function readMarket({
-  config,
-  rpc,
-}: {
-  readonly config: Pick<Config, 'chainId'>;
-  readonly rpc: Rpc;
-}): Promise<Market> {
+export async function readMarket({ config, rpc }: ChainReader): Promise<Market> {
   const history = (await rpc.call(config.chainId, 'eth_feeHistory', [BLOCKS, 'latest', [50]])) as History | null;
   const tips = readForm(() => (history?.reward ?? []).map(([median]) => readQuantity(median))).sort(ascending);
   const floor = BigInt(RELAY_TIP_WEI_MIN);

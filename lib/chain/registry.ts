@@ -1,7 +1,6 @@
 /** `contracts/DIDRegistry.sol` as a registrar uses it. */
-import type { Config } from '../config/config.ts';
 import { addressWord, readQuantity } from './contract-call.ts';
-import { type Rpc, rpcErrorOf } from './rpc.ts';
+import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** A registration for someone else; 0x-hex. Its alias hash is zero, which the registry treats as none. */
 export interface Registering {
@@ -16,11 +15,6 @@ export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar'
 /** What a registration would come to, in the chain's newest state. */
 export type Simulation = { readonly gas: bigint } | { readonly refusal: RegistryRefusal };
 
-interface Chain {
-  readonly config: Pick<Config, 'chainId'>;
-  readonly rpc: Rpc;
-}
-
 /** The call `registerFor(controller, didHash, 0, "")`. */
 export function registerForData({ controller, didHash }: Registering): string {
   const emptyText = `${'80'.padStart(64, '0')}${ZERO_WORD}`;
@@ -28,7 +22,7 @@ export function registerForData({ controller, didHash }: Registering): string {
 }
 
 /** Tries the registration without sending it. Throws 502 `rpc_error` when the chain cannot be asked. */
-export async function simulate({ config, rpc }: Chain, from: string, what: Registering): Promise<Simulation> {
+export async function simulate({ config, rpc }: ChainReader, from: string, what: Registering): Promise<Simulation> {
   const call = { from, to: what.registry, data: registerForData(what) };
   try {
     return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
@@ -40,7 +34,7 @@ export async function simulate({ config, rpc }: Chain, from: string, what: Regis
 }
 
 /** Whether the registry has the DID with this controller: the last word on whether a registration happened. Throws 502 `rpc_error`. */
-export async function isRegistered({ config, rpc }: Chain, what: Registering): Promise<boolean> {
+export async function isRegistered({ config, rpc }: ChainReader, what: Registering): Promise<boolean> {
   const call = { to: what.registry, data: `${RESOLVE}${what.didHash.slice(2)}` };
   const answer = await rpc.call(config.chainId, 'eth_call', [call, 'latest']);
   return String(answer)

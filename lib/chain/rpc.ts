@@ -3,6 +3,7 @@ import { rpcError, VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { Config } from '../config/config.ts';
 import {
   RPC_BATCH_MAX,
   RPC_BATCH_RETRY_MS,
@@ -20,6 +21,12 @@ export interface Rpc {
    * Throws 502 `rpc_error`; `rpcErrorOf` tells a node's own error from a node that could not be asked. A call that failed may still have arrived.
    */
   call(chainId: number, method: string, params: readonly unknown[]): Promise<unknown>;
+}
+
+/** The configured chain for reading: its settings (`chainId` and those named) and its client. */
+export interface ChainReader<Name extends keyof Config = 'chainId'> {
+  readonly config: Pick<Config, Name | 'chainId'>;
+  readonly rpc: Rpc;
 }
 
 /** The node's own error behind a failed call, a revert for example; undefined when the node could not be asked. */

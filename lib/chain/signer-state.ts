@@ -1,10 +1,8 @@
 /** What the chain says of an account that signs: https://eips.ethereum.org/EIPS/eip-1474 */
-import type { Context } from '../context.ts';
 import { quantity, readGenesis } from './blocks.ts';
 import { readQuantity } from './contract-call.ts';
 import { type Market, readMarket } from './fees.ts';
-
-type Chain = Pick<Context, 'config' | 'rpc'>;
+import type { ChainReader } from './rpc.ts';
 
 /** An account's standing in the newest block. */
 export interface Standing {
@@ -20,7 +18,7 @@ export interface Standing {
 }
 
 /** Reads it all in one batch. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
-export async function readStanding(chain: Chain, address: string): Promise<Standing> {
+export async function readStanding(chain: ChainReader, address: string): Promise<Standing> {
   const [genesis, head, nonce, balance, market] = await Promise.all([
     readGenesis(chain),
     chain.rpc.call(chain.config.chainId, 'eth_blockNumber', []),
@@ -32,12 +30,16 @@ export async function readStanding(chain: Chain, address: string): Promise<Stand
 }
 
 /** How many of the account's transactions the chain holds up to a block. Throws 502 `rpc_error`. */
-export async function readNonce({ config, rpc }: Chain, address: string, block: number | 'latest'): Promise<number> {
+export async function readNonce(
+  { config, rpc }: ChainReader,
+  address: string,
+  block: number | 'latest',
+): Promise<number> {
   const tag = block === 'latest' ? block : quantity(block);
   return Number(readQuantity(await rpc.call(config.chainId, 'eth_getTransactionCount', [address, tag])));
 }
 
 /** The account's ether in wei. Throws 502 `rpc_error`. */
-export async function readBalance({ config, rpc }: Chain, address: string): Promise<bigint> {
+export async function readBalance({ config, rpc }: ChainReader, address: string): Promise<bigint> {
   return readQuantity(await rpc.call(config.chainId, 'eth_getBalance', [address, 'latest']));
 }

@@ -1,7 +1,6 @@
 import { rpcError } from '../base/error.ts';
-import type { Config } from '../config/config.ts';
 import { addressWord, readWords } from './contract-call.ts';
-import type { Rpc } from './rpc.ts';
+import type { ChainReader } from './rpc.ts';
 
 /** An account as the chain shows it: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
 export interface AccountState {
@@ -12,10 +11,7 @@ export interface AccountState {
   readonly pubKeyY: string;
 }
 
-interface Chain {
-  readonly config: Pick<Config, 'chainId' | 'accountHelperAddress'>;
-  readonly rpc: Rpc;
-}
+type Chain = ChainReader<'accountHelperAddress'>;
 
 /** Asks the account helper; zeros and inactive where there is no code, whatever the helper says of it. Throws 502 `rpc_error`. */
 export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {

@@ -1,16 +1,12 @@
 /** ERC-20 tokens as payments name them: https://eips.ethereum.org/EIPS/eip-20 */
 import { fromHex } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
-import type { Config } from '../config/config.ts';
 import { TOKEN_SYMBOL_CHARS_MAX } from '../constants.ts';
 import { BALANCE_OF, readBalance, type Token } from './balance.ts';
 import { addressWord, findWords } from './contract-call.ts';
-import { type Rpc, rpcErrorOf } from './rpc.ts';
+import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
 
-interface Chain {
-  readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'entryPointAddress'>;
-  readonly rpc: Rpc;
-}
+type Chain = ChainReader<'usdcAddress' | 'entryPointAddress'>;
 
 /** A token that a payment is made in; a symbol that is not on the vault's own list is only what the contract calls itself. */
 export interface PayToken extends Token {

@@ -1,16 +1,22 @@
 import * as Base58 from 'ox/Base58';
 import * as Ed25519 from 'ox/Ed25519';
 import { concat } from '../base/bytes.ts';
-import type { Context } from '../context.ts';
 import { webDid } from './did.ts';
+import type { Keys } from './keys.ts';
+
+interface Operator {
+  readonly keys: Pick<Keys, 'operatorSeed'>;
+}
 
 /** The operator's key as did:key: Ed25519 (multicodec 0xed) in base58btc, derived from the root secret. */
-export function operatorDid({ keys }: Pick<Context, 'keys'>): `did:key:${string}` {
+export function operatorDid({ keys }: Operator): `did:key:${string}` {
   return `did:key:${multikey(keys.operatorSeed)}`;
 }
 
 /** The registrar's DID document (DID Core 1.1, did:web), or undefined when the registrar's DID is not this origin's did:web. */
-export function registrarDocument(vault: Pick<Context, 'config' | 'keys'>): Record<string, unknown> | undefined {
+export function registrarDocument(
+  vault: Operator & { readonly config: { readonly registrarDid: string; readonly baseUrl: string } },
+): Record<string, unknown> | undefined {
   const { registrarDid, baseUrl } = vault.config;
   if (registrarDid !== webDid(baseUrl)) return undefined;
   const id = `${registrarDid}#operator`;

@@ -11,7 +11,7 @@ import {
   FOLLOWER_RETRY_MIN_MS,
   FOLLOWER_SEEN_MS,
 } from '../constants.ts';
-import type { Context } from '../context.ts';
+import type { Platform } from '../platform.ts';
 import { createSpan, type Span } from './block-range.ts';
 import { type KnownBlock, selectKnownBlocks } from './block-store.ts';
 import {
@@ -27,7 +27,7 @@ import {
 } from './follower-store.ts';
 import { contractsOf, isRangeRefused, readEvents } from './logs.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'leases' | 'metrics' | 'log'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'leases' | 'metrics' | 'log'>;
 
 const LEASE = 'follower';
 

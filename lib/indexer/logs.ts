@@ -4,8 +4,7 @@ import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { quantity } from '../chain/blocks.ts';
 import { RpcError } from '../chain/json-rpc.ts';
-import type { Config } from '../config/config.ts';
-import type { Context } from '../context.ts';
+import type { ChainReader } from '../chain/rpc.ts';
 import type { ChainEvent } from './event-store.ts';
 
 /** First topics: keccak256 of the events' signatures. */
@@ -38,7 +37,7 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
 }
 
 /** The contracts that are followed, lower-cased. */
-export function contractsOf({ didRegistryAddress, hyperauthFactoryAddress }: Config): readonly string[] {
+export function contractsOf({ didRegistryAddress, hyperauthFactoryAddress }: Chain['config']): readonly string[] {
   return [didRegistryAddress, hyperauthFactoryAddress].flatMap((one) => (one ? [one.toLowerCase()] : []));
 }
 
@@ -49,7 +48,7 @@ export function isRangeRefused(failure: unknown): boolean {
   return cause instanceof UpstreamError && RANGE_FAULTS.has(cause.fault);
 }
 
-type Chain = Pick<Context, 'config' | 'rpc'>;
+type Chain = ChainReader<'didRegistryAddress' | 'hyperauthFactoryAddress'>;
 
 /** Too many requests, of several providers, and a method that is not there. */
 const OTHER_REFUSALS: ReadonlySet<number> = new Set([429, -32007, -32016, -32029, -32601]);

@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Row } from '../db/database.ts';
+import type { Platform } from '../platform.ts';
 import { selectAccount, selectAlias, selectDid, selectStatistics } from './event-store.ts';
 import { selectPosition, toPosition } from './follower-store.ts';
+import type { AskIndexer } from './graphql-client.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'askIndexer'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly askIndexer: AskIndexer | undefined };
 
 // The answers' shapes (completions section 8). An upstream's are cut to them, so that both modes answer alike.
 
@@ -117,7 +118,7 @@ export function readIndexerHealth(vault: Services): Promise<v.InferOutput<typeof
 export async function readFollower({
   clock,
   db,
-}: Pick<Context, 'clock' | 'db'>): Promise<{ block: number; lag: number; silentMs: number } | undefined> {
+}: Pick<Platform, 'clock' | 'db'>): Promise<{ block: number; lag: number; silentMs: number } | undefined> {
   const [row] = await db.read(selectPosition());
   if (!row) return undefined;
   const { block, head, seenAt } = toPosition(row);

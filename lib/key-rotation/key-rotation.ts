@@ -1,13 +1,13 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex, utf8 } from '../base/bytes.ts';
-import type { Context } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
+import type { Platform } from '../platform.ts';
 import { noteMark } from './store.ts';
 
 /** Notes the keys in force, and tells which are others than when a vault last started on this database, however they were replaced. */
-export function noteKeys({ config, clock, keys }: Pick<Context, 'config' | 'clock' | 'keys'>): readonly Statement[] {
+export function noteKeys({ config, clock, keys }: Pick<Platform, 'config' | 'clock' | 'keys'>): readonly Statement[] {
   const { operatorSecret } = config;
   const named: readonly (readonly [name: string, key: Uint8Array | undefined])[] = [
     ['attestation', keys.attestation[0]],

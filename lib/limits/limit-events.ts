@@ -1,13 +1,13 @@
 import { type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { DAY_MS, LIMIT_NOTICES_CACHED_MAX, MINUTE_MS } from '../constants.ts';
-import type { Context } from '../context.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
+import type { Platform } from '../platform.ts';
 import { takeNotice } from './event-store.ts';
 import { maskKey } from './report.ts';
 
-type Services = Pick<Context, 'clock' | 'db' | 'app' | 'log' | 'notices'>;
+type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly app: string; readonly notices: Notices };
 
 /** Until when a process knows a bucket's refusals to be told of: a flood of them then costs no writes. */
 export type Notices = Map<string, number>;

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { DAY_MS, MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
+import type { Platform } from '../platform.ts';
 
 /** Spends one request of the client in the rolling minute. Throws 429 `rate_limited` when none is left. */
 export type RequestLimit = (client: string) => void;
@@ -39,7 +39,7 @@ export function createFailureLimit(vault: Services, named: Named): FailureLimit 
 
 /** The 429 of an IP without a free registration; `earliestLapse` is when a slot frees, null when all its sessions are linked for good. */
 export function ipLimitReached(
-  { config, metrics }: Pick<Context, 'config' | 'metrics'>,
+  { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
   ip: string,
   earliestLapse: number | null,
   now: number,
@@ -57,7 +57,7 @@ export function ipLimitReached(
 
 /** The 429 of a day without a free relay; `slotSince` is when the one that has to leave the window was asked for, null when the limit is none at all. */
 export function relayLimitReached(
-  { config, metrics }: Pick<Context, 'config' | 'metrics'>,
+  { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
   slotSince: number | null,
   now: number,
 ): VaultError {
@@ -74,7 +74,7 @@ export function relayLimitReached(
 
 interface Services {
   readonly clock: Clock;
-  readonly metrics: Context['metrics'];
+  readonly metrics: Platform['metrics'];
 }
 
 interface Named {

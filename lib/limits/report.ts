@@ -9,15 +9,15 @@ import {
   WRONG_GUESSES_BLOCK_MS,
   WRONG_GUESSES_MAX,
 } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
 import { type ClearableKind, insertClear } from './clear-store.ts';
 import { clearGuesses, selectGuesses, selectLimitPage, selectLimitUse } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /** The limits that are stored, by the names they refuse under. Those of requests a minute are each process's own, and over in a minute. */
 export const STORED_LIMITS = [

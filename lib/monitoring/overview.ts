@@ -1,9 +1,10 @@
 import { isoTime } from '../base/clock.ts';
 import type { Family, Labels } from '../base/metrics.ts';
 import { VERSION } from '../base/version.ts';
-import type { Context } from '../context.ts';
 import { EVENT_CHANNELS, EVENTS, type EventSpan } from '../events/catalogue.ts';
 import { readFollower } from '../indexer/queries.ts';
+import type { Platform } from '../platform.ts';
+import type { Readiness } from './health.ts';
 
 /** Counts of one kind by what became of them. */
 export type Outcomes = Readonly<Record<string, number>>;
@@ -46,7 +47,10 @@ export interface Overview {
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics' | 'readiness' | 'relay'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
+  readonly readiness: () => Promise<Readiness>;
+  readonly relay: { trouble(): Promise<string | null> } | undefined;
+};
 
 /** Reads it all but the `span` of events. Metrics are this process's own, relay and follower any process's. */
 export async function readOverview(vault: Services, span: EventSpan): Promise<Overview> {

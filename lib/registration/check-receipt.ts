@@ -1,7 +1,6 @@
 import { fromHex } from '../base/bytes.ts';
 import { readForm, readQuantity } from '../chain/contract-call.ts';
-import { rpcErrorOf } from '../chain/rpc.ts';
-import type { Context } from '../context.ts';
+import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
 import { TOPICS } from '../indexer/logs.ts';
 import { registrationChallenge } from './challenge.ts';
@@ -20,7 +19,7 @@ export type Judgement =
       readonly blockHash: string;
     };
 
-type Chain = Pick<Context, 'config' | 'rpc'>;
+type Chain = ChainReader<'didRegistryAddress'>;
 
 /** Reads the claim's receipt and judges it, its events and its proof. Throws 502 `rpc_error` when the chain cannot be read. */
 export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement> {

@@ -1,9 +1,9 @@
 import { VaultError } from '../base/error.ts';
-import type { Context } from '../context.ts';
 import { aliasHash } from '../identity/alias.ts';
 import { didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { ipLimitReached, relayLimitReached } from '../limits/limits.ts';
+import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
 import type { NewClaim, Refusal } from './claim-store.ts';
 import type { Claim } from './store.ts';
@@ -22,7 +22,7 @@ export interface Subject {
 
 /** The right over an email address or a phone number. Throws 403 `attestation_invalid` for every fault of shape or signature, 403 `attestation_mismatch`. */
 export function openRight(
-  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  { config, keys }: Pick<Platform, 'config' | 'keys'>,
   identifier: Identifier,
   attestation: unknown,
 ): Right {
@@ -52,7 +52,7 @@ export function claimOf(
 
 /** The claim with all that its write judges. */
 export function newClaim(
-  { config, clock, app }: Pick<Context, 'config' | 'clock' | 'app'>,
+  { config, clock, app }: Pick<Platform, 'config' | 'clock'> & { readonly app: string },
   claim: Claim,
   rest: Pick<NewClaim, 'strength' | 'attestation' | 'ip' | 'relay'>,
 ): NewClaim {
@@ -63,7 +63,7 @@ export function newClaim(
 
 /** The first of the specification's reasons that holds, undefined when none does. */
 export function refusalOf(
-  vault: Pick<Context, 'config' | 'metrics'>,
+  vault: Pick<Platform, 'config' | 'metrics'>,
   why: Refusal,
   { ip, now }: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError | undefined {
@@ -78,7 +78,7 @@ export function refusalOf(
 
 /** The refusal of a write that changed nothing: without a reason of its own the row lock was lost. */
 export function refused(
-  vault: Pick<Context, 'config' | 'metrics'>,
+  vault: Pick<Platform, 'config' | 'metrics'>,
   why: Refusal,
   claim: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError {

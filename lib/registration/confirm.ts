@@ -8,8 +8,8 @@ import {
   CONFIRMATION_POLL_MIN_MS,
   CONFIRMATION_UNSEEN_MS,
 } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Statement } from '../db/database.ts';
+import type { Platform } from '../platform.ts';
 import { type Judgement, judgeClaim, readBlockNumber } from './check-receipt.ts';
 import {
   claimDueRegistrations,
@@ -21,7 +21,7 @@ import {
   toRegistration,
 } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
 
 /**
  * Looks at the chain for a batch of registrations that are due and notes what it says: confirmed, failed, or looked at again later.

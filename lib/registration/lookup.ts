@@ -1,13 +1,13 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import type { Context } from '../context.ts';
 import { aliasHash } from '../identity/alias.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
+import type { Platform } from '../platform.ts';
 import { selectLinked } from '../sessions/store.ts';
 import { type RegistrationStatus, selectByCredential } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'db'>;
+type Services = Pick<Platform, 'config' | 'db'>;
 
 /** Whether an identifier may still be registered, and why not. */
 export interface Availability {

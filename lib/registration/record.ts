@@ -1,13 +1,13 @@
 import { VaultError } from '../base/error.ts';
-import type { Context } from '../context.ts';
 import { withRow } from '../db/row-lock.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
+import type { Platform } from '../platform.ts';
 import { judgeClaim } from './check-receipt.ts';
 import { claimOf, newClaim, openRight, refused, type Subject } from './claim.ts';
 import { insertClaim, toRefusal } from './claim-store.ts';
 import { type Claim, type Registration, type Strength, selectContenders, toRegistration } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics' | 'app'>;
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & { readonly app: string };
 
 /** A registration the client made on-chain itself, as it asks for it to be recorded; values in normal form. */
 export interface Recording extends Subject {

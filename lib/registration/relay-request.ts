@@ -2,23 +2,26 @@ import { fromHex } from '../base/bytes.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
+import type { Predict } from '../chain/account-address.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readBalance } from '../chain/signer-state.ts';
 import { RELAY_POLL_MS, RELAY_WAIT_MS } from '../constants.ts';
-import type { Context } from '../context.ts';
 import { withRow } from '../db/row-lock.ts';
 import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
+import type { Platform } from '../platform.ts';
 import { withdrawRelay } from '../relay/change-store.ts';
+import type { Relay } from '../relay/relay.ts';
 import { type RelayRow, selectRelay, selectRelayOf, toRelay } from '../relay/store.ts';
 import { registrationChallenge } from './challenge.ts';
 import { claimOf, newClaim, openRight, type Right, refusalOf, refused, type Subject } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import type { Claim } from './store.ts';
 
-type Relay = NonNullable<Context['relay']>;
-
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'predict' | 'metrics' | 'app'> & {
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
+  readonly predict: Predict;
+  readonly app: string;
+} & {
   readonly relay: Relay;
 };
 

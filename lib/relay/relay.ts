@@ -1,7 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { RELAY_LEASE_MS, RELAY_LOOK_MS, RELAY_PAUSE_MS, RELAY_TROUBLE_LOOK_MS } from '../constants.ts';
-import type { Context } from '../context.ts';
+import type { Platform } from '../platform.ts';
 import { noteTrouble, selectSigner, toSignerState } from './signer-store.ts';
 import { selectAnyRelayDue } from './store.ts';
 import { createRelayer, type Relayer } from './transactions.ts';
@@ -27,7 +27,7 @@ export interface Pace {
   endedAt: number;
 }
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'>;
 
 /** The relay of one vault. Nothing is asked of anyone before the first call. */
 export function createRelay(vault: Services & { readonly pace: Pace }, key: `0x${string}`): Relay {

@@ -2,13 +2,13 @@ import { describeError } from '../base/log.ts';
 import type { Fees } from '../chain/fees.ts';
 import { isRegistered, type Registering, type RegistryRefusal, registerForData } from '../chain/registry.ts';
 import type { Signed, Unsigned } from '../chain/transaction.ts';
-import type { Context } from '../context.ts';
+import type { Platform } from '../platform.ts';
 import { confirmRelay, failRelay } from './change-store.ts';
 import type { Signer } from './signer-store.ts';
 import type { Attempt, RelayRow } from './store.ts';
 
 /** What the relay's parts have in common: the vault's services, and the registrar's key behind `sign`. */
-export interface Relayer extends Pick<Context, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
+export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
   readonly signer: Signer;
   readonly sign: (unsigned: Unsigned) => Signed;
 }

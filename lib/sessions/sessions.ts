@@ -1,15 +1,15 @@
 import { VaultError } from '../base/error.ts';
 import { SESSIONS_COUNTED_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Statement } from '../db/database.ts';
 import { aliasHash } from '../identity/alias.ts';
 import { didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
+import type { Platform } from '../platform.ts';
 import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'db' | 'metrics' | 'app'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & { readonly app: string };
 
 /**
  * Opens a registration session: reserved, duplicate and per-IP limit are judged in this order, the last two by the statement that writes.
@@ -56,7 +56,7 @@ export async function openSession(
 
 /** Live sessions of the client, counted up to its limit or `SESSIONS_COUNTED_MAX` where that is more, and of everyone. */
 export async function countSessions(
-  { db, clock, config }: Pick<Context, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: Pick<Platform, 'db' | 'clock' | 'config'>,
   ip: string,
 ): Promise<{ byIp: number; total: number }> {
   const most = Math.max(config.maxRegistrationsPerIp, SESSIONS_COUNTED_MAX);

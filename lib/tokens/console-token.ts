@@ -1,7 +1,7 @@
 import { isoTime } from '../base/clock.ts';
 import { UCAN_NONCE_BYTES, UCAN_SKEW_SECONDS } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Keys } from '../identity/keys.ts';
+import type { Platform } from '../platform.ts';
 import type { UcanFaultWord } from '../ucan/fault.ts';
 import type { IpldMap } from '../ucan/ipld.ts';
 import { mintInvocation } from '../ucan/mint.ts';
@@ -33,7 +33,7 @@ export type ConsoleVerdict =
 
 /** Issues a token in the operator's name, which lives `STREAM_TOKEN_TTL_SECONDS`. */
 export async function mintConsoleToken(
-  { keys, clock, random, config }: Pick<Context, 'keys' | 'clock' | 'random' | 'config'>,
+  { keys, clock, random, config }: Pick<Platform, 'keys' | 'clock' | 'random' | 'config'>,
   { app, channel }: ConsoleScope,
 ): Promise<ConsoleToken> {
   const { signer: key } = await identityOf(keys);
@@ -53,7 +53,7 @@ export async function mintConsoleToken(
  * whoever issued it may be a minute ahead. Whether one of `cids` was revoked is for the caller to look up.
  */
 export async function checkConsoleToken(
-  { keys, config }: Pick<Context, 'keys' | 'config'>,
+  { keys, config }: Pick<Platform, 'keys' | 'config'>,
   token: string | undefined,
   asked: { readonly app: string; readonly channels: readonly string[]; readonly now: number },
 ): Promise<ConsoleVerdict> {

@@ -1,18 +1,18 @@
 import { isoTime } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, EVENT_CHANNELS, type EventSpan, eventOf } from '../events/catalogue.ts';
 import { insertEvent, selectEventSpan } from '../events/store.ts';
 import { parseCredentialId } from '../identity/credential.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from '../registration/store.ts';
 import { parseCid } from '../ucan/cid.ts';
 import { type ConsoleScope, type ConsoleToken, checkConsoleToken, mintConsoleToken } from './console-token.ts';
 import { revokeToken } from './revocation-store.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'random' | 'db'>;
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db'>;
 
 /** Issues a token of the event stream, told as an event; `cid` is what it is revoked by. */
 export async function issueToken(

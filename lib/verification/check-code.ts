@@ -1,17 +1,23 @@
 import { equalText } from '../base/bytes.ts';
 import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
 import type { Row, Statement } from '../db/database.ts';
+import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import type { Notices } from '../limits/limit-events.ts';
 import { noteLimit } from '../limits/limit-events.ts';
+import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import { codeDigest } from './code.ts';
 import * as codes from './store.ts';
 import * as verifications from './verification-store.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'db' | 'sms' | 'metrics' | 'app' | 'log' | 'notices'>;
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
+  readonly sms: SmsProvider;
+  readonly app: string;
+  readonly notices: Notices;
+};
 
 /** The outcome of a check. */
 export type Verdict = { readonly verified: true; readonly attestation: Attestation } | Refused;
@@ -40,7 +46,7 @@ export async function checkCode(vault: Services, identifier: Identifier, code: s
 }
 
 /** When the identifier was last verified, in milliseconds; null when it never was. */
-export async function verifiedAt(vault: Pick<Context, 'db'>, identifier: Identifier): Promise<number | null> {
+export async function verifiedAt(vault: Pick<Platform, 'db'>, identifier: Identifier): Promise<number | null> {
   const [row] = await vault.db.read(verifications.selectVerifiedAt(identifier.key));
   const at = row?.['verified_at'] ?? null;
   return at === null ? null : Number(at);

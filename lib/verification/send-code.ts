@@ -1,14 +1,20 @@
 import { type LimitState, VaultError } from '../base/error.ts';
 import { randomCode, randomId } from '../base/random.ts';
 import { DAY_MS, HOUR_MS, SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
-import type { Context } from '../context.ts';
+import type { EmailSender } from '../delivery/email.ts';
+import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
 import { codeDigest } from './code.ts';
 import * as codes from './store.ts';
 
-type Services = Pick<Context, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'email' | 'sms' | 'metrics' | 'app'>;
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
+  readonly email: EmailSender;
+  readonly sms: SmsProvider;
+  readonly app: string;
+};
 
 /** Seconds a sent code lives, and seconds until the next send is allowed (0 while sends remain). */
 export interface Sent {

@@ -1,9 +1,9 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { WEBHOOK_GIVE_UP_MS, WEBHOOK_LIST_MAX } from '../constants.ts';
-import type { Context } from '../context.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
+import type { Platform } from '../platform.ts';
 import { webhookId } from './post.ts';
 import {
   type Delivery,
@@ -14,7 +14,7 @@ import {
   type WebhookStatus,
 } from './store.ts';
 
-type Services = Pick<Context, 'clock' | 'db'>;
+type Services = Pick<Platform, 'clock' | 'db'>;
 
 /** A delivery as the operator sees it; its event's data is masked. */
 export interface DeliveryView {

@@ -1,3 +1,4 @@
+import type { Fetch } from '../base/http-client.ts';
 import type { Random } from '../base/random.ts';
 import {
   WEBHOOK_BATCH_MAX,
@@ -8,9 +9,9 @@ import {
   WEBHOOK_RETRY_MAX_MS,
   WEBHOOK_RETRY_MIN_MS,
 } from '../constants.ts';
-import type { Context } from '../context.ts';
 import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
+import type { Platform } from '../platform.ts';
 import { postWebhook, type WebhookAnswer, webhookBody, webhookId } from './post.ts';
 import {
   type Delivery,
@@ -25,7 +26,9 @@ import {
   type WebhookState,
 } from './store.ts';
 
-type Services = Pick<Context, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases' | 'webhookFetch'>;
+type Services = Pick<Platform, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases'> & {
+  readonly webhookFetch: Fetch;
+};
 
 /** Each pause is so many times the one before, and by chance up to so large a part of it longer or shorter. */
 export const RETRY_GROWTH = 3;
