@@ -13,7 +13,6 @@ import { createLeases } from './db/leases.ts';
 import { createStore, type OwnedStore, type Schema } from './db/store.ts';
 import { createEmailSender, type EmailSender, type Mailer } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
-import { DEFAULT_APP } from './events/catalogue.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
@@ -72,8 +71,6 @@ export interface Context extends Platform {
   readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
   readonly isolatesRequests: boolean;
-  /** The app that a request's events belong to: of its own copy of the context where it names one (`X-Vault-App`), else `default`. */
-  readonly app: string;
   /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
   readonly run: <T>(work: (own: Context) => Promise<T>) => Promise<T>;
 }
@@ -142,7 +139,6 @@ export function createContext(env: Env): Context {
     webhookFetch: env.webhookFetch ?? fetch,
     trustClientIpHeader,
     isolatesRequests: env.isolatesRequests ?? false,
-    app: DEFAULT_APP,
     notices: shared.notices,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };

@@ -13,9 +13,9 @@ export const proxyRoutes: readonly Row[] = [
   postJson('/api/bundler', {
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,
-    async handler({ vault, input, spend }) {
+    async handler({ vault, app, input, spend }) {
       if (input === undefined) return refuse(null, new VaultError('parse_error', { message: 'Parse error' }));
-      if (!Array.isArray(input)) return answerCall(vault, input);
+      if (!Array.isArray(input)) return answerCall(vault, app, input);
       if (input.length === 0 || input.length > BUNDLER_BATCH_MAX) {
         return refuse(
           null,
@@ -24,7 +24,7 @@ export const proxyRoutes: readonly Row[] = [
       }
       // A batch costs as many upstream calls as it has items.
       for (let spent = 1; spent < input.length; spent++) spend();
-      return json(await Promise.all(input.map((item) => answerItem(vault, item))));
+      return json(await Promise.all(input.map((item) => answerItem(vault, app, item))));
     },
   }),
 ];
@@ -42,13 +42,13 @@ const CODES: { readonly [Code in ErrorCode]?: number } = {
 const INTERNAL_ERROR = -32603;
 
 /** One request alone: 200 for whatever the bundler answered, since clients drop the body of any other status. */
-async function answerCall(vault: Context, message: unknown): Promise<Answer> {
+async function answerCall(vault: Context, app: string, message: unknown): Promise<Answer> {
   const id = readId(message) ?? null;
   try {
     return json({ jsonrpc: '2.0', id, ...(await callBundler(vault, message)) });
   } catch (error) {
     if (error instanceof VaultError && error.code in CODES) {
-      noteRefusal(vault, error);
+      noteRefusal(vault, app, error);
       return refuse(id, error);
     }
     throw error;
@@ -56,12 +56,12 @@ async function answerCall(vault: Context, message: unknown): Promise<Answer> {
 }
 
 /** One of a batch, which has no status of its own: every failure is a JSON-RPC error. */
-async function answerItem(vault: Context, message: unknown): Promise<object> {
+async function answerItem(vault: Context, app: string, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
     return { jsonrpc: '2.0', id, ...(await callBundler(vault, message)) };
   } catch (error) {
-    noteRefusal(vault, error);
+    noteRefusal(vault, app, error);
     const isKnown = error instanceof VaultError;
     const known = isKnown ? error : new VaultError('internal_error', { cause: error });
     if (!(known.code in CODES)) {

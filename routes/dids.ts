@@ -60,7 +60,7 @@ export const didRoutes: readonly Row[] = [
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ vault, input, client }) {
+    async handler({ vault, app, input, client }) {
       const subject = subjectOf(vault, input);
       const { txHash, blockNumber, smartAccount, attestation } = input;
       const assertion = input.proof === undefined ? undefined : assertionOf(input.proof);
@@ -72,7 +72,7 @@ export const didRoutes: readonly Row[] = [
         ...(assertion === undefined ? {} : { proof: JSON.stringify(assertion) }),
         attestation,
       };
-      await recordRegistration(vault, recording, client);
+      await recordRegistration(vault, recording, { ip: client, app });
       const { value, channel } = subject.identifier;
       return json({ ok: true, identifier: value, channel, txHash });
     },
@@ -93,13 +93,13 @@ function isRelayed({ relay }: Context, record: Readonly<Record<string, unknown>>
   return relay !== undefined && isProvable && isMissing(record, 'txHash');
 }
 
-async function relayDid({ vault, input, client }: Call<Values<typeof RELAYED>>): Promise<Answer> {
+async function relayDid({ vault, app, input, client }: Call<Values<typeof RELAYED>>): Promise<Answer> {
   const { relay } = vault;
   if (!relay) throw new VaultError('rpc_error');
   const { smartAccount, pubKeyX: x, pubKeyY: y, salt = 0n, attestation } = input;
   const subject = subjectOf(vault, input);
   const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof: assertionOf(input.proof), attestation };
-  const { txHash, status } = await relayRegistration({ ...vault, relay }, relaying, client);
+  const { txHash, status } = await relayRegistration({ ...vault, relay }, relaying, { ip: client, app });
   const { value, channel } = subject.identifier;
   const body = { ok: true, identifier: value, channel, txHash, status };
   return json(body, { status: status === 'confirmed' ? 200 : 202 });

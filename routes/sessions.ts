@@ -13,12 +13,12 @@ export const sessionRoutes: readonly Row[] = [
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ vault, input, client, keep }) {
+    async handler({ vault, app, input, client, keep }) {
       const { did } = input;
       const identifier = parseIdentifier(input.channel, input.identifier);
       if (!isDid(did, vault.config.didMethods)) throw badRequest('Invalid did');
       const answer = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
-      await openSession(vault, { identifier, did, ip: client }, keep ? [keep(answer)] : []);
+      await openSession(vault, { identifier, did, ip: client, app }, keep ? [keep(answer)] : []);
       return answer;
     },
   }),

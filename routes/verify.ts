@@ -16,9 +16,9 @@ export const verifyRoutes: readonly Row[] = [
       scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,
       keepMs: untilCodeExpires,
     },
-    async handler({ vault, input, client }) {
+    async handler({ vault, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const { expiresIn, retryAfter } = await sendCode(vault, identifier, client);
+      const { expiresIn, retryAfter } = await sendCode(vault, { identifier, ip: client, app });
       return json({ ok: true, channel: identifier.channel, expires_in: expiresIn, retry_after: retryAfter });
     },
   }),
@@ -26,8 +26,9 @@ export const verifyRoutes: readonly Row[] = [
   post('/api/verify/check', {
     limit: 'reads',
     fields: { ...fields, code: required(codeText) },
-    async handler({ vault, input }) {
-      const verdict = await checkCode(vault, parseIdentifier(input.channel, input.identifier), input.code);
+    async handler({ vault, app, input }) {
+      const identifier = parseIdentifier(input.channel, input.identifier);
+      const verdict = await checkCode(vault, { identifier, code: input.code, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
       const { message, attemptsRemaining, retryAfter } = verdict;
       return json({

@@ -7,23 +7,23 @@ import type { Platform } from '../platform.ts';
 import { takeNotice } from './event-store.ts';
 import { maskKey } from './report.ts';
 
-type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly app: string; readonly notices: Notices };
+type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 
 /** Until when a process knows a bucket's refusals to be told of: a flood of them then costs no writes. */
 export type Notices = Map<string, number>;
 
 /** Tells of a limit's refusal, at most once per bucket and window over all processes. Nobody waits for it; other failures tell nothing. */
-export function noteRefusal(vault: Services, failure: unknown): void {
+export function noteRefusal(vault: Services, app: string, failure: unknown): void {
   const limit = failure instanceof VaultError ? failure.details.limit : undefined;
-  if (limit) noteLimit(vault, limit);
+  if (limit) noteLimit(vault, app, limit);
 }
 
 /** The same, for a limit that refuses without an error. */
-export function noteLimit(vault: Services, { name, limit, windowSeconds, bucket = '' }: LimitState): void {
+export function noteLimit(vault: Services, app: string, { name, limit, windowSeconds, bucket = '' }: LimitState): void {
   // A limit without a window (a country that gets no SMS) is told of once a day.
   const windowMs = windowSeconds > 0 ? windowSeconds * 1000 : DAY_MS;
   const data = { limit: name, max: limit, window_seconds: windowSeconds, bucket: maskKey(name, bucket) || null };
-  const told = eventOf('limit.reached', { app: vault.app, at: vault.clock.now() }, data);
+  const told = eventOf('limit.reached', { app, at: vault.clock.now() }, data);
   note(vault, `${name} ${bucket}`, windowMs, told);
 }
 

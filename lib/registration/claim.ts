@@ -10,6 +10,12 @@ import type { Claim } from './store.ts';
 
 // What both forms of registration have in common: the right to an identifier, the claim, and how a refusal is told.
 
+/** Who asks: the key of the client's limits, and the app that the registration's events belong to. */
+export interface Caller {
+  readonly ip: string;
+  readonly app: string;
+}
+
 /** The right an attestation gives. */
 export type Right = NonNullable<NewClaim['attestation']>;
 
@@ -52,13 +58,13 @@ export function claimOf(
 
 /** The claim with all that its write judges. */
 export function newClaim(
-  { config, clock, app }: Pick<Platform, 'config' | 'clock'> & { readonly app: string },
+  { config, clock }: Pick<Platform, 'config' | 'clock'>,
   claim: Claim,
-  rest: Pick<NewClaim, 'strength' | 'attestation' | 'ip' | 'relay'>,
+  rest: Pick<NewClaim, 'strength' | 'attestation' | 'app' | 'ip' | 'relay'>,
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
-  return { ...claim, ...rest, app, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
+  return { ...claim, ...rest, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
 }
 
 /** The first of the specification's reasons that holds, undefined when none does. */

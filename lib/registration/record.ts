@@ -3,11 +3,11 @@ import { withRow } from '../db/row-lock.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { judgeClaim } from './check-receipt.ts';
-import { claimOf, newClaim, openRight, refused, type Subject } from './claim.ts';
+import { type Caller, claimOf, newClaim, openRight, refused, type Subject } from './claim.ts';
 import { insertClaim, toRefusal } from './claim-store.ts';
 import { type Claim, type Registration, type Strength, selectContenders, toRegistration } from './store.ts';
 
-type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & { readonly app: string };
+type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'>;
 
 /** A registration the client made on-chain itself, as it asks for it to be recorded; values in normal form. */
 export interface Recording extends Subject {
@@ -23,7 +23,7 @@ export interface Recording extends Subject {
  * Records a registration, `submitted` until the chain is read (completions section 6, form 1). An identical retry is answered like the first.
  * Throws the 403s of the attestation, the 409s of conflicts, 429 `ip_limit_reached`, 503 `identifier_busy`.
  */
-export async function recordRegistration(vault: Services, recording: Recording, ip: string): Promise<void> {
+export async function recordRegistration(vault: Services, recording: Recording, caller: Caller): Promise<void> {
   const { config, clock, db } = vault;
   const { identifier, txHash, blockNumber = null, smartAccount = null, proof = null } = recording;
   const right = identifier.channel === 'handle' ? null : openRight(vault, identifier, recording.attestation);
@@ -35,7 +35,7 @@ export async function recordRegistration(vault: Services, recording: Recording, 
     const contenders = await contendersOf(vault, claim);
     if (isRecorded(claim, contenders)) return;
     const strength = contenders.length > 0 ? await strengthOf(vault, claim) : 0;
-    const recorded = newClaim(vault, claim, { strength, attestation: right, ip, relay: null });
+    const recorded = newClaim(vault, claim, { strength, attestation: right, ...caller, relay: null });
     const results = await db.write(...insertClaim(recorded, fence));
     if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
   });

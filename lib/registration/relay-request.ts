@@ -14,13 +14,12 @@ import { withdrawRelay } from '../relay/change-store.ts';
 import type { Relay } from '../relay/relay.ts';
 import { type RelayRow, selectRelay, selectRelayOf, toRelay } from '../relay/store.ts';
 import { registrationChallenge } from './challenge.ts';
-import { claimOf, newClaim, openRight, type Right, refusalOf, refused, type Subject } from './claim.ts';
+import { type Caller, claimOf, newClaim, openRight, type Right, refusalOf, refused, type Subject } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import type { Claim } from './store.ts';
 
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
   readonly predict: Predict;
-  readonly app: string;
 } & {
   readonly relay: Relay;
 };
@@ -45,11 +44,11 @@ export interface Relayed {
  * section 6, form 2). A retry joins what it asked for before. Throws 403s of attestation and proof, 409s of conflicts here and on-chain,
  * 429 `ip_limit_reached` and `relay_limit_reached`, 503 `relay_unfunded` and `identifier_busy`, 502 `rpc_error` when nothing was or will be sent.
  */
-export async function relayRegistration(vault: Services, relaying: Relaying, ip: string): Promise<Relayed> {
+export async function relayRegistration(vault: Services, relaying: Relaying, caller: Caller): Promise<Relayed> {
   const right = openRight(vault, relaying.identifier, relaying.attestation);
   const { smartAccount, proof } = relaying;
   const claim = claimOf(relaying, { txHash: '', blockNumber: null, smartAccount, proof: JSON.stringify(proof) });
-  const relay = (await findRelay(vault, claim)) ?? (await queue(vault, relaying, claim, right, ip));
+  const relay = (await findRelay(vault, claim)) ?? (await queue(vault, relaying, claim, right, caller));
   return untilMined(vault, relay, right);
 }
 
@@ -59,7 +58,13 @@ async function findRelay({ db }: Services, claim: Claim): Promise<RelayRow | und
 }
 
 /** Writes claim and relay in one batch, once everything that could refuse it has been asked. */
-async function queue(vault: Services, relaying: Relaying, claim: Claim, right: Right, ip: string): Promise<RelayRow> {
+async function queue(
+  vault: Services,
+  relaying: Relaying,
+  claim: Claim,
+  right: Right,
+  caller: Caller,
+): Promise<RelayRow> {
   const { config, clock, db, metrics } = vault;
   if (clock.now() >= right.expiresAt) throw new VaultError('attestation_expired');
   const registry = await checkProof(vault, relaying, claim);
@@ -70,7 +75,7 @@ async function queue(vault: Services, relaying: Relaying, claim: Claim, right: R
     dailyMax: config.relayDailyMax,
   };
   // The proof names the credential and the account, so nothing that is unproven withstands it.
-  const rest = { strength: 2, attestation: right, ip, relay } as const;
+  const rest = { strength: 2, attestation: right, ...caller, relay } as const;
   return withRow(vault, claim.identifier, async (fence) => {
     const known = await findRelay(vault, claim);
     if (known) return known;

@@ -9,7 +9,15 @@ import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
 
-type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & { readonly app: string };
+type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
+
+/** A session asked for: in normal form, by the key of the client's limits, under the app its events belong to. */
+export interface SessionRequest {
+  readonly identifier: Identifier;
+  readonly did: string;
+  readonly ip: string;
+  readonly app: string;
+}
 
 /**
  * Opens a registration session: reserved, duplicate and per-IP limit are judged in this order, the last two by the statement that writes.
@@ -17,7 +25,7 @@ type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & { readon
  */
 export async function openSession(
   vault: Services,
-  { identifier, did, ip }: { identifier: Identifier; did: string; ip: string },
+  { identifier, did, ip, app }: SessionRequest,
   also: readonly Statement[] = [],
 ): Promise<void> {
   const { config, clock, db } = vault;
@@ -29,7 +37,7 @@ export async function openSession(
   const now = clock.now();
   const session = {
     identifier: identifier.key,
-    app: vault.app,
+    app,
     did,
     aliasHash: aliasHash(identifier.value),
     didHash: didHash(did),

@@ -15,7 +15,6 @@ import * as verifications from './verification-store.ts';
 
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly sms: SmsProvider;
-  readonly app: string;
   readonly notices: Notices;
 };
 
@@ -30,18 +29,26 @@ export interface Refused {
   readonly retryAfter?: number;
 }
 
+/** A code to be checked, under the app its events belong to. */
+export interface Check {
+  readonly identifier: Identifier;
+  readonly code: string;
+  readonly app: string;
+}
+
 /** Checks a code against the identifier's newest one. Every check of a live code spends an attempt, the right one also consumes it. Throws 502 `sms_provider_error`. */
-export async function checkCode(vault: Services, identifier: Identifier, code: string): Promise<Verdict> {
+export async function checkCode(vault: Services, check: Check): Promise<Verdict> {
+  const { identifier } = check;
   const now = vault.clock.now();
-  const { live, verdict } = await readLiveCode(vault, identifier, now);
+  const { live, verdict } = await readLiveCode(vault, check, now);
   if (!live) return counted(vault, identifier, verdict);
   const outcome =
     live.digest === null
-      ? await checkWithProvider(vault, identifier, live, code, now)
-      : await checkOwn(vault, identifier, live, live.digest, code, now);
+      ? await checkWithProvider(vault, check, live, now)
+      : await checkOwn(vault, check, live, live.digest, now);
   if (outcome !== 'lost') return counted(vault, identifier, outcome);
   // Another check changed the code between the read and the write: it is judged as it stands now.
-  const again = await readLiveCode(vault, identifier, now);
+  const again = await readLiveCode(vault, check, now);
   return counted(vault, identifier, again.live ? SUPERSEDED : again.verdict);
 }
 
@@ -65,7 +72,7 @@ type Outcome = Verdict | 'lost';
 /** The identifier's live code, or the verdict there is without one. */
 async function readLiveCode(
   vault: Services,
-  identifier: Identifier,
+  { identifier, app }: Check,
   now: number,
 ): Promise<{ live: Live; verdict?: undefined } | { live?: undefined; verdict: Verdict }> {
   const { db, config } = vault;
@@ -75,7 +82,7 @@ async function readLiveCode(
   if (now >= newest.expiresAt) return { verdict: EXPIRED };
   if (now < newest.blockedUntil) {
     const limit = { name: 'guesses-per-identifier', limit: WRONG_GUESSES_MAX, bucket: identifier.key };
-    noteLimit(vault, { ...limit, windowSeconds: WRONG_GUESSES_BLOCK_MS / 1000 });
+    noteLimit(vault, app, { ...limit, windowSeconds: WRONG_GUESSES_BLOCK_MS / 1000 });
     return { verdict: { ...TOO_MANY, retryAfter: Math.ceil((newest.blockedUntil - now) / 1000) } };
   }
   if (newest.attempts >= config.maxVerifyAttempts) return { verdict: { ...TOO_MANY, attemptsRemaining: 0 } };
@@ -85,10 +92,9 @@ async function readLiveCode(
 /** Compared here in constant time, then counted and, if right, consumed by one write that demands the code is still the live one. */
 async function checkOwn(
   vault: Services,
-  identifier: Identifier,
+  { identifier, code, app }: Check,
   live: Live,
   digest: string,
-  code: string,
   now: number,
 ): Promise<Outcome> {
   const right = equalText(codeDigest(vault.keys.codePepper, identifier.key, live.id, code), digest);
@@ -96,7 +102,7 @@ async function checkOwn(
   const mark = right
     ? verifications.markVerifiedIfChanged(identifier.key, now)
     : verifications.countWrongGuess(identifier.key, now, { ifChanged: true });
-  const told = right ? tellVerified(vault, identifier, now) : tellExhausted(vault, identifier, live, now);
+  const told = right ? tellVerified(app, identifier, now) : tellExhausted(vault, app, identifier, live, now);
   const [spent] = await vault.db.write(spend, mark, told);
   const row = spent?.rows[0];
   if (!row) return 'lost';
@@ -106,9 +112,8 @@ async function checkOwn(
 /** The attempt is spent before the provider is asked, so concurrent checks never reach it more often than a code allows. */
 async function checkWithProvider(
   vault: Services,
-  identifier: Identifier,
+  { identifier, code, app }: Check,
   live: Live,
-  code: string,
   now: number,
 ): Promise<Outcome> {
   if (vault.sms.kind !== 'verify') return NOTHING_SENT;
@@ -122,14 +127,14 @@ async function checkWithProvider(
   if (answer === 'pending') {
     await vault.db.write(
       verifications.countWrongGuess(identifier.key, at, { ifChanged: false }),
-      tellExhausted(vault, identifier, live, at),
+      tellExhausted(vault, app, identifier, live, at),
     );
     return incorrect(vault, row);
   }
   const [consumed] = await vault.db.write(
     codes.consumeCode(live.seq, at),
     verifications.markVerifiedIfChanged(identifier.key, at),
-    tellVerified(vault, identifier, at),
+    tellVerified(app, identifier, at),
   );
   return consumed?.rowsAffected === 1 ? verified(vault, identifier, at) : 'lost';
 }
@@ -139,12 +144,18 @@ function checkOf({ config }: Services, identifier: Identifier, live: Live, now: 
 }
 
 /** Behind the statement that marks the identifier, and only if that did. */
-function tellVerified({ app }: Services, identifier: Identifier, at: number): Statement {
+function tellVerified(app: string, identifier: Identifier, at: number): Statement {
   return insertEvent(eventOf('code.verified', { app, at }, shownOf(identifier)), { ifChanged: true });
 }
 
 /** Behind the statement that counts the guess: told when it was the code's last, or set off the identifier's block. */
-function tellExhausted({ app, config }: Services, identifier: Identifier, { seq }: Live, at: number): Statement {
+function tellExhausted(
+  { config }: Services,
+  app: string,
+  identifier: Identifier,
+  { seq }: Live,
+  at: number,
+): Statement {
   const told = eventOf('code.exhausted', { app, at }, shownOf(identifier));
   return insertEvent(told, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
 }

@@ -13,7 +13,6 @@ import * as codes from './store.ts';
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
-  readonly app: string;
 };
 
 /** Seconds a sent code lives, and seconds until the next send is allowed (0 while sends remain). */
@@ -22,11 +21,18 @@ export interface Sent {
   readonly retryAfter: number;
 }
 
+/** A code asked for, by the key of the client's limits, under the app its events belong to. */
+export interface SendRequest {
+  readonly identifier: Identifier;
+  readonly ip: string;
+  readonly app: string;
+}
+
 /**
  * Sends a one-time code. The send is spent and the digest stored, durably, before the message leaves; the answer never depends on whether the identifier is known.
  * Throws 429 `rate_limited`, 502 `email_send_failed` or `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
  */
-export async function sendCode(vault: Services, identifier: Identifier, ip: string): Promise<Sent> {
+export async function sendCode(vault: Services, { identifier, ip, app }: SendRequest): Promise<Sent> {
   const { config, keys, clock, random, db } = vault;
   refuseCountry(vault, identifier);
   const now = clock.now();
@@ -49,12 +55,12 @@ export async function sendCode(vault: Services, identifier: Identifier, ip: stri
   };
   const [inserted, , resets] = await db.write(
     codes.insertCode(row, limits),
-    insertEvent(eventOf('code.sent', { app: vault.app, at: now }, shownOf(identifier)), { ifChanged: true }),
+    insertEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     codes.selectSendResets(row, limits),
   );
   const full = fullLimits(resets?.rows[0] ?? {}, limits, now);
   if (inserted?.rowsAffected !== 1) throw limitReached(vault, full, row);
-  await deliver(vault, identifier, { id, code, lifetimeSeconds });
+  await deliver(vault, identifier, { id, code, lifetimeSeconds, app });
   return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
 }
 
@@ -98,11 +104,11 @@ function limitReached({ metrics }: Services, full: readonly LimitState[], code: 
 async function deliver(
   vault: Services,
   identifier: Identifier,
-  { id, code, lifetimeSeconds }: { id: string; code: string | null; lifetimeSeconds: number },
+  { id, code, lifetimeSeconds, app }: { id: string; code: string | null; lifetimeSeconds: number; app: string },
 ): Promise<void> {
   const { channel, value, key } = identifier;
   const note = (delivery: 'accepted' | 'refused') => {
-    const told = eventOf('code.undelivered', { app: vault.app, at: vault.clock.now() }, shownOf(identifier));
+    const told = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
     const events = delivery === 'refused' ? [insertEvent(told, { ifChanged: true })] : [];
     vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
     vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });

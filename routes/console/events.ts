@@ -31,9 +31,9 @@ export const eventRoutes: readonly Row[] = [
       access_token: optional(v.string()),
       last_event_id: optional(v.string()),
     },
-    async handler({ vault, request, input }) {
+    async handler({ vault, app: named, request, input }) {
       // `X-Vault-App` names the app where the query does not.
-      const { app = vault.app, channel: channels = EVENT_CHANNELS } = input;
+      const { app = named, channel: channels = EVENT_CHANNELS } = input;
       const token = input.token ?? input.ucan ?? input.access_token ?? bearerOf(request);
       const rights = await readRights(vault, token, { app, channels });
       // HEAD must not take the stream over from whoever reads it.

@@ -12,6 +12,8 @@ export type Method = 'GET' | 'POST';
 /** One checked request, as a handler sees it. */
 export interface Call<Input> {
   readonly vault: Context;
+  /** The app that the request's events belong to: the one it names by `X-Vault-App`, else `default`. */
+  readonly app: string;
   readonly input: Input;
   /** The key the client's limits are counted under. */
   readonly client: string;
@@ -25,6 +27,7 @@ export interface Call<Input> {
 /** What the boundary hands a row. */
 export interface Incoming {
   readonly vault: Context;
+  readonly app: string;
   readonly request: Request;
   readonly client: string;
   readonly peer: string | undefined;
@@ -73,10 +76,10 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     query: fields,
     body: undefined,
     limit,
-    async answer({ vault, request, client, peer }, limits) {
+    async answer({ vault, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const record = hasFields || request.url.includes('?') ? prepare(readQuery(request.url)) : NONE;
-      return handler({ vault, request, client, peer, input: readFields(fields, record, 'query parameters') });
+      return handler({ vault, app, request, client, peer, input: readFields(fields, record, 'query parameters') });
     },
   };
 }
@@ -98,11 +101,11 @@ export function post<F extends Fields, G extends Fields = F>(
     body: fields,
     ...(other ? { otherBody: other.fields } : {}),
     limit,
-    async answer({ vault, request, client, peer }, limits) {
+    async answer({ vault, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(request));
-      const asked = { vault, request, client, peer };
+      const asked = { vault, app, request, client, peer };
       const isOther = other?.applies(vault, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
       const input = readFields(isOther ? other.fields : fields, record, 'required fields');
@@ -139,11 +142,11 @@ export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinit
     query: {},
     body: 'json',
     limit,
-    async answer({ vault, request, client, peer }, limits) {
+    async answer({ vault, app, request, client, peer }, limits) {
       const spend = () => limits[limit](client);
       spend();
       readQuery(request.url);
-      return handler({ vault, request, client, peer, input: await readJson(request, maxBytes), spend });
+      return handler({ vault, app, request, client, peer, input: await readJson(request, maxBytes), spend });
     },
   };
 }

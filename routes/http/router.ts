@@ -4,6 +4,7 @@ import { describeError } from '../../lib/base/log.ts';
 import { randomId } from '../../lib/base/random.ts';
 import { OPERATOR_FAILURES_MAX } from '../../lib/constants.ts';
 import type { Context } from '../../lib/context.ts';
+import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { noteRefusal } from '../../lib/limits/limit-events.ts';
 import { createFailureLimit, createRequestLimit } from '../../lib/limits/limits.ts';
 import type { Answer } from './answer.ts';
@@ -36,7 +37,8 @@ export function createServe(vault: Context, rows: readonly Row[]) {
       else {
         const peer = connection?.peer;
         const client = findClient(request, peer);
-        answer = await vault.run((own) => answerRow(row, { vault: own, request, client, peer }, limits));
+        const app = appOf(vault.config.apps, request);
+        answer = await vault.run((own) => answerRow(row, { vault: own, app, request, client, peer }, limits));
       }
     } catch (error) {
       answer = answerFailure(error);
@@ -47,19 +49,20 @@ export function createServe(vault: Context, rows: readonly Row[]) {
   };
 }
 
-/** Runs the row under the request's app; a limit's refusal is told of. */
+/** Runs the row; a limit's refusal is told of. */
 async function answerRow(row: Row, incoming: Incoming, limits: Limits): Promise<Answer> {
-  const { vault, request } = incoming;
-  // Copying the context costs more than a look-up does, and most vaults know one app.
-  const named = vault.config.apps.length > 0 ? request.headers.get('x-vault-app') : null;
-  const isNamed = named !== null && vault.config.apps.includes(named);
-  const own = isNamed ? { ...incoming, vault: { ...vault, app: named } } : incoming;
   try {
-    return await row.answer(own, limits);
+    return await row.answer(incoming, limits);
   } catch (error) {
-    noteRefusal(own.vault, error);
+    noteRefusal(incoming.vault, incoming.app, error);
     throw error;
   }
+}
+
+/** The app that the request names by `X-Vault-App` where the vault knows it, else `default`. */
+function appOf(apps: readonly string[], request: Request): string {
+  const named = apps.length > 0 ? request.headers.get('x-vault-app') : null;
+  return named !== null && apps.includes(named) ? named : DEFAULT_APP;
 }
 
 /** The row that serves the method, or the answer there is without one. Throws 404 `not_found`. */

@@ -22,6 +22,7 @@ const vars = {
 const lifeMs = EMAIL_CODE_EXPIRY_SECONDS * 1000;
 const IP = '203.0.113.7';
 const mailTo = (name: string) => parseIdentifier('email', `${name}@example.com`);
+const mail = (name: string) => ({ identifier: mailTo(name), ip: IP, app: 'default' });
 
 for (const engine of engines()) {
   describe(`a sent code on ${engine.name}`, () => {
@@ -51,7 +52,7 @@ for (const engine of engines()) {
         handed.resolve();
         return new Promise(() => {});
       });
-      sendCode(dead, mailTo('alice'), IP);
+      sendCode(dead, mail('alice'));
       await handed.promise;
       const clock = testClock();
       const vaults = [open(async () => {}, clock), open(async () => {}, clock)] as const;
@@ -60,7 +61,7 @@ for (const engine of engines()) {
       await clock.advance(1);
       expect(await look(...vaults)).toEqual(['{} 1']);
       expect(await look(...vaults)).toEqual(['{} 1']);
-      expect(await checkCode(vaults[0], mailTo('alice'), '000000')).toEqual({
+      expect(await checkCode(vaults[0], { identifier: mailTo('alice'), code: '000000', app: 'default' })).toEqual({
         verified: false,
         message: 'Code expired',
       });
@@ -73,13 +74,12 @@ for (const engine of engines()) {
         handed[mails++]?.resolve();
         return new Promise(() => {});
       });
-      for (const name of ['alice', 'bob', 'carol']) sendCode(dead, mailTo(name), IP);
+      for (const name of ['alice', 'bob', 'carol']) sendCode(dead, mail(name));
       await Promise.all(handed.map(({ promise }) => promise));
       const { code } = await failureOf(
         sendCode(
           open(async () => {}),
-          mailTo('dave'),
-          IP,
+          mail('dave'),
         ),
       );
       expect(code).toBe('rate_limited');
@@ -91,9 +91,9 @@ for (const engine of engines()) {
         if (to.startsWith('alice')) return Promise.resolve();
         return to.startsWith('bob') ? Promise.reject(new Error('550 no such user')) : new Promise(() => {});
       }, clock);
-      await sendCode(vault, mailTo('alice'), IP);
-      expect((await failureOf(sendCode(vault, mailTo('bob'), IP))).code).toBe('email_send_failed');
-      const silent = failureOf(sendCode(vault, mailTo('carol'), IP));
+      await sendCode(vault, mail('alice'));
+      expect((await failureOf(sendCode(vault, mail('bob')))).code).toBe('email_send_failed');
+      const silent = failureOf(sendCode(vault, mail('carol')));
       // The engine answers in real time, and only then does the wait for the mail begin.
       while ((await deliveries(vault)).length < 3) await Bun.sleep(1);
       await clock.advance(MAIL_SEND_TIMEOUT_MS);
