@@ -8,8 +8,8 @@ import { type Answer, json } from './http/answer.ts';
 import { answerFailure } from './http/response.ts';
 import { postJson, type Row } from './http/route.ts';
 
-/** What is passed on to others: JSON-RPC to the bundler. */
-export const proxyRoutes: readonly Row[] = [
+/** JSON-RPC, passed on to the bundler. */
+export const bundlerRoutes: readonly Row[] = [
   postJson('/api/bundler', {
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,

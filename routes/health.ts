@@ -1,11 +1,9 @@
-import { VaultError } from '../lib/base/error.ts';
-import { registrarDocument } from '../lib/identity/did-document.ts';
 import { readFollower } from '../lib/indexer/queries.ts';
 import { json } from './http/answer.ts';
 import { get, type Row } from './http/route.ts';
 
-/** For supervisors and verifiers: whether the vault lives, whether it can serve, and the registrar's DID document. */
-export const operatorRoutes: readonly Row[] = [
+/** Liveness and readiness, for supervisors. */
+export const healthRoutes: readonly Row[] = [
   get('/healthz', { handler: () => json({ ok: true }) }),
 
   get('/readyz', {
@@ -20,14 +18,6 @@ export const operatorRoutes: readonly Row[] = [
         ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),
         ...(relay ? { relay } : {}),
       });
-    },
-  }),
-
-  get('/.well-known/did.json', {
-    handler({ vault }) {
-      const document = registrarDocument(vault);
-      if (!document) throw new VaultError('not_found');
-      return json(document, { headers: { 'cache-control': 'public, max-age=3600' } });
     },
   }),
 ];

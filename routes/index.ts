@@ -2,14 +2,19 @@ import { createWork } from '../lib/background.ts';
 import { type Context, createContext, type Env } from '../lib/context.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
-import { proxyRoutes } from './bundler.ts';
-import { consoleRoutes } from './console/api.ts';
+import { balanceRoutes } from './balance.ts';
+import { bundlerRoutes } from './bundler.ts';
 import { eventRoutes } from './console/events.ts';
+import { limitRoutes } from './console/limits.ts';
+import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
+import { registrationRoutes } from './console/registrations.ts';
+import { tokenRoutes } from './console/tokens.ts';
 import { webhookRoutes } from './console/webhooks.ts';
+import { contractRoutes } from './contracts.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
-import { operatorRoutes } from './health.ts';
+import { healthRoutes } from './health.ts';
 import type { Row } from './http/route.ts';
 import { createServe } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
@@ -18,6 +23,7 @@ import { payRoutes } from './pay.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
+import { wellKnownRoutes } from './well-known.ts';
 
 export type { Env } from '../lib/context.ts';
 export type { Assets } from '../lib/static-files.ts';
@@ -26,16 +32,22 @@ export type { Assets } from '../lib/static-files.ts';
 export const ROWS: readonly Row[] = [
   ...enclaveRoutes,
   ...statusRoutes,
+  ...contractRoutes,
   ...sessionRoutes,
   ...verifyRoutes,
   ...didRoutes,
   ...aliasRoutes,
   ...accountRoutes,
-  ...proxyRoutes,
+  ...balanceRoutes,
+  ...bundlerRoutes,
   ...indexerRoutes,
   ...payRoutes,
-  ...operatorRoutes,
-  ...consoleRoutes,
+  ...wellKnownRoutes,
+  ...healthRoutes,
+  ...tokenRoutes,
+  ...registrationRoutes,
+  ...limitRoutes,
+  ...overviewRoutes,
   ...consolePageRoutes,
   ...eventRoutes,
   ...metricsRoutes,

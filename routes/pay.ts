@@ -45,7 +45,7 @@ const tokenName = v.union(
   'Invalid token: expected native or a 20-byte address',
 );
 
-/** Everything under `/pay`, the icons, and the two well-known paths of payments and passkeys. */
+/** Everything under `/pay`, and the icons. */
 export const payRoutes: readonly Row[] = [
   file('/pay', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
   file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
@@ -65,14 +65,6 @@ export const payRoutes: readonly Row[] = [
         { default_applications: [{ platform: 'webapp', manifest_url: '/pay/manifest.json' }] },
         { headers: { ...MANIFEST_CACHE, ...LINK } },
       ),
-  }),
-
-  get('/.well-known/payment-method-manifest', {
-    handler: () => ({
-      status: 302,
-      headers: { ...MANIFEST_CACHE, location: '/pay/payment-method.json' },
-      body: null,
-    }),
   }),
 
   get('/pay/manifest.json', {
@@ -126,13 +118,6 @@ export const payRoutes: readonly Row[] = [
       const fees = offer(await readMarket(vault), FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
       return json({ maxFeePerGas: quantity(fees.maxFee), maxPriorityFeePerGas: quantity(fees.tip) });
-    },
-  }),
-
-  get('/.well-known/webauthn', {
-    handler({ vault: { config } }) {
-      if (config.relatedOrigins.length === 0) throw new VaultError('not_found');
-      return json({ origins: config.relatedOrigins }, { headers: MANIFEST_CACHE });
     },
   }),
 ];

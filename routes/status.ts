@@ -3,7 +3,7 @@ import { isReachable } from '../lib/monitoring/health.ts';
 import { json } from './http/answer.ts';
 import { get, type Row } from './http/route.ts';
 
-/** What the vault is and which chain and contracts it serves. */
+/** What the vault is and which chain it serves. */
 export const statusRoutes: readonly Row[] = [
   get('/api/status', {
     async handler({ vault }) {
@@ -12,20 +12,6 @@ export const statusRoutes: readonly Row[] = [
       const database = (await isReachable(vault)) ? 'connected' : 'unavailable';
       const answer = { chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION };
       return json({ ...answer, ...(enclave ? { enclave: { sha256: enclave.sha256 } } : {}) });
-    },
-  }),
-
-  get('/api/contracts', {
-    handler({ vault: { config } }) {
-      const contracts = {
-        chainId: config.chainId,
-        entryPoint: config.entryPointAddress,
-        didRegistry: config.didRegistryAddress,
-        accountHelper: config.accountHelperAddress,
-        sessionSBT: config.sessionSbtAddress,
-        hyperAuthFactory: config.hyperauthFactoryAddress,
-      };
-      return json(contracts, { headers: { 'cache-control': 'public, max-age=86400' } });
     },
   }),
 ];

@@ -7,12 +7,9 @@ import { endedStream, type Subscription } from '../../lib/streams/hub.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
 import { findRevoked } from '../../lib/tokens/revocation-store.ts';
 import type { Answer } from '../http/answer.ts';
-import { optional } from '../http/fields.ts';
+import { appName, optional } from '../http/fields.ts';
 import { bearerOf } from '../http/operator-auth.ts';
 import { get, type Row } from '../http/route.ts';
-
-/** Name of an app. */
-export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
 
 const channelList = v.pipe(
   v.string('Invalid channel'),

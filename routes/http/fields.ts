@@ -93,6 +93,9 @@ export const provableChannelName = v.picklist(
   'Invalid channel. Must be "sms" or "email"',
 );
 
+/** Name of an app. */
+export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
+
 /** A transaction hash, 0x-hex of 32 bytes, lower-cased. */
 export const txHashText = v.pipe(text('txHash'), v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid txHash'), v.toLowerCase());
 

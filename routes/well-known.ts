@@ -1,0 +1,33 @@
+import { VaultError } from '../lib/base/error.ts';
+import { registrarDocument } from '../lib/identity/did-document.ts';
+import { json } from './http/answer.ts';
+import { get, type Row } from './http/route.ts';
+
+/** These documents change with the settings alone. */
+const CACHE = { 'cache-control': 'public, max-age=3600' };
+
+/** The well-known paths: the registrar's DID document, the payment method's manifest, related origins of passkeys. */
+export const wellKnownRoutes: readonly Row[] = [
+  get('/.well-known/did.json', {
+    handler({ vault }) {
+      const document = registrarDocument(vault);
+      if (!document) throw new VaultError('not_found');
+      return json(document, { headers: CACHE });
+    },
+  }),
+
+  get('/.well-known/payment-method-manifest', {
+    handler: () => ({
+      status: 302,
+      headers: { ...CACHE, location: '/pay/payment-method.json' },
+      body: null,
+    }),
+  }),
+
+  get('/.well-known/webauthn', {
+    handler({ vault: { config } }) {
+      if (config.relatedOrigins.length === 0) throw new VaultError('not_found');
+      return json({ origins: config.relatedOrigins }, { headers: CACHE });
+    },
+  }),
+];
