@@ -236,25 +236,3 @@ describe('GET /api/dids/lookup', () => {
     expect([reply.status, reply.body]).toEqual([status, { error }]);
   });
 });
-
-describe('GET /api/aliases/check', () => {
-  test('§4 aliases/check: availability and the canonical alias hash', async () => {
-    const aliasHash = '0xde33a594f790944d1951e9c14e0889a38ebe41fc7d52787426fa31071bd1c4bc';
-    const free = await t.call('GET /api/aliases/check', { alias: ' Alice ' });
-    expect([free.status, free.body]).toEqual([200, { alias: 'alice', available: true, aliasHash }]);
-    await register(alice);
-    const taken = await t.call('GET /api/aliases/check', { handle: 'alice' });
-    expect(taken.body).toEqual({ alias: 'alice', available: false, aliasHash, reason: 'identifier_taken' });
-    const reserved = await t.call('GET /api/aliases/check', { name: 'root' });
-    expect(reserved.body).toMatchObject({ available: false, reason: 'identifier_reserved' });
-  });
-
-  test.each([
-    ['Missing query parameters: alias', {}],
-    ['Invalid alias', { alias: '.alice' }],
-    ['Invalid alias', { alias: 'a'.repeat(65) }],
-  ])('400 %s', async (error, query) => {
-    const reply = await t.call('GET /api/aliases/check', query);
-    expect([reply.status, reply.body]).toEqual([400, { error }]);
-  });
-});

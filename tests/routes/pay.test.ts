@@ -100,18 +100,6 @@ describe('what Chromium looks for', () => {
     });
   });
 
-  test('§4 .well-known/payment-method-manifest: 302 to /pay/payment-method.json', async () => {
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers, text } = await t.call(`${method} /.well-known/payment-method-manifest`);
-      expect([status, headers.get('location'), headers.get('link'), text]).toEqual([
-        302,
-        '/pay/payment-method.json',
-        null,
-        '',
-      ]);
-    }
-  });
-
   test('§4 pay/manifest.json: name, icons and worker', async () => {
     const manifest = JSON.parse((await t.call('GET /pay/manifest.json')).text);
     expect(manifest).toEqual({
@@ -173,20 +161,6 @@ describe('the worker and the page', () => {
     const { body } = await t.call('GET /pay/config');
     expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
     expect(body.entryPoint).toBe('0x0000000071727De22E5E9d8BAf0edAc6f37da032');
-  });
-});
-
-describe('/.well-known/webauthn', () => {
-  test('lists RELATED_ORIGINS', async () => {
-    const related = await startVault({ RELATED_ORIGINS: 'https://shop.example,https://app.example' });
-    expect((await related.call('GET /.well-known/webauthn')).body).toEqual({
-      origins: ['https://shop.example', 'https://app.example'],
-    });
-    await related.stop();
-  });
-
-  test('is 404 without any', async () => {
-    expect((await t.call('GET /.well-known/webauthn')).status).toBe(404);
   });
 });
 

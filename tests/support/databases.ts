@@ -66,3 +66,9 @@ function owned(database: Database & { close(): void }, remove: () => unknown): T
     },
   };
 }
+
+/** A database that nobody can reach. */
+export const unreachable = {
+  execute: (): Promise<never> => Promise.reject(new Error('unreachable')),
+  batch: (): Promise<never> => Promise.reject(new Error('unreachable')),
+};

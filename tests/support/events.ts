@@ -28,6 +28,13 @@ export interface StreamClient {
   close(): void;
 }
 
+/** The data of all events of a type. Closes the vault first: a refusal's event is written after its answer. */
+export async function dataOf(t: Pick<TestVault, 'vault' | 'rows'>, type: string): Promise<unknown[]> {
+  await t.vault.close();
+  const rows = await t.rows('SELECT data FROM events WHERE type = :type ORDER BY id', { type });
+  return rows.map(({ data }) => JSON.parse(String(data)));
+}
+
 /** A token of the event stream, from the operator's route. */
 export async function tokenOf(
   t: Pick<TestVault, 'call'>,

@@ -1,175 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { LIMITS_PAGE_MAX } from '../../../lib/constants.ts';
-import { OPERATOR } from '../../support/events.ts';
+import { dataOf, OPERATOR } from '../../support/events.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 let t: TestVault;
-
 beforeEach(async () => {
   t = await startVault({ APPS: 'shop' });
 });
 afterEach(() => t.stop());
 
 const ask = (line: string, fields: Readonly<Record<string, unknown>> = {}) => t.call(line, fields, OPERATOR);
-
-/** The data of all events of a type, once nothing is being written any more: nobody waits for a refusal's. */
-async function told(type: string): Promise<unknown[]> {
-  await t.vault.close();
-  const rows = await t.rows('SELECT data FROM events WHERE type = :type ORDER BY id', { type });
-  return rows.map(({ data }) => JSON.parse(String(data)));
-}
-
-const ROUTES = [
-  'POST /v1/console/token',
-  'POST /v1/console/revoke',
-  'GET /v1/console/registrations',
-  'GET /v1/console/limits',
-  'POST /v1/console/limits/clear',
-  'GET /v1/console/overview',
-];
-
-describe('the operator’s routes', () => {
-  test.each(ROUTES)('%s is for the operator alone, whatever else is wrong with the request', async (route) => {
-    const wrong = [
-      {},
-      { Authorization: 'Bearer x' },
-      { Authorization: `${OPERATOR.Authorization}0` },
-      { Authorization: 'Basic YTpi' },
-    ];
-    for (const headers of wrong) {
-      const { status, body } = await t.call(route, { nonsense: true }, headers);
-      expect([status, body]).toEqual([401, { error: 'operator_unauthorized' }]);
-    }
-    expect((await ask(route)).status).not.toBe(401);
-  });
-
-  test('are closed to a client that has failed ten times in a minute, and open to others', async () => {
-    const { call } = t.from('203.0.113.7');
-    for (let i = 0; i < 10; i++) expect((await call('GET /v1/console/limits')).status).toBe(401);
-    const refused = await call('GET /v1/console/limits', {}, OPERATOR);
-    expect([refused.status, refused.body, refused.headers.get('retry-after')]).toEqual([
-      429,
-      { error: 'rate_limited' },
-      '60',
-    ]);
-    expect((await t.from('203.0.113.8').call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(200);
-    await t.clock.advance(59_999);
-    expect((await call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(429);
-    await t.clock.advance(1);
-    expect((await call('GET /v1/console/limits', {}, OPERATOR)).status).toBe(200);
-  });
-
-  test('tell of who failed, once a minute', async () => {
-    const { call } = t.from('203.0.113.7');
-    for (let i = 0; i < 5; i++) await call('GET /v1/console/limits');
-    await t.from('203.0.113.8').call('GET /v1/console/limits');
-    expect(await told('operator.refused')).toEqual([{ client: '203.0.113.***' }, { client: '203.0.113.***' }]);
-    await t.clock.advance(60_000);
-    await call('GET /v1/console/limits');
-    expect((await told('operator.refused')).length).toBe(3);
-  });
-
-  test('never fail who knows the secret', async () => {
-    for (let i = 0; i < 30; i++) expect((await ask('GET /v1/console/limits')).status).toBe(200);
-  });
-});
-
-describe('POST /v1/console/token', () => {
-  test('answers a token, its end and its name, and tells of it', async () => {
-    const { status, body } = await ask('POST /v1/console/token', { app: 'shop', channel: 'audit' });
-    expect([status, body.expires_at]).toEqual([200, '2025-01-01T00:05:00.000Z']);
-    expect(body.token).toStartWith('C');
-    expect(await told('token.minted')).toEqual([
-      { cid: body.cid, app: 'shop', channel: 'audit', expires_at: '2025-01-01T00:05:00.000Z' },
-    ]);
-  });
-
-  test.each([
-    [{}, 'Missing required fields: app'],
-    [{ app: 'Shop' }, 'Invalid app'],
-    [{ app: 'shop', channel: 'all' }, 'Invalid channel. Must be one of audit, sessions, credentials, webhooks'],
-  ])('%j is 400 %s', async (body, error) => {
-    const answer = await ask('POST /v1/console/token', body);
-    expect([answer.status, answer.body]).toEqual([400, { error }]);
-  });
-});
-
-describe('POST /v1/console/revoke', () => {
-  test('revokes once, tells of it once, and answers a second time as well', async () => {
-    const { body } = await ask('POST /v1/console/token', { app: 'default' });
-    const first = await ask('POST /v1/console/revoke', { cid: body.cid });
-    const second = await ask('POST /v1/console/revoke', { cid: body.cid });
-    expect([first.body, second.body]).toEqual([
-      { ok: true, cid: body.cid, revoked: true },
-      { ok: true, cid: body.cid, revoked: false },
-    ]);
-    expect(await told('token.revoked')).toEqual([{ cid: body.cid }]);
-  });
-
-  test('of what is no CID is 400', async () => {
-    expect((await ask('POST /v1/console/revoke', { cid: 'nothing' })).body).toEqual({ error: 'Invalid cid' });
-  });
-});
-
-describe('GET /v1/console/registrations', () => {
-  const credentialId = 'AAECAwQFBgcICQoLDA0ODw';
-  beforeEach(async () => {
-    const claim = { credentialId, handle: 'alice', did: 'did:key:z6Mk', txHash: `0x${'1'.repeat(64)}` };
-    expect((await t.call('POST /api/dids', claim, { 'X-Vault-App': 'shop' })).status).toBe(200);
-  });
-
-  test.each([
-    [{ credentialId }, 'a***'],
-    [{ did: 'did:key:z6Mk' }, 'a***'],
-    [{ identifier: 'Alice' }, 'alice'],
-    [{ identifier: 'handle:alice' }, 'alice'],
-  ])('finds it by %j, the identifier masked unless it was asked by', async (query, identifier) => {
-    const { status, body } = await ask('GET /v1/console/registrations', query);
-    expect([status, body]).toEqual([
-      200,
-      {
-        registrations: [
-          {
-            id: 1,
-            app: 'shop',
-            identifier,
-            channel: 'handle',
-            did: 'did:key:z6Mk',
-            credentialId,
-            status: 'submitted',
-            failure: null,
-            proven: false,
-            txHash: `0x${'1'.repeat(64)}`,
-            blockNumber: null,
-            smartAccount: null,
-            registeredAt: '2025-01-01T00:00:00.000Z',
-          },
-        ],
-      },
-    ]);
-  });
-
-  test('finds failed ones as well, the newest first', async () => {
-    await t.rows(`UPDATE registrations SET status = 'failed', failure = 'unseen'`);
-    await t.call('POST /api/dids', {
-      credentialId,
-      handle: 'alice',
-      did: 'did:key:z6Mk',
-      txHash: `0x${'2'.repeat(64)}`,
-    });
-    const { body } = await ask('GET /v1/console/registrations', { credentialId });
-    const shown = body.registrations.map((one: { status: string; failure: string }) => [one.status, one.failure]);
-    expect(shown).toEqual([
-      ['submitted', null],
-      ['failed', 'unseen'],
-    ]);
-  });
-
-  test.each([{}, { did: 'did:key:z6Mk', credentialId }])('%j is 400: one of three', async (query) => {
-    const { status, body } = await ask('GET /v1/console/registrations', query);
-    expect([status, body]).toEqual([400, { error: 'Expected one query parameter of: identifier, credentialId, did' }]);
-  });
-});
 
 describe('limits', () => {
   const email = { identifier: 'alice@example.com', channel: 'email' };
@@ -255,7 +95,7 @@ describe('limits', () => {
     await t.clock.advance(1);
     expect(await refused()).toBe(allowed);
     const masked = kind === 'sends-per-ip' ? '203.0.113.***' : 'a***@example.com';
-    expect((await told('limit.cleared'))[0]).toEqual({ kind, key: masked, cleared: allowed });
+    expect((await dataOf(t, 'limit.cleared'))[0]).toEqual({ kind, key: masked, cleared: allowed });
   });
 
   test('a clearing takes no code away: the newest one still counts', async () => {
@@ -288,7 +128,7 @@ describe('limits', () => {
     expect(await limitsOf({ kind: 'guesses-per-identifier' })).toMatchObject([
       { key: 'a***@example.com', used: 100, reached: true, resets_at: '2025-01-01T01:00:00.000Z' },
     ]);
-    expect(await told('limit.reached')).toEqual([
+    expect(await dataOf(t, 'limit.reached')).toEqual([
       { limit: 'guesses-per-identifier', max: 100, window_seconds: 3_600, bucket: 'a***@example.com' },
     ]);
     await ask('POST /v1/console/limits/clear', { kind: 'guesses-per-identifier', key: 'email:alice@example.com' });
@@ -306,7 +146,7 @@ describe('limits', () => {
     await send();
     const answer = await ask('POST /v1/console/limits/clear', body);
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(error)]);
-    expect(await told('limit.cleared')).toEqual([]);
+    expect(await dataOf(t, 'limit.cleared')).toEqual([]);
   });
 });
 
@@ -319,13 +159,13 @@ describe('a limit’s refusals are told', () => {
     for (let i = 0; i < 20; i++) await send('203.0.113.7');
     for (let i = 0; i < 20; i++) await send('2001:db8::1');
     const limit = { limit: 'sends-per-ip', max: 3, window_seconds: 86_400 };
-    expect(await told('limit.reached')).toEqual([
+    expect(await dataOf(t, 'limit.reached')).toEqual([
       { ...limit, bucket: '203.0.113.***' },
       { ...limit, bucket: '2001:db8:***' },
     ]);
     await t.clock.advance(86_400_000);
     for (let i = 0; i < 5; i++) await send('203.0.113.7');
-    expect((await told('limit.reached')).length).toBe(3);
+    expect((await dataOf(t, 'limit.reached')).length).toBe(3);
   });
 
   test('once over all processes and after a restart', async () => {
@@ -334,7 +174,7 @@ describe('a limit’s refusals are told', () => {
     for (let i = 0; i < 5; i++)
       await other.from('203.0.113.7').call('POST /api/verify/send', { identifier: 'b@example.com', channel: 'email' });
     await other.stop();
-    expect((await told('limit.reached')).length).toBe(1);
+    expect((await dataOf(t, 'limit.reached')).length).toBe(1);
   });
 
   test('of requests a minute as well, and to the app that was asked for', async () => {
@@ -347,10 +187,4 @@ describe('a limit’s refusals are told', () => {
     ]);
     await small.stop();
   });
-});
-
-test('GET /v1/console/overview names the newest event', async () => {
-  await ask('POST /v1/console/token', { app: 'default' });
-  const { status, body } = await ask('GET /v1/console/overview');
-  expect([status, body.events.last_id, body.apps]).toEqual([200, 1, ['default', 'shop']]);
 });

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { dataOf, OPERATOR } from '../../support/events.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault({ APPS: 'shop' });
+});
+afterEach(() => t.stop());
+
+const ask = (line: string, fields: Readonly<Record<string, unknown>> = {}) => t.call(line, fields, OPERATOR);
+
+describe('POST /v1/console/token', () => {
+  test('answers a token, its end and its name, and tells of it', async () => {
+    const { status, body } = await ask('POST /v1/console/token', { app: 'shop', channel: 'audit' });
+    expect([status, body.expires_at]).toEqual([200, '2025-01-01T00:05:00.000Z']);
+    expect(body.token).toStartWith('C');
+    expect(await dataOf(t, 'token.minted')).toEqual([
+      { cid: body.cid, app: 'shop', channel: 'audit', expires_at: '2025-01-01T00:05:00.000Z' },
+    ]);
+  });
+
+  test.each([
+    [{}, 'Missing required fields: app'],
+    [{ app: 'Shop' }, 'Invalid app'],
+    [{ app: 'shop', channel: 'all' }, 'Invalid channel. Must be one of audit, sessions, credentials, webhooks'],
+  ])('%j is 400 %s', async (body, error) => {
+    const answer = await ask('POST /v1/console/token', body);
+    expect([answer.status, answer.body]).toEqual([400, { error }]);
+  });
+});
+
+describe('POST /v1/console/revoke', () => {
+  test('revokes once, tells of it once, and answers a second time as well', async () => {
+    const { body } = await ask('POST /v1/console/token', { app: 'default' });
+    const first = await ask('POST /v1/console/revoke', { cid: body.cid });
+    const second = await ask('POST /v1/console/revoke', { cid: body.cid });
+    expect([first.body, second.body]).toEqual([
+      { ok: true, cid: body.cid, revoked: true },
+      { ok: true, cid: body.cid, revoked: false },
+    ]);
+    expect(await dataOf(t, 'token.revoked')).toEqual([{ cid: body.cid }]);
+  });
+
+  test('of what is no CID is 400', async () => {
+    expect((await ask('POST /v1/console/revoke', { cid: 'nothing' })).body).toEqual({ error: 'Invalid cid' });
+  });
+});

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault();
+});
+afterEach(() => t.stop());
+
+test('§4 contracts: the chain and its contracts, cached for a day', async () => {
+  const reply = await t.call('GET /api/contracts');
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('cache-control')).toBe('public, max-age=86400');
+  expect(reply.body.chainId).toBe(84532);
+  const lower = Object.fromEntries(
+    Object.entries(reply.body).map(([name, value]) => [name, String(value).toLowerCase()]),
+  );
+  expect(lower).toEqual({
+    chainId: '84532',
+    entryPoint: '0x0000000071727de22e5e9d8baf0edac6f37da032',
+    didRegistry: '0xd38972ffea26b66f09e2109e650887acd447e7b7',
+    accountHelper: '0xd4d57cc363dd419cd95712eb5cddf1797ceb9dde',
+    sessionSBT: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
+    hyperAuthFactory: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
+  });
+});
+
+test('contracts that are not on the configured chain are null', async () => {
+  const other = await startVault({ CHAIN_ID: '31337', CHAIN_NAME: 'Local', RPC_URL: 'http://127.0.0.1:1' });
+  const { body } = await other.call('GET /api/contracts');
+  expect(body).toMatchObject({ chainId: 31337, didRegistry: null, sessionSBT: null });
+  await other.stop();
+});
