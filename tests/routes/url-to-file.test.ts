@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROWS } from '../../routes/index.ts';
+
+const FOLDER = join(import.meta.dir, '../../routes');
+
+/** Paths that are in a file of another name, and why. */
+const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reason: string }>> = {
+  '/healthz': { file: 'health.ts', reason: 'health, under the name that Kubernetes uses' },
+  '/readyz': { file: 'health.ts', reason: 'readiness, beside liveness' },
+  '/icons/*': { file: 'pay.ts', reason: 'icons of the payment handler' },
+  '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
+};
+
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && name !== 'index.ts' && !name.startsWith('http/'))
+  .sort();
+
+/** The file that exports each route. */
+const fileOf = new Map<unknown, string>();
+for (const file of files) {
+  const exported: Record<string, unknown> = await import(join(FOLDER, file));
+  for (const value of Object.values(exported)) {
+    if (Array.isArray(value)) for (const route of value) fileOf.set(route, file);
+  }
+}
+
+describe('the file of a route is found from its URL', () => {
+  test.each(ROWS.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
+    const file = fileOf.get(route) ?? 'none';
+    const exception = exceptionOf(route.path);
+    if (exception) expect(file).toBe(exception);
+    else expect(expectedFiles(route.path)).toContain(file);
+  });
+
+  test('each exception is of a route, and is needed', () => {
+    const excepted = ROWS.filter(({ path }) => exceptionOf(path));
+    expect(new Set(excepted.map(({ path }) => keyOf(path)))).toEqual(new Set(Object.keys(EXCEPTIONS)));
+    expect(excepted.filter(({ path }) => expectedFiles(path).includes(exceptionOf(path) ?? ''))).toEqual([]);
+  });
+
+  test('each file has a route', () => {
+    expect([...new Set(fileOf.values())].sort()).toEqual(files);
+  });
+});
+
+/**
+ * `<segment>.ts` or `<segment>s.ts`: the first segment after `/api`, or after `/v1/console` (then in `console/`),
+ * without a leading dot and without an extension. The page at `/console` is `console/page.ts`.
+ */
+function expectedFiles(path: string): readonly string[] {
+  const [, folder = '', segment = ''] = /^\/(?:api\/|v1\/(console\/))?\.?([\w-]+)/.exec(path) ?? [];
+  if (segment === 'console') return ['console/page.ts'];
+  return [`${folder}${segment}.ts`, `${folder}${segment}s.ts`];
+}
+
+function exceptionOf(path: string): string | undefined {
+  return EXCEPTIONS[keyOf(path)]?.file;
+}
+
+/** The key of a path in EXCEPTIONS: the path itself, or its folder with `*`. */
+function keyOf(path: string): string {
+  return path in EXCEPTIONS ? path : path.replace(/[^/]+$/, '*');
+}
