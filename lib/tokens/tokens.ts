@@ -10,7 +10,7 @@ import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from '../registration/store.ts';
 import { parseCid } from '../ucan/cid.ts';
 import { type ConsoleScope, type ConsoleToken, checkConsoleToken, mintConsoleToken } from './console-token.ts';
-import { revokeToken } from './revocation-store.ts';
+import { findRevoked, revokeToken } from './revocation-store.ts';
 
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db'>;
 
@@ -38,6 +38,11 @@ export async function revoke({ clock, db }: Services, text: string): Promise<{ c
   if (cid === undefined) throw badRequest('Invalid cid');
   const [revoked] = await db.write(...revokeToken(cid, clock.now()));
   return { cid, isNew: revoked?.rowsAffected === 1 };
+}
+
+/** Whether any of a chain's tokens, named by their CIDs, has been revoked. Rejects when the database cannot be read. */
+export async function isRevoked({ db }: Pick<Services, 'db'>, cids: readonly string[]): Promise<boolean> {
+  return (await db.read(findRevoked(cids))).length > 0;
 }
 
 /** What registrations are looked for by: exactly one of the three. */

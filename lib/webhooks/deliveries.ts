@@ -14,6 +14,8 @@ import {
   type WebhookStatus,
 } from './store.ts';
 
+export { WEBHOOK_STATUSES } from './store.ts';
+
 type Services = Pick<Platform, 'clock' | 'db'>;
 
 /** A delivery as the operator sees it; its event's data is masked. */

@@ -5,7 +5,7 @@ import type { Context } from '../../lib/context.ts';
 import { EVENT_CHANNELS, type EventChannel } from '../../lib/events/catalogue.ts';
 import { endedStream, type Subscription } from '../../lib/streams/hub.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
-import { findRevoked } from '../../lib/tokens/revocation-store.ts';
+import { isRevoked } from '../../lib/tokens/tokens.ts';
 import type { Answer } from '../http/answer.ts';
 import { appName, optional } from '../http/fields.ts';
 import { bearerOf } from '../http/operator-auth.ts';
@@ -51,11 +51,11 @@ async function readRights(
 ) {
   const verdict = await checkConsoleToken(vault, token, { ...asked, now: vault.clock.now() });
   if (!verdict.ok) throw new VaultError(verdict.error);
-  const revoked = await vault.db.read(findRevoked(verdict.cids)).catch((error) => {
+  const revoked = await isRevoked(vault, verdict.cids).catch((error) => {
     vault.log({ level: 'warn', event: 'stream_failed', ...describeError(error) });
   });
-  if (revoked && revoked.length > 0) throw new VaultError('token_revoked');
-  return revoked && verdict;
+  if (revoked) throw new VaultError('token_revoked');
+  return revoked === false ? verdict : undefined;
 }
 
 /** What is no id of ours says as little of the place as one that was never given. */

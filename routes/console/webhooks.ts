@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { listDeliveries, resendDead } from '../../lib/webhooks/deliveries.ts';
-import { WEBHOOK_STATUSES } from '../../lib/webhooks/store.ts';
+import { listDeliveries, resendDead, WEBHOOK_STATUSES } from '../../lib/webhooks/deliveries.ts';
 import { json } from '../http/answer.ts';
 import { optional, required } from '../http/fields.ts';
 import { forOperator } from '../http/operator-auth.ts';
