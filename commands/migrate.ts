@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../lib/db/schema.ts';
 import type { Arguments } from './cli/arguments.ts';
 import { print } from './cli/print.ts';
 import { checkSettings, isEmbedded, loadSettings, previewSettings } from './setup/settings.ts';
-import { filePath, openDatabase } from './storage/database.ts';
+import { databaseOf, filePath, openDatabase } from './storage/database.ts';
 
 /** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
 export async function migrate(given: Arguments): Promise<number> {
@@ -14,8 +14,7 @@ export async function migrate(given: Arguments): Promise<number> {
   // Opening a file would make it.
   const isNew = isEmbedded(config.databaseUrl) && !existsSync(filePath(config.databaseUrl));
   if (dryRun && isNew) return tell('would be applied', MIGRATIONS);
-  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
-  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  const database = await openDatabase(databaseOf(config));
   try {
     if (dryRun) return tell('would be applied', await pendingMigrations(database));
     return tell('applied', await migrateDatabase(database, systemClock));

@@ -4,7 +4,7 @@ import { DAY_MS, UCAN_NONCE_BYTES, UCAN_TOKEN_CHARS_MAX } from '../lib/constants
 import { EVENT_CHANNELS } from '../lib/events/catalogue.ts';
 import { createKeys } from '../lib/identity/keys.ts';
 import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/tokens/console-token.ts';
-import { revokeToken as revocationOf } from '../lib/tokens/revocation-store.ts';
+import { revoke as revokeToken } from '../lib/tokens/tokens.ts';
 import { parseCid } from '../lib/ucan/cid.ts';
 import { covers, isCommand } from '../lib/ucan/command.ts';
 import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
@@ -52,10 +52,9 @@ export async function inspect(given: Arguments): Promise<number> {
 
 /** Writes down that a token, or a delegation and all that rests on it, counts no more; a running vault knows at the next request. */
 export async function revoke(given: Arguments): Promise<number> {
-  const cid = parseCid(needOption(given, 'CID'));
-  if (cid === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
-  const [written] = await onStore(given, ({ db, clock }) => db.write(...revocationOf(cid, clock.now())));
-  const isNew = (written?.rowsAffected ?? 0) > 0;
+  const named = needOption(given, 'CID');
+  if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
+  const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named));
   printAnswer(given, { cid, revoked: true, new: isNew }, () => `${cid}: ${isNew ? 'revoked' : 'was revoked already'}`);
   return 0;
 }

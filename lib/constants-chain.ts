@@ -11,8 +11,6 @@ export const RPC_MESSAGE_CHARS_MAX = 120;
 
 /** Registrations that were sent and wait for their block. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
-export const CONFIRMATION_POLL_MIN_MS = 1_000;
-export const CONFIRMATION_POLL_MAX_MS = 30_000;
 /** Longer than a judgement can take, which is two upstream calls in a row. */
 export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;

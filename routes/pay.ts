@@ -1,6 +1,8 @@
 /** The payment handler (W3C Payment Handler API, Payment Method Manifest): how browsers find it, and what its pages read. */
+
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
+import { quantity } from '../lib/chain/contract-call.ts';
 import { offer, readMarket } from '../lib/chain/fees.ts';
 import { readDeposit, readHolding, readToken } from '../lib/chain/tokens.ts';
 import type { Context } from '../lib/context.ts';
@@ -124,10 +126,6 @@ export const payRoutes: readonly Row[] = [
 
 /** Fees are 128-bit numbers in a user operation. */
 const FEE_WEI_MAX = 2n ** 128n - 1n;
-
-function quantity(value: bigint): string {
-  return `0x${value.toString(16)}`;
-}
 
 /** What Chromium reads: name, icons, worker. No `supported_delegations`, an empty list of which it refuses. */
 function webAppManifest({ config }: Pick<Context, 'config'>): object {

@@ -12,7 +12,7 @@ import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
 import { checkSettings, isEmbedded, previewSettings } from '../setup/settings.ts';
-import { filePath, noDatabase, openServer } from '../storage/database.ts';
+import { databaseOf, filePath, noDatabase, openServer } from '../storage/database.ts';
 import { draftOf, isCode, noticeSignals, publish, whileDrafting } from '../storage/durable.ts';
 import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
 import { type Manifest, seal } from './backup-file.ts';
@@ -60,7 +60,7 @@ async function writeBackup(config: Config, path: string, secrets: Manifest['secr
 }
 
 async function copyDatabase(config: Config, draft: string, progress: Progress): Promise<void> {
-  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  const { databaseUrl: url } = config;
   progress.say('copying …');
   if (isEmbedded(url)) {
     const path = filePath(url);
@@ -68,7 +68,7 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
     copyEmbedded(path, draft);
     return;
   }
-  const client = await openServer({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) }, 'bigint');
+  const client = await openServer(databaseOf(config), 'bigint');
   try {
     await copyRemote(client, draft, progress);
   } finally {

@@ -5,7 +5,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { COPY_ROWS_MAX } from '../../lib/constants.ts';
 import { retryBusy } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
-import { openServer } from '../storage/database.ts';
+import { databaseOf, openServer } from '../storage/database.ts';
 import { quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
 import type { Manifest } from './backup-file.ts';
 
@@ -19,9 +19,8 @@ export async function restoreRemote(
   manifest: Manifest,
   progress: Progress,
 ): Promise<void> {
-  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
   const backup = new Connection(path, { readonly: true, strict: true, safeIntegers: true });
-  const client = await openServer({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) }, 'bigint');
+  const client = await openServer(databaseOf(config), 'bigint');
   try {
     const objects = backup.query(SELECT_SCHEMA).all() as SchemaObject[];
     const tables = objects.filter(({ type, name }) => type === 'table' && name !== LAST);

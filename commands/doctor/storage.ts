@@ -24,7 +24,7 @@ import { isBusy } from '../../lib/db/errors.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { isEmbedded } from '../setup/settings.ts';
-import { filePath, openServer } from '../storage/database.ts';
+import { databaseOf, filePath, openServer } from '../storage/database.ts';
 import { discard, draftOf, isCode } from '../storage/durable.ts';
 import { schemaVersion } from '../storage/tables.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
@@ -155,16 +155,12 @@ function measureSync(path: string): number {
   }
 }
 
-function serverCheck({
-  databaseUrl: url,
-  databaseAuthToken: authToken,
-  databaseMaxConnections: maxConnections,
-}: Config): Check {
+function serverCheck(config: Config): Check {
   return {
     name: 'database',
     remedy: 'look after the server of DATABASE_URL, and DATABASE_AUTH_TOKEN',
     async run() {
-      const client = await openServer({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+      const client = await openServer(databaseOf(config));
       try {
         const start = performance.now();
         const { rows } = await client.execute(`SELECT name FROM sqlite_schema WHERE name = 'migrations'`);

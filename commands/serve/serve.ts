@@ -6,7 +6,7 @@ import { createVault, type Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { checkSettings, loadSettings, type Settings } from '../setup/settings.ts';
-import { openDatabase } from '../storage/database.ts';
+import { databaseOf, openDatabase } from '../storage/database.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
 import { createInflight } from './inflight.ts';
@@ -57,9 +57,8 @@ interface Running {
 async function start(settings: Settings, port: number, log: Log): Promise<Running> {
   const vars = { ...settings.vars, PORT: String(port) };
   const config = checkSettings({ vars, sources: settings.sources });
-  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
   const mail = await openMailer(config);
-  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  const database = await openDatabase(databaseOf(config));
   const applied = await prepareDatabase(database, systemClock, config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader();

@@ -9,26 +9,36 @@ import { DATABASE_ANSWER_BYTES_MAX, DATABASE_TIMEOUT_MS } from '../../lib/consta
 import { pendingMigrations } from '../../lib/db/migrations.ts';
 import { type OwnedDatabase, openSqlite } from './sqlite.ts';
 
-interface Settings {
+/** A database and how it is opened. */
+export interface DatabaseSettings {
   readonly url: string;
   readonly authToken?: string | undefined;
   readonly maxConnections: number;
   readonly clock?: Clock;
 }
 
+/** The database of the settings. */
+export function databaseOf(config: Config): DatabaseSettings {
+  return {
+    url: config.databaseUrl,
+    authToken: config.databaseAuthToken,
+    maxConnections: config.databaseMaxConnections,
+  };
+}
+
 /**
  * The engine behind a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL server, asked over HTTP
  * and first at the first statement. Throws when the URL cannot be used or the file not be opened; no error repeats a URL or a token.
  */
-export async function openDatabase(settings: Settings): Promise<OwnedDatabase> {
+export async function openDatabase(settings: DatabaseSettings): Promise<OwnedDatabase> {
   return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
 }
 
 /** The engine behind the settings, with the tables it has. Throws an `Error` in words where there is no file yet, which opening would make, and when a newer vault has migrated it. */
 export async function openExisting(config: Config): Promise<OwnedDatabase> {
-  const { databaseUrl: url, databaseAuthToken: authToken, databaseMaxConnections: maxConnections } = config;
+  const { databaseUrl: url } = config;
   if (/^file:/i.test(url) && !existsSync(filePath(url))) throw noDatabase(filePath(url));
-  const database = await openDatabase({ url, maxConnections, ...(authToken === undefined ? {} : { authToken }) });
+  const database = await openDatabase(databaseOf(config));
   try {
     const [pending] = await pendingMigrations(database);
     if (pending !== undefined) throw new Error('the database is of an older vault: run vault migrate first');
@@ -41,7 +51,7 @@ export async function openExisting(config: Config): Promise<OwnedDatabase> {
 
 /** A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as `openDatabase` does. */
 export async function openServer(
-  { url, authToken, maxConnections, clock = systemClock }: Settings,
+  { url, authToken, maxConnections, clock = systemClock }: DatabaseSettings,
   intMode: 'number' | 'bigint' = 'number',
 ): Promise<Client> {
   // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native addon.

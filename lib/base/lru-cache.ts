@@ -7,20 +7,19 @@ export interface Cache<K, V> {
 /** Holds at most `max` values; the one not asked for the longest is forgotten first. */
 export function createCache<K, V>(max: number): Cache<K, V> {
   const values = new Map<K, V>();
-  const put = (key: K, value: V) => {
-    // Put back at the end, so that the map's order is the order of last use.
-    values.delete(key);
-    values.set(key, value);
-  };
   return {
     get(key) {
       const value = values.get(key);
-      if (value !== undefined) put(key, value);
+      if (value !== undefined) touch(values, key, value, max);
       return value;
     },
-    set(key, value) {
-      put(key, value);
-      if (values.size > max) values.delete(values.keys().next().value as K);
-    },
+    set: (key, value) => touch(values, key, value, max),
   };
+}
+
+/** Puts a value at the end of a map, whose order is then that of last use, and forgets the first beyond `max`. */
+export function touch<K, V>(values: Map<K, V>, key: K, value: V, max: number): void {
+  values.delete(key);
+  values.set(key, value);
+  if (values.size > max) values.delete(values.keys().next().value as K);
 }

@@ -1,5 +1,7 @@
 import { type LimitState, VaultError } from '../base/error.ts';
+import { isObject } from '../base/json.ts';
 import type { Predict } from '../chain/account-address.ts';
+import { quantity } from '../chain/contract-call.ts';
 import { DAY_MS, TEXT_CHARS_MAX } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
@@ -61,7 +63,7 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
   const now = clock.now();
   const sponsorship = {
     sender: operation.sender.toLowerCase(),
-    nonce: `0x${BigInt(operation.nonce).toString(16)}`,
+    nonce: quantity(BigInt(operation.nonce)),
     now,
   };
   const results = await db.write(
@@ -79,10 +81,6 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
     ...(at === null ? {} : { retryAfterSeconds: Math.ceil((Number(at) + DAY_MS - now) / 1000) }),
   };
   throw new VaultError('sponsor_limit_reached', { limit });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalidRequest(): VaultError {

@@ -1,6 +1,6 @@
 import type { AccountKey } from '../chain/account.ts';
 import type { Predict } from '../chain/account-address.ts';
-import { findWords } from '../chain/contract-call.ts';
+import { findWords, GET_OWNER, ZERO_WORD } from '../chain/contract-call.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
@@ -21,8 +21,6 @@ export async function isOwnSender(chain: Chain, operation: UserOperation): Promi
 
 /** Selector of `createAccount(uint256,uint256,uint256)`. */
 const CREATE_ACCOUNT = '0x4c1ed7f5';
-/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
-const GET_OWNER = '0x893d20e8';
 /** The code of our accounts (ERC-1167 with immutable arguments): it delegates, and ends in x ‖ y ‖ salt. */
 const CLONE = /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3([0-9a-f]{192})$/;
 
@@ -39,10 +37,8 @@ async function readKey({ config, rpc }: Chain, account: string): Promise<Account
   if (key) return key;
   // Accounts of another factory, whose code says nothing: at its default salt, the only one that can be guessed.
   const owner = await findWords(rpc, config.chainId, { to: account, data: GET_OWNER }, 2);
-  return owner && keyOf(`${owner.join('')}${ZERO}`);
+  return owner && keyOf(`${owner.join('')}${ZERO_WORD}`);
 }
-
-const ZERO = '0'.repeat(64);
 
 function keyOf(words: string): AccountKey | undefined {
   if (!/^[0-9a-f]{192}$/.test(words)) return undefined;

@@ -1,7 +1,7 @@
 /** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
 
 import { rpcError, type VaultError } from '../base/error.ts';
-import { readQuantity } from './contract-call.ts';
+import { quantity, readQuantity } from './contract-call.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** A block by number and hash (0x-hex): with the hash, all blocks before it are given too. */
@@ -51,11 +51,6 @@ export async function findDeployment({ config, rpc }: ChainReader, contracts: re
     else low = middle + 1;
   }
   return low;
-}
-
-/** A number as nodes take it: 0x-hex without leading zeros. */
-export function quantity(value: number): string {
-  return `0x${value.toString(16)}`;
 }
 
 interface RawBlock {

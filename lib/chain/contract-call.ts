@@ -46,6 +46,17 @@ export function readForm<T>(read: () => T): T {
   }
 }
 
+/** 32 bytes of zeros as a word: no hash, no salt. */
+export const ZERO_WORD = '0'.repeat(64);
+
+/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
+export const GET_OWNER = '0x893d20e8';
+
+/** A number as nodes take it: 0x-hex without leading zeros. */
+export function quantity(value: number | bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
 /** A number as a word. */
 export function uint256Word(value: bigint): string {
   return value.toString(16).padStart(64, '0');

@@ -1,8 +1,10 @@
 /** CREATE2, EIP-1014, through the deterministic deployment proxy: https://github.com/Arachnid/deterministic-deployment-proxy */
+
 import * as AbiParameters from 'ox/AbiParameters';
 import * as Address from 'ox/Address';
 import * as ContractAddress from 'ox/ContractAddress';
 import * as Hex from 'ox/Hex';
+import { ZERO_WORD } from './contract-call.ts';
 
 /** The proxy that runs creation code for anyone; at the same address on every chain that has it. */
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
@@ -61,4 +63,4 @@ export function create2(code: Hex.Hex, salt: Hex.Hex = NO_SALT): Pick<PlannedCon
 }
 
 const NOBODY = `0x${'0'.repeat(40)}` as const;
-const NO_SALT = `0x${'0'.repeat(64)}` as const;
+const NO_SALT = `0x${ZERO_WORD}` as const;

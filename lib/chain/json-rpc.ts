@@ -1,6 +1,7 @@
 /** JSON-RPC 2.0: https://www.jsonrpc.org/specification, error codes of Ethereum nodes: EIP-1474. */
 
 import { type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
+import { isObject, parseJson } from '../base/json.ts';
 import { RPC_MESSAGE_CHARS_MAX } from '../constants.ts';
 
 /** A node's own error. `data` is what a call reverted with, 0x-hex; the message is cut and cleaned for the log and is nothing to decide by. */
@@ -28,8 +29,8 @@ export type RpcOutcome = { readonly result: unknown } | { readonly error: Error 
 
 /** The outcome of the one request sent under `id`. Throws `UpstreamError` when the answer is not a response to it. */
 export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcOutcome {
-  const message = parse(text);
-  if (isObject(message)) {
+  const message = parseJson(text);
+  if (isObject<Message>(message)) {
     const outcome = outcomeOf(message);
     // A node that could not read the request's id answers its error under null.
     if (outcome && (message.id === id || (message.id === null && 'error' in outcome))) return outcome;
@@ -39,9 +40,9 @@ export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcO
 
 /** The response to the one request sent under `id`, as it came. Throws `UpstreamError` when the answer is none. */
 export function readMessage(id: number, { status, text }: UpstreamAnswer): Message {
-  const message = parse(text);
-  const isError = isObject(message) && isObject(message.error);
-  if (isObject(message) && (isError || 'result' in message)) {
+  const message = parseJson(text);
+  const isError = isObject<Message>(message) && isObject(message.error);
+  if (isObject<Message>(message) && (isError || 'result' in message)) {
     if (message.id === id || (message.id === null && isError)) return message;
   }
   throw unusable(status);
@@ -49,14 +50,14 @@ export function readMessage(id: number, { status, text }: UpstreamAnswer): Messa
 
 /** The outcomes of a batch by id, without what is missing or malformed; undefined when the node takes no such batch. */
 export function readBatch(size: number, { status, text }: UpstreamAnswer): ReadonlyMap<number, RpcOutcome> | undefined {
-  const answer = parse(text);
+  const answer = parseJson(text);
   if (!Array.isArray(answer)) {
     if (BATCH_REFUSED_STATUS.has(status) || (isObject(answer) && status === 200)) return undefined;
     throw unusable(status);
   }
   const outcomes = new Map<number, RpcOutcome>();
   for (const item of answer as unknown[]) {
-    if (!isObject(item) || typeof item.id !== 'number' || outcomes.has(item.id)) continue;
+    if (!isObject<Message>(item) || typeof item.id !== 'number' || outcomes.has(item.id)) continue;
     const outcome = outcomeOf(item);
     if (outcome) outcomes.set(item.id, outcome);
   }
@@ -66,18 +67,6 @@ export function readBatch(size: number, { status, text }: UpstreamAnswer): Reado
 /** What servers answer to a body they do not take; a rate limit, a refused key or a failure is no opinion on batches. */
 const BATCH_REFUSED_STATUS: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501]);
 const INVALID_REQUEST = -32600;
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Message {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Undefined unless the message holds a result or a well-formed error; some nodes send `"error": null` beside a result. */
 function outcomeOf(message: Message): RpcOutcome | undefined {
@@ -104,7 +93,7 @@ function clean(words: unknown): string {
 
 /** Most nodes answer the bytes themselves, some an object that holds them. */
 function revertData(data: unknown): string | undefined {
-  const bytes = isObject(data) ? (data as { data?: unknown }).data : data;
+  const bytes = isObject(data) ? data['data'] : data;
   return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(bytes) ? bytes : undefined;
 }
 

@@ -1,5 +1,5 @@
 /** `contracts/DIDRegistry.sol` as a registrar uses it. */
-import { addressWord, readQuantity } from './contract-call.ts';
+import { addressWord, readQuantity, ZERO_WORD } from './contract-call.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** A registration for someone else; 0x-hex. Its alias hash is zero, which the registry treats as none. */
@@ -54,4 +54,3 @@ const REFUSALS: Readonly<Record<string, RegistryRefusal>> = {
 };
 /** The code of nodes for a call that reverts. */
 const EXECUTION_REVERTED = 3;
-const ZERO_WORD = '0'.repeat(64);

@@ -1,6 +1,6 @@
 /** What the chain says of an account that signs: https://eips.ethereum.org/EIPS/eip-1474 */
-import { quantity, readGenesis } from './blocks.ts';
-import { readQuantity } from './contract-call.ts';
+import { readGenesis } from './blocks.ts';
+import { quantity, readQuantity } from './contract-call.ts';
 import { type Market, readMarket } from './fees.ts';
 import type { ChainReader } from './rpc.ts';
 

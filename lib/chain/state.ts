@@ -1,5 +1,5 @@
 import { rpcError } from '../base/error.ts';
-import { addressWord, readWords } from './contract-call.ts';
+import { addressWord, quantity, readWords, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
 /** An account as the chain shows it: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
@@ -26,7 +26,7 @@ export async function readAccountState({ config, rpc }: Chain, account: string):
   if (words instanceof Error) throw words;
   const [nonce = '', did = '', active = '', x = '', y = ''] = words;
   return {
-    nonce: `0x${BigInt(`0x${nonce}`).toString(16)}`,
+    nonce: quantity(BigInt(`0x${nonce}`)),
     did: `0x${did}`,
     isActive: BigInt(`0x${active}`) === 1n,
     pubKeyX: `0x${x}`,
@@ -37,5 +37,5 @@ export async function readAccountState({ config, rpc }: Chain, account: string):
 /** Selector of `getAccountState(address)`. */
 const GET_ACCOUNT_STATE = '0x9ee2735b';
 
-const ZERO = `0x${'0'.repeat(64)}`;
+const ZERO = `0x${ZERO_WORD}`;
 const NO_ACCOUNT: AccountState = { nonce: '0x0', did: ZERO, isActive: false, pubKeyX: ZERO, pubKeyY: ZERO };

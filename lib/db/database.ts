@@ -20,6 +20,16 @@ export type Condition = Statement;
 /** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** A column's text; null where it is NULL. */
+export function textOf(row: Row, column: string): string | null {
+  return row[column] === null ? null : String(row[column]);
+}
+
+/** A column's number; null where it is NULL. */
+export function numberOf(row: Row, column: string): number | null {
+  return row[column] === null ? null : Number(row[column]);
+}
+
 /** The outcome of one statement. The verdict of a conditional write is `rowsAffected`, or with RETURNING the rows (there `@libsql/client` on a file counts 0). */
 export interface Result {
   readonly rows: readonly Row[];

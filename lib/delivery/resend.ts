@@ -1,6 +1,8 @@
 /** Mail over the Resend HTTP API: https://resend.com/docs/api-reference/emails/send-email. */
+
 import type { Clock } from '../base/clock.ts';
 import { callUpstream, type Fetch, UpstreamError } from '../base/http-client.ts';
+import { isObject, parseJson } from '../base/json.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import type { Mail } from './message.ts';
 
@@ -33,14 +35,6 @@ export async function sendWithResend(
   const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
   const answer = await callUpstream(outside, request, limits);
   if (answer.status < 200 || answer.status > 299) throw new UpstreamError('refused', String(answer.status));
-  if (!namesId(answer.text)) throw new UpstreamError('malformed');
-}
-
-function namesId(text: string): boolean {
-  try {
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === 'object' && answer !== null && 'id' in answer && typeof answer.id === 'string';
-  } catch {
-    return false;
-  }
+  const mail = parseJson(answer.text);
+  if (!isObject(mail) || typeof mail['id'] !== 'string') throw new UpstreamError('malformed');
 }

@@ -1,8 +1,10 @@
 /** SMS codes kept by Twilio Verify v2: https://www.twilio.com/docs/verify/api and its error codes (https://www.twilio.com/docs/api/errors). */
+
 import { utf8 } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
 import { badRequest, VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
+import { isObject, parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { attempt } from './measure.ts';
@@ -86,12 +88,8 @@ async function post(
 }
 
 function parse(text: string, http: number): object {
-  try {
-    const answer: unknown = JSON.parse(text);
-    if (typeof answer === 'object' && answer !== null) return answer;
-  } catch {
-    // Told below: the failure's own message would quote the answer.
-  }
+  const answer = parseJson(text);
+  if (isObject(answer)) return answer;
   throw http < 300 ? new UpstreamError('malformed') : new UpstreamError('refused', String(http));
 }
 

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concat, equalText, fromBase64, toBase64url } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
+import { isObject } from '../base/json.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
 
 /** A WebAuthn assertion (Web Authentication Level 3 section 5.2.2), its members base64url. */
@@ -18,7 +19,7 @@ export interface P256PublicKey {
 
 /** The assertion in a request's `proof`. Throws 400 `Invalid proof` for anything of another shape. */
 export function assertionOf(value: unknown): Assertion {
-  const record = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const record = isObject(value) ? value : {};
   const member = (name: string): string => {
     const text = record[name];
     if (typeof text !== 'string' || text.length > 4 * TEXT_CHARS_MAX || !fromBase64(text)?.length)

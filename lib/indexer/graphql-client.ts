@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
+import { parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { INDEXER_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 
@@ -18,7 +19,9 @@ export function createAskIndexer(outside: Outside & { readonly url: string }): A
     return measureUpstream(outside, 'indexer', async () => {
       const { status, text } = await callUpstream(outside, request, limits);
       if (status !== 200) throw new UpstreamError('refused', `${status}`);
-      return parse(text);
+      const answer = parseJson(text);
+      if (answer === undefined) throw new UpstreamError('malformed');
+      return answer;
     }).catch((cause) => {
       const isLate = cause instanceof UpstreamError && cause.fault === 'timeout';
       throw new VaultError(isLate ? 'indexer_timeout' : 'indexer_error', { cause });
@@ -30,12 +33,4 @@ interface Outside {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly metrics: Metrics;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UpstreamError('malformed');
-  }
 }

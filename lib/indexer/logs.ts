@@ -1,8 +1,9 @@
 /** Events of the registry and the account factory (completions section 9), read by `eth_getLogs`: https://eips.ethereum.org/EIPS/eip-1474 */
+
 import { fromHex } from '../base/bytes.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
-import { quantity } from '../chain/blocks.ts';
+import { quantity } from '../chain/contract-call.ts';
 import { RpcError } from '../chain/json-rpc.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { ChainEvent } from './event-store.ts';

@@ -1,5 +1,6 @@
 import { type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import { touch } from '../base/lru-cache.ts';
 import { DAY_MS, LIMIT_NOTICES_CACHED_MAX, MINUTE_MS } from '../constants.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
@@ -36,10 +37,8 @@ export function noteIntruder(vault: Services, client: string): void {
 function note({ db, log, notices }: Services, bucket: string, windowMs: number, event: NewEvent): void {
   const now = event.at;
   if ((notices.get(bucket) ?? 0) > now) return;
-  // Put back at the end, so that the longest silent is forgotten first; the database still knows it.
-  notices.delete(bucket);
-  notices.set(bucket, now + windowMs);
-  if (notices.size > LIMIT_NOTICES_CACHED_MAX) notices.delete(notices.keys().next().value as string);
+  // The longest silent is forgotten first; the database still knows it.
+  touch(notices, bucket, now + windowMs, LIMIT_NOTICES_CACHED_MAX);
   db.write(takeNotice(bucket, now + windowMs, now), insertEvent(event, { ifChanged: true })).catch((error) => {
     notices.delete(bucket);
     log({ level: 'warn', event: 'notice_failed', ...describeError(error) });

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
+import { touch } from '../base/lru-cache.ts';
 import { DAY_MS, MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 
@@ -92,10 +93,7 @@ function createRecent(): (client: string) => Recent {
   const clients = new Map<string, Recent>();
   return (client) => {
     const recent = clients.get(client) ?? { times: [], oldest: 0 };
-    // Put back at the end, so that the map's order is the order of last use.
-    clients.delete(client);
-    clients.set(client, recent);
-    if (clients.size > REQUEST_LIMIT_CLIENTS_MAX) clients.delete(clients.keys().next().value as string);
+    touch(clients, client, recent, REQUEST_LIMIT_CLIENTS_MAX);
     return recent;
   };
 }

@@ -1,5 +1,5 @@
 import { fromHex } from '../base/bytes.ts';
-import { readForm, readQuantity } from '../chain/contract-call.ts';
+import { GET_OWNER, readForm, readQuantity, ZERO_WORD } from '../chain/contract-call.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
 import { TOPICS } from '../indexer/logs.ts';
@@ -67,9 +67,6 @@ export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
   return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
 }
 
-/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
-const GET_OWNER = '0x893d20e8';
-
 interface RawReceipt {
   readonly status?: string;
   readonly blockNumber?: string;
@@ -97,15 +94,13 @@ async function isProven(chain: Chain, claim: Claim, controller: `0x${string}`): 
   };
   const assertion = JSON.parse(claim.proof) as Assertion;
   // Only a handle's hash is meant for the chain; the proof of an email address or a phone number may name none.
-  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [NO_ALIAS, claim.aliasHash];
+  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [`0x${ZERO_WORD}`, claim.aliasHash];
   for (const aliasHash of aliases) {
     const challenge = registrationChallenge({ ...agreement, aliasHash: aliasHash as `0x${string}` });
     if (await verifyAssertion(assertion, challenge, key)) return true;
   }
   return false;
 }
-
-const NO_ALIAS = `0x${'0'.repeat(64)}`;
 
 /** The P-256 key of an account; undefined when it reverts, or answers no key: there is no such account. */
 async function readOwner({ config, rpc }: Chain, account: string): Promise<P256PublicKey | undefined> {

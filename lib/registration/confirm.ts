@@ -1,11 +1,10 @@
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import { nextCheckAt } from '../chain/next-check.ts';
 import {
   CONFIRMATION_BATCH_MAX,
   CONFIRMATION_FINAL_DEPTH_BLOCKS,
   CONFIRMATION_LEASE_MS,
-  CONFIRMATION_POLL_MAX_MS,
-  CONFIRMATION_POLL_MIN_MS,
   CONFIRMATION_UNSEEN_MS,
 } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
@@ -72,7 +71,7 @@ export function decide(
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
       if (isOver) return [failRegistration(one, 'unseen', now), 'failed'];
-      return [postponeRegistration(one, now, nextLook(one, now)), 'submitted'];
+      return [postponeRegistration(one, now, nextCheckAt(one.checks - 1, now)), 'submitted'];
     }
     case 'registered': {
       const deep = head - judgement.block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
@@ -80,14 +79,9 @@ export function decide(
         strength: judgement.strength,
         minedBlock: judgement.block,
         minedHash: judgement.blockHash,
-        nextCheckAt: deep ? null : nextLook(one, now),
+        nextCheckAt: deep ? null : nextCheckAt(one.checks - 1, now),
       };
       return [confirmRegistration(one, seen, now), 'confirmed'];
     }
   }
-}
-
-/** Later each time, so that a transaction nobody sent costs little and a fresh one is seen within seconds. */
-function nextLook({ checks }: Registration, now: number): number {
-  return now + Math.min(CONFIRMATION_POLL_MAX_MS, CONFIRMATION_POLL_MIN_MS * 2 ** Math.min(checks - 1, 5));
 }

@@ -3,7 +3,7 @@ import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { Predict } from '../chain/account-address.ts';
-import { uint256Word } from '../chain/contract-call.ts';
+import { uint256Word, ZERO_WORD } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readBalance } from '../chain/signer-state.ts';
 import { RELAY_POLL_MS, RELAY_WAIT_MS } from '../constants.ts';
@@ -105,7 +105,7 @@ async function checkProof({ config, predict }: Services, relaying: Relaying, cla
     registry,
     didHash: claim.didHash as `0x${string}`,
     // The hash of an address or a number could be guessed back from the chain.
-    aliasHash: NO_ALIAS,
+    aliasHash: `0x${ZERO_WORD}`,
     smartAccount: smartAccount as `0x${string}`,
     credentialId: claim.credentialId,
   });
@@ -171,5 +171,3 @@ function refusedOnChain(why: RegistryRefusal | string | null, wasSent: boolean):
 function obstructed(trouble: Awaited<ReturnType<Relay['trouble']>>): VaultError {
   return trouble === 'unfunded' ? new VaultError('relay_unfunded') : rpcError(`withdrawn: ${trouble ?? 'no turn'}`);
 }
-
-const NO_ALIAS = `0x${'0'.repeat(64)}` as const;

@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../db/database.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { registrationRows, tellFailed } from '../events/row-store.ts';
 import { insertEvents } from '../events/store.ts';
 import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
@@ -169,8 +169,6 @@ export function failRegistration(leased: Leased, reason: string, now: number): r
 
 /** A row of `registrations`, read. */
 export function toRegistration(row: Row): Registration {
-  const text = (name: string) => (row[name] === null ? null : String(row[name]));
-  const number = (name: string) => (row[name] === null ? null : Number(row[name]));
   return {
     id: Number(row['id']),
     identifier: String(row['identifier']),
@@ -180,16 +178,16 @@ export function toRegistration(row: Row): Registration {
     aliasHash: String(row['alias_hash']),
     credentialId: String(row['credential_id']),
     txHash: String(row['tx_hash']),
-    blockNumber: number('block_number'),
-    smartAccount: text('smart_account'),
-    proof: text('proof'),
+    blockNumber: numberOf(row, 'block_number'),
+    smartAccount: textOf(row, 'smart_account'),
+    proof: textOf(row, 'proof'),
     status: row['status'] as RegistrationStatus,
     strength: Number(row['strength']) as Strength,
     registeredAt: Number(row['registered_at']),
     unseenSince: Number(row['unseen_since']),
-    minedBlock: number('mined_block'),
-    minedHash: text('mined_hash'),
-    nextCheckAt: number('next_check_at'),
+    minedBlock: numberOf(row, 'mined_block'),
+    minedHash: textOf(row, 'mined_hash'),
+    nextCheckAt: numberOf(row, 'next_check_at'),
     checks: Number(row['checks']),
   };
 }

@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../db/database.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 
 /** An account that signs for the vault on one chain; the address is lower-case. */
 export interface Signer {
@@ -48,8 +48,8 @@ export function selectSigner({ chainId, address }: Signer): Statement {
 /** A row of `selectSigner`, read. */
 export function toSignerState(row: Row): SignerState {
   return {
-    nextNonce: row['next_nonce'] === null ? null : Number(row['next_nonce']),
-    trouble: row['trouble'] === null ? null : String(row['trouble']),
+    nextNonce: numberOf(row, 'next_nonce'),
+    trouble: textOf(row, 'trouble'),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../db/database.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import type { Claim } from '../registration/store.ts';
 import type { Signer } from './signer-store.ts';
 
@@ -108,8 +108,6 @@ export function selectAttemptsAt({ chainId, address }: Signer, nonce: number): S
 
 /** A row of `relays` with its registration's, read. */
 export function toRelay(row: Row): RelayRow {
-  const text = (name: string) => (row[name] === null ? null : String(row[name]));
-  const number = (name: string) => (row[name] === null ? null : Number(row[name]));
   return {
     id: Number(row['id']),
     registrationId: Number(row['registration_id']),
@@ -117,14 +115,14 @@ export function toRelay(row: Row): RelayRow {
     controller: String(row['controller']),
     didHash: String(row['did_hash']),
     status: row['status'] as RelayStatus,
-    failure: text('failure'),
-    signer: text('signer'),
-    nonce: number('nonce'),
-    waitingSince: number('waiting_since'),
+    failure: textOf(row, 'failure'),
+    signer: textOf(row, 'signer'),
+    nonce: numberOf(row, 'nonce'),
+    waitingSince: numberOf(row, 'waiting_since'),
     createdAt: Number(row['created_at']),
     checks: Number(row['checks']),
     txHash: String(row['tx_hash']),
-    minedHash: text('mined_hash'),
+    minedHash: textOf(row, 'mined_hash'),
   };
 }
 

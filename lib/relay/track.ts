@@ -1,10 +1,9 @@
 import { raise } from '../chain/fees.ts';
+import { nextCheckAt } from '../chain/next-check.ts';
 import { isRegistered, simulate } from '../chain/registry.ts';
 import { readNonce, type Standing } from '../chain/signer-state.ts';
 import {
   CONFIRMATION_FINAL_DEPTH_BLOCKS,
-  CONFIRMATION_POLL_MAX_MS,
-  CONFIRMATION_POLL_MIN_MS,
   RELAY_ATTEMPTS_MAX,
   RELAY_SETTLED_BLOCKS,
   RELAY_STUCK_BLOCKS,
@@ -62,7 +61,7 @@ async function settle(
 ): Promise<boolean> {
   const isDeep = head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
   const now = relayer.clock.now();
-  const place = { txHash: attempt.hash, block, blockHash, nextCheckAt: isDeep ? null : nextLook(relay, now) };
+  const place = { txHash: attempt.hash, block, blockHash, nextCheckAt: isDeep ? null : nextCheckAt(relay.checks, now) };
   const results = await relayer.db.write(...mineRelay(relay, place, now));
   const isNews = results.at(-1)?.rowsAffected === 1;
   if (isNews && relay.status === 'signed') tell(relayer, relay, 'confirmed', { tx: attempt.hash, block });
@@ -117,9 +116,4 @@ async function replace(relayer: Relayer, standing: Standing, sent: Sent, newest:
   await broadcast(relayer, attempt);
   tell(relayer, relay, 'signed', { tx: attempt.hash, attempt: attempts.length + 1, kind: attempt.kind });
   return true;
-}
-
-/** Later each time, as a block gets deeper. */
-function nextLook({ checks }: RelayRow, now: number): number {
-  return now + Math.min(CONFIRMATION_POLL_MAX_MS, CONFIRMATION_POLL_MIN_MS * 2 ** Math.min(checks, 5));
 }

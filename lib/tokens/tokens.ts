@@ -1,7 +1,7 @@
 import { isoTime } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
-import type { Row } from '../db/database.ts';
+import { type Row, textOf } from '../db/database.ts';
 import { DEFAULT_APP, EVENT_CHANNELS, type EventSpan, eventOf } from '../events/catalogue.ts';
 import { insertEvent, selectEventSpan } from '../events/store.ts';
 import { parseCredentialId } from '../identity/credential.ts';
@@ -33,7 +33,10 @@ export async function issueToken(
 }
 
 /** Revokes a token, or a link of the chain of many, told as an event the first time. Its streams end within a second. Throws 400 `Invalid cid`. */
-export async function revoke({ clock, db }: Services, text: string): Promise<{ cid: string; isNew: boolean }> {
+export async function revoke(
+  { clock, db }: Pick<Services, 'clock' | 'db'>,
+  text: string,
+): Promise<{ cid: string; isNew: boolean }> {
   const cid = parseCid(text);
   if (cid === undefined) throw badRequest('Invalid cid');
   const [revoked] = await db.write(...revokeToken(cid, clock.now()));
@@ -96,7 +99,7 @@ function shownOf(row: Row, isWhole: boolean) {
     did: one.did,
     credentialId: one.credentialId,
     status: one.status,
-    failure: row['failure'] === null ? null : String(row['failure']),
+    failure: textOf(row, 'failure'),
     proven: one.strength > 0,
     txHash: one.txHash || null,
     blockNumber: one.blockNumber,

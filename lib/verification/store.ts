@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX } from '../constants.ts';
-import { type Condition, fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import { type Condition, fewerThan, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/clear-store.ts';
 
 /** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
@@ -78,10 +78,10 @@ export function toLiveCode(row: Row): LiveCode & { readonly blockedUntil: number
     seq: Number(row['seq']),
     id: String(row['id']),
     channel: String(row['channel']),
-    digest: row['digest'] === null ? null : String(row['digest']),
+    digest: textOf(row, 'digest'),
     attempts: Number(row['attempts']),
     expiresAt: Number(row['expires_at']),
-    consumedAt: row['consumed_at'] === null ? null : Number(row['consumed_at']),
+    consumedAt: numberOf(row, 'consumed_at'),
     blockedUntil: Number(row['blocked_until'] ?? 0),
   };
 }

@@ -1,5 +1,5 @@
 import { SWEEP_ROWS_MAX, WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS, WEBHOOK_RETRY_MAX_MS } from '../constants.ts';
-import type { Row, Statement } from '../db/database.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/store.ts';
 
@@ -165,15 +165,14 @@ export function toWebhookState(row: Row): WebhookState {
 
 /** A row of `webhook_deliveries`, read. */
 export function toDelivery(row: Row): Delivery {
-  const number = (name: string) => (row[name] === null ? null : Number(row[name]));
   return {
     event: toEvent({ ...row, id: row['event_id'] }),
     status: row['status'] as WebhookStatus,
     attempts: Number(row['attempts']),
-    nextAttemptAt: number('next_attempt_at'),
+    nextAttemptAt: numberOf(row, 'next_attempt_at'),
     giveUpAt: Number(row['give_up_at']),
-    lastStatus: number('last_status'),
-    lastError: row['last_error'] === null ? null : String(row['last_error']),
+    lastStatus: numberOf(row, 'last_status'),
+    lastError: textOf(row, 'last_error'),
     createdAt: Number(row['created_at']),
   };
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import * as next from '../../lib/chain/next-check.ts';
 import { type Config, readConfig } from '../../lib/config/config.ts';
-import * as limit from '../../lib/constants.ts';
+import * as constants from '../../lib/constants.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
+
+const { nextCheckAt: _, ...nextCheck } = next;
+const limit = { ...constants, ...nextCheck };
 
 const configOf = (vars: Readonly<Record<string, string>>) => readConfig({ VAULT_SECRET, ...vars });
 

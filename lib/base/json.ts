@@ -1,0 +1,13 @@
+/** The value of a JSON text; undefined when it is none, or nested too deep for the parser. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is an object with members, which are still to be checked: neither null nor an array. */
+export function isObject<T extends object = Record<string, unknown>>(value: unknown): value is T {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
