@@ -1,16 +1,8 @@
-// bun scripts/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it when the page changes; the files are committed.
+// bun tests/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it when the page changes; the files are committed.
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import {
-  confirmWindow,
-  createPasskeys,
-  makeAccount,
-  openShop,
-  part,
-  press,
-  startPayWorld,
-} from '../../tests/support/pay.ts';
-import { USDC } from '../world/usdc.ts';
+import { USDC } from '../../scripts/world/usdc.ts';
+import { confirmWindow, createPasskeys, makeAccount, openShop, part, press, startPayWorld } from '../support/pay.ts';
 import { toIndexed } from './png.ts';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');

@@ -1,12 +1,12 @@
-// bun scripts/screenshots/console.ts: docs/images/console-*.png, from a vault and a chain of its own, driven in Chromium.
+// bun tests/screenshots/console.ts: docs/images/console-*.png, from a vault and a chain of its own, driven in Chromium.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { startBrowser } from '../../tests/support/browser.ts';
-import { testClock } from '../../tests/support/clock.ts';
-import { openConsole } from '../../tests/support/console.ts';
-import { startTestChain, type TestChain } from '../../tests/support/onchain.ts';
-import { startVault, type TestVault, VAULT_SECRET } from '../../tests/support/vault.ts';
+import { startBrowser } from '../../scripts/world/browser.ts';
+import { testClock } from '../support/clock.ts';
+import { openConsole } from '../support/console.ts';
+import { startTestChain, type TestChain } from '../support/onchain.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 import { toIndexed } from './png.ts';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');
