@@ -47,13 +47,7 @@ async function runTests(): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-report-'));
   const report = join(folder, 'junit.xml');
   try {
-    const ok = await run(
-      process.execPath,
-      'test',
-      '--timeout=30000',
-      '--reporter=junit',
-      `--reporter-outfile=${report}`,
-    );
+    const ok = await run(process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`);
     const file = Bun.file(report);
     const counts = (await file.exists()) ? readReport(await file.text()) : NONE;
     // A crash, or a file that cannot be loaded, fails the run without failing a test.

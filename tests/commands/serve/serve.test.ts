@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { runProgram } from '../../support/run.ts';
-
-// Some of these wait for a stop that takes its full time.
-setDefaultTimeout(30_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
 const ends: (() => unknown)[] = [];
