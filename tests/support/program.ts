@@ -2,6 +2,8 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '../..');
 const START_TIMEOUT_MS = 20_000;
+/** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
+const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
 
 /** A vault in a process of its own. */
 export interface Program {
@@ -18,7 +20,7 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. Nothing but `vars` is in its environment. */
+/** Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in its environment. */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
   { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },
@@ -29,7 +31,13 @@ export function startProgram(
 
 /** Starts a program that prints "listening" and where. */
 export async function startListening(command: readonly string[], { cwd, env }: Place): Promise<Program> {
-  const child = Bun.spawn([...command], { cwd, env: { ...env }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { ...NO_ORPHANS, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   let output = '';
   const listening = Promise.withResolvers<string>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
