@@ -54,11 +54,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** False when it ended, as it does when another process took the port first, or took too long. */
 async function isUp(child: Subprocess, ask: () => Promise<boolean>): Promise<boolean> {
   const deadline = performance.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && performance.now() < deadline) {
-    if (await ask().catch(() => false)) return child.exitCode === null;
+  while (!hasEnded(child) && performance.now() < deadline) {
+    if (await ask().catch(() => false)) return !hasEnded(child);
     await Bun.sleep(POLL_MS);
   }
   return false;
+}
+
+/** By itself, or by a signal: that leaves no exit code. */
+export function hasEnded({ exitCode, signalCode }: Subprocess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 async function end(child: Subprocess, timeoutMs = STOP_TIMEOUT_MS): Promise<void> {

@@ -27,26 +27,51 @@ export interface World {
 const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, inbox: 8025 };
 
 /**
- * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in `dir`, where the
- * bundler's log is too. `say` is told of each step.
+ * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in `dir`,
+ * where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it started
+ * and rejects.
  */
-export async function startWorld(dir: string, say: (text: string) => void): Promise<World> {
-  const chain = await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') });
+export async function startWorld(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<World> {
+  const parts: Part[] = [];
+  const add = <P extends Part>(part: P): P => {
+    parts.push(part);
+    stop?.throwIfAborted();
+    return part;
+  };
+  const end = async () => {
+    for (const part of parts.toReversed()) await part.stop();
+  };
+  try {
+    return { ...(await startParts(dir, say, add)), stop: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+interface Part {
+  stop(): Promise<void>;
+}
+
+async function startParts(
+  dir: string,
+  say: (text: string) => void,
+  add: <P extends Part>(part: P) => P,
+): Promise<Omit<World, 'stop'>> {
+  const chain = add(await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') }));
   say(`chain      ${chain.url} (anvil, chain 84532)`);
   const contracts = await deployContracts(chain.rpc);
   await deployEntryPoints(chain.rpc);
   await placeUsdc(chain.rpc);
   say(`contracts  registry ${contracts.didRegistry}, accounts ${contracts.accountFactory}`);
   const logFile = join(dir, 'bundler.log');
-  const bundler = await startBundler({ rpcUrl: chain.url, port: freeOr(PORTS.bundler), logFile });
-  const paymaster = await startPaymaster({
-    node: chain.rpc,
-    bundlerUrl: bundler.url,
-    port: freeOr(PORTS.paymaster),
-  });
+  const bundler = add(await startBundler({ rpcUrl: chain.url, port: freeOr(PORTS.bundler), logFile }));
+  const paymaster = add(
+    await startPaymaster({ node: chain.rpc, bundlerUrl: bundler.url, port: freeOr(PORTS.paymaster) }),
+  );
   say(`bundler    ${paymaster.url} (a paymaster, and alto behind it)`);
-  const mail = await startMailCatcher({ port: freeOr(PORTS.mail) });
-  const inbox = startInbox({ port: freeOr(PORTS.inbox), read: () => mail.messages });
+  const mail = add(await startMailCatcher({ port: freeOr(PORTS.mail) }));
+  const inbox = add(startInbox({ port: freeOr(PORTS.inbox), read: () => mail.messages }));
   say(`mail       ${mail.url}, read it at ${inbox.url}`);
   const vars = {
     ...chainVars(chain, contracts),
@@ -55,11 +80,7 @@ export async function startWorld(dir: string, say: (text: string) => void): Prom
     EMAIL_FROM: 'Vault <vault@localhost.test>',
     SMTP_URL: mail.url,
   };
-  const stop = async () => {
-    await Promise.all([inbox.stop(), mail.stop(), paymaster.stop(), bundler.stop()]);
-    await chain.stop();
-  };
-  return { chain, contracts, bundler, paymaster, mail, inbox, vars, stop };
+  return { chain, contracts, bundler, paymaster, mail, inbox, vars };
 }
 
 /** The settings of a vault on a local chain; its registrar may register for others. */

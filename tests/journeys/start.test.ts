@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../support/databases.ts';
+import { growTree } from '../support/tree.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+
+let folder: ReturnType<typeof temporaryFolder>;
+let known: number[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  known = [];
+});
+afterEach(() => {
+  for (const pid of growTree(known)) process.kill(pid, 'SIGKILL');
+  folder.remove();
+});
+
+/** `npm start` in a world of this test's own, once it has printed `text`. It installs nothing, as other tests run. */
+async function startNpm(text: string, ...options: string[]) {
+  const own = { HOME: folder.path, WORLD_DIR: folder.path, npm_config_update_notifier: 'false' };
+  const env = { PATH: process.env['PATH'] ?? '', ...own };
+  const npm = Bun.spawn(['npm', 'start', '--ignore-scripts', ...options], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  known = [npm.pid];
+  const said = Promise.withResolvers<void>();
+  let output = '';
+  const read = async () => {
+    for await (const chunk of npm.stdout.pipeThrough(new TextDecoderStream())) {
+      output += chunk;
+      if (output.includes(text)) said.resolve();
+    }
+    said.reject(new Error(`npm start ended:\n${output}`));
+  };
+  read();
+  await said.promise;
+  known = growTree(known);
+  return npm;
+}
+
+/** Resolves when nothing runs any more of what npm had started then, or started since. */
+async function ended(): Promise<void> {
+  for (let left = growTree(known); left.length > 0; left = growTree(known)) {
+    known = [...new Set([...known, ...left])];
+    await Bun.sleep(50);
+  }
+}
+
+test.each([
+  ['SIGTERM', 'the whole world runs', 'npm run demo'],
+  ['SIGTERM', 'the vault is built', 'Building'],
+  ['SIGINT', 'the world starts', 'chain  '],
+] as const)('%s to npm alone while %s ends everything, with exit code 0', async (signal, _, text) => {
+  const npm = await startNpm(text);
+  npm.kill(signal);
+  expect(await npm.exited).toBe(0);
+  await ended();
+  expect(existsSync(join(folder.path, 'stack.json'))).toBe(false);
+});
+
+/** Runs npm's script and waits for it, as cmd does: the signals of npm end here. */
+const WAITING_SHELL = '#!/bin/sh\nsh "$@"\nexit $?\n';
+
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  '%s to npm ends everything behind a shell that passes no signals on',
+  async (signal) => {
+    const shell = join(folder.path, 'shell');
+    writeFileSync(shell, WAITING_SHELL);
+    chmodSync(shell, 0o755);
+    const npm = await startNpm('npm run demo', `--script-shell=${shell}`);
+    expect(known.length).toBeGreaterThan(5);
+    npm.kill(signal);
+    await npm.exited;
+    await ended();
+    expect(existsSync(join(folder.path, 'stack.json'))).toBe(false);
+  },
+);

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+}
+
+/** Which run now of the processes given and all that they started. A zombie does not run. */
+export function growTree(pids: readonly number[]): number[] {
+  const running = process.platform === 'linux' ? fromProc() : fromPs();
+  const found = new Set(pids);
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const { pid, parent } of running) if (found.has(parent)) found.add(pid);
+  }
+  return running.map(({ pid }) => pid).filter((pid) => found.has(pid));
+}
+
+/** Without `ps`, which a small image lacks. */
+function fromProc(): Process[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    const [state, parent] = statOf(pid);
+    return state === undefined || state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent) }];
+  });
+}
+
+function statOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return [];
+  }
+}
+
+function fromPs(): Process[] {
+  const { stdout } = Bun.spawnSync(['ps', '-axo', 'pid=,ppid=,stat=']);
+  const rows = stdout.toString().trim().split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, , state]) => !state?.startsWith('Z'))
+    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
+}
