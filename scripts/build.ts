@@ -1,13 +1,14 @@
-// npm run build [-- --target=bun-linux-arm64]: the one-file program dist/vault, and the package that others embed, with the files it serves.
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+// npm run build [-- --target=TARGET]: the one-file program dist/vault, and the package that others embed, with the files it serves.
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
+import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
 /** The program as one file without anything it would look for at run time. Another `target` needs its base executable from the package registry. */
-export async function buildProgram(outfile: string, target?: string): Promise<void> {
+export async function buildProgram(outfile: string, target?: Target): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
   try {
     const plugins = [
@@ -20,7 +21,7 @@ export async function buildProgram(outfile: string, target?: string): Promise<vo
   }
 }
 
-async function compile(outfile: string, target: string | undefined, plugins: Bun.BunPlugin[]): Promise<void> {
+async function compile(outfile: string, target: Target | undefined, plugins: Bun.BunPlugin[]): Promise<void> {
   await Bun.build({
     entrypoints: [join(ROOT, 'server.ts')],
     target: 'bun',
@@ -40,7 +41,7 @@ async function compile(outfile: string, target: string | undefined, plugins: Bun
       // Else the program would run code and take settings from the directory it is started in.
       autoloadDotenv: false,
       autoloadBunfig: false,
-      ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
+      ...(target === undefined ? {} : { target }),
     },
   });
 }
@@ -147,15 +148,23 @@ async function run(...command: string[]): Promise<void> {
   if ((await exited) !== 0) throw new Error(`${command[1]} failed`);
 }
 
-async function main(argv: readonly string[]): Promise<void> {
-  const target = argv.find((word) => word.startsWith('--target='))?.slice('--target='.length);
+async function main(words: readonly string[]): Promise<void> {
+  if (words.includes('--help')) return console.log(USAGE);
+  let target: Target | undefined;
+  try {
+    target = readTarget(words);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
   const dist = join(ROOT, 'dist');
   await mkdir(dist, { recursive: true });
-  const name = target === undefined ? 'vault' : `vault-${target.replace(/^bun-/, '')}`;
+  const name = programName(target);
   await buildProgram(join(dist, name), target);
   if (target === undefined) await buildPackage(dist);
   for (const file of target === undefined ? [name, 'index.js'] : [name]) {
-    console.log(`dist/${file}  ${(Bun.file(join(dist, file)).size / 1e6).toFixed(2)} MB`);
+    const { size } = await stat(join(dist, file));
+    console.log(`dist/${file}  ${(size / 1e6).toFixed(2)} MB`);
   }
 }
 

@@ -1,0 +1,42 @@
+/** The machines that the program is built for, by the names that Bun has for them. */
+export const TARGETS = [
+  'bun-linux-x64',
+  'bun-linux-arm64',
+  'bun-linux-x64-musl',
+  'bun-linux-arm64-musl',
+  'bun-darwin-x64',
+  'bun-darwin-arm64',
+  'bun-windows-x64',
+  'bun-windows-arm64',
+] as const;
+
+/** One of `TARGETS`. */
+export type Target = (typeof TARGETS)[number];
+
+/** How the build is called. */
+export const USAGE = `npm run build [-- --target=TARGET]
+
+Without a target: dist/vault for this machine, and the package that others embed (dist/index.js and what it names).
+With one: only the program for that machine, dist/vault-…; Bun's executable for it comes from the package registry.
+
+Targets:
+${TARGETS.map((name) => `  ${name}`).join('\n')}
+`;
+
+/** What the command line asks for; undefined stands for this machine. Throws in words where it asks for nothing known. */
+export function readTarget(words: readonly string[]): Target | undefined {
+  const [first, ...others] = words;
+  if (first === undefined) return undefined;
+  const name = /^--target=(.*)$/.exec(first)?.[1];
+  if (name === undefined || others.length > 0) throw new Error(`This is not understood: ${words.join(' ')}`);
+  const target = TARGETS.find((known) => known === name);
+  if (target === undefined) throw new Error(`Unknown target: ${name || '(none)'}`);
+  return target;
+}
+
+/** The program's file in `dist`: what Bun makes for Windows ends in `.exe`. */
+export function programName(target: Target | undefined, platform: NodeJS.Platform = process.platform): string {
+  if (target === undefined) return platform === 'win32' ? 'vault.exe' : 'vault';
+  const name = target.replace(/^bun-/, 'vault-');
+  return target.startsWith('bun-windows') ? `${name}.exe` : name;
+}
