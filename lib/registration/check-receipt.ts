@@ -1,8 +1,9 @@
 import { fromHex } from '../base/bytes.ts';
-import { GET_OWNER, readForm, readQuantity, ZERO_WORD } from '../chain/contract-call.ts';
+import { GET_OWNER, ZERO_WORD } from '../chain/contract-call.ts';
+import { readReceipt } from '../chain/receipts.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
+import { TOPICS } from '../chain/topics.ts';
 import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
-import { TOPICS } from '../indexer/logs.ts';
 import { registrationChallenge } from './challenge.ts';
 import type { Claim, Strength } from './store.ts';
 
@@ -36,47 +37,6 @@ export async function judgeClaim(chain: Chain, claim: Claim): Promise<Judgement>
   );
   const strength: Strength = (await isProven(chain, claim, controller)) ? 2 : aliased ? 1 : 0;
   return { outcome: 'registered', strength, controller, block: receipt.block, blockHash: receipt.blockHash };
-}
-
-/** What became of a transaction that is in a block; hex lower-cased. */
-export interface Receipt {
-  readonly succeeded: boolean;
-  readonly block: number;
-  readonly blockHash: string;
-  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
-}
-
-/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
-export async function readReceipt({ config, rpc }: Chain, txHash: string): Promise<Receipt | undefined> {
-  const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
-  const { blockHash, blockNumber, status, logs } = receipt ?? {};
-  if (!blockHash || !blockNumber) return undefined;
-  return readForm(() => ({
-    succeeded: status === '0x1',
-    block: Number(readQuantity(blockNumber)),
-    blockHash: blockHash.toLowerCase(),
-    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
-      address: address.toLowerCase(),
-      topics: topics.map((topic) => topic.toLowerCase()),
-    })),
-  }));
-}
-
-/** The newest block's number. Throws 502 `rpc_error`. */
-export async function readBlockNumber({ config, rpc }: Chain): Promise<number> {
-  return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
-}
-
-interface RawReceipt {
-  readonly status?: string;
-  readonly blockNumber?: string;
-  readonly blockHash?: string;
-  readonly logs?: readonly RawLog[];
-}
-
-interface RawLog {
-  readonly address?: string;
-  readonly topics?: readonly string[];
 }
 
 /** Whether the claim's proof was signed by the passkey that owns the registered controller. */

@@ -1,6 +1,7 @@
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { nextCheckAt } from '../chain/next-check.ts';
+import { readBlockNumber } from '../chain/receipts.ts';
 import {
   CONFIRMATION_BATCH_MAX,
   CONFIRMATION_FINAL_DEPTH_BLOCKS,
@@ -9,7 +10,7 @@ import {
 } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
-import { type Judgement, judgeClaim, readBlockNumber } from './check-receipt.ts';
+import { type Judgement, judgeClaim } from './check-receipt.ts';
 import {
   claimDueRegistrations,
   confirmRegistration,

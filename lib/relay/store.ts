@@ -1,5 +1,4 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import type { Claim } from '../registration/store.ts';
 import type { Signer } from './signer-store.ts';
 
 /**
@@ -71,8 +70,16 @@ export function selectRelay(id: number): Statement {
   return { sql: `${SELECT_RELAYS} WHERE relays.id = :id`, args: { id } };
 }
 
+/** What a relay is found by: identifier key, DID, credential and the account that controls it. */
+export interface RelayKey {
+  readonly identifier: string;
+  readonly did: string;
+  readonly credentialId: string;
+  readonly smartAccount: string | null;
+}
+
 /** The live relay of the same identifier, DID, credential and account, one row or none: what a retry asks for. */
-export function selectRelayOf({ identifier, did, credentialId, smartAccount }: Claim): Statement {
+export function selectRelayOf({ identifier, did, credentialId, smartAccount }: RelayKey): Statement {
   return {
     sql: `${SELECT_RELAYS} WHERE registrations.identifier = :identifier AND registrations.did = :did
       AND registrations.credential_id = :credential_id AND registrations.status <> 'failed' AND relays.controller = :controller`,

@@ -1,5 +1,6 @@
 import { raise } from '../chain/fees.ts';
 import { nextCheckAt } from '../chain/next-check.ts';
+import { type Receipt, readReceipt } from '../chain/receipts.ts';
 import { isRegistered, simulate } from '../chain/registry.ts';
 import { readNonce, type Standing } from '../chain/signer-state.ts';
 import {
@@ -8,7 +9,6 @@ import {
   RELAY_SETTLED_BLOCKS,
   RELAY_STUCK_BLOCKS,
 } from '../constants.ts';
-import { type Receipt, readReceipt } from '../registration/check-receipt.ts';
 import { confirmRelay, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
 import type { Attempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, judge, noopAttempt, type Relayer, tell } from './transactions.ts';

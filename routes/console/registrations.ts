@@ -1,4 +1,4 @@
-import { findRegistrations } from '../../lib/tokens/tokens.ts';
+import { findRegistrations } from '../../lib/registration/list.ts';
 import { json } from '../http/answer.ts';
 import { credentialIdText, didText, identifierText, optional } from '../http/fields.ts';
 import { forOperator } from '../http/operator-auth.ts';

@@ -1,9 +1,9 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
 import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import { TOPICS } from '../../lib/chain/topics.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { TOPICS } from '../../lib/indexer/logs.ts';
 import { registrationChallenge } from '../../lib/registration/challenge.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';

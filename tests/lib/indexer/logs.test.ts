@@ -4,8 +4,9 @@ import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
 import { accountFactoryAbi, didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
+import { TOPICS } from '../../../lib/chain/topics.ts';
 import { createContext } from '../../../lib/context.ts';
-import { isRangeRefused, readEvents, TOPICS } from '../../../lib/indexer/logs.ts';
+import { isRangeRefused, readEvents } from '../../../lib/indexer/logs.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 

@@ -1,0 +1,43 @@
+import { readForm, readQuantity } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
+
+/** What became of a transaction that is in a block; hex lower-cased. */
+export interface Receipt {
+  readonly succeeded: boolean;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
+}
+
+/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
+export async function readReceipt({ config, rpc }: ChainReader, txHash: string): Promise<Receipt | undefined> {
+  const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
+  const { blockHash, blockNumber, status, logs } = receipt ?? {};
+  if (!blockHash || !blockNumber) return undefined;
+  return readForm(() => ({
+    succeeded: status === '0x1',
+    block: Number(readQuantity(blockNumber)),
+    blockHash: blockHash.toLowerCase(),
+    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
+      address: address.toLowerCase(),
+      topics: topics.map((topic) => topic.toLowerCase()),
+    })),
+  }));
+}
+
+/** The newest block's number. Throws 502 `rpc_error`. */
+export async function readBlockNumber({ config, rpc }: ChainReader): Promise<number> {
+  return Number(readQuantity(await rpc.call(config.chainId, 'eth_blockNumber', [])));
+}
+
+interface RawReceipt {
+  readonly status?: string;
+  readonly blockNumber?: string;
+  readonly blockHash?: string;
+  readonly logs?: readonly RawLog[];
+}
+
+interface RawLog {
+  readonly address?: string;
+  readonly topics?: readonly string[];
+}

@@ -1,0 +1,8 @@
+/** The first topics of the registry's and the factory's events: keccak256 of their signatures (`abi.ts`). */
+export const TOPICS = {
+  DIDRegistered: '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b',
+  AliasRegistered: '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211',
+  DIDUpdated: '0xf6d9d269aff3ef8d7ee369cdb4e3c871f01275acf1ed09bc93ee73fd5a5f64a4',
+  DIDDeactivated: '0x404dc1dccead5da2c213f41d3918422c627160231296d3f7f50339c881d24fd9',
+  AccountCreated: '0xac631f3001b55ea1509cf3d7e74898f85392a61a76e8149181ae1259622dabc8',
+} as const;

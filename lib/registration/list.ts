@@ -1,0 +1,62 @@
+import { isoTime } from '../base/clock.ts';
+import { badRequest } from '../base/error.ts';
+import { LIMITS_SHOWN_MAX } from '../constants.ts';
+import { type Row, textOf } from '../db/database.ts';
+import { parseCredentialId } from '../identity/credential.ts';
+import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
+import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
+
+/** What registrations are looked for by: exactly one of the three. */
+export interface RegistrationQuery {
+  readonly identifier?: string | undefined;
+  readonly credentialId?: string | undefined;
+  readonly did?: string | undefined;
+}
+
+/**
+ * The registrations of an identifier, a credential or a DID, failed ones included, the newest first. Identifiers are masked unless asked for by
+ * the identifier. Throws 400 for a query by none or several, or of the wrong form.
+ */
+export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: RegistrationQuery) {
+  const { identifier, credentialId, did } = query;
+  if ([identifier, credentialId, did].filter((one) => one !== undefined).length !== 1) {
+    throw badRequest('Expected one query parameter of: identifier, credentialId, did');
+  }
+  const statement =
+    identifier !== undefined
+      ? selectRegistrationsBy('identifier', keyOf(identifier), LIMITS_SHOWN_MAX)
+      : credentialId !== undefined
+        ? selectRegistrationsBy('credential_id', parseCredentialId(credentialId), LIMITS_SHOWN_MAX)
+        : selectRegistrationsBy('did', did ?? '', LIMITS_SHOWN_MAX);
+  const rows = await db.read(statement);
+  return rows.map((row) => shownOf(row, identifier !== undefined));
+}
+
+/** An identifier may be named with its channel, which tells a handle from a phone number. */
+function keyOf(text: string): string {
+  const [, channel, rest] = /^(email|sms|handle):(.+)$/.exec(text) ?? [];
+  const value = rest ?? text;
+  return parseIdentifier((channel as 'email' | 'sms' | 'handle' | undefined) ?? inferChannel(value), value).key;
+}
+
+function shownOf(row: Row, isWhole: boolean) {
+  const one: Registration = toRegistration(row);
+  const value = one.identifier.slice(one.identifier.indexOf(':') + 1);
+  const channel = one.channel as 'email' | 'sms' | 'handle';
+  return {
+    id: one.id,
+    app: String(row['app']),
+    identifier: isWhole ? value : maskIdentifier({ channel, value }),
+    channel,
+    did: one.did,
+    credentialId: one.credentialId,
+    status: one.status,
+    failure: textOf(row, 'failure'),
+    proven: one.strength > 0,
+    txHash: one.txHash || null,
+    blockNumber: one.blockNumber,
+    smartAccount: one.smartAccount,
+    registeredAt: isoTime(one.registeredAt),
+  };
+}
