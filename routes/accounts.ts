@@ -1,7 +1,7 @@
 import { readAccountState } from '../lib/chain/state.ts';
-import { json } from './http/answer.ts';
 import { addressText, optional, required, uint256, uint256Hex } from './http/fields.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 /** A coordinate of an account's P-256 key. */
 export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint256 hex string');
@@ -10,7 +10,7 @@ export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint25
 export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
 
 /** Smart accounts as the chain has them: where one is or would be, and its state. */
-export const accountRoutes: readonly Row[] = [
+export const accountRoutes: readonly Route[] = [
   get('/api/accounts/predict', {
     limit: 'proxy',
     fields: {
@@ -18,16 +18,16 @@ export const accountRoutes: readonly Row[] = [
       pubKeyY: required(pubKeyHex),
       salt: optional(saltNumber),
     },
-    async handler({ vault, input: { pubKeyX: x, pubKeyY: y, salt = 0n } }) {
-      return json({ address: await vault.predict({ x, y, salt }) });
+    async handler({ ctx, input: { pubKeyX: x, pubKeyY: y, salt = 0n } }) {
+      return json({ address: await ctx.predict({ x, y, salt }) });
     },
   }),
 
   get('/api/accounts/state', {
     limit: 'proxy',
     fields: { account: required(addressText('account')) },
-    async handler({ vault, input }) {
-      return json(await readAccountState(vault, input.account));
+    async handler({ ctx, input }) {
+      return json(await readAccountState(ctx, input.account));
     },
   }),
 ];

@@ -1,22 +1,22 @@
 import { badRequest } from '../lib/base/error.ts';
 import { normalHandle } from '../lib/identity/identifier.ts';
 import { checkAlias } from '../lib/registration/lookup.ts';
-import { json } from './http/answer.ts';
 import { aliasText, isMissing, required } from './http/fields.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 const NAMES = ['alias', 'handle', 'name', 'identifier'];
 
 /** Handle aliases: whether one is free, and its canonical hash. */
-export const aliasRoutes: readonly Row[] = [
+export const aliasRoutes: readonly Route[] = [
   get('/api/aliases/check', {
     limit: 'reads',
     fields: { alias: required(aliasText) },
     prepare: (query) => ({ alias: query[NAMES.find((name) => !isMissing(query, name)) ?? 'alias'] }),
-    async handler({ vault, input }) {
+    async handler({ ctx, input }) {
       const value = normalHandle(input.alias);
       if (value === undefined) throw badRequest('Invalid alias');
-      return json(await checkAlias(vault, { channel: 'handle', value, key: `handle:${value}` }));
+      return json(await checkAlias(ctx, { channel: 'handle', value, key: `handle:${value}` }));
     },
   }),
 ];

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/balance.ts';
-import { json } from './http/answer.ts';
 import { addressText, checkField, required } from './http/fields.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 const tokenName = v.pipe(
   v.string(),
@@ -11,14 +11,14 @@ const tokenName = v.pipe(
 );
 
 /** What an address holds of ether or USDC. */
-export const balanceRoutes: readonly Row[] = [
+export const balanceRoutes: readonly Route[] = [
   get('/api/balance', {
     limit: 'proxy',
     // The account is judged last, so its form is no matter of its field.
     fields: { account: required(v.string()), token: required(tokenName), chainId: required(v.string()) },
-    async handler({ vault, input }) {
-      const token = findToken(vault.config, input.token, input.chainId);
-      const balance = await readBalance(vault.rpc, token, checkField(addressText('account'), input.account));
+    async handler({ ctx, input }) {
+      const token = findToken(ctx.config, input.token, input.chainId);
+      const balance = await readBalance(ctx.rpc, token, checkField(addressText('account'), input.account));
       const { decimals, symbol } = token;
       return json({ balance: String(balance), decimals, symbol, formatted: formatUnits(balance, decimals) });
     },

@@ -4,18 +4,17 @@ import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import { BUNDLER_BATCH_MAX, BUNDLER_BODY_BYTES_MAX } from '../lib/constants.ts';
 import type { Context } from '../lib/context.ts';
 import { noteRefusal } from '../lib/limits/limit-events.ts';
-import { type Answer, json } from './http/answer.ts';
-import { answerFailure } from './http/response.ts';
-import { postJson, type Row } from './http/route.ts';
+import { failureReply, json, type Reply } from './http/response.ts';
+import { postJson, type Route } from './http/route.ts';
 
 /** JSON-RPC, passed on to the bundler. */
-export const bundlerRoutes: readonly Row[] = [
+export const bundlerRoutes: readonly Route[] = [
   postJson('/api/bundler', {
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,
-    async handler({ vault, app, input, spend }) {
+    async handler({ ctx, app, input, spend }) {
       if (input === undefined) return refuse(null, new VaultError('parse_error', { message: 'Parse error' }));
-      if (!Array.isArray(input)) return answerCall(vault, app, input);
+      if (!Array.isArray(input)) return answerCall(ctx, app, input);
       if (input.length === 0 || input.length > BUNDLER_BATCH_MAX) {
         return refuse(
           null,
@@ -24,12 +23,12 @@ export const bundlerRoutes: readonly Row[] = [
       }
       // A batch costs as many upstream calls as it has items.
       for (let spent = 1; spent < input.length; spent++) spend();
-      return json(await Promise.all(input.map((item) => answerItem(vault, app, item))));
+      return json(await Promise.all(input.map((item) => answerItem(ctx, app, item))));
     },
   }),
 ];
 
-/** The JSON-RPC code of each refusal of ours; failures without one have no JSON-RPC answer of their own. */
+/** The JSON-RPC code of each refusal of ours; a failure without one is no JSON-RPC reply. */
 const CODES: { readonly [Code in ErrorCode]?: number } = {
   parse_error: -32700,
   invalid_request: -32600,
@@ -42,13 +41,13 @@ const CODES: { readonly [Code in ErrorCode]?: number } = {
 const INTERNAL_ERROR = -32603;
 
 /** One request alone: 200 for whatever the bundler answered, since clients drop the body of any other status. */
-async function answerCall(vault: Context, app: string, message: unknown): Promise<Answer> {
+async function answerCall(ctx: Context, app: string, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {
-    return json({ jsonrpc: '2.0', id, ...(await callBundler(vault, message)) });
+    return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) });
   } catch (error) {
     if (error instanceof VaultError && error.code in CODES) {
-      noteRefusal(vault, app, error);
+      noteRefusal(ctx, app, error);
       return refuse(id, error);
     }
     throw error;
@@ -56,23 +55,23 @@ async function answerCall(vault: Context, app: string, message: unknown): Promis
 }
 
 /** One of a batch, which has no status of its own: every failure is a JSON-RPC error. */
-async function answerItem(vault: Context, app: string, message: unknown): Promise<object> {
+async function answerItem(ctx: Context, app: string, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
-    return { jsonrpc: '2.0', id, ...(await callBundler(vault, message)) };
+    return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) };
   } catch (error) {
-    noteRefusal(vault, app, error);
+    noteRefusal(ctx, app, error);
     const isKnown = error instanceof VaultError;
     const known = isKnown ? error : new VaultError('internal_error', { cause: error });
     if (!(known.code in CODES)) {
-      vault.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });
+      ctx.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });
     }
     return errorBody(id, known);
   }
 }
 
-function refuse(id: CallId, error: VaultError): Answer {
-  return { ...answerFailure(error), body: JSON.stringify(errorBody(id, error)) };
+function refuse(id: CallId, error: VaultError): Reply {
+  return { ...failureReply(error), body: JSON.stringify(errorBody(id, error)) };
 }
 
 function errorBody(id: CallId, { code, message, details }: VaultError): object {

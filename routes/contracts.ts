@@ -1,10 +1,10 @@
-import { json } from './http/answer.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 /** The addresses of the contracts on the configured chain, null for those that are not there. */
-export const contractRoutes: readonly Row[] = [
+export const contractRoutes: readonly Route[] = [
   get('/api/contracts', {
-    handler({ vault: { config } }) {
+    handler({ ctx: { config } }) {
       const contracts = {
         chainId: config.chainId,
         entryPoint: config.entryPointAddress,

@@ -10,7 +10,6 @@ import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
 import { pubKeyHex, saltNumber } from './accounts.ts';
-import { type Answer, json } from './http/answer.ts';
 import {
   addressText,
   blockNumberValue,
@@ -24,7 +23,8 @@ import {
   txHashText,
   type Values,
 } from './http/fields.ts';
-import { type Call, get, post, type Row } from './http/route.ts';
+import { json, type Reply } from './http/response.ts';
+import { type Call, get, post, type Route } from './http/route.ts';
 import { withHandle } from './sessions.ts';
 
 /** What every registration names. */
@@ -47,7 +47,7 @@ const RELAYED = {
 };
 
 /** DIDs: registrations recorded, or made on-chain for their owners, and looked up by passkey. */
-export const didRoutes: readonly Row[] = [
+export const didRoutes: readonly Route[] = [
   post('/api/dids', {
     fields: {
       ...SUBJECT,
@@ -60,8 +60,8 @@ export const didRoutes: readonly Row[] = [
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ vault, app, input, client }) {
-      const subject = subjectOf(vault, input);
+    async handler({ ctx, app, input, client }) {
+      const subject = subjectOf(ctx, input);
       const { txHash, blockNumber, smartAccount, attestation } = input;
       const assertion = input.proof === undefined ? undefined : assertionOf(input.proof);
       const recording = {
@@ -72,7 +72,7 @@ export const didRoutes: readonly Row[] = [
         ...(assertion === undefined ? {} : { proof: JSON.stringify(assertion) }),
         attestation,
       };
-      await recordRegistration(vault, recording, { ip: client, app });
+      await recordRegistration(ctx, recording, { ip: client, app });
       const { value, channel } = subject.identifier;
       return json({ ok: true, identifier: value, channel, txHash });
     },
@@ -81,8 +81,8 @@ export const didRoutes: readonly Row[] = [
   get('/api/dids/lookup', {
     limit: 'reads',
     fields: { credentialId: required(credentialIdText) },
-    async handler({ vault, input }) {
-      return json(await findDid(vault, parseCredentialId(input.credentialId)));
+    async handler({ ctx, input }) {
+      return json(await findDid(ctx, parseCredentialId(input.credentialId)));
     },
   }),
 ];
@@ -93,13 +93,13 @@ function isRelayed({ relay }: Context, record: Readonly<Record<string, unknown>>
   return relay !== undefined && isProvable && isMissing(record, 'txHash');
 }
 
-async function relayDid({ vault, app, input, client }: Call<Values<typeof RELAYED>>): Promise<Answer> {
-  const { relay } = vault;
+async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>>): Promise<Reply> {
+  const { relay } = ctx;
   if (!relay) throw new VaultError('rpc_error');
   const { smartAccount, pubKeyX: x, pubKeyY: y, salt = 0n, attestation } = input;
-  const subject = subjectOf(vault, input);
+  const subject = subjectOf(ctx, input);
   const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof: assertionOf(input.proof), attestation };
-  const { txHash, status } = await relayRegistration({ ...vault, relay }, relaying, { ip: client, app });
+  const { txHash, status } = await relayRegistration({ ...ctx, relay }, relaying, { ip: client, app });
   const { value, channel } = subject.identifier;
   const body = { ok: true, identifier: value, channel, txHash, status };
   return json(body, { status: status === 'confirmed' ? 200 : 202 });

@@ -1,8 +1,8 @@
-import type { Row } from './http/route.ts';
+import type { Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
 
 /** The enclave, for pages of any origin; `GET /api/status` publishes its SHA-256 for `fetch`'s `integrity`. */
-export const enclaveRoutes: readonly Row[] = [
+export const enclaveRoutes: readonly Route[] = [
   file('/enclave.wasm', {
     type: 'application/wasm',
     headers: {

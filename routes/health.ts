@@ -1,18 +1,18 @@
 import { readFollower } from '../lib/indexer/queries.ts';
-import { json } from './http/answer.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 /** Liveness and readiness, for supervisors. */
-export const healthRoutes: readonly Row[] = [
+export const healthRoutes: readonly Route[] = [
   get('/healthz', { handler: () => json({ ok: true }) }),
 
   get('/readyz', {
-    async handler({ vault }) {
-      const state = await vault.readiness();
+    async handler({ ctx }) {
+      const state = await ctx.readiness();
       if (!state.ok) return json(state, { status: 503 });
-      const follower = await readFollower(vault);
+      const follower = await readFollower(ctx);
       // What is wrong with the chain is told and makes no vault unready: another one would meet the same.
-      const relay = vault.relay && ((await vault.relay.trouble()) ?? 'ok');
+      const relay = ctx.relay && ((await ctx.relay.trouble()) ?? 'ok');
       return json({
         ...state,
         ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),

@@ -15,8 +15,8 @@ import { contractRoutes } from './contracts.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
 import { healthRoutes } from './health.ts';
-import type { Row } from './http/route.ts';
-import { createServe } from './http/router.ts';
+import type { Route } from './http/route.ts';
+import { createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
 import { payRoutes } from './pay.ts';
@@ -29,7 +29,7 @@ export type { Env } from '../lib/context.ts';
 export type { Assets } from '../lib/static-files.ts';
 
 /** Every route, in one list: the server, the documents and the conformance test read it. */
-export const ROWS: readonly Row[] = [
+export const ROUTES: readonly Route[] = [
   ...enclaveRoutes,
   ...statusRoutes,
   ...contractRoutes,
@@ -71,16 +71,16 @@ export interface Vault {
 
 /** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
 export function createVault(env: Env): Vault {
-  const vault = createContext(env);
-  const work = createWork(vault);
+  const ctx = createContext(env);
+  const work = createWork(ctx);
   return {
-    fetch: createServe(vault, ROWS),
+    fetch: createRouter(ctx, ROUTES),
     work: work.run,
     close() {
       work.stop();
-      return end(vault);
+      return end(ctx);
     },
-    endStreams: () => vault.hub.close(),
+    endStreams: () => ctx.hub.close(),
   };
 }
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
 import { findAccount, findAlias, findDidByHash, readIndexerHealth, readStatistics } from '../lib/indexer/queries.ts';
-import { json } from './http/answer.ts';
 import { addressText, required } from './http/fields.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 const hashText = v.pipe(
   v.string('Invalid hash: expected 32-byte hash'),
@@ -12,38 +12,38 @@ const hashText = v.pipe(
 );
 
 /** What the chain's events tell of aliases, DIDs and accounts; these paths with these parameters, and nothing else. */
-export const indexerRoutes: readonly Row[] = [
+export const indexerRoutes: readonly Route[] = [
   get('/api/indexer/aliases', {
     limit: 'proxy',
     prepare: only('hash'),
     fields: { hash: required(hashText) },
-    handler: async ({ vault, input }) => json(await findAlias(vault, input.hash)),
+    handler: async ({ ctx, input }) => json(await findAlias(ctx, input.hash)),
   }),
 
   get('/api/indexer/dids', {
     limit: 'proxy',
     prepare: only('hash'),
     fields: { hash: required(hashText) },
-    handler: async ({ vault, input }) => json(await findDidByHash(vault, input.hash)),
+    handler: async ({ ctx, input }) => json(await findDidByHash(ctx, input.hash)),
   }),
 
   get('/api/indexer/accounts', {
     limit: 'proxy',
     prepare: only('address'),
     fields: { address: required(addressText('address')) },
-    handler: async ({ vault, input }) => json(await findAccount(vault, input.address)),
+    handler: async ({ ctx, input }) => json(await findAccount(ctx, input.address)),
   }),
 
   get('/api/indexer/stats', {
     limit: 'proxy',
     prepare: only(),
-    handler: async ({ vault }) => json(await readStatistics(vault)),
+    handler: async ({ ctx }) => json(await readStatistics(ctx)),
   }),
 
   get('/api/indexer/health', {
     limit: 'proxy',
     prepare: only(),
-    handler: async ({ vault }) => json(await readIndexerHealth(vault)),
+    handler: async ({ ctx }) => json(await readIndexerHealth(ctx)),
   }),
 
   get('/api/indexer/:path+', {

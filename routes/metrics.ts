@@ -3,28 +3,28 @@ import { VaultError } from '../lib/base/error.ts';
 import { inCidr, parseCidr, parseIp } from '../lib/base/ip.ts';
 import type { Context } from '../lib/context.ts';
 import { chooseForm, EXPOSITION_TYPES, expose } from '../lib/monitoring/prometheus.ts';
-import { bearerOf } from './http/operator-auth.ts';
-import { type Call, get, type Row } from './http/route.ts';
+import { bearerToken } from './http/operator-auth.ts';
+import { type Call, get, type Route } from './http/route.ts';
 
 /** The vault's measurements for Prometheus: no identifier, address or secret is among them. */
-export const metricsRoutes: readonly Row[] = [
+export const metricsRoutes: readonly Route[] = [
   get('/metrics', {
     handler(call) {
       if (!mayRead(call)) throw new VaultError('metrics_forbidden');
       const form = chooseForm(call.request.headers.get('accept'));
       const headers = { 'content-type': EXPOSITION_TYPES[form], vary: 'accept' };
-      return { status: 200, headers, body: expose(call.vault.metrics.read(), form) };
+      return { status: 200, headers, body: expose(call.ctx.metrics.read(), form) };
     },
   }),
 ];
 
 /** A page of another site runs in a browser that may be an allowed peer: it needs the token. */
-function mayRead({ vault: { config }, request, peer }: Call<unknown>): boolean {
+function mayRead({ ctx: { config }, request, peer }: Call<unknown>): boolean {
   return hasToken(request, config.metricsToken) || (!isFromPage(request) && isAllowed(config, peer));
 }
 
 function hasToken(request: Request, token: string | undefined): boolean {
-  const given = bearerOf(request);
+  const given = bearerToken(request);
   return token !== undefined && given !== undefined && equalText(given, token);
 }
 

@@ -6,10 +6,10 @@ import { quantity } from '../lib/chain/contract-call.ts';
 import { offer, readMarket } from '../lib/chain/fees.ts';
 import { readDeposit, readHolding, readToken } from '../lib/chain/tokens.ts';
 import type { Context } from '../lib/context.ts';
-import { type Answer, json } from './http/answer.ts';
 import { readQuery } from './http/body.ts';
 import { addressText, optional, required } from './http/fields.ts';
-import { get, type Row } from './http/route.ts';
+import { json, type Reply } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
 
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
@@ -48,12 +48,12 @@ const tokenName = v.union(
 );
 
 /** Everything under `/pay`, and the icons. */
-export const payRoutes: readonly Row[] = [
+export const payRoutes: readonly Route[] = [
   file('/pay', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
   file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
 
   get('/pay/method-manifest.json', {
-    handler({ vault: { config } }) {
+    handler({ ctx: { config } }) {
       const { baseUrl } = config;
       const manifest = { default_applications: [`${baseUrl}/pay/manifest.json`], supported_origins: [baseUrl] };
       return json(manifest, { headers: MANIFEST_CACHE });
@@ -70,8 +70,8 @@ export const payRoutes: readonly Row[] = [
   }),
 
   get('/pay/manifest.json', {
-    handler: ({ vault }) =>
-      json(webAppManifest(vault), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
+    handler: ({ ctx }) =>
+      json(webAppManifest(ctx), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
   }),
 
   file('/pay/sw.js', {
@@ -92,7 +92,7 @@ export const payRoutes: readonly Row[] = [
   }),
 
   get('/pay/config', {
-    handler({ vault: { config } }) {
+    handler({ ctx: { config } }) {
       const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress } = config;
       const relyingParty = { rpId: new URL(baseUrl).hostname, origin: baseUrl };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, factory: hyperauthFactoryAddress };
@@ -103,21 +103,21 @@ export const payRoutes: readonly Row[] = [
   get('/pay/token', {
     limit: 'proxy',
     fields: { token: required(tokenName), account: optional(addressText('account')) },
-    async handler({ vault, input }) {
-      const token = await readToken(vault, input.token);
+    async handler({ ctx, input }) {
+      const token = await readToken(ctx, input.token);
       const { symbol, decimals, isListed: listed } = token;
       const about = { token: input.token, symbol, decimals, listed };
       if (input.account === undefined) return json(about);
-      const balance = String(await readHolding(vault, token, input.account));
+      const balance = String(await readHolding(ctx, token, input.account));
       if (token.contract !== undefined) return json({ ...about, balance });
-      return json({ ...about, balance, deposit: String(await readDeposit(vault, input.account)) });
+      return json({ ...about, balance, deposit: String(await readDeposit(ctx, input.account)) });
     },
   }),
 
   get('/pay/fees', {
     limit: 'proxy',
-    async handler({ vault }) {
-      const fees = offer(await readMarket(vault), FEE_WEI_MAX);
+    async handler({ ctx }) {
+      const fees = offer(await readMarket(ctx), FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
       return json({ maxFeePerGas: quantity(fees.maxFee), maxPriorityFeePerGas: quantity(fees.tip) });
     },
@@ -142,14 +142,14 @@ function webAppManifest({ config }: Pick<Context, 'config'>): object {
 }
 
 /** A page that answers its opener by `postMessage` has to keep it; every other one is cut off from whoever opened it. */
-function withOpener(row: Row): Row {
+function withOpener(route: Route): Route {
   return {
-    ...row,
-    async answer(incoming, limits): Promise<Answer> {
-      const answer = await row.answer(incoming, limits);
+    ...route,
+    async handle(incoming, limits): Promise<Reply> {
+      const reply = await route.handle(incoming, limits);
       const isPopup = readQuery(incoming.request.url)['mode'] === 'popup';
-      if (!isPopup) return answer;
-      return { ...answer, headers: { ...answer.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
+      if (!isPopup) return reply;
+      return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },
   };
 }

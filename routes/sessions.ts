@@ -3,33 +3,33 @@ import { isDid } from '../lib/identity/did.ts';
 import { inferChannel, parseIdentifier } from '../lib/identity/identifier.ts';
 import { checkAvailability } from '../lib/registration/lookup.ts';
 import { countSessions, openSession } from '../lib/sessions/sessions.ts';
-import { json } from './http/answer.ts';
 import { channelName, didText, identifierText, isMissing, optional, required } from './http/fields.ts';
-import { get, post, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, post, type Route } from './http/route.ts';
 
 /** Registration sessions: opened, counted, and whether an identifier is still free. */
-export const sessionRoutes: readonly Row[] = [
+export const sessionRoutes: readonly Route[] = [
   post('/api/sessions', {
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ vault, app, input, client, keep }) {
+    async handler({ ctx, app, input, client, keep }) {
       const { did } = input;
       const identifier = parseIdentifier(input.channel, input.identifier);
-      if (!isDid(did, vault.config.didMethods)) throw badRequest('Invalid did');
-      const answer = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
-      await openSession(vault, { identifier, did, ip: client, app }, keep ? [keep(answer)] : []);
-      return answer;
+      if (!isDid(did, ctx.config.didMethods)) throw badRequest('Invalid did');
+      const reply = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
+      await openSession(ctx, { identifier, did, ip: client, app }, keep ? [keep(reply)] : []);
+      return reply;
     },
   }),
 
   get('/api/sessions/status', {
     limit: 'reads',
-    async handler({ vault, client }) {
-      const { byIp, total } = await countSessions(vault, client);
+    async handler({ ctx, client }) {
+      const { byIp, total } = await countSessions(ctx, client);
       return json({
         ip_registrations: byIp,
-        ip_limit: vault.config.maxRegistrationsPerIp,
+        ip_limit: ctx.config.maxRegistrationsPerIp,
         total_registrations: total,
       });
     },
@@ -38,10 +38,10 @@ export const sessionRoutes: readonly Row[] = [
   get('/api/sessions/check', {
     limit: 'reads',
     fields: { identifier: required(identifierText), channel: optional(channelName) },
-    async handler({ vault, input }) {
+    async handler({ ctx, input }) {
       const channel = input.channel ?? inferChannel(input.identifier);
       const identifier = parseIdentifier(channel, input.identifier);
-      const availability = await checkAvailability(vault, identifier);
+      const availability = await checkAvailability(ctx, identifier);
       return json({ identifier: identifier.value, channel, ...availability });
     },
   }),

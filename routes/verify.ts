@@ -2,23 +2,23 @@ import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
-import { type Answer, json } from './http/answer.ts';
 import { codeText, identifierText, provableChannelName, required } from './http/fields.ts';
-import { get, post, type Row } from './http/route.ts';
+import { json, type Reply } from './http/response.ts';
+import { get, post, type Route } from './http/route.ts';
 
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
-export const verifyRoutes: readonly Row[] = [
+export const verifyRoutes: readonly Route[] = [
   post('/api/verify/send', {
     fields,
     idempotency: {
       scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,
       keepMs: untilCodeExpires,
     },
-    async handler({ vault, app, input, client }) {
+    async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const { expiresIn, retryAfter } = await sendCode(vault, { identifier, ip: client, app });
+      const { expiresIn, retryAfter } = await sendCode(ctx, { identifier, ip: client, app });
       return json({ ok: true, channel: identifier.channel, expires_in: expiresIn, retry_after: retryAfter });
     },
   }),
@@ -26,9 +26,9 @@ export const verifyRoutes: readonly Row[] = [
   post('/api/verify/check', {
     limit: 'reads',
     fields: { ...fields, code: required(codeText) },
-    async handler({ vault, app, input }) {
+    async handler({ ctx, app, input }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const verdict = await checkCode(vault, { identifier, code: input.code, app });
+      const verdict = await checkCode(ctx, { identifier, code: input.code, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
       const { message, attemptsRemaining, retryAfter } = verdict;
       return json({
@@ -44,9 +44,9 @@ export const verifyRoutes: readonly Row[] = [
   get('/api/verify/status', {
     limit: 'reads',
     fields,
-    async handler({ vault, input }) {
+    async handler({ ctx, input }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const at = await verifiedAt(vault, identifier);
+      const at = await verifiedAt(ctx, identifier);
       return json({
         identifier: identifier.value,
         channel: identifier.channel,
@@ -57,7 +57,7 @@ export const verifyRoutes: readonly Row[] = [
   }),
 ];
 
-function untilCodeExpires({ body }: Answer): number {
+function untilCodeExpires({ body }: Reply): number {
   const { expires_in } = JSON.parse(typeof body === 'string' ? body : '{}') as { expires_in?: number };
   return (expires_in ?? 0) * 1000;
 }

@@ -1,16 +1,16 @@
 import { VaultError } from '../lib/base/error.ts';
 import { registrarDocument } from '../lib/identity/did-document.ts';
-import { json } from './http/answer.ts';
-import { get, type Row } from './http/route.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
 
 /** These documents change with the settings alone. */
 const CACHE = { 'cache-control': 'public, max-age=3600' };
 
 /** The well-known paths: the registrar's DID document, the payment method's manifest, related origins of passkeys. */
-export const wellKnownRoutes: readonly Row[] = [
+export const wellKnownRoutes: readonly Route[] = [
   get('/.well-known/did.json', {
-    handler({ vault }) {
-      const document = registrarDocument(vault);
+    handler({ ctx }) {
+      const document = registrarDocument(ctx);
       if (!document) throw new VaultError('not_found');
       return json(document, { headers: CACHE });
     },
@@ -25,7 +25,7 @@ export const wellKnownRoutes: readonly Row[] = [
   }),
 
   get('/.well-known/webauthn', {
-    handler({ vault: { config } }) {
+    handler({ ctx: { config } }) {
       if (config.relatedOrigins.length === 0) throw new VaultError('not_found');
       return json({ origins: config.relatedOrigins }, { headers: CACHE });
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROWS } from '../routes/index.ts';
+import { ROUTES } from '../routes/index.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const SPECIFICATION = join(ROOT, '../shared/spec/vault-http-api.md');
@@ -34,7 +34,7 @@ describe('docs/conformance.md', () => {
 
   test('every route the vault serves is in it', () => {
     const text = readFileSync(join(ROOT, 'docs/conformance.md'), 'utf8');
-    const missing = ROWS.filter(({ method, path }) => !text.includes(`${method} ${path}`));
+    const missing = ROUTES.filter(({ method, path }) => !text.includes(`${method} ${path}`));
     expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 });

@@ -6,10 +6,10 @@ import { EVENT_CHANNELS, type EventChannel } from '../../lib/events/catalogue.ts
 import { endedStream, type Subscription } from '../../lib/streams/hub.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
 import { isRevoked } from '../../lib/tokens/tokens.ts';
-import type { Answer } from '../http/answer.ts';
 import { appName, optional } from '../http/fields.ts';
-import { bearerOf } from '../http/operator-auth.ts';
-import { get, type Row } from '../http/route.ts';
+import { bearerToken } from '../http/operator-auth.ts';
+import type { Reply } from '../http/response.ts';
+import { get, type Route } from '../http/route.ts';
 
 const channelList = v.pipe(
   v.string('Invalid channel'),
@@ -17,8 +17,11 @@ const channelList = v.pipe(
   v.array(v.picklist(EVENT_CHANNELS, `Invalid channel. Must be of ${EVENT_CHANNELS.join(', ')}`)),
 );
 
-/** The live stream of events (completions section 11). It is never refused for a moment's trouble, since a browser would give up for good. */
-export const eventRoutes: readonly Row[] = [
+/**
+ * The live stream of events (completions section 11). While the database is away it is a stream that ends at once: after
+ * an error status a browser would not reconnect.
+ */
+export const eventRoutes: readonly Route[] = [
   get('/v1/console/events', {
     fields: {
       app: optional(appName),
@@ -28,31 +31,31 @@ export const eventRoutes: readonly Row[] = [
       access_token: optional(v.string()),
       last_event_id: optional(v.string()),
     },
-    async handler({ vault, app: named, request, input }) {
+    async handler({ ctx, app: named, request, input }) {
       // `X-Vault-App` names the app where the query does not.
       const { app = named, channel: channels = EVENT_CHANNELS } = input;
-      const token = input.token ?? input.ucan ?? input.access_token ?? bearerOf(request);
-      const rights = await readRights(vault, token, { app, channels });
+      const token = input.token ?? input.ucan ?? input.access_token ?? bearerToken(request);
+      const rights = await readRights(ctx, token, { app, channels });
       // HEAD must not take the stream over from whoever reads it.
-      if (!rights || request.method === 'HEAD') return answer(endedStream());
+      if (!rights || request.method === 'HEAD') return streamReply(endedStream());
       const { cid, cids, expiresAt } = rights;
       // The header comes from the browser's own reconnect, which repeats a query that is older.
       const after = readLastId(request.headers.get('last-event-id') || input.last_event_id);
-      return answer(await vault.hub.open({ app, channels, cid, cids, expiresAt, after }));
+      return streamReply(await ctx.hub.open({ app, channels, cid, cids, expiresAt, after }));
     },
   }),
 ];
 
 /** What the token gives a right to; undefined when the database cannot tell. Throws 401 and 403. */
 async function readRights(
-  vault: Context,
+  ctx: Context,
   token: string | undefined,
   asked: { readonly app: string; readonly channels: readonly EventChannel[] },
 ) {
-  const verdict = await checkConsoleToken(vault, token, { ...asked, now: vault.clock.now() });
+  const verdict = await checkConsoleToken(ctx, token, { ...asked, now: ctx.clock.now() });
   if (!verdict.ok) throw new VaultError(verdict.error);
-  const revoked = await isRevoked(vault, verdict.cids).catch((error) => {
-    vault.log({ level: 'warn', event: 'stream_failed', ...describeError(error) });
+  const revoked = await isRevoked(ctx, verdict.cids).catch((error) => {
+    ctx.log({ level: 'warn', event: 'stream_failed', ...describeError(error) });
   });
   if (revoked) throw new VaultError('token_revoked');
   return revoked === false ? verdict : undefined;
@@ -64,7 +67,7 @@ function readLastId(given: string | null | undefined): Subscription['after'] {
   return /^\d{1,15}$/.test(given) ? Number(given) : 'unknown';
 }
 
-function answer(body: ReadableStream<Uint8Array>): Answer {
+function streamReply(body: ReadableStream<Uint8Array>): Reply {
   // Proxies would hold back what is not yet a full buffer.
   return { status: 200, headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }, body };
 }

@@ -1,7 +1,7 @@
-import type { Row } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { file } from '../http/static-file.ts';
 
-/** Nothing but our own script and style runs, and nothing but our own origin is talked to: events hold text that anyone wrote. */
+/** Only our own script and style run, and only our own origin is reached: events hold text that anyone may write. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -21,8 +21,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 };
 
-/** The operator's console: a page that knows nothing until the operator signs in. Its data comes from `/v1/console/…`. */
-export const consolePageRoutes: readonly Row[] = [
+/** The operator's console: a page without data until the operator signs in. The data comes from `/v1/console/…`. */
+export const consolePageRoutes: readonly Route[] = [
   file('/console', { asset: '/console/index.html', type: 'text/html; charset=utf-8', headers: HEADERS }),
   file('/console/style.css', { type: 'text/css; charset=utf-8', headers: HEADERS }),
   file('/console/main.js', { type: 'text/javascript; charset=utf-8', headers: HEADERS }),

@@ -1,21 +1,21 @@
 import { findRegistrations } from '../../lib/registration/list.ts';
-import { json } from '../http/answer.ts';
 import { credentialIdText, didText, identifierText, optional } from '../http/fields.ts';
-import { forOperator } from '../http/operator-auth.ts';
-import { get, type Row } from '../http/route.ts';
+import { requireOperator } from '../http/operator-auth.ts';
+import { json } from '../http/response.ts';
+import { get, type Route } from '../http/route.ts';
 
-const rows: readonly Row[] = [
+const routes: readonly Route[] = [
   get('/v1/console/registrations', {
     fields: {
       identifier: optional(identifierText),
       credentialId: optional(credentialIdText),
       did: optional(didText),
     },
-    async handler({ vault, input }) {
-      return json({ registrations: await findRegistrations(vault, input) });
+    async handler({ ctx, input }) {
+      return json({ registrations: await findRegistrations(ctx, input) });
     },
   }),
 ];
 
 /** Registrations, found by the operator (completions section 11). */
-export const registrationRoutes: readonly Row[] = rows.map(forOperator);
+export const registrationRoutes: readonly Route[] = routes.map(requireOperator);

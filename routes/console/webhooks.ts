@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { listDeliveries, resendDead, WEBHOOK_STATUSES } from '../../lib/webhooks/deliveries.ts';
-import { json } from '../http/answer.ts';
 import { optional, required } from '../http/fields.ts';
-import { forOperator } from '../http/operator-auth.ts';
-import { get, post, type Row } from '../http/route.ts';
+import { requireOperator } from '../http/operator-auth.ts';
+import { json } from '../http/response.ts';
+import { get, post, type Route } from '../http/route.ts';
 
 const idText = v.pipe(
   v.string('Invalid before'),
@@ -18,21 +18,21 @@ const statusName = v.picklist(
 );
 
 /** The operator's view of the webhooks: what became of them, and the dead ones sent again. */
-export const webhookRoutes: readonly Row[] = [
-  forOperator(
+export const webhookRoutes: readonly Route[] = [
+  requireOperator(
     get('/v1/console/webhooks', {
       fields: { status: optional(statusName), before: optional(idText) },
-      async handler({ vault, input }) {
-        return json({ webhooks: await listDeliveries(vault, input) });
+      async handler({ ctx, input }) {
+        return json({ webhooks: await listDeliveries(ctx, input) });
       },
     }),
   ),
 
-  forOperator(
+  requireOperator(
     post('/v1/console/webhooks/resend', {
       fields: { id: required(idNumber) },
-      async handler({ vault, input }) {
-        return json({ ok: true, webhook: await resendDead(vault, input.id) });
+      async handler({ ctx, input }) {
+        return json({ ok: true, webhook: await resendDead(ctx, input.id) });
       },
     }),
   ),

@@ -33,7 +33,10 @@ export function optional<T>(schema: v.GenericSchema<unknown, T>): Field<T, false
   return { schema, required: false };
 }
 
-/** Checks a record field by field. Throws 400: what is missing first, naming all required fields in the order of the rows, then the first field of a wrong type or form. */
+/**
+ * Checks a record field by field. Throws 400: first for a missing field, naming all required ones in their order, then
+ * for the first field of a wrong type or form.
+ */
 export function readFields<F extends Fields>(
   fields: F,
   record: Readonly<Record<string, unknown>>,

@@ -1,9 +1,23 @@
 import { ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
 import { PREFLIGHT_MAX_AGE_SECONDS, REQUEST_ID_CHARS_MAX } from '../../lib/constants.ts';
-import type { Answer } from './answer.ts';
 
-/** Turns an answer into the response: for HEAD the same headers and no body. */
-export function respond({ status, headers, body }: Answer, requestId: string, isHead: boolean): Response {
+/** What a handler returns: the boundary adds the headers that every response carries. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A stream is sent as it comes, and cancelled when the caller goes. */
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+}
+
+/** A JSON reply; `headers` replace the boundary's own. */
+export function json(body: unknown, { status = 200, headers = NO_HEADERS }: Partial<Omit<Reply, 'body'>> = {}): Reply {
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** Turns a reply into the response: for HEAD the same headers and no body. */
+export function respond({ status, headers, body }: Reply, requestId: string, isHead: boolean): Response {
   const all = headersFor(requestId);
   for (const name in headers) all[name] = headers[name] as string;
   if (body === null) delete all['content-type'];
@@ -17,7 +31,7 @@ export function respond({ status, headers, body }: Answer, requestId: string, is
   return new Response(null, { status, headers: all });
 }
 
-/** The headers every response carries; an answer's own replace them. Written out, because copying them costs as much as a look-up. */
+/** The headers every response carries; a reply's own replace them. Written out: copying them costs as much as a look-up. */
 function headersFor(requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json',
@@ -30,8 +44,8 @@ function headersFor(requestId: string): Record<string, string> {
   };
 }
 
-/** The one place where a failure becomes an answer: `{ "error": … }` with the status of its word, and the limit's headers where one refused. */
-export function answerFailure(error: unknown): Answer {
+/** The one place where a failure becomes a reply: `{ "error": … }` with the status of its code, and a limit's headers. */
+export function failureReply(error: unknown): Reply {
   const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra } = known.details;
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
@@ -40,7 +54,7 @@ export function answerFailure(error: unknown): Answer {
 }
 
 /** 204 with what a browser may send; on a path that does not exist too, so that the page can read the 404 that follows. */
-export function answerPreflight(methods: readonly string[]): Answer {
+export function preflightReply(methods: readonly string[]): Reply {
   const headers = {
     'access-control-allow-methods': [...new Set([...methods, 'HEAD', 'OPTIONS'])].join(', '),
     'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, x-vault-app',
@@ -51,8 +65,8 @@ export function answerPreflight(methods: readonly string[]): Answer {
 }
 
 /** 405 with the methods there are. */
-export function answerWrongMethod(methods: readonly string[]): Answer {
-  return { ...answerFailure(new VaultError('method_not_allowed')), headers: { allow: allowed(methods) } };
+export function wrongMethodReply(methods: readonly string[]): Reply {
+  return { ...failureReply(new VaultError('method_not_allowed')), headers: { allow: allowed(methods) } };
 }
 
 function allowed(methods: readonly string[]): string {

@@ -1,17 +1,17 @@
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import type { FailureLimit, RequestLimit } from '../../lib/limits/limits.ts';
-import type { Answer } from './answer.ts';
 import { readJson, readJsonObject, readQuery } from './body.ts';
 import { type Fields, readFields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
+import type { Reply } from './response.ts';
 
-/** What a row may be asked with; HEAD is served by GET's. */
+/** The methods of routes; a GET route serves HEAD too. */
 export type Method = 'GET' | 'POST';
 
 /** One checked request, as a handler sees it. */
 export interface Call<Input> {
-  readonly vault: Context;
+  readonly ctx: Context;
   /** The app that the request's events belong to: the one it names by `X-Vault-App`, else `default`. */
   readonly app: string;
   readonly input: Input;
@@ -24,9 +24,9 @@ export interface Call<Input> {
   readonly keep?: Keep;
 }
 
-/** What the boundary hands a row. */
+/** A request as the router hands it to a route. */
 export interface Incoming {
-  readonly vault: Context;
+  readonly ctx: Context;
   readonly app: string;
   readonly request: Request;
   readonly client: string;
@@ -34,16 +34,16 @@ export interface Incoming {
 }
 
 /** A route as plain data: what `routes/index.ts` serves, and what the documents are read off. */
-export interface Row {
+export interface Route {
   readonly method: Method;
   readonly path: string;
   readonly query: Fields;
   /** `json` is any JSON value, which the handler judges itself. */
   readonly body: Fields | 'json' | undefined;
-  /** Of a row whose body has two forms, the other one's fields. */
+  /** The fields of the body's other form, where it has two. */
   readonly otherBody?: Fields;
   readonly limit: LimitName | undefined;
-  readonly answer: (incoming: Incoming, limits: Limits) => Promise<Answer>;
+  readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply>;
 }
 
 /** The in-memory request limits: `reads` for checks and look-ups, `proxy` for calls that cost an upstream one. */
@@ -56,18 +56,18 @@ interface Definition<F extends Fields> {
   readonly limit?: LimitName;
   /** Renames accepted aliases before anything is checked. */
   readonly prepare?: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  readonly handler: (call: Call<Values<F>>) => Promise<Answer> | Answer;
+  readonly handler: (call: Call<Values<F>>) => Promise<Reply> | Reply;
   readonly fields?: F;
 }
 
-/** Another form of a row's body, for the records it applies to. */
+/** Another form of a route's body, for the records it applies to. */
 interface OtherForm<F extends Fields> extends Pick<Definition<F>, 'limit' | 'handler'> {
-  readonly applies: (vault: Context, record: Readonly<Record<string, unknown>>) => boolean;
+  readonly applies: (ctx: Context, record: Readonly<Record<string, unknown>>) => boolean;
   readonly fields: F;
 }
 
-/** A GET row; its fields are query parameters. */
-export function get<F extends Fields = Record<never, never>>(path: string, definition: Definition<F>): Row {
+/** A GET route; its fields are query parameters. */
+export function get<F extends Fields = Record<never, never>>(path: string, definition: Definition<F>): Route {
   const { fields = {} as F, prepare = same, handler, limit } = definition;
   const hasFields = Object.keys(fields).length > 0;
   return {
@@ -76,15 +76,15 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     query: fields,
     body: undefined,
     limit,
-    async answer({ vault, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const record = hasFields || request.url.includes('?') ? prepare(readQuery(request.url)) : NONE;
-      return handler({ vault, app, request, client, peer, input: readFields(fields, record, 'query parameters') });
+      return handler({ ctx, app, request, client, peer, input: readFields(fields, record, 'query parameters') });
     },
   };
 }
 
-/** A POST row; its fields are members of the JSON body. With `idempotency` an `Idempotency-Key` is honoured. */
+/** A POST route; its fields are members of the JSON body. With `idempotency` an `Idempotency-Key` is honoured. */
 export function post<F extends Fields, G extends Fields = F>(
   path: string,
   definition: Definition<F> & {
@@ -92,7 +92,7 @@ export function post<F extends Fields, G extends Fields = F>(
     readonly other?: OtherForm<G>;
     readonly idempotency?: Idempotency<Values<F> | Values<G>>;
   },
-): Row {
+): Route {
   const { fields, prepare = same, handler, limit, other, idempotency } = definition;
   return {
     method: 'POST',
@@ -101,12 +101,12 @@ export function post<F extends Fields, G extends Fields = F>(
     body: fields,
     ...(other ? { otherBody: other.fields } : {}),
     limit,
-    async answer({ vault, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(request));
-      const asked = { vault, app, request, client, peer };
-      const isOther = other?.applies(vault, record) === true;
+      const asked = { ctx, app, request, client, peer };
+      const isOther = other?.applies(ctx, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
       const input = readFields(isOther ? other.fields : fields, record, 'required fields');
       const run = async (keep?: Keep) => {
@@ -116,8 +116,8 @@ export function post<F extends Fields, G extends Fields = F>(
       };
       const key = idempotency && request.headers.get('idempotency-key');
       if (!idempotency || key === null || key === undefined) return run();
-      const attempt = { route: path, key, input: input as Values<F> | Values<G>, owner: randomId(vault.random) };
-      return withIdempotency(vault, { ...attempt, idempotency }, run);
+      const attempt = { route: path, key, input: input as Values<F> | Values<G>, owner: randomId(ctx.random) };
+      return withIdempotency(ctx, { ...attempt, idempotency }, run);
     },
   };
 }
@@ -125,28 +125,28 @@ export function post<F extends Fields, G extends Fields = F>(
 interface JsonDefinition {
   readonly limit: LimitName;
   readonly maxBytes: number;
-  readonly handler: (call: JsonCall) => Promise<Answer>;
+  readonly handler: (call: JsonCall) => Promise<Reply>;
 }
 
 /** A request whose body is any JSON value, undefined when it is none. */
 interface JsonCall extends Call<unknown> {
-  /** Spends one more of the row's limit. Throws 429 `rate_limited`. */
+  /** Spends one more of the route's limit. Throws 429 `rate_limited`. */
   readonly spend: () => void;
 }
 
-/** A POST row for a protocol of its own: its handler is given the body as parsed, an array too, and says in the protocol's words what is wrong with it. */
-export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinition): Row {
+/** A POST route for another protocol: its handler takes any JSON value, and reports what is wrong in that protocol. */
+export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinition): Route {
   return {
     method: 'POST',
     path,
     query: {},
     body: 'json',
     limit,
-    async answer({ vault, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer }, limits) {
       const spend = () => limits[limit](client);
       spend();
       readQuery(request.url);
-      return handler({ vault, app, request, client, peer, input: await readJson(request, maxBytes), spend });
+      return handler({ ctx, app, request, client, peer, input: await readJson(request, maxBytes), spend });
     },
   };
 }

@@ -7,54 +7,53 @@ import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { noteRefusal } from '../../lib/limits/limit-events.ts';
 import { createFailureLimit, createRequestLimit } from '../../lib/limits/limits.ts';
-import type { Answer } from './answer.ts';
 import { createFindClient } from './client-address.ts';
-import { answerFailure, answerPreflight, answerWrongMethod, callerRequestId, respond } from './response.ts';
-import type { Incoming, Limits, Row } from './route.ts';
+import { callerRequestId, failureReply, preflightReply, type Reply, respond, wrongMethodReply } from './response.ts';
+import type { Incoming, Limits, Route } from './route.ts';
 import { checkHost, pathOf } from './target.ts';
 
-/** The rows of one path, by method. */
-type Family = ReadonlyMap<string, Row>;
+/** The routes of one path, by method. */
+type Family = ReadonlyMap<string, Route>;
 
-/** The boundary: finds the row, runs it, and turns whatever comes of it into a response. Never throws. */
-export function createServe(vault: Context, rows: readonly Row[]) {
-  const find = createFind(rows);
-  const findClient = createFindClient(vault);
-  const limits = createLimits(vault);
-  const measure = createMeasure(vault);
-  const freshId = createRequestIds(vault);
+/** The boundary: finds the route of a request, runs it, and turns reply or failure into a response. Never throws. */
+export function createRouter(ctx: Context, routes: readonly Route[]) {
+  const find = createFind(routes);
+  const findClient = createFindClient(ctx);
+  const limits = createLimits(ctx);
+  const measure = createMeasure(ctx);
+  const freshId = createRequestIds(ctx);
   return async (request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response> => {
-    const startedAt = vault.clock.monotonic();
+    const startedAt = ctx.clock.monotonic();
     const requestId = callerRequestId(request) ?? freshId();
     let family: Family | undefined;
-    let answer: Answer;
+    let reply: Reply;
     try {
       checkHost(request);
       const found = find(request);
       family = found instanceof Promise ? await found : found;
-      const row = rowOf(family, request.method);
-      if ('status' in row) answer = row;
+      const route = chooseRoute(family, request.method);
+      if ('status' in route) reply = route;
       else {
         const peer = connection?.peer;
         const client = findClient(request, peer);
-        const app = appOf(vault.config.apps, request);
-        answer = await vault.run((own) => answerRow(row, { vault: own, app, request, client, peer }, limits));
+        const app = appOf(ctx.config.apps, request);
+        reply = await ctx.run((own) => runRoute(route, { ctx: own, app, request, client, peer }, limits));
       }
     } catch (error) {
-      answer = answerFailure(error);
-      if (answer.status >= 500) logFailure(vault, request, requestId, error);
+      reply = failureReply(error);
+      if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
-    measure(request, routeOf(family), answer.status, startedAt, requestId);
-    return respond(answer, requestId, request.method === 'HEAD');
+    measure(request, labelOf(family), reply.status, startedAt, requestId);
+    return respond(reply, requestId, request.method === 'HEAD');
   };
 }
 
-/** Runs the row; a limit's refusal is told of. */
-async function answerRow(row: Row, incoming: Incoming, limits: Limits): Promise<Answer> {
+/** Runs the route; a limit's refusal becomes an event. */
+async function runRoute(route: Route, incoming: Incoming, limits: Limits): Promise<Reply> {
   try {
-    return await row.answer(incoming, limits);
+    return await route.handle(incoming, limits);
   } catch (error) {
-    noteRefusal(incoming.vault, incoming.app, error);
+    noteRefusal(incoming.ctx, incoming.app, error);
     throw error;
   }
 }
@@ -65,17 +64,18 @@ function appOf(apps: readonly string[], request: Request): string {
   return named !== null && apps.includes(named) ? named : DEFAULT_APP;
 }
 
-/** The row that serves the method, or the answer there is without one. Throws 404 `not_found`. */
-function rowOf(family: Family | undefined, method: string): Row | Answer {
-  if (method === 'OPTIONS') return answerPreflight(family ? [...family.keys()] : ['GET', 'POST']);
+/** The route of the method, or the reply where there is none. Throws 404 `not_found`. */
+function chooseRoute(family: Family | undefined, method: string): Route | Reply {
+  if (method === 'OPTIONS') return preflightReply(family ? [...family.keys()] : ['GET', 'POST']);
   if (!family) throw new VaultError('not_found');
-  return family.get(method === 'HEAD' ? 'GET' : method) ?? answerWrongMethod([...family.keys()]);
+  return family.get(method === 'HEAD' ? 'GET' : method) ?? wrongMethodReply([...family.keys()]);
 }
 
 /** Exact paths by a map, the others by itty's router, whose matching is linear and costs a URL parse (`docs/decisions/0001-routing.md`). */
-function createFind(rows: readonly Row[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
-  const families = new Map<string, Map<string, Row>>();
-  for (const row of rows) families.set(row.path, (families.get(row.path) ?? new Map()).set(row.method, row));
+function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
+  const families = new Map<string, Map<string, Route>>();
+  for (const route of routes)
+    families.set(route.path, (families.get(route.path) ?? new Map()).set(route.method, route));
   const patterns = Router();
   for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
   return ({ method, url }) => {
@@ -87,18 +87,18 @@ function createFind(rows: readonly Row[]): (request: Request) => Family | undefi
   };
 }
 
-/** The path of the rows, the same for all; what was not found is counted as one. */
-function routeOf(family: Family | undefined): string {
-  for (const row of family?.values() ?? []) return row.path;
+/** The path of the routes as a metric label; `unknown` where none was found. */
+function labelOf(family: Family | undefined): string {
+  for (const route of family?.values() ?? []) return route.path;
   return 'unknown';
 }
 
-function createLimits(vault: Context): Limits {
-  const { rateLimitReadsPerIp, rateLimitProxyPerIp } = vault.config;
+function createLimits(ctx: Context): Limits {
+  const { rateLimitReadsPerIp, rateLimitProxyPerIp } = ctx.config;
   return {
-    reads: createRequestLimit(vault, { name: 'reads-per-ip', limit: rateLimitReadsPerIp }),
-    proxy: createRequestLimit(vault, { name: 'proxy-per-ip', limit: rateLimitProxyPerIp }),
-    operator: createFailureLimit(vault, { name: 'operator-failures-per-ip', limit: OPERATOR_FAILURES_MAX }),
+    reads: createRequestLimit(ctx, { name: 'reads-per-ip', limit: rateLimitReadsPerIp }),
+    proxy: createRequestLimit(ctx, { name: 'proxy-per-ip', limit: rateLimitProxyPerIp }),
+    operator: createFailureLimit(ctx, { name: 'operator-failures-per-ip', limit: OPERATOR_FAILURES_MAX }),
   };
 }
 

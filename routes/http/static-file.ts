@@ -1,27 +1,30 @@
 import { VaultError } from '../../lib/base/error.ts';
 import type { File } from '../../lib/static-files.ts';
-import type { Answer } from './answer.ts';
-import { get, type Row } from './route.ts';
+import type { Reply } from './response.ts';
+import { get, type Route } from './route.ts';
 
 interface Served {
-  /** The asset's path, where it is not the row's own. */
+  /** The asset's path, where it is not the route's own. */
   readonly asset?: string;
   readonly type: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A row that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control: no-cache` unless `headers` say otherwise. */
-export function file(path: string, { asset = path, type, headers = {} }: Served): Row {
+/**
+ * A route that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control: no-cache`
+ * unless `headers` say otherwise.
+ */
+export function file(path: string, { asset = path, type, headers = {} }: Served): Route {
   return get(path, {
-    async handler({ vault, request }) {
-      const found = await vault.files(asset);
+    async handler({ ctx, request }) {
+      const found = await ctx.files(asset);
       if (!found) throw new VaultError('not_found');
-      return answerFile(request, found, { 'content-type': type, 'cache-control': 'no-cache', ...headers });
+      return fileReply(request, found, { 'content-type': type, 'cache-control': 'no-cache', ...headers });
     },
   });
 }
 
-async function answerFile(request: Request, found: File, given: Readonly<Record<string, string>>): Promise<Answer> {
+async function fileReply(request: Request, found: File, given: Readonly<Record<string, string>>): Promise<Reply> {
   const zipped = takesGzip(request) ? await found.gzip() : undefined;
   // What does not get smaller, such as a PNG, goes out as it is.
   const isSmaller = zipped !== undefined && zipped.length < found.bytes.length;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ROWS } from '../../routes/index.ts';
+import { ROUTES } from '../../routes/index.ts';
 import { OPERATOR } from '../support/events.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -50,9 +50,9 @@ async function expectRefusal(response: Response): Promise<void> {
   expect(String(body['error']).length).toBeLessThan(200);
 }
 
-/** Rows whose body has fields; a row of a protocol of its own has its properties tested with it. */
-const posts = ROWS.flatMap(({ path, body }) => (typeof body === 'object' ? [{ path, fields: body }] : []));
-const gets = ROWS.filter(({ method, query }) => method === 'GET' && Object.keys(query).length > 0);
+/** Routes whose body has fields; the bundler's is tested with its own properties. */
+const posts = ROUTES.flatMap(({ path, body }) => (typeof body === 'object' ? [{ path, fields: body }] : []));
+const gets = ROUTES.filter(({ method, query }) => method === 'GET' && Object.keys(query).length > 0);
 
 /** What is for the operator alone is asked as the operator: anybody else learns nothing of a request's faults. */
 const rightsOf = (path: string): Record<string, string> =>
@@ -111,8 +111,8 @@ describe.each(posts.map(({ path, fields }) => [path, fields] as const))('POST %s
   });
 });
 
-describe.each(gets.map((row) => [row.path, row] as const))('GET %s', (path, row) => {
-  const names = Object.keys(row.query);
+describe.each(gets.map((route) => [route.path, route] as const))('GET %s', (path, route) => {
+  const names = Object.keys(route.query);
 
   test('any query is answered 200 or refused, never 5xx', async () => {
     const values = fc.oneof(

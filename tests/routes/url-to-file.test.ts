@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROWS } from '../../routes/index.ts';
+import { ROUTES } from '../../routes/index.ts';
 
 const FOLDER = join(import.meta.dir, '../../routes');
 
@@ -27,7 +27,7 @@ for (const file of files) {
 }
 
 describe('the file of a route is found from its URL', () => {
-  test.each(ROWS.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
+  test.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
     const file = fileOf.get(route) ?? 'none';
     const exception = exceptionOf(route.path);
     if (exception) expect(file).toBe(exception);
@@ -35,7 +35,7 @@ describe('the file of a route is found from its URL', () => {
   });
 
   test('each exception is of a route, and is needed', () => {
-    const excepted = ROWS.filter(({ path }) => exceptionOf(path));
+    const excepted = ROUTES.filter(({ path }) => exceptionOf(path));
     expect(new Set(excepted.map(({ path }) => keyOf(path)))).toEqual(new Set(Object.keys(EXCEPTIONS)));
     expect(excepted.filter(({ path }) => expectedFiles(path).includes(exceptionOf(path) ?? ''))).toEqual([]);
   });

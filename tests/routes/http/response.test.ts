@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { ROWS } from '../../../routes/index.ts';
+import { ROUTES } from '../../../routes/index.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 let t: TestVault;
@@ -8,13 +8,13 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-const paths = [...new Set(ROWS.map(({ path }) => path))];
+const paths = [...new Set(ROUTES.map(({ path }) => path))];
 const send = (path: string, init: RequestInit = {}) => fetch(t.url + path, init);
 
 describe('every path', () => {
   test.each(paths)('%s answers OPTIONS with 204 and what a browser may send', async (path) => {
     const reply = await send(path, { method: 'OPTIONS' });
-    const own = ROWS.filter((row) => row.path === path).map(({ method }) => method);
+    const own = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
     expect(reply.status).toBe(204);
     expect(await reply.text()).toBe('');
     expect(reply.headers.get('access-control-allow-methods')).toBe([...own, 'HEAD', 'OPTIONS'].join(', '));
@@ -27,7 +27,7 @@ describe('every path', () => {
 
   test.each(paths)('%s refuses other methods with 405 and Allow', async (path) => {
     const reply = await send(path, { method: 'DELETE' });
-    const own = ROWS.filter((row) => row.path === path).map(({ method }) => method);
+    const own = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
     expect(reply.status).toBe(405);
     expect(await reply.json()).toEqual({ error: 'method_not_allowed' });
     const head = own.includes('GET') ? ['HEAD'] : [];
@@ -35,7 +35,7 @@ describe('every path', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test.each(ROWS.filter(({ method }) => method === 'GET').map(({ path }) => path))(
+  test.each(ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path))(
     'HEAD %s has the headers of GET and no body',
     async (path) => {
       const [get, head] = [await send(path), await send(path, { method: 'HEAD' })];
