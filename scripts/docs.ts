@@ -14,12 +14,13 @@ const HEAD = `# Settings
 
 <!-- Written by \`bun scripts/docs.ts\` from lib/config/settings.ts: change it there. -->
 
-Every setting is an environment variable, a flag of the same name (\`--base-url\`) and a line of the file that \`--config\` names. Flags win over
-the environment, the environment over the file; nothing is read from the current directory by itself. Secrets (🔑) have no flag, because a
-command line is readable by others. For secrets and URLs (🔗, of which only the origin is ever shown), \`NAME_FILE\` names a file that holds one.
+Every setting is an environment variable, a flag of the same name (\`--base-url\`) and a line of the file that
+\`--config\` names. Flags override the environment; the environment overrides the file. No file is read from the current
+directory by default. Secrets (🔑) have no flag, because other users can read a command line. For secrets and URLs (🔗,
+shown only by their origin), \`NAME_FILE\` names a file that contains the value.
 
-Lists are separated by commas. An empty value counts as unset. \`vault config\` prints what is in force and where each value came from; faults
-are reported all at once, without values, and end the program with exit code 2.
+Lists are separated by commas. An empty value counts as unset. \`vault config\` prints the settings in force and their
+sources. Invalid settings are reported all at once, without values, and end the program with exit code 2.
 `;
 
 function section(subject: string, settings: Readonly<Record<string, Setting>>): string {
