@@ -9,8 +9,7 @@ import { scripts } from '../package.json';
 const ROOT = join(import.meta.dir, '..');
 
 const documents = [
-  'README.md',
-  'CHANGELOG.md',
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].filter((name) => existsSync(join(ROOT, name))),
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -76,6 +75,28 @@ describe.each(documents)('%s', (file) => {
   });
 });
 
+describe.each(documents)('the prose of %s', (file) => {
+  test('is at most 120 columns wide', () => {
+    expect(wide(proseOf(file))).toEqual([]);
+  });
+
+  test('says it plainly', () => {
+    // The rows of the conformance table quote the names of tests.
+    const text = file === 'docs/conformance.md' ? proseOf(file).replace(/^\|.*$/gm, '') : proseOf(file);
+    const oneLine = text.replace(/\s+/g, ' ').toLowerCase();
+    expect(MANNERED.filter((phrase) => new RegExp(`\\b${phrase}\\b`).test(oneLine))).toEqual([]);
+  });
+});
+
+test('a wide line is found, and a wide row, link, picture or block of code is no prose', () => {
+  const words = 'word '.repeat(30);
+  const link = `[a](https://example.com/${'a'.repeat(120)})`;
+  const exempt = [`| ${words} |`, link, `- ${link}, ${link}`, `<img src="${'a'.repeat(120)}">`, `![a](${words})`];
+  expect(wide(exempt.join('\n'))).toEqual([]);
+  expect(wide(words)).toEqual([words]);
+  expect(wide(`- ${words}`)).toEqual([`- ${words}`]);
+});
+
 test('the README leads to every page, fits a screen in width and is short', () => {
   const pages = documents.filter((file) => /^docs\/[^/]+$/.test(file));
   expect(pages.filter((page) => !targetsOf('README.md').includes(page))).toEqual([]);
@@ -105,6 +126,30 @@ test('every file that the package promises is made by the build, and none of the
   ).toEqual([]);
   expect(statSync(join(ROOT, 'LICENSE')).size).toBeGreaterThan(0);
 });
+
+/** The lines of prose beyond 120 columns: rows of tables, tags, and lines of links alone are not prose. */
+function wide(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line.length > 120 && !/^\s*[|<]/.test(line));
+  return lines.filter((line) => /\w/.test(line.replace(/!?\[[^\]]*\]\([^)]*\)/g, '')));
+}
+
+/** Paraphrases of which each has a plain word. */
+const MANNERED = [
+  'anew',
+  'are told',
+  'in the way of',
+  'is told',
+  'is none',
+  'makes it so',
+  'nobody may',
+  'stands on',
+  'tells of',
+  'told of',
+  'under way',
+  'whatever comes',
+  'whatever dies',
+  'whoever',
+];
 
 /** npm's own words. */
 const NPM = ['install', 'pack', 'ci'];

@@ -35,7 +35,7 @@ const STORAGE = {
     ),
   ),
   DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrecy.token(1))),
-  DATABASE_MAX_CONNECTIONS: count('statements under way at most', limit.DATABASE_MAX_CONNECTIONS, 1),
+  DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
 };
 
 const KEYS = {
@@ -100,8 +100,8 @@ const UPSTREAMS = {
 };
 
 const NAMES = {
-  RESERVED_IDENTIFIERS: plain('identifiers nobody may take, besides the built-in ones', form.identifiers, ''),
-  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) nobody may take', form.domains, ''),
+  RESERVED_IDENTIFIERS: plain('identifiers that cannot be registered, besides the built-in ones', form.identifiers, ''),
+  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', form.domains, ''),
   DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', form.didMethods, ''),
   SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', form.countries, ''),
   APPS: plain('names that requests may carry in X-Vault-App', form.apps, ''),

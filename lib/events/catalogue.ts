@@ -35,12 +35,12 @@ export const EVENTS = {
   },
   'limit.reached': {
     channel: 'audit',
-    tells: 'a limit refused, told at most once per bucket and window',
+    tells: 'a limit refused; at most once per bucket and window',
     data: ['limit', 'max', 'window_seconds', 'bucket'],
   },
   'operator.refused': {
     channel: 'audit',
-    tells: 'an operator route was asked without the right secret, told at most once per client and minute',
+    tells: 'an operator route was called without the right secret; at most once per client and minute',
     data: ['client'],
   },
   'token.minted': {
@@ -70,7 +70,7 @@ export const EVENTS = {
   },
   'session.linked': {
     channel: 'sessions',
-    tells: 'its DID is registered, so that it counts for good',
+    tells: 'its DID is registered; it counts permanently',
     data: ['identifier', 'channel', 'did'],
   },
   'session.unlinked': {
@@ -85,7 +85,7 @@ export const EVENTS = {
   },
   'session.taken_over': {
     channel: 'sessions',
-    tells: 'whoever proved the identifier replaced its DID',
+    tells: 'the person who proved the identifier replaced its DID',
     data: ['identifier', 'channel', 'did', 'previous_did'],
   },
   'registration.submitted': {
