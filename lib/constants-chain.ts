@@ -1,4 +1,4 @@
-import { MINUTE_MS } from './base/constants-time.ts';
+import { MINUTE_MS } from './base/clock.ts';
 
 /** Calls to a chain's node: how many go in one batch. */
 export const RPC_BATCH_MAX = 100;

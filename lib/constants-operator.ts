@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './base/constants-time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './base/clock.ts';
 
 /** Events: how long they are kept, how many are read at once, and how often other processes' are looked for while anybody listens. */
 export const EVENTS_KEEP_MS = 7 * DAY_MS;

@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './base/constants-time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './base/clock.ts';
 
-export * from './base/constants-time.ts';
+export { DAY_MS, HOUR_MS, MINUTE_MS } from './base/clock.ts';
 export * from './constants-chain.ts';
 export * from './constants-operator.ts';
 
@@ -9,7 +9,7 @@ export * from './constants-operator.ts';
 //   constants.ts           requests, codes, sessions, upstreams, messages, storage, keys, the process
 //   constants-chain.ts     nodes, bundler, indexer, follower, relay, deployment
 //   constants-operator.ts  events and streams, webhooks, commands, the doctor
-//   constants-time.ts      windows
+//   clock.ts               windows
 
 /** The specification's section 8. */
 export const MAX_REGISTRATIONS_PER_IP = 3;

@@ -1,4 +1,4 @@
-import { readAccountState } from '../lib/chain/state.ts';
+import { readAccountState } from '../lib/chain/account.ts';
 import { addressText, optional, required, uint256, uint256Hex } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';

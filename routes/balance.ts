@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/balance.ts';
+import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/tokens.ts';
 import { addressText, checkField, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { badRequest, VaultError } from '../lib/base/error.ts';
 import type { Context } from '../lib/context.ts';
-import { parseCredentialId } from '../lib/identity/credential.ts';
 import { isDid } from '../lib/identity/did.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
-import { assertionOf } from '../lib/identity/passkey.ts';
+import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
 import type { Subject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';

@@ -40,7 +40,6 @@ const IGNORED = ['.world', 'dist', 'node_modules', 'vault-data'];
 const WORDS = [
   'base/bytes',
   'base/clock',
-  'base/constants-time',
   'base/error',
   'base/ip',
   'base/random',
@@ -48,8 +47,6 @@ const WORDS = [
   'constants-chain',
   'constants-operator',
   'events/catalogue',
-  'identity/alias',
-  'identity/credential',
   'identity/did',
   'identity/identifier',
   'identity/reserved-handles',

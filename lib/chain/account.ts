@@ -1,7 +1,11 @@
 /** CREATE2, EIP-1014, of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of `_cloneCodeWithImmutableArgs`). */
+
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
 import { fromHex, toHex } from '../base/bytes.ts';
+import { rpcError } from '../base/error.ts';
+import { addressWord, quantity, readWords, ZERO_WORD } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
 
 /** A factory of accounts and what its accounts are clones of; both 0x-hex of any case. */
 export interface Factory {
@@ -56,3 +60,41 @@ function writeAddress(bytes: Uint8Array, at: number, address: string): void {
 function writeUint256(view: DataView, at: number, value: bigint): void {
   for (let word = 0; word < 4; word++) view.setBigUint64(at + 8 * word, value >> BigInt(192 - 64 * word));
 }
+
+/** An account as the chain shows it: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
+export interface AccountState {
+  readonly nonce: string;
+  readonly did: string;
+  readonly isActive: boolean;
+  readonly pubKeyX: string;
+  readonly pubKeyY: string;
+}
+
+type Chain = ChainReader<'accountHelperAddress'>;
+
+/** Asks the account helper; zeros and inactive where there is no code, whatever the helper says of it. Throws 502 `rpc_error`. */
+export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {
+  const { chainId, accountHelperAddress: helper } = config;
+  if (!helper) throw rpcError('no account helper is set');
+  const view = { to: helper, data: `${GET_ACCOUNT_STATE}${addressWord(account)}` };
+  const [code, words] = await Promise.all([
+    rpc.call(chainId, 'eth_getCode', [account, 'latest']),
+    readWords(rpc, chainId, view, 5).catch((failure: Error) => failure),
+  ]);
+  if (code === '0x') return NO_ACCOUNT;
+  if (words instanceof Error) throw words;
+  const [nonce = '', did = '', active = '', x = '', y = ''] = words;
+  return {
+    nonce: quantity(BigInt(`0x${nonce}`)),
+    did: `0x${did}`,
+    isActive: BigInt(`0x${active}`) === 1n,
+    pubKeyX: `0x${x}`,
+    pubKeyY: `0x${y}`,
+  };
+}
+
+/** Selector of `getAccountState(address)`. */
+const GET_ACCOUNT_STATE = '0x9ee2735b';
+
+const ZERO = `0x${ZERO_WORD}`;
+const NO_ACCOUNT: AccountState = { nonce: '0x0', did: ZERO, isActive: false, pubKeyX: ZERO, pubKeyY: ZERO };

@@ -21,3 +21,11 @@ export function didHash(did: string): `0x${string}` {
 export function webDid(origin: string): string {
   return `did:web:${encodeURIComponent(new URL(origin).host)}`;
 }
+
+/**
+ * The canonical alias hash, as 0x-hex: keccak256 of the ASCII text of the unprefixed lower-case hex of the normal form's UTF-8.
+ * Not the plain hash of the text: this is what published clients put on-chain.
+ */
+export function aliasHash(value: string): `0x${string}` {
+  return `0x${toHex(keccak_256(utf8(toHex(utf8(value)))))}`;
+}

@@ -2,7 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concat, equalText, fromBase64, toBase64url } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
-import { TEXT_CHARS_MAX } from '../constants.ts';
+import {
+  CREDENTIAL_ID_BYTES_MAX,
+  CREDENTIAL_ID_BYTES_MIN,
+  CREDENTIAL_ID_CHARS_MAX,
+  TEXT_CHARS_MAX,
+} from '../constants.ts';
 
 /** A WebAuthn assertion (Web Authentication Level 3 section 5.2.2), its members base64url. */
 export interface Assertion {
@@ -90,4 +95,24 @@ function readInteger(der: Uint8Array, start: number): { bytes: Uint8Array; end: 
     return undefined;
   const digits = padded ? value.subarray(1) : value;
   return digits.length > 32 ? undefined : { bytes: concat(new Uint8Array(32 - digits.length), digits), end };
+}
+
+/** A WebAuthn credential id in its canonical form, base64url without padding (`PublicKeyCredential.id`). Padded and standard base64 are accepted. Throws 400 `Invalid credentialId`. */
+export function parseCredentialId(text: string): string {
+  const canonical = isCanonical(text) ? text : canonicalOf(text);
+  const bytes = canonical === undefined ? 0 : Math.floor((canonical.length * 3) / 4);
+  if (canonical === undefined || bytes < CREDENTIAL_ID_BYTES_MIN || bytes > CREDENTIAL_ID_BYTES_MAX) {
+    throw badRequest('Invalid credentialId');
+  }
+  return canonical;
+}
+
+/** Base64url whose last character holds no bits past the last byte: what browsers send, told without decoding it. */
+function isCanonical(text: string): boolean {
+  return /^(?:[\w-]{4})*(?:[\w-]{4}|[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])$/.test(text);
+}
+
+function canonicalOf(text: string): string | undefined {
+  const bytes = text.length <= CREDENTIAL_ID_CHARS_MAX ? fromBase64(text) : undefined;
+  return bytes && toBase64url(bytes);
 }

@@ -13,14 +13,15 @@ import {
 } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 import { createSpan, type Span } from './block-range.ts';
-import { type KnownBlock, selectKnownBlocks } from './block-store.ts';
 import {
   advance,
   begin,
   clear,
+  type KnownBlock,
   noteLook,
   type Position,
   rewind,
+  selectKnownBlocks,
   selectPosition,
   standingAt,
   toPosition,

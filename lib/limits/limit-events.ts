@@ -5,8 +5,8 @@ import { DAY_MS, LIMIT_NOTICES_CACHED_MAX, MINUTE_MS } from '../constants.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import type { Platform } from '../platform.ts';
-import { takeNotice } from './event-store.ts';
 import { maskKey } from './report.ts';
+import { takeNotice } from './store.ts';
 
 type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 

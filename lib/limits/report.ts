@@ -14,8 +14,14 @@ import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import { type ClearableKind, insertClear } from './clear-store.ts';
-import { clearGuesses, selectGuesses, selectLimitPage, selectLimitUse } from './store.ts';
+import {
+  type ClearableKind,
+  clearGuesses,
+  insertClear,
+  selectGuesses,
+  selectLimitPage,
+  selectLimitUse,
+} from './store.ts';
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db'>;
 

@@ -1,10 +1,8 @@
 import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
 import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
-import type { Fence } from '../db/row-lock.ts';
-import { fenceHeld } from '../db/row-lock.ts';
-import { registrationRows, sessionRows } from '../events/row-store.ts';
-import { type EventRows, insertEvents, maskedIdentifier } from '../events/store.ts';
-import { clearedAt } from '../limits/clear-store.ts';
+import { type Fence, fenceHeld } from '../db/row-lock.ts';
+import { type EventRows, insertEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/store.ts';
+import { clearedAt } from '../limits/store.ts';
 import { EARLIEST_LAPSE, SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
 import { type Claim, CONTENDS, type Strength } from './store.ts';
 

@@ -1,6 +1,5 @@
 import { VaultError } from '../base/error.ts';
-import { aliasHash } from '../identity/alias.ts';
-import { didHash } from '../identity/did.ts';
+import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { ipLimitReached, relayLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';

@@ -2,8 +2,8 @@ import { isoTime } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import { type Row, textOf } from '../db/database.ts';
-import { parseCredentialId } from '../identity/credential.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { aliasHash } from '../identity/alias.ts';
+import { aliasHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';

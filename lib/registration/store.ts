@@ -1,6 +1,5 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { registrationRows, tellFailed } from '../events/row-store.ts';
-import { insertEvents } from '../events/store.ts';
+import { insertEvents, registrationRows, tellFailed } from '../events/store.ts';
 import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
 
 /** `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and credential. */

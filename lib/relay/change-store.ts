@@ -1,6 +1,5 @@
 import type { Statement } from '../db/database.ts';
-import { registrationRows, tellFailed } from '../events/row-store.ts';
-import { insertEvents } from '../events/store.ts';
+import { insertEvents, registrationRows, tellFailed } from '../events/store.ts';
 import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
 import type { Signer } from './signer-store.ts';
 import type { Attempt, RelayRow } from './store.ts';

@@ -1,8 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { SESSIONS_COUNTED_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
-import { aliasHash } from '../identity/alias.ts';
-import { didHash } from '../identity/did.ts';
+import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';

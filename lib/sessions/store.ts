@@ -1,8 +1,7 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, fewerThan, type Statement } from '../db/database.ts';
-import { sessionRows, tellSessions } from '../events/row-store.ts';
-import { insertEvents } from '../events/store.ts';
-import { clearedAt } from '../limits/clear-store.ts';
+import { insertEvents, sessionRows, tellSessions } from '../events/store.ts';
+import { clearedAt } from '../limits/store.ts';
 
 /** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
 export interface NewSession {

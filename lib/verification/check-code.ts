@@ -5,13 +5,11 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
-import type { Notices } from '../limits/limit-events.ts';
-import { noteLimit } from '../limits/limit-events.ts';
+import { type Notices, noteLimit } from '../limits/limit-events.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import { codeDigest } from './code.ts';
 import * as codes from './store.ts';
-import * as verifications from './verification-store.ts';
 
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly sms: SmsProvider;
@@ -54,7 +52,7 @@ export async function checkCode(vault: Services, check: Check): Promise<Verdict>
 
 /** When the identifier was last verified, in milliseconds; null when it never was. */
 export async function verifiedAt(vault: Pick<Platform, 'db'>, identifier: Identifier): Promise<number | null> {
-  const [row] = await vault.db.read(verifications.selectVerifiedAt(identifier.key));
+  const [row] = await vault.db.read(codes.selectVerifiedAt(identifier.key));
   const at = row?.['verified_at'] ?? null;
   return at === null ? null : Number(at);
 }
@@ -100,8 +98,8 @@ async function checkOwn(
   const right = equalText(codeDigest(vault.keys.codePepper, identifier.key, live.id, code), digest);
   const spend = codes.spendAttempt(checkOf(vault, identifier, live, now), right);
   const mark = right
-    ? verifications.markVerifiedIfChanged(identifier.key, now)
-    : verifications.countWrongGuess(identifier.key, now, { ifChanged: true });
+    ? codes.markVerifiedIfChanged(identifier.key, now)
+    : codes.countWrongGuess(identifier.key, now, { ifChanged: true });
   const told = right ? tellVerified(app, identifier, now) : tellExhausted(vault, app, identifier, live, now);
   const [spent] = await vault.db.write(spend, mark, told);
   const row = spent?.rows[0];
@@ -126,14 +124,14 @@ async function checkWithProvider(
   const at = vault.clock.now();
   if (answer === 'pending') {
     await vault.db.write(
-      verifications.countWrongGuess(identifier.key, at, { ifChanged: false }),
+      codes.countWrongGuess(identifier.key, at, { ifChanged: false }),
       tellExhausted(vault, app, identifier, live, at),
     );
     return incorrect(vault, row);
   }
   const [consumed] = await vault.db.write(
     codes.consumeCode(live.seq, at),
-    verifications.markVerifiedIfChanged(identifier.key, at),
+    codes.markVerifiedIfChanged(identifier.key, at),
     tellVerified(app, identifier, at),
   );
   return consumed?.rowsAffected === 1 ? verified(vault, identifier, at) : 'lost';

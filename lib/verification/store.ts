@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import { type Condition, fewerThan, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
-import { clearedAt } from '../limits/clear-store.ts';
+import { clearedAt } from '../limits/store.ts';
 
 /** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
 export interface NewCode {
@@ -155,4 +155,32 @@ function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
     per_identifier: limits.perIdentifier,
     sms_daily: limits.smsDaily,
   };
+}
+
+/** Marks the identifier verified and forgets its wrong guesses, if the statement before it in the batch changed a row. */
+export function markVerifiedIfChanged(identifier: string, now: number): Statement {
+  return {
+    sql: `INSERT INTO verifications (identifier, verified_at) SELECT :identifier, :now WHERE changes() = 1
+      ON CONFLICT (identifier) DO UPDATE SET verified_at = :now, wrong_guesses = 0`,
+    args: { identifier, now },
+  };
+}
+
+/**
+ * Counts a wrong guess; the last one allowed starts the block and the count anew (NIST SP 800-63B section 5.2.2).
+ * `ifChanged` counts only when the statement before it in the batch changed a row.
+ */
+export function countWrongGuess(identifier: string, now: number, { ifChanged }: { ifChanged: boolean }): Statement {
+  return {
+    sql: `INSERT INTO verifications (identifier, wrong_guesses) SELECT :identifier, 1 WHERE ${ifChanged ? 'changes() = 1' : 'true'}
+      ON CONFLICT (identifier) DO UPDATE SET
+        wrong_guesses = (wrong_guesses + 1) % ${WRONG_GUESSES_MAX},
+        blocked_until = CASE WHEN wrong_guesses + 1 >= ${WRONG_GUESSES_MAX} THEN :blocked_until ELSE blocked_until END`,
+    args: { identifier, blocked_until: now + WRONG_GUESSES_BLOCK_MS },
+  };
+}
+
+/** When the identifier was last verified: one row or none, `verified_at` null when it never was. */
+export function selectVerifiedAt(identifier: string): Statement {
+  return { sql: `SELECT verified_at FROM verifications WHERE identifier = :identifier`, args: { identifier } };
 }

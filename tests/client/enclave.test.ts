@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
 import { toHex, utf8 } from '../../lib/base/bytes.ts';
-import { aliasHash } from '../../lib/identity/alias.ts';
-import { didHash } from '../../lib/identity/did.ts';
+import { aliasHash, didHash } from '../../lib/identity/did.ts';
 
 const wasm = readFileSync(join(import.meta.dir, '../../assets/enclave.wasm'));
 const enclave = await loadEnclave(wasm);

@@ -1,8 +1,7 @@
 import { AbiConstructor, AbiFunction, type Address, type Hex, Secp256k1 } from 'ox';
 import { toHex } from '../../lib/base/bytes.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
-import { aliasHash } from '../../lib/identity/alias.ts';
-import { didHash } from '../../lib/identity/did.ts';
+import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';

@@ -3,7 +3,6 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { FOLLOWER_CLEAR_ROWS_MAX, FOLLOWER_KEEP_BLOCKS } from '../../../lib/constants.ts';
 import { leaseHeld, takeLease } from '../../../lib/db/leases.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { selectKnownBlocks } from '../../../lib/indexer/block-store.ts';
 import { type ChainEvent, selectAlias, selectDid, selectStatistics } from '../../../lib/indexer/event-store.ts';
 import {
   advance,
@@ -12,6 +11,7 @@ import {
   noteLook,
   type Position,
   rewind,
+  selectKnownBlocks,
   selectPosition,
   standingAt,
   toPosition,

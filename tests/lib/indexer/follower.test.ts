@@ -11,8 +11,7 @@ import {
 } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { aliasHash } from '../../../lib/identity/alias.ts';
-import { didHash } from '../../../lib/identity/did.ts';
+import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import { createFollower } from '../../../lib/indexer/follower.ts';
 import { registrationChallenge } from '../../../lib/registration/challenge.ts';
 import { type Acted, type Actors, prepareActors } from '../../support/actors.ts';

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
 import { CONFIRMATION_LEASE_MS } from '../../../lib/constants.ts';
-import { aliasHash } from '../../../lib/identity/alias.ts';
-import { didHash } from '../../../lib/identity/did.ts';
+import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import { registrationChallenge } from '../../../lib/registration/challenge.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { testClock } from '../../support/clock.ts';
