@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './port.ts';
 import { startService } from './service.ts';
 
 /** A libSQL server of its own on loopback. */
 export interface LibsqlServer {
   readonly url: string;
+  /** Where databases are made, on a server that has more than one. */
+  readonly adminUrl?: string;
   /** Ends the server; what it acknowledged stays in its folder. */
   stop(): Promise<void>;
 }
@@ -20,19 +23,50 @@ export function libsqlProgram(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** Starts a server on the data in `dir`, which is made when absent. Undefined where there is no program for it. */
-export async function startLibsql({ dir }: { dir: string }): Promise<LibsqlServer | undefined> {
+/** Where its data are, made when absent, and whether it has any number of databases (sqld's namespaces) instead of one. */
+export interface LibsqlOptions {
+  readonly dir: string;
+  readonly namespaces?: boolean;
+}
+
+/** Starts a server on the data in `dir`. Undefined where there is no program for it. */
+export async function startLibsql({ dir, namespaces = false }: LibsqlOptions): Promise<LibsqlServer | undefined> {
   const program = libsqlProgram();
   if (!program) return undefined;
+  let admin = 0;
   const { port, stop } = await startService({
     name: 'the libSQL server',
     command: (own) => {
       // The HTTP listener is the only one it opens unless told otherwise.
       const options = ['--db-path', dir, '--http-listen-addr', `127.0.0.1:${own}`, '--no-welcome'];
+      if (namespaces) {
+        admin = freePort();
+        options.push('--enable-namespaces', '--admin-listen-addr', `127.0.0.1:${admin}`);
+      }
       return [program, ...options, '--idle-shutdown-timeout-s', String(IDLE_SHUTDOWN_SECONDS)];
     },
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
-  return { url: `http://127.0.0.1:${port}`, stop };
+  return { url: `http://127.0.0.1:${port}`, stop, ...(namespaces ? { adminUrl: `http://127.0.0.1:${admin}` } : {}) };
+}
+
+/** A database of its own on a server with namespaces. */
+export interface LibsqlDatabase {
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+/** Makes an empty database; the server finds it by the host's first label. */
+export async function createLibsqlDatabase(server: Pick<LibsqlServer, 'url' | 'adminUrl'>): Promise<LibsqlDatabase> {
+  const name = `db-${crypto.randomUUID()}`;
+  const path = `${server.adminUrl}/v1/namespaces/${name}`;
+  await ask('POST', `${path}/create`, '{}');
+  return { url: server.url.replace('127.0.0.1', `${name}.localhost`), remove: () => ask('DELETE', path) };
+}
+
+async function ask(method: string, url: string, body?: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  if (!response.ok) throw new Error(`the libSQL server answers ${response.status}: ${await response.text()}`);
 }

@@ -5,7 +5,7 @@ import { createClient } from '@libsql/client';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import type { Database } from '../../lib/db/database.ts';
-import { libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
+import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
 
 /** An empty database of a test's own; `close` removes it. */
 export type TestDatabase = Database & { close(): Promise<void> };
@@ -46,14 +46,26 @@ async function openLibsqlFile(): Promise<TestDatabase> {
 }
 
 async function openServer(): Promise<TestDatabase> {
-  const folder = temporaryFolder();
-  const server = await startLibsql({ dir: folder.path });
+  const { url, remove } = await createLibsqlDatabase(await testServer());
+  return owned(await openDatabase({ url, maxConnections: 10 }), remove);
+}
+
+let ownServer: Promise<LibsqlServer | undefined> | undefined;
+
+/** The server of the run (`scripts/testing/run.ts`), else one that ends with this process. */
+async function testServer(): Promise<Pick<LibsqlServer, 'url' | 'adminUrl'>> {
+  const { TEST_LIBSQL_URL: url, TEST_LIBSQL_ADMIN_URL: adminUrl } = process.env;
+  if (url && adminUrl) return { url, adminUrl };
+  ownServer ??= startOwnServer();
+  const server = await ownServer;
   if (!server) throw new Error('there is no libSQL server for this machine');
-  const database = await openDatabase({ url: server.url, maxConnections: 10 });
-  return owned(database, async () => {
-    await server.stop();
-    folder.remove();
-  });
+  return server;
+}
+
+async function startOwnServer(): Promise<LibsqlServer | undefined> {
+  const folder = temporaryFolder();
+  process.once('exit', folder.remove);
+  return startLibsql({ dir: folder.path, namespaces: true });
 }
 
 function owned(database: Database & { close(): void }, remove: () => unknown): TestDatabase {
