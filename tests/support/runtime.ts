@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildPackage } from '../../scripts/build.ts';
 import { freePort } from '../../scripts/world/port.ts';
 import { temporaryFolder } from './databases.ts';
+import { oncePerRun } from './once.ts';
 import { type Program, startListening } from './program.ts';
 import { VAULT_SECRET } from './vault.ts';
 
@@ -18,9 +19,9 @@ export interface Project {
   remove(): void;
 }
 
-/** Makes the project with the example as `main.ts`. The package is what `npm run build` makes of the sources now. */
+/** Makes the project with the example as `main.ts`. The package is built of the sources as they are now, once a run. */
 export async function makeProject(example: string): Promise<Project> {
-  await buildPackage(join(ROOT, 'dist'));
+  await oncePerRun('package', () => buildPackage(join(ROOT, 'dist')));
   const folder = temporaryFolder();
   const link = (name: string, target: string) => {
     mkdirSync(join(folder.path, 'node_modules', name, '..'), { recursive: true });

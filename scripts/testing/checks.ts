@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { buildPackage } from '../build.ts';
+import type { Counts } from './counts.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const COLORS = process.stdout.isTTY ? 'force' : 'off';
+
+/** `--no-script`: a plain `bun check` would run `scripts/test.ts` again. */
+const TYPES = [process.execPath, 'check', '--no-script'];
+
+/** The package comes before the types: the examples are checked against the types it ships. */
+const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
+  [
+    'formatting and lint',
+    () => run('node_modules/.bin/biome', 'ci', '--diagnostic-level=warn', `--colors=${COLORS}`, '.'),
+  ],
+  ['package', () => buildPackage(join(ROOT, 'dist')).then(() => true)],
+  ['types', () => run(...TYPES)],
+  ['types on any Fetch runtime, Node 20 included', () => run(...TYPES, '--project', 'lib/tsconfig.json')],
+  ['types in a browser', () => run(...TYPES, '--project', 'assets/tsconfig.json')],
+  ['lock file names no registry', async () => !/https?:\/\//.test(await Bun.file(join(ROOT, 'bun.lock')).text())],
+];
+
+/** Runs what is checked without running the vault: formatting, lint, types, the lock file. Builds `dist/`'s package. */
+export async function runChecks(): Promise<Counts> {
+  let passed = 0;
+  for (const [name, check] of CHECKS) {
+    const ok = await check().catch((error) => {
+      console.error(error);
+      return false;
+    });
+    console.log(`${ok ? '✓' : '✗'} ${name}`);
+    if (ok) passed++;
+  }
+  return { passed, failed: CHECKS.length - passed, skipped: 0 };
+}
+
+async function run(...command: string[]): Promise<boolean> {
+  const { exited } = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  return (await exited) === 0;
+}

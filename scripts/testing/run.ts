@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLibsql } from '../world/libsql.ts';
+import { type Counts, sumOf } from './counts.ts';
+import { type FileResult, runTestFile, type TestPlace } from './test-file.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+
+/** Which files run, how many at once, and whether their times are printed. */
+export interface RunOptions {
+  readonly files: readonly string[];
+  readonly jobs: number;
+  readonly times: boolean;
+}
+
+/** Runs the test files, each in a process of its own, and prints a line for each, with its output where it failed. */
+export async function runTests({ files, jobs, times }: RunOptions): Promise<Counts> {
+  const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
+  const started = performance.now();
+  // One for all of them: each test gets a database of its own on it.
+  const libsql = await startLibsql({ dir: join(folder, 'libsql'), namespaces: true });
+  const shared = { TEST_RUN_DIR: folder, TEST_LIBSQL_URL: libsql?.url, TEST_LIBSQL_ADMIN_URL: libsql?.adminUrl };
+  try {
+    const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
+    const results = await runAll(files, jobs, place);
+    if (times) console.log(timesOf(results));
+    const wall = ((performance.now() - started) / 1000).toFixed(1);
+    const processor = results.reduce((sum, result) => sum + result.processorSeconds, 0).toFixed(1);
+    console.log(`${files.length} files in ${wall} s (${processor} s of processor time)`);
+    return sumOf(results.map(({ counts }) => counts));
+  } finally {
+    await libsql?.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function runAll(files: readonly string[], jobs: number, place: TestPlace): Promise<FileResult[]> {
+  const waiting = [...files];
+  const results: FileResult[] = [];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const result = await runTestFile(file, place);
+      results.push(result);
+      print(result);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return results;
+}
+
+function print({ file, counts, output, wallSeconds }: FileResult): void {
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
+  const line = `${file}  ${counts.passed} passed${failed}${skipped}  ${wallSeconds.toFixed(1)} s`;
+  console.log(counts.failed > 0 ? `\n✗ ${line}\n${output}` : `✓ ${line}`);
+}
+
+/** A line for each file, the slowest first. */
+function timesOf(results: readonly FileResult[]): string {
+  const rows = results.toSorted((a, b) => b.wallSeconds - a.wallSeconds);
+  const lines = rows.map(({ file, wallSeconds, processorSeconds }) => {
+    return `${wallSeconds.toFixed(2).padStart(8)} ${processorSeconds.toFixed(2).padStart(10)}  ${file}`;
+  });
+  return ['', '  wall s processor s', ...lines, ''].join('\n');
+}
