@@ -1,13 +1,8 @@
 import { readAccountState } from '../lib/chain/account.ts';
-import { addressText, optional, required, uint256, uint256Hex } from './http/fields.ts';
+import { addressText, pubKeyHex, saltNumber } from './fields.ts';
+import { optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
-
-/** A coordinate of an account's P-256 key. */
-export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint256 hex string');
-
-/** The number that tells accounts of one key apart. */
-export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
 
 /** Smart accounts as the chain has them: where one is or would be, and its state. */
 export const accountRoutes: readonly Route[] = [

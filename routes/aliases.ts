@@ -1,7 +1,8 @@
 import { badRequest } from '../lib/base/error.ts';
 import { normalHandle } from '../lib/identity/identifier.ts';
 import { checkAlias } from '../lib/registration/lookup.ts';
-import { aliasText, isMissing, required } from './http/fields.ts';
+import { aliasText } from './fields.ts';
+import { isMissing, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/tokens.ts';
-import { addressText, checkField, required } from './http/fields.ts';
+import { addressText } from './fields.ts';
+import { checkField, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 

@@ -8,7 +8,6 @@ import type { Subject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
-import { pubKeyHex, saltNumber } from './accounts.ts';
 import {
   addressText,
   blockNumberValue,
@@ -16,12 +15,11 @@ import {
   credentialIdText,
   didText,
   identifierText,
-  isMissing,
-  optional,
-  required,
+  pubKeyHex,
+  saltNumber,
   txHashText,
-  type Values,
-} from './http/fields.ts';
+} from './fields.ts';
+import { isMissing, optional, required, type Values } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { type Call, get, post, type Route } from './http/route.ts';
 import { withHandle } from './sessions.ts';

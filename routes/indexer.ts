@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
 import { findAccount, findAlias, findDidByHash, readIndexerHealth, readStatistics } from '../lib/indexer/queries.ts';
-import { addressText, required } from './http/fields.ts';
+import { addressText } from './fields.ts';
+import { required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 

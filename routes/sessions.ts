@@ -3,7 +3,8 @@ import { isDid } from '../lib/identity/did.ts';
 import { inferChannel, parseIdentifier } from '../lib/identity/identifier.ts';
 import { checkAvailability } from '../lib/registration/lookup.ts';
 import { countSessions, openSession } from '../lib/sessions/sessions.ts';
-import { channelName, didText, identifierText, isMissing, optional, required } from './http/fields.ts';
+import { channelName, didText, identifierText } from './fields.ts';
+import { isMissing, optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 

@@ -2,7 +2,8 @@ import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
-import { codeText, identifierText, provableChannelName, required } from './http/fields.ts';
+import { codeText, identifierText, provableChannelName } from './fields.ts';
+import { required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 

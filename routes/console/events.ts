@@ -6,7 +6,8 @@ import { EVENT_CHANNELS, type EventChannel } from '../../lib/events/catalogue.ts
 import { endedStream, type Subscription } from '../../lib/streams/hub.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
 import { isRevoked } from '../../lib/tokens/tokens.ts';
-import { appName, optional } from '../http/fields.ts';
+import { appName } from '../fields.ts';
+import { optional } from '../http/fields.ts';
 import { bearerToken } from '../http/operator-auth.ts';
 import type { Reply } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';

@@ -1,5 +1,6 @@
 import { findRegistrations } from '../../lib/registration/list.ts';
-import { credentialIdText, didText, identifierText, optional } from '../http/fields.ts';
+import { credentialIdText, didText, identifierText } from '../fields.ts';
+import { optional } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';

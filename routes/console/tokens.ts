@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { EVENT_CHANNELS } from '../../lib/events/catalogue.ts';
 import { issueToken, revoke } from '../../lib/tokens/tokens.ts';
-import { appName, optional, required, word } from '../http/fields.ts';
+import { appName } from '../fields.ts';
+import { optional, required, word } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { post, type Route } from '../http/route.ts';

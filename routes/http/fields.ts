@@ -1,13 +1,6 @@
 import * as v from 'valibot';
 import { badRequest } from '../../lib/base/error.ts';
-import {
-  CODE_CHARS_MAX,
-  CREDENTIAL_ID_CHARS_MAX,
-  DID_CHARS_MAX,
-  IDENTIFIER_CHARS_MAX,
-  TEXT_CHARS_MAX,
-} from '../../lib/constants.ts';
-import { CHANNELS, type ProvableChannel } from '../../lib/identity/identifier.ts';
+import { TEXT_CHARS_MAX } from '../../lib/constants.ts';
 
 /** One field of a body or query: its schema's first message is the 400 a caller reads. */
 export interface Field<T, R extends boolean = boolean> {
@@ -78,66 +71,6 @@ export function text(name: string, max: number = TEXT_CHARS_MAX) {
 /** The same without any white space. */
 export function word(name: string, max: number = TEXT_CHARS_MAX) {
   return v.pipe(text(name, max), v.regex(/^\S+$/u, `Invalid ${name}`));
-}
-
-/** The fields that several routes share. */
-export const identifierText = text('identifier', IDENTIFIER_CHARS_MAX);
-export const aliasText = text('alias', IDENTIFIER_CHARS_MAX);
-export const didText = word('did', DID_CHARS_MAX);
-export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
-export const codeText = word('code', CODE_CHARS_MAX);
-
-/** Any of the three channels. */
-export const channelName = v.picklist(CHANNELS, 'Invalid channel. Must be "sms", "email" or "handle"');
-
-/** A channel that takes one-time codes. */
-export const provableChannelName = v.picklist(
-  ['sms', 'email'] as const satisfies readonly ProvableChannel[],
-  'Invalid channel. Must be "sms" or "email"',
-);
-
-/** Name of an app. */
-export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
-
-/** A transaction hash, 0x-hex of 32 bytes, lower-cased. */
-export const txHashText = v.pipe(text('txHash'), v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid txHash'), v.toLowerCase());
-
-/** A 20-byte EVM address, lower-cased. */
-export function addressText(name: string) {
-  const message = `Invalid ${name}: expected 20-byte address`;
-  return v.pipe(v.string(message), v.regex(/^0x[0-9a-fA-F]{40}$/, message), v.toLowerCase());
-}
-
-/** A number below 2²⁵⁶ in hex, with or without 0x; an odd number of digits and leading zeros are as good as any. */
-export function uint256Hex(message: string) {
-  const toBigInt = (digits: string) => BigInt(digits.startsWith('0x') ? digits : `0x${digits}`);
-  return v.pipe(
-    uint256Digits(/^(?:0x)?[0-9a-fA-F]+$/, message),
-    v.transform(toBigInt),
-    v.maxValue(UINT256_MAX, message),
-  );
-}
-
-/** A number below 2²⁵⁶, decimal or in hex with 0x. */
-export function uint256(message: string) {
-  return v.pipe(
-    uint256Digits(/^(?:\d+|0x[0-9a-fA-F]+)$/, message),
-    v.transform((digits) => BigInt(digits)),
-    v.maxValue(UINT256_MAX, message),
-  );
-}
-
-/** A block number as a JSON number. */
-export const blockNumberValue = v.pipe(
-  v.number('Invalid blockNumber'),
-  v.safeInteger('Invalid blockNumber'),
-  v.minValue(0, 'Invalid blockNumber'),
-);
-
-const UINT256_MAX = 2n ** 256n - 1n;
-
-function uint256Digits(pattern: RegExp, message: string) {
-  return v.pipe(v.string(message), v.maxLength(TEXT_CHARS_MAX, message), v.regex(pattern, message));
 }
 
 function isClean(value: string): boolean {

@@ -13,8 +13,11 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
 };
 
+/** Files without a route. */
+const SHARED = ['fields.ts', 'index.ts'];
+
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && name !== 'index.ts' && !name.startsWith('http/'))
+  .filter((name) => name.endsWith('.ts') && !SHARED.includes(name) && !name.startsWith('http/'))
   .sort();
 
 /** The file that exports each route. */

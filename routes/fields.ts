@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import {
+  CODE_CHARS_MAX,
+  CREDENTIAL_ID_CHARS_MAX,
+  DID_CHARS_MAX,
+  IDENTIFIER_CHARS_MAX,
+  TEXT_CHARS_MAX,
+} from '../lib/constants.ts';
+import { CHANNELS, type ProvableChannel } from '../lib/identity/identifier.ts';
+import { text, word } from './http/fields.ts';
+
+const UINT256_MAX = 2n ** 256n - 1n;
+
+/** The fields that several routes share. */
+export const identifierText = text('identifier', IDENTIFIER_CHARS_MAX);
+export const aliasText = text('alias', IDENTIFIER_CHARS_MAX);
+export const didText = word('did', DID_CHARS_MAX);
+export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
+export const codeText = word('code', CODE_CHARS_MAX);
+
+/** Any of the three channels. */
+export const channelName = v.picklist(CHANNELS, 'Invalid channel. Must be "sms", "email" or "handle"');
+
+/** A channel that takes one-time codes. */
+export const provableChannelName = v.picklist(
+  ['sms', 'email'] as const satisfies readonly ProvableChannel[],
+  'Invalid channel. Must be "sms" or "email"',
+);
+
+/** Name of an app. */
+export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
+
+/** A transaction hash, 0x-hex of 32 bytes, lower-cased. */
+export const txHashText = v.pipe(text('txHash'), v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid txHash'), v.toLowerCase());
+
+/** A 20-byte EVM address, lower-cased. */
+export function addressText(name: string) {
+  const message = `Invalid ${name}: expected 20-byte address`;
+  return v.pipe(v.string(message), v.regex(/^0x[0-9a-fA-F]{40}$/, message), v.toLowerCase());
+}
+
+/** A coordinate of an account's P-256 key. */
+export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint256 hex string');
+
+/** The number that tells accounts of one key apart. */
+export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
+
+/** A block number as a JSON number. */
+export const blockNumberValue = v.pipe(
+  v.number('Invalid blockNumber'),
+  v.safeInteger('Invalid blockNumber'),
+  v.minValue(0, 'Invalid blockNumber'),
+);
+
+/** A number below 2²⁵⁶ in hex, with or without 0x; an odd number of digits and leading zeros are as good as any. */
+function uint256Hex(message: string) {
+  const toBigInt = (digits: string) => BigInt(digits.startsWith('0x') ? digits : `0x${digits}`);
+  return v.pipe(
+    uint256Digits(/^(?:0x)?[0-9a-fA-F]+$/, message),
+    v.transform(toBigInt),
+    v.maxValue(UINT256_MAX, message),
+  );
+}
+
+/** A number below 2²⁵⁶, decimal or in hex with 0x. */
+function uint256(message: string) {
+  return v.pipe(
+    uint256Digits(/^(?:\d+|0x[0-9a-fA-F]+)$/, message),
+    v.transform((digits) => BigInt(digits)),
+    v.maxValue(UINT256_MAX, message),
+  );
+}
+
+function uint256Digits(pattern: RegExp, message: string) {
+  return v.pipe(v.string(message), v.maxLength(TEXT_CHARS_MAX, message), v.regex(pattern, message));
+}
