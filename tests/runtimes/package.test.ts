@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import manifest from '../../package.json';
+import { buildPackage } from '../../scripts/build.ts';
+import { temporaryFolder } from '../support/databases.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+
+/** The package of a specifier, undefined of a path. */
+const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^./@][^/]*/.exec(specifier)?.[0];
+
+async function packagesIn(file: string): Promise<string[]> {
+  const imports = new Bun.Transpiler({ loader: 'js' }).scanImports(await Bun.file(file).text());
+  return imports.flatMap(({ path }) => packageOf(path) ?? []);
+}
+
+/** Those that a declaration names: its imports are types, which a scan of code leaves out. */
+async function packagesInTypes(file: string): Promise<string[]> {
+  const named = (await Bun.file(file).text()).matchAll(/\b(?:from |import\()["']([^"']+)["']/g);
+  return Array.from(named).flatMap(([, path = '']) => packageOf(path) ?? []);
+}
+
+test('the package depends on what its entries import, and on nothing else', async () => {
+  const folder = temporaryFolder();
+  await buildPackage(folder.path);
+  const entries = ['index.js', 'enclave.js'].map((name) => join(folder.path, name));
+  const imported = new Set((await Promise.all(entries.map(packagesIn))).flat());
+  expect(Object.keys(manifest.dependencies)).toEqual([...imported].sort());
+
+  const types = readdirSync(folder.path, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.d.ts'),
+  );
+  const named = await Promise.all(types.map((name) => packagesInTypes(join(folder.path, name))));
+  expect(named.flat().filter((name) => !imported.has(name))).toEqual([]);
+  folder.remove();
+
+  // These too would be installed with it, or asked of those who install it.
+  expect(Object.keys(manifest)).not.toContainAnyValues([
+    'optionalDependencies',
+    'peerDependencies',
+    'bundleDependencies',
+  ]);
+});
+
+test('docs/embedding.md says how to install what each example imports besides', async () => {
+  const text = await Bun.file(join(ROOT, 'docs/embedding.md')).text();
+  const loader = new Bun.Transpiler({ loader: 'ts' });
+  for (const name of readdirSync(join(ROOT, 'examples'))) {
+    const imports = loader.scanImports(await Bun.file(join(ROOT, 'examples', name)).text());
+    const besides = imports
+      .flatMap(({ path }) => packageOf(path) ?? [])
+      .filter((path) => !/^(?:vault$|node:)/.test(path));
+    const row = text.split('\n').find((line) => line.includes(`examples/${name}`)) ?? '';
+    expect(besides.length).toBeGreaterThan(0);
+    for (const needed of new Set(besides)) expect(row).toContain(`\`${needed}\``);
+  }
+});
