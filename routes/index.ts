@@ -54,22 +54,28 @@ export const ROUTES: readonly Route[] = [
   ...webhookRoutes,
 ];
 
-/** A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for what is being written. */
+/**
+ * A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for what is
+ * being written.
+ */
 export interface Vault {
   /** `peer` is the address of the socket's other end, where the host knows it. */
   fetch(request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response>;
   /**
-   * Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. A task that an upstream keeps waiting goes on beside the next
-   * calls, which start the others: call it at a fixed pace, whether or not the last call has resolved.
+   * Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. A task that
+   * waits for an upstream goes on beside the next calls: call it at a fixed pace, also before the last call resolves.
    */
   work(deadlineMs: number): Promise<void>;
-  /** Ends all event streams and takes no new ones: what a host that stops does first, since a stream never ends by itself. */
+  /** Ends all event streams and takes no new ones. A host that stops calls it first: no stream ends by itself. */
   endStreams(): void;
   /** Ends the streams, and resolves once no write is under way. */
   close(): Promise<void>;
 }
 
-/** Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError` naming every faulty setting. */
+/**
+ * Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError`
+ * naming every faulty setting.
+ */
 export function createVault(env: Env): Vault {
   const ctx = createContext(env);
   const work = createWork(ctx);

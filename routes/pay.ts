@@ -1,4 +1,4 @@
-/** The payment handler (W3C Payment Handler API, Payment Method Manifest): how browsers find it, and what its pages read. */
+/** The payment handler (W3C Payment Handler API, Payment Method Manifest): its discovery, and the data of its pages. */
 
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
@@ -37,7 +37,7 @@ const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** For what belongs to the confirm page alone. Never on `/pay`: browsers look a payment method up from the shop's origin, without CORS. */
+/** For the confirm page's own files. Never on `/pay`: browsers fetch it from the shop's origin, without CORS. */
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
 const HTML = 'text/html; charset=utf-8';
@@ -142,7 +142,7 @@ function webAppManifest({ config }: Pick<Context, 'config'>): object {
   };
 }
 
-/** A page that answers its opener by `postMessage` has to keep it; every other one is cut off from whoever opened it. */
+/** A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener. */
 function withOpener(route: Route): Route {
   return {
     ...route,

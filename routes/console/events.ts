@@ -19,8 +19,8 @@ const channelList = v.pipe(
 );
 
 /**
- * The live stream of events (completions section 11). While the database is away it is a stream that ends at once: after
- * an error status a browser would not reconnect.
+ * The live stream of events (completions section 11). While the database is away it is a stream that ends at once:
+ * after an error status a browser would not reconnect.
  */
 export const eventRoutes: readonly Route[] = [
   get('/v1/console/events', {

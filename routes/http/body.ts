@@ -2,14 +2,16 @@ import { badRequest, VaultError } from '../../lib/base/error.ts';
 import { BODY_BYTES_MAX } from '../../lib/constants.ts';
 import { queryOf } from './target.ts';
 
-/** The JSON object in a request's body. Throws 413 past `max` bytes and 400 `Invalid JSON body` for anything that is not one. */
+/** The JSON object in a request's body. Throws 413 past `max` bytes, 400 `Invalid JSON body` for anything else. */
 export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
   const value = await readJson(request, max);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Invalid JSON body');
   return value as Record<string, unknown>;
 }
 
-/** The JSON value in a request's body; undefined when it is none, or declared as something else. Throws 413 past `max` bytes. */
+/**
+ * The JSON value in a request's body; undefined when there is none or its type is another. Throws 413 past `max` bytes.
+ */
 export async function readJson(request: Request, max: number): Promise<unknown> {
   const type = request.headers.get('content-type');
   if (type !== null && !JSON_TYPE.test(type)) return undefined;
@@ -71,7 +73,7 @@ async function readStream(stream: ReadableStream<Uint8Array> | null, max: number
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    // Fatal: bytes that are no UTF-8 are no JSON; deep nesting may overflow the parser's stack, which is caught here too.
+    // Fatal: bytes that are no UTF-8 are no JSON. Deep nesting may overflow the parser's stack: caught here too.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return undefined;

@@ -1,10 +1,14 @@
 import { clientKey, inCidr, parseCidr, parseIp } from '../../lib/base/ip.ts';
 import type { Context } from '../../lib/context.ts';
 
-/** Finds the key a request's client is counted under: an IPv4 address, an IPv6 /64, or `unknown`, one bucket for all who cannot be told apart. */
+/**
+ * Finds the key that a client's limits are counted under: an IPv4 address, an IPv6 /64, or `unknown` for all others.
+ */
 export type FindClient = (request: Request, peer: string | undefined) => string;
 
-/** The header is believed only from a trusted peer, or without a peer when the host vouches for it; else the peer itself is the client. */
+/**
+ * Trusts the header from a trusted peer, or without a peer where the host vouches for it; else the peer is the client.
+ */
 export function createFindClient({
   config,
   trustClientIpHeader,

@@ -4,7 +4,9 @@ import { acquireKey, type KeepChange, type ReplyToKeep } from '../../lib/idempot
 import type { Platform } from '../../lib/platform.ts';
 import type { Reply } from './response.ts';
 
-/** How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, and how long a reply is kept. */
+/**
+ * How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, and how long a reply is kept.
+ */
 export interface Idempotency<Input> {
   readonly scope: (input: Input) => string;
   /** Milliseconds; 24 hours by default. */

@@ -31,7 +31,9 @@ export function respond({ status, headers, body }: Reply, requestId: string, isH
   return new Response(null, { status, headers: all });
 }
 
-/** The headers every response carries; a reply's own replace them. Written out: copying them costs as much as a look-up. */
+/**
+ * The headers every response carries; a reply's own replace them. Written out: copying them costs as much as a look-up.
+ */
 function headersFor(requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json',
@@ -44,7 +46,9 @@ function headersFor(requestId: string): Record<string, string> {
   };
 }
 
-/** The one place where a failure becomes a reply: `{ "error": … }` with the status of its code, and a limit's headers. */
+/**
+ * The one place where a failure becomes a reply: `{ "error": … }` with the status of its code, and a limit's headers.
+ */
 export function failureReply(error: unknown): Reply {
   const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra } = known.details;
@@ -53,7 +57,7 @@ export function failureReply(error: unknown): Reply {
   return { status: ERROR_STATUS[known.code], headers, body: JSON.stringify({ ...extra, error: known.message }) };
 }
 
-/** 204 with what a browser may send; on a path that does not exist too, so that the page can read the 404 that follows. */
+/** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */
 export function preflightReply(methods: readonly string[]): Reply {
   const headers = {
     'access-control-allow-methods': [...new Set([...methods, 'HEAD', 'OPTIONS'])].join(', '),

@@ -71,7 +71,10 @@ function chooseRoute(family: Family | undefined, method: string): Route | Reply 
   return family.get(method === 'HEAD' ? 'GET' : method) ?? wrongMethodReply([...family.keys()]);
 }
 
-/** Exact paths by a map, the others by itty's router, whose matching is linear and costs a URL parse (`docs/decisions/0001-routing.md`). */
+/**
+ * Exact paths by a map, the others by itty's router, whose matching is linear and costs a URL parse
+ * (`docs/decisions/0001-routing.md`).
+ */
 function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
   const families = new Map<string, Map<string, Route>>();
   for (const route of routes)
@@ -143,7 +146,10 @@ function createRequestIds({ random }: Context): () => string {
   return () => prefix + (count++).toString(16).padStart(12, '0');
 }
 
-/** The cause goes to the log with the request id, never to the caller; what an upstream did is a warning, the rest is a fault of ours. */
+/**
+ * The cause goes to the log with the request id, never to the caller; an upstream's failure is a warning, ours an
+ * error.
+ */
 function logFailure({ log }: Context, request: Request, requestId: string, error: unknown): void {
   const { message, stack, cause } = describeError(error);
   const path = pathOf(request.url).slice(0, 200);

@@ -11,8 +11,8 @@ interface Served {
 }
 
 /**
- * A route that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control: no-cache`
- * unless `headers` say otherwise.
+ * A route that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control:
+ * no-cache` unless `headers` say otherwise.
  */
 export function file(path: string, { asset = path, type, headers = {} }: Served): Route {
   return get(path, {
