@@ -51,7 +51,7 @@ test('docs/embedding.md says how to install what each example imports besides', 
     const besides = imports
       .flatMap(({ path }) => packageOf(path) ?? [])
       .filter((path) => !/^(?:vault$|node:)/.test(path));
-    const row = text.split('\n').find((line) => line.includes(`examples/${name}`)) ?? '';
+    const row = text.split('\n').find((line) => line.includes(`](../examples/${name})`)) ?? '';
     expect(besides.length).toBeGreaterThan(0);
     for (const needed of new Set(besides)) expect(row).toContain(`\`${needed}\``);
   }
