@@ -1,14 +1,14 @@
-import { isoTime, systemClock } from '../lib/base/clock.ts';
+import { DAY_MS, isoTime, systemClock } from '../lib/base/clock.ts';
 import { systemRandom } from '../lib/base/random.ts';
-import { DAY_MS, UCAN_NONCE_BYTES, UCAN_TOKEN_CHARS_MAX } from '../lib/constants.ts';
 import { EVENT_CHANNELS } from '../lib/events/catalogue.ts';
 import { createKeys } from '../lib/identity/keys.ts';
 import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/tokens/console-token.ts';
 import { revoke as revokeToken } from '../lib/tokens/tokens.ts';
 import { parseCid } from '../lib/ucan/cid.ts';
 import { covers, isCommand } from '../lib/ucan/command.ts';
+import { UCAN_TOKEN_CHARS_MAX } from '../lib/ucan/container.ts';
 import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
-import { mintDelegation } from '../lib/ucan/mint.ts';
+import { mintDelegation, UCAN_NONCE_BYTES } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import { printAnswer } from './cli/print.ts';

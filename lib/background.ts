@@ -1,6 +1,7 @@
+import { MINUTE_MS } from './base/clock.ts';
 import { describeError } from './base/log.ts';
 import { sweepSponsorships } from './bundler/store.ts';
-import { MINUTE_MS, SWEEP_ROWS_MAX } from './constants.ts';
+import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';

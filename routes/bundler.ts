@@ -1,11 +1,14 @@
 import { type ErrorCode, VaultError } from '../lib/base/error.ts';
 import { describeError } from '../lib/base/log.ts';
 import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
-import { BUNDLER_BATCH_MAX, BUNDLER_BODY_BYTES_MAX } from '../lib/constants.ts';
 import type { Context } from '../lib/context.ts';
 import { noteRefusal } from '../lib/limits/limit-events.ts';
 import { failureReply, json, type Reply } from './http/response.ts';
 import { postJson, type Route } from './http/route.ts';
+
+/** The bundler's longest body, and the most calls in one batch. */
+export const BUNDLER_BODY_BYTES_MAX = 256 * 1024;
+export const BUNDLER_BATCH_MAX = 10;
 
 /** JSON-RPC, passed on to the bundler. */
 export const bundlerRoutes: readonly Route[] = [

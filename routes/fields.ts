@@ -1,13 +1,12 @@
 import * as v from 'valibot';
-import {
-  CODE_CHARS_MAX,
-  CREDENTIAL_ID_CHARS_MAX,
-  DID_CHARS_MAX,
-  IDENTIFIER_CHARS_MAX,
-  TEXT_CHARS_MAX,
-} from '../lib/constants.ts';
+import { DID_CHARS_MAX } from '../lib/identity/did.ts';
 import { CHANNELS, type ProvableChannel } from '../lib/identity/identifier.ts';
+import { CREDENTIAL_ID_CHARS_MAX } from '../lib/identity/passkey.ts';
 import { text, word } from './http/fields.ts';
+
+/** Lengths in UTF-16 code units. */
+export const IDENTIFIER_CHARS_MAX = 320;
+export const CODE_CHARS_MAX = 32;
 
 const UINT256_MAX = 2n ** 256n - 1n;
 

@@ -44,8 +44,6 @@ const WORDS = [
   'base/ip',
   'base/random',
   'constants',
-  'constants-chain',
-  'constants-operator',
   'events/catalogue',
   'identity/did',
   'identity/identifier',

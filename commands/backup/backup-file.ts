@@ -5,8 +5,11 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import * as v from 'valibot';
 import { equalText, toHex, utf8 } from '../../lib/base/bytes.ts';
-import { BACKUP_CHUNK_BYTES, BACKUP_MANIFEST_BYTES_MAX } from '../../lib/constants.ts';
 import { syncFile, writeAll } from '../storage/durable.ts';
+
+/** How much of a backup is its manifest at most, and how much is read at once. */
+const BACKUP_MANIFEST_BYTES_MAX = 64 * 1024;
+const BACKUP_CHUNK_BYTES = 1024 * 1024;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 

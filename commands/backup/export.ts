@@ -1,7 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isoTime } from '../../lib/base/clock.ts';
-import { COPY_ROWS_MAX } from '../../lib/constants.ts';
 import type { Database, Row } from '../../lib/db/database.ts';
 import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/store.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
@@ -10,6 +9,7 @@ import { counted, createProgress } from '../cli/progress.ts';
 import { checkSettings, previewSettings } from '../setup/settings.ts';
 import { openExisting } from '../storage/database.ts';
 import { draftOf, noticeSignals, publish, whileDrafting, writeAll } from '../storage/durable.ts';
+import { COPY_ROWS_MAX } from './snapshot.ts';
 
 /**
  * Prints every registration as a line of JSON in the order of their ids, or writes them to a new file; `--after` goes on behind an id. The last line, on

@@ -2,12 +2,12 @@ import { Database as Connection } from 'bun:sqlite';
 import type { Client, InStatement } from '@libsql/client/http';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { COPY_ROWS_MAX } from '../../lib/constants.ts';
 import { retryBusy } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
 import { databaseOf, openServer } from '../storage/database.ts';
 import { quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
 import type { Manifest } from './backup-file.ts';
+import { COPY_ROWS_MAX } from './snapshot.ts';
 
 /**
  * Fills an empty libSQL database from a checked backup, in batches, since a server gives a transaction few seconds. The table of migrations, without which no

@@ -1,9 +1,12 @@
 import { Database as Connection } from 'bun:sqlite';
 import { closeSync, openSync } from 'node:fs';
 import type { Client, Transaction } from '@libsql/client/http';
-import { COPY_ROWS_MAX, DATABASE_LOCK_TIMEOUT_MS } from '../../lib/constants.ts';
+import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
 import { keyColumns, quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
+
+/** Rows read or written at once. */
+export const COPY_ROWS_MAX = 500;
 
 /**
  * Copies an embedded database as it is at one moment into a new file. Whoever writes meanwhile is not kept waiting: the copy reads one snapshot

@@ -1,4 +1,5 @@
-import { PROGRESS_LINE_MS } from '../../lib/constants.ts';
+/** The pause between two lines of progress. */
+const PROGRESS_LINE_MS = 5_000;
 
 /** Says on standard error how long work gets on: in one line that is written over on a terminal, else in a line now and then. */
 export interface Progress {

@@ -1,5 +1,5 @@
 import type { Hex } from 'ox/Hex';
-import { systemClock } from '../../lib/base/clock.ts';
+import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
 import { VaultError } from '../../lib/base/error.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { readQuantity } from '../../lib/chain/contract-call.ts';
@@ -7,7 +7,10 @@ import type { PlannedContract } from '../../lib/chain/deployment.ts';
 import { type Fees, offer, readMarket } from '../../lib/chain/fees.ts';
 import { createRpc, type Rpc } from '../../lib/chain/rpc.ts';
 import { signTransaction } from '../../lib/chain/transaction.ts';
-import { DEPLOYMENT_POLL_MS, DEPLOYMENT_WAIT_MS } from '../../lib/constants.ts';
+
+/** How long a transaction may take, and how often it is looked for. */
+const DEPLOYMENT_WAIT_MS = 3 * MINUTE_MS;
+const DEPLOYMENT_POLL_MS = 250;
 
 /** A chain as a deployment needs it. Each throws an `Error` that says in words what is wrong with chain or endpoint. */
 export interface Node {

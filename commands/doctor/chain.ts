@@ -1,5 +1,5 @@
 import * as Value from 'ox/Value';
-import { systemClock } from '../../lib/base/clock.ts';
+import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
 import { askUpstream } from '../../lib/base/http-client.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { createBundler } from '../../lib/bundler/client.ts';
@@ -9,15 +9,14 @@ import { readBalance } from '../../lib/chain/signer-state.ts';
 import { signerAddress } from '../../lib/chain/transaction.ts';
 import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
-import {
-  CHAIN_SILENT_MS,
-  CLOCK_SKEW_FAIL_MS,
-  CLOCK_SKEW_WARN_MS,
-  RELAY_LOW_BALANCE_TIMES_MIN,
-  UPSTREAM_TIMEOUT_MS,
-} from '../../lib/constants.ts';
+import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
 import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
+
+/** From when on clock and node are a finding. Codes live 90 seconds, tokens are forgiven 60. */
+const CLOCK_SKEW_WARN_MS = 5_000;
+const CLOCK_SKEW_FAIL_MS = 30_000;
+const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 
 const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
 

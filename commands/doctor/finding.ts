@@ -1,5 +1,7 @@
 import { VaultError } from '../../lib/base/error.ts';
-import { DOCTOR_CHECK_TIMEOUT_MS } from '../../lib/constants.ts';
+
+/** How long a check may take. */
+const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
 
 /** What one check found: `ok`, `warn` (works, but), `fail` (does not work), `skip` (could not be tried). Neither text holds a secret or a whole URL. */
 export interface Finding {

@@ -7,9 +7,12 @@ import { parseCidr } from '../../lib/base/ip.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
-import { MESSAGE_ANSWER_BYTES_MAX, PROXY_BITS_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
+
+/** A trusted network with fewer bits is a finding. */
+const PROXY_BITS_MIN = 8;
 
 /** Who can read what belongs to the vault alone. */
 export function fileChecks({ dataDir }: Config): readonly Check[] {

@@ -12,15 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
-import {
-  DATABASE_LOCK_TIMEOUT_MS,
-  DISK_FREE_BYTES_MIN,
-  DISK_SYNC_ATTEMPTS,
-  DISK_SYNC_MS_MAX,
-  DISK_TIGHT_BYTES,
-  WAL_BYTES_MAX,
-} from '../../lib/constants.ts';
-import { isBusy } from '../../lib/db/errors.ts';
+import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { isEmbedded } from '../setup/settings.ts';
@@ -28,6 +20,13 @@ import { databaseOf, filePath, openServer } from '../storage/database.ts';
 import { discard, draftOf, isCode } from '../storage/durable.ts';
 import { schemaVersion } from '../storage/tables.ts';
 import { type Check, type Finding, fail, ok, warn } from './finding.ts';
+
+/** From when on disk and log are a finding. */
+const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
+const DISK_TIGHT_BYTES = 1024 * 1024 * 1024;
+const DISK_SYNC_MS_MAX = 50;
+const DISK_SYNC_ATTEMPTS = 9;
+const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** What is stored, and what it is stored on. */
 export function storageChecks(config: Config): readonly Check[] {

@@ -1,15 +1,16 @@
 /** Mail over SMTP (RFC 5321): STARTTLS (RFC 3207) before anything is said, or TLS from the start (RFC 8314), and a checked certificate. */
+
 import { createTransport, type NodemailerError } from 'nodemailer';
-import {
-  MAIL_SEND_TIMEOUT_MS,
-  SMTP_CONNECTIONS_MAX,
-  SMTP_QUEUE_MAX,
-  SMTP_REPLY_BYTES_MAX,
-  SMTP_RETRIES_MAX,
-  SMTP_STEP_TIMEOUT_MS,
-} from '../../lib/constants.ts';
 import type { Mail, Mailer } from '../../lib/delivery/email.ts';
+import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/email.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
+
+/** Bounds of one mailer: a step with the server, its connections, retries, waiting mails and replies. */
+export const SMTP_STEP_TIMEOUT_MS = 10_000;
+const SMTP_CONNECTIONS_MAX = 5;
+export const SMTP_RETRIES_MAX = 2;
+const SMTP_QUEUE_MAX = 1_000;
+const SMTP_REPLY_BYTES_MAX = 64 * 1024;
 
 /** A mailer whose server can be tried without a mail: `verify` connects, encrypts and authenticates. Its errors are safe to log. */
 export interface SmtpMailer extends Mailer {

@@ -1,8 +1,10 @@
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { CONNECTION_IDLE_SECONDS_MIN } from '../../lib/constants.ts';
 import type { Vault } from '../../routes/index.ts';
 import type { Inflight } from './inflight.ts';
+
+/** A connection may be silent this long: longer than the longest upstream call, and at least two heartbeats of a stream. */
+export const CONNECTION_IDLE_SECONDS_MIN = 60;
 
 /** A server that listens. */
 export type Server = ReturnType<typeof Bun.serve>;

@@ -1,6 +1,5 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel, type Log } from '../../lib/base/log.ts';
-import { WORK_INTERVAL_MS, WORK_TURN_MS } from '../../lib/constants.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
@@ -15,6 +14,10 @@ import { createLog } from './log.ts';
 import { createProcessReader } from './process.ts';
 import { drain, untilStopped } from './stop.ts';
 import { createGuardedFetch } from './webhook-fetch.ts';
+
+/** How often background work is called, and how long one turn may take. */
+export const WORK_INTERVAL_MS = 1_000;
+export const WORK_TURN_MS = 5_000;
 
 /** Runs the vault until a signal ends it; resolves with the exit code once everything taken is answered and written. Throws when it cannot start. */
 export async function serve(given: Arguments): Promise<number> {

@@ -1,7 +1,11 @@
 import { describeError, type Log } from '../../lib/base/log.ts';
-import { STOP_ANSWER_MS, STOP_CLOSE_MS, STOP_FLUSH_MS } from '../../lib/constants.ts';
 import type { Inflight } from './inflight.ts';
 import { failure, type Server } from './listen.ts';
+
+/** A stop signal is followed to its end within the sum of the three, under the five seconds that were promised. */
+export const STOP_ANSWER_MS = 3_900;
+export const STOP_FLUSH_MS = 250;
+export const STOP_CLOSE_MS = 500;
 
 /** Resolves with the exit code at the first SIGTERM or SIGINT, or at a failure nothing caught; a second signal ends the process at once. */
 export function untilStopped(log: Log): Promise<number> {

@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { type Fetch, UpstreamError } from '../../lib/base/http-client.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
-import { WEBHOOK_ADDRESSES_MAX } from '../../lib/constants.ts';
+
+/** Addresses of a receiver that are tried. */
+const WEBHOOK_ADDRESSES_MAX = 4;
 
 interface Guard {
   /** Whether private and loopback addresses may be connected to. */

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SETTING_NAMES } from '../../lib/config/config.ts';
+import { SETTING_CHARS_MAX, SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Vars } from '../../lib/config/setting.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
-import { SETTING_CHARS_MAX } from '../../lib/constants.ts';
 import { flagOf, UsageError } from '../cli/arguments.ts';
 import { closest } from '../cli/closest.ts';
 

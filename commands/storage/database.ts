@@ -5,9 +5,12 @@ import type { Client } from '@libsql/client/http';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { callUpstream } from '../../lib/base/http-client.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { DATABASE_ANSWER_BYTES_MAX, DATABASE_TIMEOUT_MS } from '../../lib/constants.ts';
 import { pendingMigrations } from '../../lib/db/migrations.ts';
 import { type OwnedDatabase, openSqlite } from './sqlite.ts';
+
+/** How long a libSQL server may take, and the longest answer that is read. */
+export const DATABASE_TIMEOUT_MS = 10_000;
+const DATABASE_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** A database and how it is opened. */
 export interface DatabaseSettings {

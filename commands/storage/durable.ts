@@ -12,7 +12,9 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
-import { PRINT_RETRY_MS } from '../../lib/constants.ts';
+
+/** How long a command whose reader is slower than it waits until it goes on printing. */
+const PRINT_RETRY_MS = 5;
 
 /** A name beside `path` that nobody else uses, for what becomes `path` once it is whole. */
 export function draftOf(path: string): string {

@@ -2,10 +2,13 @@ import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
 import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
-import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, SQL_TEXTS_MAX, SQLITE_BUSY_WAIT_MS } from '../../lib/constants.ts';
+import { SQL_TEXTS_MAX } from '../../lib/constants.ts';
 import type { Database, Result, Value } from '../../lib/db/database.ts';
-import { isBusy, retryBusy } from '../../lib/db/errors.ts';
+import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy, retryBusy } from '../../lib/db/errors.ts';
 import { giveToOwnerOf } from './durable.ts';
+
+/** SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual commit. */
+export const SQLITE_BUSY_WAIT_MS = 10;
 
 /** A database that somebody has to close. */
 export type OwnedDatabase = Database & { close(): void };

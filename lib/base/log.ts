@@ -1,4 +1,5 @@
-import { LOG_CAUSES_MAX } from '../constants.ts';
+/** The log: causes told of one failure. */
+export const LOG_CAUSES_MAX = 5;
 
 /** Severities, most severe first. */
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;

@@ -1,5 +1,7 @@
-import { CODE_DIGITS } from '../constants.ts';
 import { toHex } from './bytes.ts';
+
+/** Digits of a one-time code. */
+export const CODE_DIGITS = 6;
 
 /** Fills and returns `length` unpredictable bytes; a test hands in its own. */
 export type Random = (length: number) => Uint8Array<ArrayBuffer>;

@@ -4,8 +4,11 @@ import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../bas
 import type { Metrics } from '../base/metrics.ts';
 import { createRedact, redactUrls } from '../base/redact.ts';
 import { readMessage } from '../chain/json-rpc.ts';
-import { BUNDLER_PENDING_MAX, UPSTREAM_ANSWER_BYTES_MAX } from '../constants.ts';
+import { UPSTREAM_ANSWER_BYTES_MAX } from '../constants.ts';
 import { type BundlerFault, readFault } from './errors.ts';
+
+/** Calls to the bundler under way. */
+export const BUNDLER_PENDING_MAX = 1_000;
 
 /** What the bundler, or the paymaster behind it, answered; its URL and key are struck out. */
 export type BundlerOutcome = { readonly result: unknown } | { readonly error: BundlerFault };

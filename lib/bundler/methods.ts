@@ -1,7 +1,10 @@
 /** What may be asked of a bundler (ERC-7769) and of a paymaster (ERC-7677), and the form of its parameters. */
 import type { Config } from '../config/config.ts';
-import { UPSTREAM_SEND_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { invalidParams, readUserOperation, type Stage, type UserOperation } from './user-operation.ts';
+
+/** How long a user operation may take to send. */
+export const UPSTREAM_SEND_TIMEOUT_MS = 20_000;
 
 /** A call that may be forwarded; `operation` is the user operation among its parameters. */
 export interface BundlerCall {

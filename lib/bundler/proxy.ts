@@ -1,8 +1,9 @@
+import { DAY_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import type { Predict } from '../chain/account-address.ts';
 import { quantity } from '../chain/contract-call.ts';
-import { DAY_MS, TEXT_CHARS_MAX } from '../constants.ts';
+import { TEXT_CHARS_MAX } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';

@@ -1,4 +1,5 @@
-import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement, Value } from '../db/database.ts';
 import { clearedAt } from '../limits/store.ts';
 

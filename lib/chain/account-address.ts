@@ -5,10 +5,13 @@ import { rpcError } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import type { Config } from '../config/config.ts';
-import { PREDICTIONS_CACHED_MAX, PREDICTIONS_UNCHECKED_MAX } from '../constants.ts';
 import { type AccountKey, type Factory, predictAddress } from './account.ts';
 import { findWords, readWords, uint256Word } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
+
+/** Predicted addresses remembered; how many are computed until one is compared with the chain. */
+const PREDICTIONS_CACHED_MAX = 10_000;
+export const PREDICTIONS_UNCHECKED_MAX = 1_000;
 
 /** The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when only the chain can tell and does not. */
 export type Predict = (key: AccountKey) => Promise<Address.Address>;

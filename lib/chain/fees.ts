@@ -1,7 +1,9 @@
 /** Fees of a transaction, EIP-1559. All amounts are wei per gas. */
-import { RELAY_TIP_WEI_MIN } from '../constants.ts';
 import { readForm, readQuantity } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
+
+/** The least that a block builder is offered, in wei per gas. */
+const RELAY_TIP_WEI_MIN = 1_000_000;
 
 /** What a transaction offers: the most in all, and the part of it that is the block builder's. */
 export interface Fees {

@@ -2,7 +2,9 @@
 
 import { type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
 import { isObject, parseJson } from '../base/json.ts';
-import { RPC_MESSAGE_CHARS_MAX } from '../constants.ts';
+
+/** The most of a node's own words that is logged. */
+const RPC_MESSAGE_CHARS_MAX = 120;
 
 /** A node's own error. `data` is what a call reverted with, 0x-hex; the message is cut and cleaned for the log and is nothing to decide by. */
 export class RpcError extends Error {

@@ -1,3 +1,6 @@
+/** Blocks on top of a confirmed registration's own until its block is no longer watched for a re-org. */
+export const CONFIRMATION_FINAL_DEPTH_BLOCKS = 64;
+
 /** Pauses between two looks at one transaction. */
 export const CONFIRMATION_POLL_MIN_MS = 1_000;
 export const CONFIRMATION_POLL_MAX_MS = 30_000;

@@ -1,18 +1,19 @@
 import type { Clock } from '../base/clock.ts';
+import { MINUTE_MS } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
-import {
-  RPC_BATCH_MAX,
-  RPC_BATCH_RETRY_MS,
-  RPC_PENDING_MAX,
-  RPC_SINGLES_MAX,
-  UPSTREAM_ANSWER_BYTES_MAX,
-  UPSTREAM_TIMEOUT_MS,
-} from '../constants.ts';
+import { UPSTREAM_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { RpcError, type RpcOutcome, readBatch, readResponse } from './json-rpc.ts';
+
+/** Calls to a chain's node: how many go in one batch. */
+export const RPC_BATCH_MAX = 100;
+/** Calls to one chain that are waiting or under way; how many go at once to a node that takes no batches; when it is tried with a batch again. */
+export const RPC_PENDING_MAX = 5_000;
+const RPC_SINGLES_MAX = 8;
+export const RPC_BATCH_RETRY_MS = 10 * MINUTE_MS;
 
 /** Access to the configured chains. */
 export interface Rpc {

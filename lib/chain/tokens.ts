@@ -4,9 +4,11 @@ import { fromHex } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
 import { CHAINS } from '../config/chain-settings.ts';
 import type { Config } from '../config/config.ts';
-import { TOKEN_SYMBOL_CHARS_MAX } from '../constants.ts';
 import { addressWord, findWords, readQuantity, readWords } from './contract-call.ts';
 import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
+
+/** What is shown of the name that a token gives itself. */
+const TOKEN_SYMBOL_CHARS_MAX = 16;
 
 /** What balances are read of. */
 export const TOKEN_NAMES = ['eth', 'usdc'] as const;

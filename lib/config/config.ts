@@ -1,11 +1,13 @@
 import * as v from 'valibot';
-import { SETTING_CHARS_MAX } from '../constants.ts';
 import { type Fault, RULES } from './rules.ts';
 import type { Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
 
 export type { Fault } from './rules.ts';
 export type { Config, SettingName } from './settings.ts';
+
+/** The longest value of a setting. */
+export const SETTING_CHARS_MAX = 65_536;
 
 /** Settings the vault refuses to start with: every fault at once, one line each. */
 export class ConfigError extends Error {

@@ -1,6 +1,9 @@
 import { fromBase64, fromHex } from '../base/bytes.ts';
-import { SECRET_BYTES_MIN, SECRET_DISTINCT_BYTES_MIN } from '../constants.ts';
 import { parsed } from './parsers.ts';
+
+/** A root secret: its bytes, and how many of them differ. */
+export const SECRET_BYTES_MIN = 32;
+const SECRET_DISTINCT_BYTES_MIN = 8;
 
 // Forms of settings that are secrets. How a secret looks is said, what was given never.
 

@@ -8,6 +8,9 @@ import * as secrecy from './secret-parsers.ts';
 import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
 import * as place from './url-parsers.ts';
 
+/** Signatures under secrets that are being changed. */
+const WEBHOOK_SECRETS_MAX = 4;
+
 const LISTENING = {
   HOST: plain('address to listen on', place.host, '127.0.0.1'),
   PORT: plain('port to listen on; 0 picks a free one and prints it', form.integer(0, 65_535), '8787'),
@@ -94,7 +97,7 @@ const UPSTREAMS = {
   WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
   WEBHOOK_SECRET: secret(
     'keys that sign webhooks, whsec_ and base64 (Standard Webhooks), the current one first, previous ones behind commas',
-    optional(secrecy.webhookSecrets(limit.WEBHOOK_SECRETS_MAX)),
+    optional(secrecy.webhookSecrets(WEBHOOK_SECRETS_MAX)),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
 };

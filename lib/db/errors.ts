@@ -1,6 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
-import { BUSY_RETRY_MAX_MS, BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS } from '../constants.ts';
+
+/** How long another process's lock is waited for. */
+export const DATABASE_LOCK_TIMEOUT_MS = 5_000;
+/** A busy database is tried again after this pause, doubled each time up to the longest, until `DATABASE_LOCK_TIMEOUT_MS` is over. */
+export const BUSY_RETRY_MS = 10;
+export const BUSY_RETRY_MAX_MS = 100;
 
 /**
  * Whether a batch that failed is certain to have left nothing behind; only then may its statements run again. Three failures are certain:

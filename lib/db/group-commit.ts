@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
-import { COMMIT_QUEUE_MAX, COMMIT_STATEMENTS_MAX } from '../constants.ts';
 import type { Database, Result } from './database.ts';
 import { isBusy, isRolledBack, retryBusy } from './errors.ts';
+
+/** Statements of one commit, and those that may wait for the next. */
+export const COMMIT_STATEMENTS_MAX = 1_000;
+export const COMMIT_QUEUE_MAX = 20_000;
 
 /** Writes of many callers made durable together: one fsync, or one round trip, serves all that arrived while the one before was under way. */
 export interface Commit {

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { DATABASE_QUEUE_MAX } from '../constants.ts';
+
+/** Requests that may wait for a connection. */
+export const DATABASE_QUEUE_MAX = 20_000;
 
 /** At most a fixed number of requests to the engine at a time, the rest in a bounded line; each counted and timed. */
 export interface Pool {

@@ -1,8 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { ROW_LEASE_MS, ROW_RETRY_MS, ROW_WAIT_MS, ROW_WAITERS_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement, Store, Value } from './database.ts';
+
+/** The row lock: a lease outlives the longest upstream call made under it. */
+export const ROW_LEASE_MS = 30_000;
+export const ROW_WAIT_MS = 2_000;
+export const ROW_RETRY_MS = 25;
+export const ROW_WAITERS_MAX = 100;
 
 /** Proof of one holding of a row; grows with every holding of it, so that what an earlier holder still writes can be told. */
 export interface Fence {

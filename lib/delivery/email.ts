@@ -4,12 +4,14 @@ import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Random, randomId } from '../base/random.ts';
 import type { Config } from '../config/config.ts';
-import { MAIL_SEND_TIMEOUT_MS } from '../constants.ts';
 import { attempt } from './measure.ts';
 import { codeMessage, type Mail } from './message.ts';
 import { sendWithResend } from './resend.ts';
 
 export type { Mail } from './message.ts';
+
+/** How long a mailer may take for one mail. */
+export const MAIL_SEND_TIMEOUT_MS = 20_000;
 
 /**
  * Sends mail for the vault where that takes sockets. `send` resolves once a server has taken the mail over and rejects when none has;

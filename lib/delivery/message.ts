@@ -1,5 +1,7 @@
+/** One segment in the GSM 7-bit alphabet. */
+const SMS_CHARS_MAX = 160;
+
 /** What a person reads: the message that carries a one-time code. Its last line is the WICG "origin-bound one-time codes" format. */
-import { SMS_CHARS_MAX } from '../constants.ts';
 
 /** A code, the name of the service it is for (the host of `BASE_URL`), and how long it works. */
 export interface CodeNotice {

@@ -1,6 +1,10 @@
-import { EVENTS_KEEP_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
 import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
+
+/** How long events are kept. */
+export const EVENTS_KEEP_MS = 7 * DAY_MS;
 
 // Ids are given out inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is the order of commits.
 // So whoever reads `id > last` never misses a row that is committed with a smaller id than one it has seen.

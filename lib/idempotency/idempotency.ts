@@ -1,11 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex, utf8 } from '../base/bytes.ts';
+import { DAY_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
-import { IDEMPOTENCY_KEEP_MS } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { type KeyUse, keepAnswer, releaseKey, selectKey, takeKey, toKeyState } from './store.ts';
+
+/** How long an answer is kept for its key. */
+export const IDEMPOTENCY_KEEP_MS = DAY_MS;
 
 /** A request under an `Idempotency-Key`, scoped to its route and `scope`; `owner` is the attempt's own id. */
 export interface KeyedRequest {

@@ -1,5 +1,9 @@
-import { IDEMPOTENCY_LEASE_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { MINUTE_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Row, Statement } from '../db/database.ts';
+
+/** How long a request holds its key: longer than the longest request. */
+export const IDEMPOTENCY_LEASE_MS = MINUTE_MS;
 
 /** A key as used by one request: `key` is scoped to route and identifier, `request` a digest of what was asked, `owner` names the attempt. */
 export interface KeyUse {

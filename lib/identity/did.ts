@@ -1,6 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { toHex, utf8 } from '../base/bytes.ts';
-import { DID_CHARS_MAX } from '../constants.ts';
+
+/** The longest DID, in UTF-16 code units. */
+export const DID_CHARS_MAX = 2048;
 
 /** DID Core 1.0 section 3.1 (ABNF): `did:` method-name `:` method-specific-id. */
 const DID = /^did:([a-z0-9]+):(?:(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})*:)*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+$/;

@@ -2,12 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concat, equalText, fromBase64, toBase64url } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
-import {
-  CREDENTIAL_ID_BYTES_MAX,
-  CREDENTIAL_ID_BYTES_MIN,
-  CREDENTIAL_ID_CHARS_MAX,
-  TEXT_CHARS_MAX,
-} from '../constants.ts';
+import { TEXT_CHARS_MAX } from '../constants.ts';
+
+/** A credential id as base64url, and its bytes. */
+export const CREDENTIAL_ID_CHARS_MAX = 1364;
+export const CREDENTIAL_ID_BYTES_MIN = 16;
+export const CREDENTIAL_ID_BYTES_MAX = 1023;
 
 /** A WebAuthn assertion (Web Authentication Level 3 section 5.2.2), its members base64url. */
 export interface Assertion {

@@ -1,4 +1,6 @@
-import { FOLLOWER_RANGE_ANSWERS_MIN, FOLLOWER_RANGE_BLOCKS_MAX } from '../constants.ts';
+/** Blocks read at once: halved when a node refuses, doubled again after so many full ranges that it did not. */
+export const FOLLOWER_RANGE_BLOCKS_MAX = 10_000;
+export const FOLLOWER_RANGE_ANSWERS_MIN = 16;
 
 /** How many blocks to ask a node for at once. Each provider has its own limits, of blocks or of events, and tells them in its own words: so they are felt for. */
 export interface Span {

@@ -1,4 +1,3 @@
-import { FOLLOWER_CLEAR_ROWS_MAX, FOLLOWER_KEEP_BLOCKS } from '../constants.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import { linkSessions, unlinkSessions } from '../sessions/store.ts';
 import {
@@ -8,6 +7,11 @@ import {
   insertEvents,
   tellDeactivations,
 } from './event-store.ts';
+
+/** Blocks whose hashes are kept to find where a re-org began: longer than finality takes. */
+export const FOLLOWER_KEEP_BLOCKS = 1_024;
+/** Rows removed at a turn when all has to be read again. */
+export const FOLLOWER_CLEAR_ROWS_MAX = 10_000;
 
 /** What has been read of the chain. */
 export interface Position {

@@ -1,22 +1,14 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { type Block, findDeployment, readBlock, readGenesis, readHead } from '../chain/blocks.ts';
-import {
-  FOLLOWER_CLEAR_ROWS_MAX,
-  FOLLOWER_FORK_BLOCKS_MAX,
-  FOLLOWER_LEASE_MS,
-  FOLLOWER_OVERLAP_BLOCKS,
-  FOLLOWER_RANGE_BLOCKS_MAX,
-  FOLLOWER_RETRY_MAX_MS,
-  FOLLOWER_RETRY_MIN_MS,
-  FOLLOWER_SEEN_MS,
-} from '../constants.ts';
 import type { Platform } from '../platform.ts';
-import { createSpan, type Span } from './block-range.ts';
+import { createSpan, FOLLOWER_RANGE_BLOCKS_MAX, type Span } from './block-range.ts';
 import {
   advance,
   begin,
   clear,
+  FOLLOWER_CLEAR_ROWS_MAX,
   type KnownBlock,
   noteLook,
   type Position,
@@ -27,6 +19,17 @@ import {
   toPosition,
 } from './follower-store.ts';
 import { contractsOf, isRangeRefused, readEvents } from './logs.ts';
+
+/** The follower of the chain's events. One process follows as long as it renews its lease. */
+export const FOLLOWER_LEASE_MS = 15_000;
+const FOLLOWER_RETRY_MIN_MS = 1_000;
+export const FOLLOWER_RETRY_MAX_MS = MINUTE_MS;
+/** Blocks read once more, because a node behind a load balancer may answer before it has the newest ones. */
+const FOLLOWER_OVERLAP_BLOCKS = 16;
+/** Block hashes that are asked for at once to find a fork. */
+export const FOLLOWER_FORK_BLOCKS_MAX = 25;
+/** A look that found nothing new is noted this often. */
+const FOLLOWER_SEEN_MS = 10_000;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'leases' | 'metrics' | 'log'>;
 

@@ -3,7 +3,10 @@ import { VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import { parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { INDEXER_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+
+/** The indexer that is asked instead of the vault's own follower. */
+const INDEXER_ANSWER_BYTES_MAX = 64 * 1024;
 
 /** Asks the upstream indexer: `path` and parameters are the vault's own words and checked values, never a caller's text. Throws 502 `indexer_error`, 504 `indexer_timeout`. */
 export type AskIndexer = (path: string, parameters: Readonly<Record<string, string>>) => Promise<unknown>;

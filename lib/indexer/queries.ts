@@ -1,12 +1,16 @@
 import * as v from 'valibot';
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
-import { FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { selectAccount, selectAlias, selectDid, selectStatistics } from './event-store.ts';
 import { selectPosition, toPosition } from './follower-store.ts';
 import type { AskIndexer } from './graphql-client.ts';
+
+/** The indexer is well while its last look is younger, and the chain's head nearer. */
+export const FOLLOWER_SILENT_MS = MINUTE_MS;
+export const FOLLOWER_BEHIND_BLOCKS = 150;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly askIndexer: AskIndexer | undefined };
 

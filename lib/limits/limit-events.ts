@@ -1,12 +1,15 @@
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { touch } from '../base/lru-cache.ts';
-import { DAY_MS, LIMIT_NOTICES_CACHED_MAX, MINUTE_MS } from '../constants.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import type { Platform } from '../platform.ts';
 import { maskKey } from './report.ts';
 import { takeNotice } from './store.ts';
+
+/** Buckets whose refusal is remembered as told. */
+const LIMIT_NOTICES_CACHED_MAX = 10_000;
 
 type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 

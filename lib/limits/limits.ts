@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { touch } from '../base/lru-cache.ts';
-import { DAY_MS, MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from '../constants.ts';
 import type { Platform } from '../platform.ts';
+
+/** Clients of one limit that are remembered. */
+export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
 
 /** Spends one request of the client in the rolling minute. Throws 429 `rate_limited` when none is left. */
 export type RequestLimit = (client: string) => void;

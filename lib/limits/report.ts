@@ -1,14 +1,7 @@
-import { isoTime, sleep } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS, isoTime, sleep } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { clientKey, parseIp } from '../base/ip.ts';
-import {
-  DAY_MS,
-  HOUR_MS,
-  LIMITS_PAGE_MAX,
-  LIMITS_SHOWN_MAX,
-  WRONG_GUESSES_BLOCK_MS,
-  WRONG_GUESSES_MAX,
-} from '../constants.ts';
+import { LIMITS_SHOWN_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
@@ -22,6 +15,9 @@ import {
   selectLimitPage,
   selectLimitUse,
 } from './store.ts';
+
+/** Buckets read at once to find the fullest. */
+export const LIMITS_PAGE_MAX = 1_000;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db'>;
 

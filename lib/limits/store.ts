@@ -1,4 +1,5 @@
-import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 
 /** The limits whose spending is counted from rows with a time, by the names they refuse under. */

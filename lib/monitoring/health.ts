@@ -1,8 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
-import { READY_CACHE_MS } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import type { OwnedStore } from '../db/store.ts';
+
+/** How long a judgement of readiness is good for. */
+export const READY_CACHE_MS = 2_000;
 
 interface Parts {
   readonly db: OwnedStore;

@@ -1,4 +1,5 @@
-import { DAY_MS, SWEEP_ROWS_MAX } from '../constants.ts';
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
 import { type Fence, fenceHeld } from '../db/row-lock.ts';
 import { type EventRows, insertEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/store.ts';

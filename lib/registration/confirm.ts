@@ -1,13 +1,8 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
-import { nextCheckAt } from '../chain/next-check.ts';
+import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { readBlockNumber } from '../chain/receipts.ts';
-import {
-  CONFIRMATION_BATCH_MAX,
-  CONFIRMATION_FINAL_DEPTH_BLOCKS,
-  CONFIRMATION_LEASE_MS,
-  CONFIRMATION_UNSEEN_MS,
-} from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { type Judgement, judgeClaim } from './check-receipt.ts';
@@ -20,6 +15,12 @@ import {
   selectAnyDue,
   toRegistration,
 } from './store.ts';
+
+/** Registrations that were sent and wait for their block. */
+export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
+/** Longer than a judgement can take, which is two upstream calls in a row. */
+export const CONFIRMATION_LEASE_MS = 30_000;
+export const CONFIRMATION_BATCH_MAX = 50;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
 

@@ -6,7 +6,6 @@ import type { Predict } from '../chain/account-address.ts';
 import { uint256Word, ZERO_WORD } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readBalance } from '../chain/signer-state.ts';
-import { RELAY_POLL_MS, RELAY_WAIT_MS } from '../constants.ts';
 import { withRow } from '../db/row-lock.ts';
 import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
@@ -17,6 +16,10 @@ import { registrationChallenge } from './challenge.ts';
 import { type Caller, claimOf, newClaim, openRight, type Right, refusalOf, refused, type Subject } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import type { Claim } from './store.ts';
+
+/** Relayed registrations: how long a request waits for its receipt, and how often it looks. */
+export const RELAY_WAIT_MS = 20_000;
+export const RELAY_POLL_MS = 250;
 
 type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
   readonly predict: Predict;

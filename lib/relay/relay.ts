@@ -1,11 +1,19 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
-import { RELAY_LEASE_MS, RELAY_LOOK_MS, RELAY_PAUSE_MS, RELAY_TROUBLE_LOOK_MS } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 import { noteTrouble, selectSigner, toSignerState } from './signer-store.ts';
 import { selectAnyRelayDue } from './store.ts';
 import { createRelayer, type Relayer } from './transactions.ts';
 import { report, type Trouble, type Turn, workOutbox } from './worker.ts';
+
+/** The pause between two turns at least, but for what was just queued: each costs the node a batch of calls. */
+const RELAY_PAUSE_MS = 500;
+/** No process relays longer than this without asking: short, since a nonce is safe without the lease, and a user waits for another to take over. */
+export const RELAY_LEASE_MS = 3_000;
+/** How often an idle relay looks at the chain, and while something keeps it from getting on. */
+const RELAY_LOOK_MS = MINUTE_MS;
+const RELAY_TROUBLE_LOOK_MS = 10_000;
 
 /** The registrar at work: registrations queued in the outbox go on-chain exactly once, whatever dies when. */
 export interface Relay {

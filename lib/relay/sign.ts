@@ -2,10 +2,12 @@ import { VaultError } from '../base/error.ts';
 import { offer } from '../chain/fees.ts';
 import { type RegistryRefusal, type Simulation, simulate } from '../chain/registry.ts';
 import type { Standing } from '../chain/signer-state.ts';
-import { RELAY_IN_FLIGHT_MAX } from '../constants.ts';
 import { signRelay } from './change-store.ts';
 import type { Attempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, judge, type Relayer, tell } from './transactions.ts';
+
+/** Transactions of one signer that are not mined: as many as a node surely keeps (geth's `txpool.accountslots`). */
+export const RELAY_IN_FLIGHT_MAX = 16;
 
 /** A queued relay with what its registration would come to; undefined when the node could not tell. */
 export interface Simulated {

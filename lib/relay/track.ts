@@ -1,17 +1,17 @@
 import { raise } from '../chain/fees.ts';
-import { nextCheckAt } from '../chain/next-check.ts';
+import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { type Receipt, readReceipt } from '../chain/receipts.ts';
 import { isRegistered, simulate } from '../chain/registry.ts';
 import { readNonce, type Standing } from '../chain/signer-state.ts';
-import {
-  CONFIRMATION_FINAL_DEPTH_BLOCKS,
-  RELAY_ATTEMPTS_MAX,
-  RELAY_SETTLED_BLOCKS,
-  RELAY_STUCK_BLOCKS,
-} from '../constants.ts';
 import { confirmRelay, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
 import type { Attempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, judge, noopAttempt, type Relayer, tell } from './transactions.ts';
+
+/** Blocks without the transaction until it is sent with a higher fee, and how many such attempts until only its nonce is freed. */
+export const RELAY_STUCK_BLOCKS = 5;
+const RELAY_ATTEMPTS_MAX = 12;
+/** Blocks on top until a revert, or a nonce that another spent, is believed. */
+export const RELAY_SETTLED_BLOCKS = 12;
 
 /** A relay that has a nonce, with every version of its transaction, oldest first, and what the chain knows of them. */
 export interface Sent {

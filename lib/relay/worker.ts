@@ -1,9 +1,10 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { worstFailure } from '../base/error.ts';
 import { offer } from '../chain/fees.ts';
 import { readStanding, type Standing } from '../chain/signer-state.ts';
-import { RELAY_IN_FLIGHT_MAX, RELAY_LOW_BALANCE_TIMES_MIN, RELAY_SENT_MAX, RELAY_STUCK_MS } from '../constants.ts';
+import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { recallRelays } from './change-store.ts';
-import { signQueued, simulateAll } from './sign.ts';
+import { RELAY_IN_FLIGHT_MAX, signQueued, simulateAll } from './sign.ts';
 import { noteGenesis, raiseNonce, selectGenesis, selectSigner, toSignerState } from './signer-store.ts';
 import {
   type RelayRow,
@@ -17,6 +18,11 @@ import {
 } from './store.ts';
 import { follow, readSent } from './track.ts';
 import { broadcast, noopAttempt, type Relayer } from './transactions.ts';
+
+/** Sent relays that one turn looks at. */
+export const RELAY_SENT_MAX = 100;
+/** A relay this old that is not mined is told of. */
+const RELAY_STUCK_MS = 2 * MINUTE_MS;
 
 /** What keeps the registrar from getting on, or soon will, the worst first. `docs/operating.md` says what to do about each. */
 export const TROUBLES = [

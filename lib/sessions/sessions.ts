@@ -1,5 +1,4 @@
 import { VaultError } from '../base/error.ts';
-import { SESSIONS_COUNTED_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
@@ -7,6 +6,9 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
+
+/** How far an IP's sessions are counted for whoever asks, where its limit is less. */
+const SESSIONS_COUNTED_MAX = 100;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
 

@@ -1,10 +1,16 @@
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, MINUTE_MS, sleep } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
-import { EVENTS_PAGE_MAX, STREAM_POLL_MS, STREAM_REVOCATIONS_BACK_MS } from '../constants.ts';
 import type { Store } from '../db/database.ts';
 import { selectEventSpan, selectEventsAfter, toEvent } from '../events/store.ts';
 import { type Frame, frameOf } from './sse.ts';
 import { selectLastStream, selectRevokedSince, selectStreamsAfter } from './store.ts';
+
+/** Events read at once. */
+export const EVENTS_PAGE_MAX = 200;
+/** How often other processes' events are looked for while anybody listens. */
+export const STREAM_POLL_MS = 500;
+/** Between two clocks: how far back revocations are looked for. */
+const STREAM_REVOCATIONS_BACK_MS = MINUTE_MS;
 
 /** Reads what is new in the database, once for all streams of a process. */
 export interface Tail {

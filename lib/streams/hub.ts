@@ -2,7 +2,6 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
-import { STREAM_RETRY_MS, STREAMS_MAX } from '../constants.ts';
 import type { Store } from '../db/database.ts';
 import { selectEventSpan } from '../events/store.ts';
 import { createTail, type Tail } from './event-tail.ts';
@@ -10,6 +9,10 @@ import { createOpenStreams, type OpenStreams } from './open-streams.ts';
 import { controlFrame, openFrame, retryFrame } from './sse.ts';
 import { takeStream } from './store.ts';
 import { feed, type Host, offer, type Subscriber } from './subscriber.ts';
+
+/** Open streams of one process. */
+const STREAMS_MAX = 50_000;
+const STREAM_RETRY_MS = 5_000;
 
 /** Who asks for a stream: what it may see, the token it has shown, and the event after which it goes on (`unknown`: an id that was none). */
 export interface Subscription extends Pick<Subscriber, 'app' | 'channels' | 'cid' | 'cids' | 'expiresAt'> {

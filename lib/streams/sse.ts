@@ -1,6 +1,8 @@
 import { utf8 } from '../base/bytes.ts';
-import { STREAM_SUPERSEDED_RETRY_MS } from '../constants.ts';
 import { eventJson, type StoredEvent } from '../events/catalogue.ts';
+
+/** When a client may come back whose stream a newer one superseded. */
+const STREAM_SUPERSEDED_RETRY_MS = 600_000;
 
 // Frames of an event stream: https://html.spec.whatwg.org/multipage/server-sent-events.html
 

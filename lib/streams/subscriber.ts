@@ -1,8 +1,13 @@
 import { concat } from '../base/bytes.ts';
-import { EVENTS_PAGE_MAX, EVENTS_SCANNED_MAX, STREAM_CHUNK_EVENTS_MAX } from '../constants.ts';
 import type { Store } from '../db/database.ts';
 import { selectEventsOf, toEvent } from '../events/store.ts';
+import { EVENTS_PAGE_MAX } from './event-tail.ts';
 import { controlFrame, type Frame, frameOf } from './sse.ts';
+
+/** Ids that one page looks through for a stream of few channels, which holds up the process meanwhile. */
+export const EVENTS_SCANNED_MAX = 20_000;
+/** Queued events that are joined into one piece. */
+const STREAM_CHUNK_EVENTS_MAX = 200;
 
 /** One open stream. It reads what it missed from the database page by page, as its reader takes them, and is then given what comes. */
 export interface Subscriber {

@@ -1,10 +1,10 @@
 import { isoTime } from '../base/clock.ts';
-import { UCAN_NONCE_BYTES, UCAN_SKEW_SECONDS } from '../constants.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Platform } from '../platform.ts';
+import { UCAN_SKEW_SECONDS } from '../ucan/chain.ts';
 import type { UcanFaultWord } from '../ucan/fault.ts';
 import type { IpldMap } from '../ucan/ipld.ts';
-import { mintInvocation } from '../ucan/mint.ts';
+import { mintInvocation, UCAN_NONCE_BYTES } from '../ucan/mint.ts';
 import { createVerify, ed25519Signer, type Signer, type Verify } from '../ucan/signature.ts';
 import { verifyInvocation } from '../ucan/verify.ts';
 

@@ -1,7 +1,9 @@
-import { UCAN_SKEW_SECONDS } from '../constants.ts';
 import { covers } from './command.ts';
 import { UcanError } from './fault.ts';
 import type { Delegation, Invocation } from './payload.ts';
+
+/** How far two clocks may be apart. */
+export const UCAN_SKEW_SECONDS = 60;
 
 /** Checks that each link leads to the next, from the subject's own to the invocation, and that all are of this time (milliseconds, a minute's difference of clocks allowed). Throws `UcanError`. Signatures and policies are not looked at. */
 export function checkChain(invocation: Invocation, proofs: readonly Delegation[], now: number): void {

@@ -1,10 +1,12 @@
 // ucan-wg/container 0.1: several tokens in one text; "C" is base64url without compression.
 import { fromBase64, toBase64url } from '../base/bytes.ts';
-import { UCAN_TOKEN_CHARS_MAX } from '../constants.ts';
 import { compareBytes, decode } from './decode.ts';
 import { encode } from './encode.ts';
 import { malformed, UcanError } from './fault.ts';
 import { isList, isMap } from './ipld.ts';
+
+/** The longest token that is read. */
+export const UCAN_TOKEN_CHARS_MAX = 8 * 1024;
 
 /** Tokens as one text, sorted bytewise as the standard wants it. */
 export function pack(tokens: readonly Uint8Array[]): string {

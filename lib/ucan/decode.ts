@@ -1,7 +1,9 @@
 // DAG-CBOR (IPLD; RFC 8949 section 4.2): only the one canonical form of a value is read, so that no two texts mean the same token.
-import { UCAN_DEPTH_MAX } from '../constants.ts';
 import { malformed } from './fault.ts';
 import { type Ipld, link } from './ipld.ts';
+
+/** The deepest nesting that is read. */
+export const UCAN_DEPTH_MAX = 32;
 
 /** The value of canonical DAG-CBOR. Throws `UcanError`: `malformed` for anything else, also for integers past 53 bits and floats that are no number. */
 export function decode(bytes: Uint8Array): Ipld {

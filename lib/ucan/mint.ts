@@ -5,6 +5,9 @@ import { seal } from './envelope.ts';
 import { type Ipld, type IpldMap, link } from './ipld.ts';
 import type { Signer } from './signature.ts';
 
+/** Bytes of a nonce. */
+export const UCAN_NONCE_BYTES = 12;
+
 /** A token in a container, the CID by which it can be revoked, and when it ends in milliseconds. */
 export interface Minted {
   readonly token: string;

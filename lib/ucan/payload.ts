@@ -1,5 +1,4 @@
 // What a delegation and an invocation of UCAN 1.0 say. A member that is not known is refused: it may restrict.
-import { UCAN_PROOFS_MAX } from '../constants.ts';
 import { isDid } from '../identity/did.ts';
 import { cidText, isTokenCid } from './cid.ts';
 import { isCommand } from './command.ts';
@@ -7,6 +6,9 @@ import type { Envelope, Kind } from './envelope.ts';
 import { malformed, UcanError } from './fault.ts';
 import { cidOf, type Ipld, type IpldMap, isList, isMap } from './ipld.ts';
 import { type Policy, parsePolicy } from './policy.ts';
+
+/** The most proofs of one token. */
+export const UCAN_PROOFS_MAX = 8;
 
 /** Leave that an issuer gives an audience. Times are milliseconds. */
 export interface Delegation extends Envelope {

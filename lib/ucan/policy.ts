@@ -1,7 +1,10 @@
 // The policy language of UCAN 1.0 delegations: statements that the arguments of an invocation must satisfy, all of them.
-import { UCAN_DEPTH_MAX, UCAN_POLICY_STEPS_MAX } from '../constants.ts';
+import { UCAN_DEPTH_MAX } from './decode.ts';
 import { equalIpld, type Ipld, isList } from './ipld.ts';
 import { parseSelector, type Step, select, valuesOf } from './selector.ts';
+
+/** The most steps a policy may take. */
+const UCAN_POLICY_STEPS_MAX = 10_000;
 
 /** Statements, read and checked. */
 export type Policy = readonly Statement[];

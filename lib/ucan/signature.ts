@@ -3,9 +3,11 @@ import * as P256 from 'ox/P256';
 import * as Secp256k1 from 'ox/Secp256k1';
 import { concat, fromHex } from '../base/bytes.ts';
 import { createCache } from '../base/lru-cache.ts';
-import { UCAN_KEYS_CACHED_MAX } from '../constants.ts';
 import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
 import { malformed, UcanError } from './fault.ts';
+
+/** Keys of others that are remembered. */
+const UCAN_KEYS_CACHED_MAX = 1_000;
 
 /** Whoever signs: a did:key, and signatures of 64 bytes by its key (Ed25519; ECDSA as r and s over SHA-256). */
 export interface Signer {

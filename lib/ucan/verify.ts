@@ -1,11 +1,11 @@
 // UCAN 1.0: whether an invocation may be followed.
-import { UCAN_PROOFS_MAX } from '../constants.ts';
+
 import { checkChain } from './chain.ts';
 import { unpack } from './container.ts';
 import { open } from './envelope.ts';
 import { malformed, UcanError, type UcanFaultWord } from './fault.ts';
 import type { IpldMap } from './ipld.ts';
-import { type Delegation, type Invocation, readPayload } from './payload.ts';
+import { type Delegation, type Invocation, readPayload, UCAN_PROOFS_MAX } from './payload.ts';
 import { satisfies } from './policy.ts';
 import type { Verify } from './signature.ts';
 

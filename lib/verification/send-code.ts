@@ -1,6 +1,7 @@
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { randomCode, randomId } from '../base/random.ts';
-import { DAY_MS, HOUR_MS, SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
+import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';

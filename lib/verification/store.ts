@@ -1,4 +1,5 @@
-import { DAY_MS, HOUR_MS, SWEEP_ROWS_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import { type Condition, fewerThan, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/store.ts';
 

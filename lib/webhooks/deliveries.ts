@@ -1,6 +1,5 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { WEBHOOK_GIVE_UP_MS, WEBHOOK_LIST_MAX } from '../constants.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import type { Platform } from '../platform.ts';
@@ -11,10 +10,14 @@ import {
   selectDeliveries,
   selectDelivery,
   toDelivery,
+  WEBHOOK_GIVE_UP_MS,
   type WebhookStatus,
 } from './store.ts';
 
 export { WEBHOOK_STATUSES } from './store.ts';
+
+/** Deliveries listed at once. */
+export const WEBHOOK_LIST_MAX = 100;
 
 type Services = Pick<Platform, 'clock' | 'db'>;
 

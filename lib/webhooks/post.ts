@@ -4,8 +4,10 @@ import { utf8 } from '../base/bytes.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
 import { askUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { WEBHOOK_TIMEOUT_MS } from '../constants.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
+
+/** How long an attempt may take. */
+export const WEBHOOK_TIMEOUT_MS = 10_000;
 
 // Standard Webhooks (standardwebhooks.com, specification 1.0).
 

@@ -1,7 +1,15 @@
-import { SWEEP_ROWS_MAX, WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS, WEBHOOK_RETRY_MAX_MS } from '../constants.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/store.ts';
+
+/** The longest pause between two attempts, and after how long a delivery is given up. */
+export const WEBHOOK_RETRY_MAX_MS = 2 * HOUR_MS;
+export const WEBHOOK_GIVE_UP_MS = DAY_MS;
+/** How long deliveries are kept once delivered, and once given up. */
+export const WEBHOOK_DELIVERED_KEEP_MS = DAY_MS;
+export const WEBHOOK_DEAD_KEEP_MS = 14 * DAY_MS;
 
 /** What becomes of a delivery: on its way, taken by the receiver, given up. */
 export const WEBHOOK_STATUSES = ['queued', 'delivered', 'dead'] as const;

@@ -1,14 +1,5 @@
 import type { Fetch } from '../base/http-client.ts';
 import type { Random } from '../base/random.ts';
-import {
-  WEBHOOK_BATCH_MAX,
-  WEBHOOK_COPY_MAX,
-  WEBHOOK_GIVE_UP_MS,
-  WEBHOOK_LEASE_MS,
-  WEBHOOK_QUEUE_MAX,
-  WEBHOOK_RETRY_MAX_MS,
-  WEBHOOK_RETRY_MIN_MS,
-} from '../constants.ts';
 import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { insertEvent } from '../events/store.ts';
 import type { Platform } from '../platform.ts';
@@ -23,8 +14,20 @@ import {
   selectWebhookState,
   toDelivery,
   toWebhookState,
+  WEBHOOK_GIVE_UP_MS,
+  WEBHOOK_RETRY_MAX_MS,
   type WebhookState,
 } from './store.ts';
+
+/** Attempts that go at once. */
+export const WEBHOOK_BATCH_MAX = 8;
+/** One process delivers as long as it renews its lease, which outlives an attempt twice. */
+export const WEBHOOK_LEASE_MS = 24_000;
+/** The pause after the first attempt; later ones grow to `WEBHOOK_RETRY_MAX_MS`. */
+export const WEBHOOK_RETRY_MIN_MS = 5_000;
+/** Open deliveries: further events wait where they are. How many are copied at once. */
+const WEBHOOK_QUEUE_MAX = 10_000;
+const WEBHOOK_COPY_MAX = 500;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases'> & {
   readonly webhookFetch: Fetch;

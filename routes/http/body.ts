@@ -1,6 +1,8 @@
 import { badRequest, VaultError } from '../../lib/base/error.ts';
-import { BODY_BYTES_MAX } from '../../lib/constants.ts';
 import { queryOf } from './target.ts';
+
+/** The longest body of a request. */
+export const BODY_BYTES_MAX = 64 * 1024;
 
 /** The JSON object in a request's body. Throws 413 past `max` bytes, 400 `Invalid JSON body` for anything else. */
 export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {

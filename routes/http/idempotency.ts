@@ -1,8 +1,10 @@
 import { badRequest } from '../../lib/base/error.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../lib/constants.ts';
 import { acquireKey, type KeepChange, type ReplyToKeep } from '../../lib/idempotency/idempotency.ts';
 import type { Platform } from '../../lib/platform.ts';
 import type { Reply } from './response.ts';
+
+/** The longest `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 
 /**
  * How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, and how long a reply is kept.

@@ -1,5 +1,8 @@
 import { ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
-import { PREFLIGHT_MAX_AGE_SECONDS, REQUEST_ID_CHARS_MAX } from '../../lib/constants.ts';
+
+/** The longest `X-Request-Id` that is taken over. */
+export const REQUEST_ID_CHARS_MAX = 128;
+export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** What a handler returns: the boundary adds the headers that every response carries. */
 export interface Reply {

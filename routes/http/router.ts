@@ -2,7 +2,6 @@ import { Router } from 'itty-router';
 import { VaultError } from '../../lib/base/error.ts';
 import { describeError } from '../../lib/base/log.ts';
 import { randomId } from '../../lib/base/random.ts';
-import { OPERATOR_FAILURES_MAX } from '../../lib/constants.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { noteRefusal } from '../../lib/limits/limit-events.ts';
@@ -11,6 +10,9 @@ import { createFindClient } from './client-address.ts';
 import { callerRequestId, failureReply, preflightReply, type Reply, respond, wrongMethodReply } from './response.ts';
 import type { Incoming, Limits, Route } from './route.ts';
 import { checkHost, pathOf } from './target.ts';
+
+/** Wrong operator secrets of one client in a minute. */
+const OPERATOR_FAILURES_MAX = 10;
 
 /** The routes of one path, by method. */
 type Family = ReadonlyMap<string, Route>;

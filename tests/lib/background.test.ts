@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createWork } from '../../lib/background.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/base/clock.ts';
 import type { LogEntry } from '../../lib/base/log.ts';
-import { DAY_MS, IDEMPOTENCY_LEASE_MS, MINUTE_MS, ROW_LEASE_MS, SWEEP_ROWS_MAX } from '../../lib/constants.ts';
+import { SWEEP_ROWS_MAX } from '../../lib/constants.ts';
 import { type Context, createContext } from '../../lib/context.ts';
 import type { Database } from '../../lib/db/database.ts';
-import { withRow } from '../../lib/db/row-lock.ts';
-import { takeKey } from '../../lib/idempotency/store.ts';
+import { ROW_LEASE_MS, withRow } from '../../lib/db/row-lock.ts';
+import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
 import { insertSession } from '../../lib/sessions/store.ts';
 import { insertCode } from '../../lib/verification/store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { WEBHOOK_LEASE_MS } from '../../lib/constants.ts';
+import { WEBHOOK_LEASE_MS } from '../../lib/webhooks/worker.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { isSigned, type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';

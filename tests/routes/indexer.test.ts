@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { DAY_MS, FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { DAY_MS } from '../../lib/base/clock.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
+import { FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS } from '../../lib/indexer/queries.ts';
 import { answerFault, FAULTS } from '../../scripts/world/fault.ts';
 import { type Acted, type Actors, prepareActors } from '../support/actors.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { READY_CACHE_MS } from '../../../lib/constants.ts';
+import { READY_CACHE_MS } from '../../../lib/monitoring/health.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startListening } from '../../support/program.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../../commands/storage/sqlite.ts';
-import { SQLITE_BUSY_WAIT_MS } from '../../../lib/constants.ts';
+import { openSqlite, SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/sqlite.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { atLevel, describeError, LOG_LEVELS } from '../../../lib/base/log.ts';
-import { LOG_CAUSES_MAX } from '../../../lib/constants.ts';
+import { atLevel, describeError, LOG_CAUSES_MAX, LOG_LEVELS } from '../../../lib/base/log.ts';
 
 test.each([
   ['error', 'error'],

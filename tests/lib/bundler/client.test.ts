@@ -1,8 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { createBundler } from '../../../lib/bundler/client.ts';
-import { BUNDLER_PENDING_MAX } from '../../../lib/constants.ts';
+import { BUNDLER_PENDING_MAX, createBundler } from '../../../lib/bundler/client.ts';
 import { expectHoldsNone, expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
 import { echo, errorOf, startUpstream } from '../../support/upstream.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { DAY_MS } from '../../../lib/constants.ts';
+import { DAY_MS } from '../../../lib/base/clock.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
 import { createPasskey } from '../../../scripts/world/passkey.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { insertSponsorship, selectSponsorshipReset, sweepSponsorships } from '../../../lib/bundler/store.ts';
-import { DAY_MS } from '../../../lib/constants.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';

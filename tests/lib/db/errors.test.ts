@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
 import { sleep, systemClock } from '../../../lib/base/clock.ts';
-import { BUSY_RETRY_MAX_MS, DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/constants.ts';
-import { isBusy, isRolledBack, retryBusy } from '../../../lib/db/errors.ts';
+import {
+  BUSY_RETRY_MAX_MS,
+  DATABASE_LOCK_TIMEOUT_MS,
+  isBusy,
+  isRolledBack,
+  retryBusy,
+} from '../../../lib/db/errors.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import { sleep } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { DATABASE_QUEUE_MAX } from '../../../lib/constants.ts';
-import { createPool } from '../../../lib/db/pool.ts';
+import { createPool, DATABASE_QUEUE_MAX } from '../../../lib/db/pool.ts';
 import { testClock } from '../../support/clock.ts';
 
 function poolOf(maxConnections: number, clock = testClock()) {

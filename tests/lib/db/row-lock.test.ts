@@ -4,8 +4,16 @@ import { openDatabase } from '../../../commands/storage/database.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { VaultError } from '../../../lib/base/error.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { ROW_LEASE_MS, ROW_RETRY_MS, ROW_WAIT_MS, ROW_WAITERS_MAX } from '../../../lib/constants.ts';
-import { type Fence, fenceHeld, sweepRows, withRow } from '../../../lib/db/row-lock.ts';
+import {
+  type Fence,
+  fenceHeld,
+  ROW_LEASE_MS,
+  ROW_RETRY_MS,
+  ROW_WAIT_MS,
+  ROW_WAITERS_MAX,
+  sweepRows,
+  withRow,
+} from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { startLibsql } from '../../../scripts/world/libsql.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';

@@ -3,8 +3,8 @@ import type { VaultError } from '../../../lib/base/error.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
-import { MAIL_SEND_TIMEOUT_MS, UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
-import { createEmailSender, type Mail, type Mailer } from '../../../lib/delivery/email.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
+import { createEmailSender, MAIL_SEND_TIMEOUT_MS, type Mail, type Mailer } from '../../../lib/delivery/email.ts';
 import {
   RESEND_API_KEY,
   RESEND_ERRORS,

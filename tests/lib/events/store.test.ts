@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { EVENTS_KEEP_MS, SWEEP_ROWS_MAX } from '../../../lib/constants.ts';
+import { SWEEP_ROWS_MAX } from '../../../lib/constants.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { eventOf } from '../../../lib/events/catalogue.ts';
 import {
   channelOf,
+  EVENTS_KEEP_MS,
   insertEvent,
   insertEvents,
   maskedIdentifier,

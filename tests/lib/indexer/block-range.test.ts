@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { FOLLOWER_RANGE_ANSWERS_MIN, FOLLOWER_RANGE_BLOCKS_MAX } from '../../../lib/constants.ts';
-import { createSpan } from '../../../lib/indexer/block-range.ts';
+import { createSpan, FOLLOWER_RANGE_ANSWERS_MIN, FOLLOWER_RANGE_BLOCKS_MAX } from '../../../lib/indexer/block-range.ts';
 
 test('starts at the most, goes to half of what was refused, and never below one block', () => {
   const span = createSpan();

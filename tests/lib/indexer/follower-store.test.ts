@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { FOLLOWER_CLEAR_ROWS_MAX, FOLLOWER_KEEP_BLOCKS } from '../../../lib/constants.ts';
 import { leaseHeld, takeLease } from '../../../lib/db/leases.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { type ChainEvent, selectAlias, selectDid, selectStatistics } from '../../../lib/indexer/event-store.ts';
@@ -8,6 +7,8 @@ import {
   advance,
   begin,
   clear,
+  FOLLOWER_CLEAR_ROWS_MAX,
+  FOLLOWER_KEEP_BLOCKS,
   noteLook,
   type Position,
   rewind,

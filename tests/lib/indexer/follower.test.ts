@@ -2,17 +2,17 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { join } from 'node:path';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
-import {
-  DAY_MS,
-  FOLLOWER_FORK_BLOCKS_MAX,
-  FOLLOWER_LEASE_MS,
-  FOLLOWER_RETRY_MAX_MS,
-  UPSTREAM_TIMEOUT_MS,
-} from '../../../lib/constants.ts';
+import { DAY_MS } from '../../../lib/base/clock.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
-import { createFollower } from '../../../lib/indexer/follower.ts';
+import {
+  createFollower,
+  FOLLOWER_FORK_BLOCKS_MAX,
+  FOLLOWER_LEASE_MS,
+  FOLLOWER_RETRY_MAX_MS,
+} from '../../../lib/indexer/follower.ts';
 import { registrationChallenge } from '../../../lib/registration/challenge.ts';
 import { type Acted, type Actors, prepareActors } from '../../support/actors.ts';
 import { temporaryFolder } from '../../support/databases.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { MINUTE_MS } from '../../../lib/base/clock.ts';
 import { type LimitState, VaultError } from '../../../lib/base/error.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { MINUTE_MS, REQUEST_LIMIT_CLIENTS_MAX } from '../../../lib/constants.ts';
-import { createRequestLimit, ipLimitReached } from '../../../lib/limits/limits.ts';
+import { createRequestLimit, ipLimitReached, REQUEST_LIMIT_CLIENTS_MAX } from '../../../lib/limits/limits.ts';
 import { always } from '../../support/property.ts';
 import { tally } from '../../support/tally.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
-import { CONFIRMATION_LEASE_MS } from '../../../lib/constants.ts';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import { registrationChallenge } from '../../../lib/registration/challenge.ts';
+import { CONFIRMATION_LEASE_MS } from '../../../lib/registration/confirm.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createWork } from '../../../lib/background.ts';
-import { EMAIL_CODE_EXPIRY_SECONDS, MAIL_SEND_TIMEOUT_MS } from '../../../lib/constants.ts';
+import { EMAIL_CODE_EXPIRY_SECONDS } from '../../../lib/constants.ts';
 import { type Context, createContext } from '../../../lib/context.ts';
 import type { Mailer } from '../../../lib/delivery/email.ts';
+import { MAIL_SEND_TIMEOUT_MS } from '../../../lib/delivery/email.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { checkCode } from '../../../lib/verification/check-code.ts';
 import { sendCode } from '../../../lib/verification/send-code.ts';

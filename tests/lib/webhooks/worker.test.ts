@@ -1,23 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  WEBHOOK_BATCH_MAX,
-  WEBHOOK_DEAD_KEEP_MS,
-  WEBHOOK_DELIVERED_KEEP_MS,
-  WEBHOOK_LEASE_MS,
-  WEBHOOK_RETRY_MAX_MS,
-  WEBHOOK_RETRY_MIN_MS,
-  WEBHOOK_TIMEOUT_MS,
-} from '../../../lib/constants.ts';
 import type { Env } from '../../../lib/context.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { listDeliveries, resendDead } from '../../../lib/webhooks/deliveries.ts';
-import { signWebhook } from '../../../lib/webhooks/post.ts';
-import { RETRY_GROWTH, RETRY_JITTER, retryPause } from '../../../lib/webhooks/worker.ts';
+import { signWebhook, WEBHOOK_TIMEOUT_MS } from '../../../lib/webhooks/post.ts';
+import { WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS, WEBHOOK_RETRY_MAX_MS } from '../../../lib/webhooks/store.ts';
+import {
+  RETRY_GROWTH,
+  RETRY_JITTER,
+  retryPause,
+  WEBHOOK_BATCH_MAX,
+  WEBHOOK_LEASE_MS,
+  WEBHOOK_RETRY_MIN_MS,
+} from '../../../lib/webhooks/worker.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { always } from '../../support/property.ts';
 import { isSigned, type Receiver, startReceiver, WEBHOOK_SECRET } from '../../support/receiver.ts';

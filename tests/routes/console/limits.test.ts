@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { LIMITS_PAGE_MAX } from '../../../lib/constants.ts';
+import { LIMITS_PAGE_MAX } from '../../../lib/limits/report.ts';
 import { dataOf, OPERATOR } from '../../support/events.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 

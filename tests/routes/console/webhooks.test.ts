@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { WEBHOOK_LIST_MAX } from '../../../lib/constants.ts';
+import { WEBHOOK_LIST_MAX } from '../../../lib/webhooks/deliveries.ts';
 import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../../support/receiver.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
