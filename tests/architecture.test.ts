@@ -10,11 +10,14 @@ const LAYERS = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client'];
 /** What may stand at the top: the fixed files and folders, and the few beside them that `docs/decisions/` accounts for. */
 const TOP_LEVEL = [
   '.ci',
+  '.editorconfig',
   '.git',
   '.gitignore',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'LICENSE',
   'README.md',
+  'SECURITY.md',
   'assets',
   'biome.json',
   'bun.lock',

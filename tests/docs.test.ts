@@ -9,7 +9,10 @@ import { scripts } from '../package.json';
 const ROOT = join(import.meta.dir, '..');
 
 const documents = [
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].filter((name) => existsSync(join(ROOT, name))),
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -56,11 +59,11 @@ describe.each(documents)('%s', (file) => {
     expect(broken).toEqual([]);
   });
 
-  test('names only scripts that there are', () => {
+  test('names only scripts and sources that there are', () => {
     const words = shellOf(file).flatMap((line) => [...line.matchAll(/\bnpm (?:run (?:--silent )?)?([\w:]+)/g)]);
     const named = words.map(([, name = '']) => name).filter((name) => !NPM.includes(name));
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
-    const files = shellOf(file).flatMap((line) => line.match(/\b(?:scripts|examples|tests)\/[\w./-]+\.ts\b/g) ?? []);
+    const files = shellOf(file).flatMap((line) => line.match(SOURCE) ?? []);
     expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
@@ -150,6 +153,10 @@ const MANNERED = [
   'whatever dies',
   'whoever',
 ];
+
+/** A source by its path. */
+const SOURCE =
+  /(?<![\w/.])(?:assets|client|commands|contracts|examples|lib|routes|scripts|tests)\/[\w./-]+\.(?:ts|sol|json)\b/g;
 
 /** npm's own words. */
 const NPM = ['install', 'pack', 'ci'];
