@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TEXT_CHARS_MAX, TEXT_CHARS_MAX } from '../lib/constants.ts';
+import { TEXT_CHARS_MAX } from '../lib/constants.ts';
 import { DID_CHARS_MAX } from '../lib/identity/did.ts';
 import { CHANNELS, type ProvableChannel } from '../lib/identity/identifier.ts';
 import { CREDENTIAL_ID_CHARS_MAX } from '../lib/identity/passkey.ts';
