@@ -1,20 +1,25 @@
 // npm start: builds the vault, starts a world around it (chain, contracts, bundler, paymaster, mail, a shop), and the
 // vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0.
+// npm run dev (--watch): the world stays, and the vault runs from its sources and starts again at each save. Flags behind
+// --watch go to Bun: `bun scripts/start.ts --watch --inspect`.
 // In package.json `exec` makes npm's shell this process, so that npm's signals come here and npm waits; Windows' cmd
 // knows neither `exec` nor `#`, fails without a word, and runs what follows.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
+import { type Running, startRestarting } from './restarting.ts';
 import { stopSignal } from './stopping.ts';
 import type { Deployment } from './world/deploy.ts';
 import { freeOr, freePort } from './world/port.ts';
-import { hasEnded } from './world/service.ts';
 import { startShop } from './world/shop.ts';
 import { startWorld, type World } from './world/world.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second world. */
 const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
+
+const DATA_DIR = join(WORLD, 'vault-data');
+const PROGRAM = join(ROOT, 'dist/vault');
 
 /** Where `npm run demo` finds what is running. */
 export const STACK_FILE = join(WORLD, 'stack.json');
@@ -32,10 +37,12 @@ const VAULT_PORT = 8787;
 const SHOP_PORT = 8090;
 const READY_TIMEOUT_MS = 15_000;
 
-async function main(stop: AbortSignal): Promise<number> {
-  console.log('Building dist/vault …');
-  await buildProgram(join(ROOT, 'dist/vault'));
-  stop.throwIfAborted();
+/** What `npm run dev` watches: what the vault is made of. */
+const SOURCES = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client', 'contracts'];
+
+async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Promise<number> {
+  const isWatched = watch === '--watch';
+  if (!isWatched) await build(stop);
   console.log('Starting the world …');
   await mkdir(WORLD, { recursive: true });
   const world = await startWorld(WORLD, say, stop);
@@ -43,33 +50,46 @@ async function main(stop: AbortSignal): Promise<number> {
   // By name, as the console and passkeys have it: a passkey belongs to a host, and an address is none.
   const origin = `http://localhost:${port}`;
   const shop = await startShop({ vault: origin, rpc: world.chain.rpc, port: freeOr(SHOP_PORT) });
-  const code = await runVault(world, shop.url, port, stop);
+  const command = isWatched ? [process.execPath, ...flags, join(ROOT, 'server.ts')] : [PROGRAM];
+  const start = () => startVault(command, world, port);
+  const vault = isWatched ? startRestarting({ start, root: ROOT, sources: SOURCES, say }) : runOnce(start());
+  stop.addEventListener('abort', vault.stop);
+  if (stop.aborted) vault.stop();
+  // A source may hold a mistake at first: then the vault is ready once that is put right.
+  const timeoutMs = isWatched ? Number.POSITIVE_INFINITY : READY_TIMEOUT_MS;
+  if (await isReady(`http://127.0.0.1:${port}`, vault, timeoutMs)) await announce(world, shop.url, port);
+  const code = await vault.ended;
   await rm(STACK_FILE, { force: true });
   await Promise.all([shop.stop(), world.stop()]);
   return code;
 }
 
-/** Resolves with the vault's exit code once it has ended, by itself or by `stop`. */
-async function runVault(world: World, shop: string, port: number, stop: AbortSignal): Promise<number> {
-  const data = join(WORLD, 'vault-data');
-  const vault = Bun.spawn([join(ROOT, 'dist/vault'), 'serve'], {
-    // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere. The first is Bun's:
-    // the vault ends with this process, even when that is killed.
-    env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...world.vars, PORT: `${port}`, DATA_DIR: data, LOG_FORMAT: 'pretty' },
+async function build(stop: AbortSignal): Promise<void> {
+  console.log('Building dist/vault …');
+  await buildProgram(PROGRAM);
+  stop.throwIfAborted();
+}
+
+function startVault(command: readonly string[], world: World, port: number): Bun.Subprocess {
+  // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads nowhere.
+  const { LOG_LEVEL } = process.env;
+  const vars = { ...world.vars, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty', ...(LOG_LEVEL ? { LOG_LEVEL } : {}) };
+  return Bun.spawn([...command, 'serve'], {
+    // Bun's flag: the vault ends with this process, even when that is killed.
+    env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...vars },
     stdio: ['ignore', 'inherit', 'inherit'],
     // Ctrl+C reaches a terminal's whole process group: with the signal from here the vault would get two, and end at once.
     detached: true,
   });
-  const end = () => vault.kill('SIGTERM');
-  stop.addEventListener('abort', end);
-  if (stop.aborted) end();
-  if (await isReady(`http://127.0.0.1:${port}`, vault))
-    await announce(world, shop, port, join(data, 'operator.secret'));
-  return vault.exited;
+}
+
+function runOnce(child: Bun.Subprocess): Running {
+  return { ended: child.exited, stop: () => child.kill('SIGTERM') };
 }
 
 /** Writes down what is running, and says what to open. */
-async function announce({ chain, inbox, contracts }: World, shop: string, port: number, secret: string): Promise<void> {
+async function announce({ chain, inbox, contracts }: World, shop: string, port: number): Promise<void> {
+  const secret = join(DATA_DIR, 'operator.secret');
   const urls = { vault: `http://127.0.0.1:${port}`, chain: chain.url, inbox: inbox.url, shop };
   const stack: Stack = { ...contracts, ...urls, operatorSecretFile: secret };
   await Bun.write(STACK_FILE, JSON.stringify(stack, null, 2));
@@ -83,9 +103,13 @@ async function announce({ chain, inbox, contracts }: World, shop: string, port: 
   console.log('\nIn another terminal, the whole main job:  npm run demo\n');
 }
 
-async function isReady(url: string, vault: Bun.Subprocess): Promise<boolean> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline && !hasEnded(vault)) {
+async function isReady(url: string, vault: Running, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  let hasEnded = false;
+  vault.ended.then(() => {
+    hasEnded = true;
+  });
+  while (performance.now() < deadline && !hasEnded) {
     const ready = await fetch(`${url}/readyz`).catch(() => undefined);
     if (ready?.ok) return true;
     await Bun.sleep(20);
@@ -100,7 +124,7 @@ function say(text: string): void {
 if (import.meta.main) {
   const stop = stopSignal();
   stop.addEventListener('abort', () => console.log('Ending …'));
-  const code = await main(stop).catch((error) => {
+  const code = await main(process.argv.slice(2), stop).catch((error) => {
     if (!stop.aborted) throw error;
     return 0;
   });
