@@ -1,6 +1,11 @@
 import { VaultError } from '../lib/base/error.ts';
-import { type DeliveryView, listDeliveries, resendDead } from '../lib/webhooks/deliveries.ts';
-import { WEBHOOK_STATUSES, type WebhookStatus } from '../lib/webhooks/store.ts';
+import {
+  type DeliveryView,
+  listDeliveries,
+  resendDead,
+  WEBHOOK_STATUSES,
+  type WebhookStatus,
+} from '../lib/webhooks/deliveries.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';

@@ -10,11 +10,10 @@ import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { noteKeys } from './key-rotation/key-rotation.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
-import { sweepAttestationUses } from './registration/claim-store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
-import { markLostCodes, sweepCodes } from './verification/store.ts';
+import { markLostCodes, sweepAttestationUses, sweepCodes } from './verification/store.ts';
 import { sweepDeliveries } from './webhooks/store.ts';
 import { deliverWebhooks } from './webhooks/worker.ts';
 

@@ -53,23 +53,6 @@ const WORDS = [
   'identity/reserved-handles',
 ];
 
-/** The product's verbs: they never import each other. */
-const SERVICES = [
-  'bundler/proxy',
-  'indexer/follower',
-  'indexer/queries',
-  'registration/confirm',
-  'registration/lookup',
-  'registration/record',
-  'registration/relay-request',
-  'sessions/sessions',
-  'tokens/tokens',
-  'verification/check-code',
-  'verification/send-code',
-  'webhooks/deliveries',
-  'webhooks/worker',
-];
-
 const files = ['server.ts', ...['commands', 'routes', 'lib', 'assets', 'client'].flatMap(sources)];
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 /** What people wrote: `lib/chain/abi.ts` comes from the contracts. */
@@ -90,11 +73,6 @@ describe('the house', () => {
   test('words import only words', () => {
     const isWord = (file: string) => WORDS.some((word) => file === `lib/${word}.ts`);
     expect(edges().filter(([from, to]) => isWord(from) && !isWord(to))).toEqual([]);
-  });
-
-  test('services never import each other', () => {
-    const isService = (file: string) => SERVICES.some((service) => file === `lib/${service}.ts`);
-    expect(edges().filter(([from, to]) => isService(from) && isService(to))).toEqual([]);
   });
 
   test('nothing in lib knows a route, an asset or the process', () => {

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement, Value } from '../db/database.ts';
-import { clearedAt } from '../limits/store.ts';
+import { clearedAt } from '../limits/limits.ts';
 
 /** A user operation that somebody else pays for: an EntryPoint executes at most one of a sender and nonce. Both in normal form. */
 export interface Sponsorship {

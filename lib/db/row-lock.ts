@@ -1,8 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { sleep } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Statement, Store, Value } from './database.ts';
+import type { Condition, Statement, Store, Value } from './database.ts';
 
 /** The row lock: a lease outlives the longest upstream call made under it. */
 export const ROW_LEASE_MS = 30_000;
@@ -48,6 +47,18 @@ export function fenceHeld({ key, fence }: Fence, now: number): { sql: string; ar
     args: { lock_key: key, lock_fence: fence, lock_now: now },
   };
 }
+
+/** Admits the holder's work if the fence still holds its row and the condition is true: `rowsAffected` is the verdict. */
+export function admit(fence: Fence, now: number, { sql, args }: Condition): Statement {
+  const held = fenceHeld(fence, now);
+  return {
+    sql: `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${sql}`,
+    args: { ...args, ...held.args },
+  };
+}
+
+/** SQL that is true behind `admit`, for the work it admitted. Needs `:lock_key` and `:lock_fence`. */
+export const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
 
 /** Forgets rows nobody holds whose fence the clock has passed, so that a row made anew still gets a greater one. */
 export function sweepRows(now: number): Statement {

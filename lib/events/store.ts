@@ -16,7 +16,7 @@ interface Terms {
 }
 
 /** Writes an event in the batch of the change it tells of; it leaves `changes()` at 1 or 0 for the statement behind it. */
-export function insertEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: Terms = {}): Statement {
+export function emitEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: Terms = {}): Statement {
   const text = ifChanged ? INSERT_IF_CHANGED : INSERT;
   return {
     sql: when ? `${text} ${ifChanged ? 'AND' : 'WHERE'} ${when.sql}` : text,
@@ -36,7 +36,7 @@ const INSERT = `INSERT INTO events (app, channel, type, at, data)
   SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
 const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
 
-/** One part of `insertEvents`: an event for every row of `from` (FROM … WHERE …), its app and data as SQL over that row. */
+/** One part of `emitEvents`: an event for every row of `from` (FROM … WHERE …), its app and data as SQL over that row. */
 export interface EventRows {
   readonly type: EventType;
   readonly app: string;
@@ -46,7 +46,7 @@ export interface EventRows {
 }
 
 /** Writes an event for each row that a change is about to touch (or has touched), in one statement; `args` are those of the SQL. Needs `:now`. */
-export function insertEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
+export function emitEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
   const sql = known.get(parts) ?? textOf(parts);
   known.set(parts, sql);
   return { sql, args, tells: true };
@@ -87,7 +87,7 @@ export function selectEventSpan(): Statement {
 }
 
 /** Which events are asked for: those of the app and the channels whose ids lie behind `after`. */
-interface EventsQuery {
+export interface EventsQuery {
   readonly app: string;
   readonly channels: readonly string[];
   readonly after: number;
@@ -151,13 +151,13 @@ export function registrationRows(
 }
 
 /** Tells of sessions that are about to change. */
-export function tellSessions(type: SessionEvent, from: string, args: Args): Statement {
-  return insertEvents([sessionRows(type, from)], args);
+export function emitSessions(type: SessionEvent, from: string, args: Args): Statement {
+  return emitEvents([sessionRows(type, from)], args);
 }
 
 /** Tells of registrations that are about to fail; `reason` is SQL. */
-export function tellFailed(from: string, reason: string, args: Args): Statement {
-  return insertEvents([registrationRows('registration.failed', from, { reason })], args);
+export function emitRegistrationsFailed(from: string, reason: string, args: Args): Statement {
+  return emitEvents([registrationRows('registration.failed', from, { reason })], args);
 }
 
 type SessionEvent = 'session.created' | 'session.linked' | 'session.unlinked' | 'session.lapsed';

@@ -1,5 +1,5 @@
 import type { Condition, Statement } from '../db/database.ts';
-import { insertEvents as tell } from '../events/store.ts';
+import { emitEvents } from '../events/emit.ts';
 
 /** An event of the registry or the factory; hashes and addresses are 0x-hex in lower case. */
 export interface ChainEvent {
@@ -47,7 +47,7 @@ export function tellDeactivations(events: readonly ChainEvent[], now: number, { 
     from: `FROM json_each(:rows) WHERE ${sql}
       AND NOT EXISTS (SELECT 1 FROM chain_events WHERE block = value ->> 0 AND log_index = value ->> 1)`,
   } as const;
-  return tell([part], { rows: JSON.stringify(rows), now, ...args });
+  return emitEvents([part], { rows: JSON.stringify(rows), now, ...args });
 }
 
 /** Removes the events of later blocks. */

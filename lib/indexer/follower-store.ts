@@ -1,5 +1,5 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
-import { linkSessions, unlinkSessions } from '../sessions/store.ts';
+import { linkSessions, unlinkSessions } from '../sessions/sessions.ts';
 import {
   type ChainEvent,
   deleteEventsAfter,

@@ -1,11 +1,11 @@
 import type { Statement } from '../db/database.ts';
 import type { NewEvent } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 
 /** Notes a key by its mark, and tells of it when it is another than the one noted before. Nothing is told of a first one. */
 export function noteMark(name: string, mark: string, told: NewEvent): readonly Statement[] {
   return [
-    insertEvent(told, {
+    emitEvent(told, {
       when: { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } },
     }),
     {

@@ -3,7 +3,7 @@ import { type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { touch } from '../base/lru-cache.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { maskKey } from './report.ts';
 import { takeNotice } from './store.ts';
@@ -42,7 +42,7 @@ function note({ db, log, notices }: Services, bucket: string, windowMs: number, 
   if ((notices.get(bucket) ?? 0) > now) return;
   // The longest silent is forgotten first; the database still knows it.
   touch(notices, bucket, now + windowMs, LIMIT_NOTICES_CACHED_MAX);
-  db.write(takeNotice(bucket, now + windowMs, now), insertEvent(event, { ifChanged: true })).catch((error) => {
+  db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true })).catch((error) => {
     notices.delete(bucket);
     log({ level: 'warn', event: 'notice_failed', ...describeError(error) });
   });

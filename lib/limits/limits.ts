@@ -4,6 +4,8 @@ import { type LimitState, VaultError } from '../base/error.ts';
 import { touch } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
 
+export { clearedAt } from './store.ts';
+
 /** Clients of one limit that are remembered. */
 export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
 

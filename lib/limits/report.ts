@@ -4,7 +4,7 @@ import { clientKey, parseIp } from '../base/ip.ts';
 import { LIMITS_SHOWN_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import {
@@ -70,7 +70,7 @@ export async function clearLimit(
   const cleared = use?.used ?? 0;
   const told = eventOf('limit.cleared', { app: DEFAULT_APP, at: now }, { kind, key: maskKey(kind, bucket), cleared });
   const change = kind === 'guesses-per-identifier' ? clearGuesses(bucket) : insertClear(kind, bucket, now);
-  await vault.db.write(change, insertEvent(told));
+  await vault.db.write(change, emitEvent(told));
   return { kind, key: bucket, cleared };
 }
 

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
-import type { Statement } from '../db/database.ts';
 import type { OwnedStore } from '../db/store.ts';
+import { countReadinessCheck, selectOne } from './store.ts';
+
+export { countReadinessCheck } from './store.ts';
 
 /** How long a judgement of readiness is good for. */
 export const READY_CACHE_MS = 2_000;
@@ -12,9 +14,9 @@ interface Parts {
   readonly log: Log;
 }
 
-/** Whether the database answers a trivial `SELECT 1`, migrated or not. */
+/** Whether the database answers a trivial read, migrated or not. */
 export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<boolean> {
-  return db.raw({ sql: 'SELECT 1', args: {} }).then(
+  return db.raw(selectOne()).then(
     () => true,
     () => false,
   );
@@ -24,14 +26,6 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
 export interface Readiness {
   readonly ok: boolean;
   readonly database: 'writable' | 'unavailable';
-}
-
-/** A write that reaches the disk. It changes a value, since SQLite writes nothing where each byte stays the same. */
-export function countReadinessCheck(): Statement {
-  return {
-    sql: `INSERT INTO tallies (name, value) VALUES ('readiness_checks', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1`,
-    args: {},
-  };
 }
 
 /** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */

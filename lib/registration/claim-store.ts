@@ -1,10 +1,18 @@
 import { DAY_MS } from '../base/clock.ts';
-import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
-import { type Fence, fenceHeld } from '../db/row-lock.ts';
-import { type EventRows, insertEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/store.ts';
-import { clearedAt } from '../limits/store.ts';
-import { EARLIEST_LAPSE, SESSION_COUNTS, SESSION_IS_LIVE, SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
+import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
+import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
+import { clearedAt } from '../limits/limits.ts';
+import { queueRelay } from '../relay/requests.ts';
+import {
+  EARLIEST_LAPSE,
+  lapseSessions,
+  openClaimedSession,
+  SESSION_COUNTS,
+  SESSION_IS_LIVE,
+  SESSION_IS_ON_CHAIN,
+} from '../sessions/sessions.ts';
+import { spendAttestation } from '../verification/attestation.ts';
 import { type Claim, CONTENDS, type Strength } from './store.ts';
 
 /** A claim about to be recorded, with all that the one write judges. */
@@ -32,36 +40,30 @@ export interface NewClaim extends Claim {
  * its attestation spent, its session opened or taken over, and linked, its relay queued. The last tells what refused.
  */
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
-  const held = fenceHeld(fence, claim.now);
-  const args = { ...claimArgs(claim), ...held.args };
+  const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
   const tell = (parts: readonly EventRows[]) => {
-    const { sql } = insertEvents(parts, {});
-    return insertEvents(parts, pick(args, sql));
+    const { sql } = emitEvents(parts, {});
+    return emitEvents(parts, pick(args, sql));
   };
   const change = (sql: string) => ({ sql, args: pick(args, sql) });
+  const admitted = change(IS_ADMITTED);
+  const { attestation, relay, now } = claim;
+  const session = { ...claim, expiresAt: claim.sessionExpiresAt };
+  const displaced = `identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker})`;
   return [
-    change(
-      `UPDATE identifier_rows SET admitted = fence WHERE key = :lock_key AND ${held.sql} AND ${ADMISSION}${claim.relay ? ` AND ${RELAY_ADMISSION}` : ''}`,
-    ),
-    change(`UPDATE sessions SET linked = 0, expires_at = :now
-      WHERE identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker}) AND NOT ${SESSION_IS_ON_CHAIN}`),
+    admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
+    lapseSessions(change(displaced), now),
     tell([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
     change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
     change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
         smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
       SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
         :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
-    change(`INSERT INTO attestation_uses (signature, expires_at)
-      SELECT :signature, :attestation_expires_at WHERE :signature IS NOT NULL AND ${IS_ADMITTED}`),
+    ...(attestation ? [spendAttestation(attestation, admitted)] : []),
     tell([...NEW_REGISTRATION, ...NEW_SESSION]),
-    change(`INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
-      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :session_expires_at, 1 WHERE ${IS_ADMITTED}
-      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
-        app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
-        ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
-        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`),
-    ...(claim.relay ? [change(INSERT_RELAY)] : []),
+    openClaimedSession(session, admitted),
+    ...(relay ? [queueRelay({ ...relay, didHash: claim.didHash }, change(IS_NEW), now)] : []),
     selectClaimRefusal(claim),
   ];
 }
@@ -99,18 +101,6 @@ export function toRefusal(row: Row): Refusal {
   };
 }
 
-/** Forgets attestations that have expired: their time already refuses them. */
-export function sweepAttestationUses(now: number): Statement {
-  return {
-    sql: `DELETE FROM attestation_uses WHERE signature IN
-      (SELECT signature FROM attestation_uses WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { now },
-  };
-}
-
-/** True of a session row that is live under the claim's own DID: it keeps its IP slot and its age. */
-const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
-
 /** A live session of this handle under another DID, unless it stands only on a claim that this one displaces: the chain's own word is none. */
 const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did AND ${SESSION_IS_LIVE}
   AND (${SESSION_IS_ON_CHAIN}
@@ -130,8 +120,6 @@ const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature
 const ADMISSION = `NOT EXISTS (SELECT 1 FROM registrations WHERE ${CONTENDS} AND strength >= :strength)
   AND NOT ${ATTESTATION_USED}
   AND (:channel <> 'handle' OR (NOT ${HELD_BY_ANOTHER} AND (${HAS_SESSION} OR ${IP_HAS_ROOM})))`;
-
-const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
 
 const IS_NEW = `identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
 
@@ -188,10 +176,6 @@ const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
 const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
   AND NOT (${RELAY_DAY_IS_FULL})`;
 
-const INSERT_RELAY = `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
-  SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :did_hash, :now, :now FROM registrations
-  WHERE identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
-
 const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
   NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
   ${RELAY_DAY_IS_FULL} AS relay_full,
@@ -212,14 +196,11 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     proof: claim.proof,
     strength: claim.strength,
     signature: claim.attestation?.signature ?? null,
-    attestation_expires_at: claim.attestation?.expiresAt ?? null,
     ip: claim.ip,
     per_ip: claim.perIp,
-    session_expires_at: claim.sessionExpiresAt,
     // The relay watches its own registrations.
     next_check_at: claim.relay ? null : claim.now,
     relay_chain_id: claim.relay?.chainId ?? null,
-    relay_registry: claim.relay?.registry ?? null,
     relay_controller: claim.relay?.controller ?? null,
     relay_daily_max: claim.relay?.dailyMax ?? null,
     day_ago: claim.now - DAY_MS,

@@ -7,6 +7,9 @@ import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
 
+// For the operator's export, which reads a database that no vault has open.
+export { selectRegistrationsAfter, toRegistration } from './store.ts';
+
 /** What registrations are looked for by: exactly one of the three. */
 export interface RegistrationQuery {
   readonly identifier?: string | undefined;

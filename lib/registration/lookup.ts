@@ -4,7 +4,7 @@ import { aliasHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
-import { selectLinked } from '../sessions/store.ts';
+import { isLinked } from '../sessions/sessions.ts';
 import { type RegistrationStatus, selectByCredential } from './store.ts';
 
 type Services = Pick<Platform, 'config' | 'db'>;
@@ -18,8 +18,7 @@ export interface Availability {
 /** Reserved identifiers and those already linked to a DID are not available; an unlinked session does not count. */
 export async function checkAvailability({ config, db }: Services, identifier: Identifier): Promise<Availability> {
   if (isReserved(identifier, config)) return { available: false, reason: 'identifier_reserved' };
-  const [row] = await db.read(selectLinked(identifier.key));
-  return row?.['linked'] === 1 ? { available: false, reason: 'identifier_taken' } : { available: true };
+  return (await isLinked({ db }, identifier)) ? { available: false, reason: 'identifier_taken' } : { available: true };
 }
 
 /** The alias' availability with its canonical hash. */

@@ -9,13 +9,12 @@ import { readBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
 import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
-import { withdrawRelay } from '../relay/change-store.ts';
 import type { Relay } from '../relay/relay.ts';
-import { type RelayRow, selectRelay, selectRelayOf, toRelay } from '../relay/store.ts';
+import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
 import { registrationChallenge } from './challenge.ts';
 import { type Caller, claimOf, newClaim, openRight, type Right, refusalOf, refused, type Subject } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
-import type { Claim } from './store.ts';
+import { type Claim, withdrawRegistration } from './store.ts';
 
 /** Relayed registrations: how long a request waits for its receipt, and how often it looks. */
 export const RELAY_WAIT_MS = 20_000;
@@ -51,13 +50,8 @@ export async function relayRegistration(vault: Services, relaying: Relaying, cal
   const right = openRight(vault, relaying.identifier, relaying.attestation);
   const { smartAccount, proof } = relaying;
   const claim = claimOf(relaying, { txHash: '', blockNumber: null, smartAccount, proof: JSON.stringify(proof) });
-  const relay = (await findRelay(vault, claim)) ?? (await queue(vault, relaying, claim, right, caller));
+  const relay = (await findRelay(vault.db, claim)) ?? (await queue(vault, relaying, claim, right, caller));
   return untilMined(vault, relay, right);
-}
-
-async function findRelay({ db }: Services, claim: Claim): Promise<RelayRow | undefined> {
-  const [row] = await db.read(selectRelayOf(claim));
-  return row && toRelay(row);
 }
 
 /** Writes claim and relay in one batch, once everything that could refuse it has been asked. */
@@ -80,7 +74,7 @@ async function queue(
   // The proof names the credential and the account, so nothing that is unproven withstands it.
   const rest = { strength: 2, attestation: right, ...caller, relay } as const;
   return withRow(vault, claim.identifier, async (fence) => {
-    const known = await findRelay(vault, claim);
+    const known = await findRelay(vault.db, claim);
     if (known) return known;
     // Asked before the chain is, which costs more; what counts is the write below.
     const asked = newClaim(vault, claim, rest);
@@ -92,7 +86,7 @@ async function queue(
     const results = await db.write(...insertClaim(queued, fence));
     if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
     metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome: 'submitted' });
-    const stored = await findRelay(vault, claim);
+    const stored = await findRelay(vault.db, claim);
     if (!stored) throw new Error('a relay is gone that was just stored');
     return stored;
   });
@@ -138,13 +132,13 @@ async function untilMined(vault: Services, { id }: RelayRow, right: Right): Prom
   for (let turns = relay.kick(); ; turns = relay.poll()) {
     // A turn that waits for a slow node does not keep this from seeing what another process did.
     await Promise.race([turns, sleep(clock, RELAY_POLL_MS)]);
-    const found = await readRelay(vault, id);
+    const found = await readRelay(vault.db, id);
     const outcome = outcomeOf(found);
     if (outcome) return outcome;
     if (clock.now() < deadline) await sleep(clock, RELAY_POLL_MS);
     else if (found.status === 'signed') return { txHash: found.txHash, status: 'submitted' };
     else {
-      const [withdrawn] = await db.write(...withdrawRelay(found, right.signature, clock.now()));
+      const [withdrawn] = await db.write(...withdrawRegistration(found, right.signature, clock.now()));
       if (withdrawn?.rowsAffected === 1) throw obstructed(await relay.trouble());
     }
   }
@@ -154,12 +148,6 @@ async function untilMined(vault: Services, { id }: RelayRow, right: Right): Prom
 function outcomeOf({ status, txHash, failure, nonce }: RelayRow): Relayed | undefined {
   if (status === 'failed') throw refusedOnChain(failure, nonce !== null);
   return status === 'mined' || status === 'confirmed' ? { txHash, status: 'confirmed' } : undefined;
-}
-
-async function readRelay({ db }: Services, id: number): Promise<RelayRow> {
-  const [row] = await db.read(selectRelay(id));
-  if (!row) throw new Error('a relay is gone');
-  return toRelay(row);
 }
 
 /** The registry's reason in the specification's words. What was sent and failed for another one is a fault of ours. */

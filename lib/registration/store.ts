@@ -1,6 +1,8 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { insertEvents, registrationRows, tellFailed } from '../events/store.ts';
-import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
+import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
+import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
+import { lapseSessions } from '../sessions/sessions.ts';
+import { freeAttestationIfChanged } from '../verification/attestation.ts';
 
 /** `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and credential. */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
@@ -118,7 +120,7 @@ export function confirmRegistration(leased: Leased, seen: Confirmation, now: num
     registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
     registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND strength = 0 AND :strength > 0`),
   ];
-  const told = insertEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
+  const told = emitEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', strength = max(strength, :strength), block_number = :block,
         mined_block = :block, mined_hash = :hash, next_check_at = :next
@@ -137,7 +139,7 @@ export function confirmRegistration(leased: Leased, seen: Confirmation, now: num
 /** Puts off a leased registration's next look; a confirmed registration whose receipt is gone falls back to submitted and its patience starts anew. */
 export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
   const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
-  const told = insertEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
+  const told = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
   const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
@@ -152,16 +154,38 @@ export function postponeRegistration(leased: Leased, now: number, nextCheckAt: n
 /** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
 export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
   return [
-    tellFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
-    {
-      sql: `UPDATE sessions SET linked = 0, expires_at = :now
-        WHERE (identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})
-          AND NOT ${SESSION_IS_ON_CHAIN}`,
-      args: { ...leaseArgs(leased), now },
-    },
+    emitRegistrationsFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
+    lapseSessions(
+      {
+        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})`,
+        args: leaseArgs(leased),
+      },
+      now,
+    ),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = :reason, next_check_at = NULL WHERE ${IS_LEASED}`,
       args: { ...leaseArgs(leased), reason },
+    },
+  ];
+}
+
+/**
+ * Takes back a relay that nothing was signed for, as if it had not been asked for: its attestation can be used again. `rowsAffected` of the
+ * first is the verdict; it has none once the relay has a nonce.
+ */
+export function withdrawRegistration(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
+  const args = { id: relay.id, registration_id: relay.registrationId };
+  const isLive = `id = :registration_id AND status <> 'failed'`;
+  const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
+  const withdrawn = `FROM registrations WHERE ${isLive} AND ${isWithdrawn}`;
+  return [
+    withdrawRelay(relay),
+    freeAttestationIfChanged(attestation),
+    lapseSessions({ sql: `(identifier, did) IN (SELECT identifier, did ${withdrawn})`, args }, now),
+    emitRegistrationsFailed(withdrawn, `'withdrawn'`, { ...args, now }),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn' WHERE ${isLive} AND ${isWithdrawn}`,
+      args,
     },
   ];
 }

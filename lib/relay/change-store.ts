@@ -1,8 +1,33 @@
-import type { Statement } from '../db/database.ts';
-import { insertEvents, registrationRows, tellFailed } from '../events/store.ts';
-import { SESSION_IS_ON_CHAIN } from '../sessions/store.ts';
-import type { Signer } from './signer-store.ts';
+import type { Condition, Statement } from '../db/database.ts';
+import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
+import { lapseSessions } from '../sessions/sessions.ts';
+import { type Signer, spendNonceIfChanged } from './signer-store.ts';
 import type { Attempt, RelayRow } from './store.ts';
+
+/** What is relayed: registry and controller in lower case, of a chain. */
+export interface QueuedRelay {
+  readonly chainId: number;
+  readonly registry: string;
+  readonly controller: string;
+  readonly didHash: string;
+}
+
+/** Queues the relay of the registration of whose row the condition is true. */
+export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: number): Statement {
+  const { chainId, registry, controller, didHash } = relay;
+  return {
+    sql: `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
+      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :now, :now FROM registrations WHERE ${sql}`,
+    args: {
+      ...args,
+      relay_chain_id: chainId,
+      relay_registry: registry,
+      relay_controller: controller,
+      relay_did_hash: didHash,
+      now,
+    },
+  };
+}
 
 /**
  * Gives a queued relay the signer's next nonce and stores its signed bytes, or changes nothing: the nonce went to another meanwhile, or the relay
@@ -23,10 +48,7 @@ export function signRelay(
           AND EXISTS (SELECT 1 FROM signers WHERE chain_id = :chain_id AND address = :signer AND next_nonce = :nonce)`,
       args: { ...of, id: relay.id, head },
     },
-    {
-      sql: `UPDATE signers SET next_nonce = :nonce + 1 WHERE chain_id = :chain_id AND address = :signer AND changes() = 1`,
-      args: of,
-    },
+    spendNonceIfChanged(signer, nonce),
     ...insertAttempt(relay, attempt),
   ];
 }
@@ -99,7 +121,7 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
         WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
       args: { registration_id: relay.registrationId },
     },
-    insertEvents(
+    emitEvents(
       [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
       { registration_id: relay.registrationId, now },
     ),
@@ -127,17 +149,18 @@ export function requeueRelay(relay: RelayRow): Statement {
 /** Fails a relay and its registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
-    tellFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
+    emitRegistrationsFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
       registration_id: relay.registrationId,
       reason,
       now,
     }),
-    {
-      sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE (identifier, did) IN
-        (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')
-        AND NOT ${SESSION_IS_ON_CHAIN}`,
-      args: { registration_id: relay.registrationId, now },
-    },
+    lapseSessions(
+      {
+        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')`,
+        args: { registration_id: relay.registrationId },
+      },
+      now,
+    ),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL, mined_block = NULL, mined_hash = NULL
         WHERE id = :registration_id AND status <> 'failed'`,
@@ -151,46 +174,19 @@ export function failRelay(relay: RelayRow, reason: string, now: number): readonl
   ];
 }
 
-/**
- * Takes back a relay that nothing was signed for, as if it had not been asked for: its attestation can be used again. `rowsAffected` of the
- * first is the verdict; it has none once the relay has a nonce.
- */
-export function withdrawRelay(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
-  const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
-  const { id, registrationId } = relay;
-  return [
-    {
-      sql: `UPDATE relays SET status = 'failed', failure = 'withdrawn', next_check_at = NULL WHERE id = :id AND status = 'queued'`,
-      args: { id },
-    },
-    {
-      sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1`,
-      args: { signature: attestation },
-    },
-    {
-      sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE ${isWithdrawn} AND (identifier, did) IN
-        (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')
-        AND NOT ${SESSION_IS_ON_CHAIN}`,
-      args: { id, registration_id: registrationId, now },
-    },
-    tellFailed(
-      `FROM registrations WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
-      `'withdrawn'`,
-      { id, registration_id: registrationId, now },
-    ),
-    {
-      sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn'
-        WHERE id = :registration_id AND status <> 'failed' AND ${isWithdrawn}`,
-      args: { id, registration_id: registrationId },
-    },
-  ];
+/** Takes a queued relay back, which it is only while it has no nonce; `rowsAffected` is the verdict. */
+export function withdrawRelay({ id }: RelayRow): Statement {
+  return {
+    sql: `UPDATE relays SET status = 'failed', failure = 'withdrawn', next_check_at = NULL WHERE id = :id AND status = 'queued'`,
+    args: { id },
+  };
 }
 
 /** Told when it is news; the transaction is the one that was mined. */
 function tellConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
   const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
   const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
-  return insertEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
+  return emitEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
 }
 
 /** The attempt, and the transaction that is now expected; both only if the statement before changed its row. */

@@ -37,6 +37,14 @@ export function raiseNonce({ chainId, address }: Signer, chainNonce: number): St
   };
 }
 
+/** Gives the signer's next nonce away, if the statement before it in the batch changed a row. */
+export function spendNonceIfChanged({ chainId, address }: Signer, nonce: number): Statement {
+  return {
+    sql: `UPDATE signers SET next_nonce = :nonce + 1 WHERE chain_id = :chain_id AND address = :signer AND changes() = 1`,
+    args: { chain_id: chainId, signer: address, nonce },
+  };
+}
+
 /** What is stored of the signer, one row or none. */
 export function selectSigner({ chainId, address }: Signer): Statement {
   return {

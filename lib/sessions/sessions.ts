@@ -5,7 +5,19 @@ import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { insertSession, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
+import { insertSession, selectLinked, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
+
+// For the batches of others that open, link or end sessions.
+export {
+  EARLIEST_LAPSE,
+  lapseSessions,
+  linkSessions,
+  openClaimedSession,
+  SESSION_COUNTS,
+  SESSION_IS_LIVE,
+  SESSION_IS_ON_CHAIN,
+  unlinkSessions,
+} from './store.ts';
 
 /** How far an IP's sessions are counted for whoever asks, where its limit is less. */
 const SESSIONS_COUNTED_MAX = 100;
@@ -71,4 +83,10 @@ export async function countSessions(
   const most = Math.max(config.maxRegistrationsPerIp, SESSIONS_COUNTED_MAX);
   const [row] = await db.read(selectSessionCounts(ip, clock.now(), most));
   return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
+}
+
+/** Whether the identifier is linked to a DID, by a session or by a registration. */
+export async function isLinked({ db }: Pick<Platform, 'db'>, identifier: Identifier): Promise<boolean> {
+  const [row] = await db.read(selectLinked(identifier.key));
+  return row?.['linked'] === 1;
 }

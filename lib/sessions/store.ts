@@ -1,7 +1,7 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, fewerThan, type Statement } from '../db/database.ts';
-import { insertEvents, sessionRows, tellSessions } from '../events/store.ts';
-import { clearedAt } from '../limits/store.ts';
+import { emitEvents, emitSessions, sessionRows } from '../events/emit.ts';
+import { clearedAt } from '../limits/limits.ts';
 
 /** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
 export interface NewSession {
@@ -37,14 +37,14 @@ const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifie
 
 /** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
 export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
-  return insertEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
+  return emitEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
 }
 
 const REPLACED = [sessionRows('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`)];
 
 /** Tells of the session that `insertSession`, just before in the batch, opened, if it did. */
 export function tellOpened({ identifier, now }: NewSession): Statement {
-  return insertEvents(OPENED, { identifier, now });
+  return emitEvents(OPENED, { identifier, now });
 }
 
 const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
@@ -86,7 +86,7 @@ export function linkSessions(from: number, now: number, { sql, args }: Condition
   const linked = `linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`;
   const named = { from, now, ...args };
   return [
-    tellSessions('session.linked', `FROM sessions WHERE ${linked}`, named),
+    emitSessions('session.linked', `FROM sessions WHERE ${linked}`, named),
     { sql: `UPDATE sessions SET linked = 1 WHERE ${linked}`, args: named },
   ];
 }
@@ -101,7 +101,7 @@ export function unlinkSessions(
       WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
     AND ${sql}`;
   return [
-    tellSessions('session.unlinked', `FROM sessions WHERE ${unlinked}`, { from, now, ...args }),
+    emitSessions('session.unlinked', `FROM sessions WHERE ${unlinked}`, { from, now, ...args }),
     {
       sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE ${unlinked}`,
       args: { from, lapse_at: lapseAt, ...args },
@@ -111,6 +111,31 @@ export function unlinkSessions(
 
 const ALIAS_SINCE = `(alias_hash, did_hash) IN
   (SELECT subject, object FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
+
+/** Ends the sessions of which the condition is true, but not those that the chain links: their identifiers are free again. */
+export function lapseSessions({ sql, args }: Condition, now: number): Statement {
+  return {
+    sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE ${sql} AND NOT ${SESSION_IS_ON_CHAIN}`,
+    args: { ...args, now },
+  };
+}
+
+/** Opens a linked session for a registration, or takes over the identifier's one, if the condition holds. A live one of the same DID keeps app, IP and age. */
+export function openClaimedSession(session: Omit<NewSession, 'perIp'>, { sql, args }: Condition): Statement {
+  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt } = session;
+  return {
+    sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1 WHERE ${sql}
+      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
+        app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
+        ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
+        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
+    args: { ...args, identifier, app, did, alias_hash: aliasHash, did_hash: didHash, ip, now, expires_at: expiresAt },
+  };
+}
+
+/** True of a session row that is live under the claim's own DID. */
+const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
 
 /** Why `insertSession` refused: `taken` 1 when the identifier is held, and the earliest lapse among the IP's sessions, null when all are linked. */
 export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
@@ -148,7 +173,7 @@ export function sweepSessions(now: number): readonly Statement[] {
   const lapsed = `linked = 0 AND identifier IN (SELECT identifier FROM sessions
     WHERE linked = 0 AND expires_at <= :now ORDER BY expires_at, identifier LIMIT ${SWEEP_ROWS_MAX})`;
   return [
-    tellSessions('session.lapsed', `FROM sessions WHERE ${lapsed}`, { now }),
+    emitSessions('session.lapsed', `FROM sessions WHERE ${lapsed}`, { now }),
     { sql: `DELETE FROM sessions WHERE ${lapsed}`, args: { now } },
   ];
 }

@@ -1,7 +1,7 @@
 import { type Clock, MINUTE_MS, sleep } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Store } from '../db/database.ts';
-import { selectEventSpan, selectEventsAfter, toEvent } from '../events/store.ts';
+import { readEventSpan, readEventsAfter } from '../events/read.ts';
 import { type Frame, frameOf } from './sse.ts';
 import { selectLastStream, selectRevokedSince, selectStreamsAfter } from './store.ts';
 
@@ -107,20 +107,19 @@ export function createTail(parts: Parts, listener: Listener): Tail {
 }
 
 async function toEnd({ db }: Parts, place: Place): Promise<void> {
-  const [[span], [stream]] = await Promise.all([db.read(selectEventSpan()), db.read(selectLastStream())]);
-  place.id = Number(span?.['newest'] ?? 0);
+  const [span, [stream]] = await Promise.all([readEventSpan(db), db.read(selectLastStream())]);
+  place.id = span.newest;
   place.seq = Number(stream?.['seq'] ?? 0);
 }
 
 /** One page; true when there may be more. */
 async function readEvents({ db }: Parts, place: Place, listener: Listener): Promise<boolean> {
-  const rows = await db.read(selectEventsAfter(place.id, EVENTS_PAGE_MAX));
-  for (const row of rows) {
-    const event = toEvent(row);
+  const events = await readEventsAfter(db, place.id, EVENTS_PAGE_MAX);
+  for (const event of events) {
     place.id = Math.max(place.id, event.id);
     listener.event(frameOf(event), event.app, event.channel);
   }
-  return rows.length === EVENTS_PAGE_MAX;
+  return events.length === EVENTS_PAGE_MAX;
 }
 
 /** One page of takeovers; true when there may be more. */

@@ -3,7 +3,7 @@ import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../db/database.ts';
-import { selectEventSpan } from '../events/store.ts';
+import { readEventSpan } from '../events/read.ts';
 import { createTail, type Tail } from './event-tail.ts';
 import { createOpenStreams, type OpenStreams } from './open-streams.ts';
 import { controlFrame, openFrame, retryFrame } from './sse.ts';
@@ -95,11 +95,11 @@ async function begin(
   const [taken] = await db.write(takeStream(one.cid, one.expiresAt));
   one.seq = Number(taken?.rows[0]?.['seq'] ?? 0);
   if (!one.ended) streams.supersede(one.cid, one.newerSeq);
-  const [span = {}] = await db.read(selectEventSpan());
+  const span = await readEventSpan(db);
   if (one.ended) return;
-  const { cursor, isRewound } = placeOf(after, Number(span['newest']), Number(span['oldest']));
+  const { cursor, isRewound } = placeOf(after, span.newest, span.oldest);
   one.cursor = cursor;
-  one.newest = Number(span['newest']);
+  one.newest = span.newest;
   one.controller?.enqueue(openFrame(cursor));
   if (isRewound) {
     streams.rewound();

@@ -1,6 +1,6 @@
 import { concat } from '../base/bytes.ts';
 import type { Store } from '../db/database.ts';
-import { selectEventsOf, toEvent } from '../events/store.ts';
+import { readEventsOf } from '../events/read.ts';
 import { EVENTS_PAGE_MAX } from './event-tail.ts';
 import { controlFrame, type Frame, frameOf } from './sse.ts';
 
@@ -97,14 +97,14 @@ async function readPage(host: Host, one: Subscriber): Promise<void> {
   // What is before the newest one at the opening was committed then, so that nothing more comes into this stretch.
   const isFar = stretchEnd < one.newest;
   const asked = { app, channels, after, ...(isFar ? { until: stretchEnd } : {}) };
-  const rows = await host.db.read(selectEventsOf(asked, EVENTS_PAGE_MAX));
+  const events = await readEventsOf(host.db, asked, EVENTS_PAGE_MAX);
   if (isFar) await host.pause();
   if (one.ended) return;
   give(
     one,
-    rows.map((row) => frameOf(toEvent(row))),
+    events.map((event) => frameOf(event)),
   );
-  const isWhole = rows.length < EVENTS_PAGE_MAX;
+  const isWhole = events.length < EVENTS_PAGE_MAX;
   if (isFar && isWhole) one.cursor = stretchEnd;
   const queued = one.queue.filter(({ id }) => id > one.cursor);
   const isCurrent = !isFar && isWhole && !one.missed;

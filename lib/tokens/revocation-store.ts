@@ -1,6 +1,6 @@
 import type { Statement, Value } from '../db/database.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 
 /** Records that a token, or a link of its chain, counts no more, and tells of it once: `rowsAffected` of the first is 0 when it was so already. `cid` is as `parseCid` gives it, `expiresAt` the token's own end where it is known. */
 export function revokeToken(cid: string, now: number, expiresAt: number | null = null): readonly Statement[] {
@@ -10,7 +10,7 @@ export function revokeToken(cid: string, now: number, expiresAt: number | null =
       sql: `INSERT INTO token_revocations (cid, revoked_at, expires_at) VALUES (:cid, :now, :expires_at) ON CONFLICT DO NOTHING`,
       args: { cid, now, expires_at: expiresAt },
     },
-    insertEvent(told, { ifChanged: true }),
+    emitEvent(told, { ifChanged: true }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { badRequest } from '../base/error.ts';
-import { DEFAULT_APP, EVENT_CHANNELS, type EventSpan, eventOf } from '../events/catalogue.ts';
-import { insertEvent, selectEventSpan } from '../events/store.ts';
+import { DEFAULT_APP, EVENT_CHANNELS, eventOf } from '../events/catalogue.ts';
+import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { parseCid } from '../ucan/cid.ts';
 import { type ConsoleScope, type ConsoleToken, checkConsoleToken, mintConsoleToken } from './console-token.ts';
@@ -22,7 +22,7 @@ export async function issueToken(
   if (!verdict.ok) throw new Error(`a token just minted is refused: ${verdict.error}`);
   const { cid } = verdict;
   const data = { cid, app, channel: channel ?? null, expires_at: minted.expires_at };
-  await db.write(insertEvent(eventOf('token.minted', { app: DEFAULT_APP, at: now }, data)));
+  await db.write(emitEvent(eventOf('token.minted', { app: DEFAULT_APP, at: now }, data)));
   return { token: minted.token, expires_at: minted.expires_at, cid };
 }
 
@@ -40,10 +40,4 @@ export async function revoke(
 /** Whether any of a chain's tokens, named by their CIDs, has been revoked. Rejects when the database cannot be read. */
 export async function isRevoked({ db }: Pick<Services, 'db'>, cids: readonly string[]): Promise<boolean> {
   return (await db.read(findRevoked(cids))).length > 0;
-}
-
-/** The ids of the oldest event kept and of the newest one there was, both 0 when there never was one. */
-export async function eventSpan({ db }: Pick<Services, 'db'>): Promise<EventSpan> {
-  const [span] = await db.read(selectEventSpan());
-  return { oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) };
 }

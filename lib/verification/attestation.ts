@@ -4,6 +4,9 @@ import { concat, equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import type { Identifier } from '../identity/identifier.ts';
 
+// For the batches of others that spend attestations.
+export { freeAttestationIfChanged, type SpentAttestation, spendAttestation } from './store.ts';
+
 /** A signed statement that an identifier was proven; times are ISO 8601, the signature is 0x-hex (specification section 2). */
 export interface Attestation {
   readonly identifier: string;

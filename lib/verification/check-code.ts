@@ -3,7 +3,7 @@ import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import type { Row, Statement } from '../db/database.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
 import { type Notices, noteLimit } from '../limits/limit-events.ts';
 import type { Platform } from '../platform.ts';
@@ -143,7 +143,7 @@ function checkOf({ config }: Services, identifier: Identifier, live: Live, now: 
 
 /** Behind the statement that marks the identifier, and only if that did. */
 function tellVerified(app: string, identifier: Identifier, at: number): Statement {
-  return insertEvent(eventOf('code.verified', { app, at }, shownOf(identifier)), { ifChanged: true });
+  return emitEvent(eventOf('code.verified', { app, at }, shownOf(identifier)), { ifChanged: true });
 }
 
 /** Behind the statement that counts the guess: told when it was the code's last, or set off the identifier's block. */
@@ -155,7 +155,7 @@ function tellExhausted(
   at: number,
 ): Statement {
   const told = eventOf('code.exhausted', { app, at }, shownOf(identifier));
-  return insertEvent(told, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
+  return emitEvent(told, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
 }
 
 function shownOf(identifier: Identifier) {

@@ -5,7 +5,7 @@ import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { codeDigest } from './code.ts';
@@ -56,7 +56,7 @@ export async function sendCode(vault: Services, { identifier, ip, app }: SendReq
   };
   const [inserted, , resets] = await db.write(
     codes.insertCode(row, limits),
-    insertEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
+    emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     codes.selectSendResets(row, limits),
   );
   const full = fullLimits(resets?.rows[0] ?? {}, limits, now);
@@ -110,7 +110,7 @@ async function deliver(
   const { channel, value, key } = identifier;
   const note = (delivery: 'accepted' | 'refused') => {
     const told = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
-    const events = delivery === 'refused' ? [insertEvent(told, { ifChanged: true })] : [];
+    const events = delivery === 'refused' ? [emitEvent(told, { ifChanged: true })] : [];
     vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
     vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });
   };

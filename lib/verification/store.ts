@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import { type Condition, fewerThan, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
-import { clearedAt } from '../limits/store.ts';
+import { clearedAt } from '../limits/limits.ts';
 
 /** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
 export interface NewCode {
@@ -184,4 +184,32 @@ export function countWrongGuess(identifier: string, now: number, { ifChanged }: 
 /** When the identifier was last verified: one row or none, `verified_at` null when it never was. */
 export function selectVerifiedAt(identifier: string): Statement {
   return { sql: `SELECT verified_at FROM verifications WHERE identifier = :identifier`, args: { identifier } };
+}
+
+/** An attestation that is spent once: its signature, 0x-hex, and its end in milliseconds. */
+export interface SpentAttestation {
+  readonly signature: string;
+  readonly expiresAt: number;
+}
+
+/** Spends an attestation if the condition holds. */
+export function spendAttestation({ signature, expiresAt }: SpentAttestation, { sql, args }: Condition): Statement {
+  return {
+    sql: `INSERT INTO attestation_uses (signature, expires_at) SELECT :signature, :attestation_expires_at WHERE ${sql}`,
+    args: { ...args, signature, attestation_expires_at: expiresAt },
+  };
+}
+
+/** Makes an attestation good again, if the statement before it in the batch changed a row. */
+export function freeAttestationIfChanged(signature: string): Statement {
+  return { sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1`, args: { signature } };
+}
+
+/** Forgets attestations that have expired: their time already refuses them. */
+export function sweepAttestationUses(now: number): Statement {
+  return {
+    sql: `DELETE FROM attestation_uses WHERE signature IN
+      (SELECT signature FROM attestation_uses WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
 }

@@ -1,7 +1,7 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { eventOf } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { webhookId } from './post.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type WebhookStatus,
 } from './store.ts';
 
-export { WEBHOOK_STATUSES } from './store.ts';
+export { WEBHOOK_STATUSES, type WebhookStatus } from './store.ts';
 
 /** Deliveries listed at once. */
 export const WEBHOOK_LIST_MAX = 100;
@@ -56,7 +56,7 @@ export async function resendDead({ db, clock }: Services, id: number): Promise<D
   if (!row) throw new VaultError('not_found');
   const { event } = toDelivery(row);
   const about = { webhook: webhookId(event), event: event.id, event_type: event.type };
-  const told = insertEvent(eventOf('webhook.resent', { app: event.app, at: now }, about), { ifChanged: true });
+  const told = emitEvent(eventOf('webhook.resent', { app: event.app, at: now }, about), { ifChanged: true });
   const [resent, , after] = await db.write(resendDelivery(id, now, now + WEBHOOK_GIVE_UP_MS), told, selectDelivery(id));
   const [queued] = after?.rows ?? [];
   if (resent?.rowsAffected !== 1 || !queued) throw new VaultError('not_found');

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
-import { toEvent } from '../events/store.ts';
+import { toEvent } from '../events/read.ts';
 
 /** The longest pause between two attempts, and after how long a delivery is given up. */
 export const WEBHOOK_RETRY_MAX_MS = 2 * HOUR_MS;

@@ -1,7 +1,7 @@
 import type { Fetch } from '../base/http-client.ts';
 import type { Random } from '../base/random.ts';
 import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
-import { insertEvent } from '../events/store.ts';
+import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { postWebhook, type WebhookAnswer, webhookBody, webhookId } from './post.ts';
 import {
@@ -86,7 +86,7 @@ async function deliver(vault: Services, delivery: Delivery): Promise<void> {
   const now = clock.now();
   const outcome = judge(delivery, answer, now, random);
   const event = tell(delivery, outcome, now);
-  await db.write(recordAttempt(delivery, outcome, now), ...(event ? [insertEvent(event, { ifChanged: true })] : []));
+  await db.write(recordAttempt(delivery, outcome, now), ...(event ? [emitEvent(event, { ifChanged: true })] : []));
   const said = outcome.is === 'queued' ? 'failed' : outcome.is;
   metrics.counter('vault_webhook_deliveries_total', 'Attempts to deliver webhooks by outcome.').add({ outcome: said });
   if (outcome.is === 'dead') logDead(vault, delivery, outcome);

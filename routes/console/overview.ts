@@ -1,5 +1,5 @@
+import { readEventSpan } from '../../lib/events/read.ts';
 import { readOverview } from '../../lib/monitoring/overview.ts';
-import { eventSpan } from '../../lib/tokens/tokens.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';
@@ -10,7 +10,7 @@ const NO_EVENTS = { oldest: 0, newest: 0 };
 const routes: readonly Route[] = [
   get('/v1/console/overview', {
     async handler({ ctx }) {
-      return json(await readOverview(ctx, await eventSpan(ctx).catch(() => NO_EVENTS)));
+      return json(await readOverview(ctx, await readEventSpan(ctx.db).catch(() => NO_EVENTS)));
     },
   }),
 ];

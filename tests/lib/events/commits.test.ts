@@ -13,15 +13,9 @@ import {
   failRegistration,
   postponeRegistration,
   toRegistration,
+  withdrawRegistration,
 } from '../../../lib/registration/store.ts';
-import {
-  confirmRelay,
-  failRelay,
-  mineRelay,
-  reopenRelay,
-  signRelay,
-  withdrawRelay,
-} from '../../../lib/relay/change-store.ts';
+import { confirmRelay, failRelay, mineRelay, reopenRelay, signRelay } from '../../../lib/relay/change-store.ts';
 import { raiseNonce } from '../../../lib/relay/signer-store.ts';
 import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
 import { OPERATOR } from '../../support/events.ts';
@@ -259,7 +253,7 @@ describe('registrations', () => {
 
     test.each([
       ['failed', 'did_taken', (relay) => failRelay(relay, 'did_taken', 1)],
-      ['withdrawn', 'withdrawn', (relay) => withdrawRelay(relay, 'signature-a', 1)],
+      ['withdrawn', 'withdrawn', (relay) => withdrawRegistration(relay, 'signature-a', 1)],
     ] as [string, string, (relay: Awaited<ReturnType<typeof queued>>) => readonly Statement[]][])(
       '%s',
       async (_, reason, end) => {

@@ -7,8 +7,8 @@ import { eventOf } from '../../../lib/events/catalogue.ts';
 import {
   channelOf,
   EVENTS_KEEP_MS,
-  insertEvent,
-  insertEvents,
+  emitEvent,
+  emitEvents,
   maskedIdentifier,
   selectEventSpan,
   selectEventsAfter,
@@ -46,17 +46,17 @@ for (const engine of engines()) {
     const span = async () => Object.values((await db.read(selectEventSpan()))[0] ?? {}).map(Number);
 
     test('are written with the change they tell of, or not at all', async () => {
-      await db.write(change(7), insertEvent(sent('a'), { ifChanged: true }));
-      await db.write(change(7), insertEvent(sent('b'), { ifChanged: true }));
-      await db.write(change(8), insertEvent(sent('c'), { when: { sql: ':yes = 1', args: { yes: 0 } } }));
-      await db.write(change(9), insertEvent(sent('d')));
+      await db.write(change(7), emitEvent(sent('a'), { ifChanged: true }));
+      await db.write(change(7), emitEvent(sent('b'), { ifChanged: true }));
+      await db.write(change(8), emitEvent(sent('c'), { when: { sql: ':yes = 1', args: { yes: 0 } } }));
+      await db.write(change(9), emitEvent(sent('d')));
       expect((await all()).map(({ data }) => JSON.parse(data).identifier)).toEqual(['a', 'd']);
       expect(told).toEqual([1, 1]);
     });
 
     test('are undone with it', async () => {
       const wrong = { sql: `INSERT INTO tallies (name, value) VALUES ('linked_sessions', 1)`, args: {} };
-      await expect(db.write(insertEvent(sent('a')), wrong)).rejects.toThrow();
+      await expect(db.write(emitEvent(sent('a')), wrong)).rejects.toThrow();
       expect([await all(), told]).toEqual([[], []]);
     });
 
@@ -65,18 +65,18 @@ for (const engine of engines()) {
         sql: `INSERT INTO tallies (name, value) SELECT :name, 1 WHERE changes() > 0`,
         args: { name },
       });
-      await db.write(change(7), insertEvent(sent('a'), { ifChanged: true }), behind('first'));
-      await db.write(change(7), insertEvent(sent('a'), { ifChanged: true }), behind('second'));
+      await db.write(change(7), emitEvent(sent('a'), { ifChanged: true }), behind('first'));
+      await db.write(change(7), emitEvent(sent('a'), { ifChanged: true }), behind('second'));
       const names = await db.read({ sql: `SELECT name FROM tallies WHERE name IN ('first', 'second')`, args: {} });
       expect(names.map(({ name }) => name)).toEqual(['first']);
     });
 
     test('are read in the order of their ids, by app and channel', async () => {
-      for (const app of ['default', 'shop', 'default', 'default']) await db.write(insertEvent(sent(app, app)));
+      for (const app of ['default', 'shop', 'default', 'default']) await db.write(emitEvent(sent(app, app)));
       const minted = { cid: 'c', app: 'shop', channel: null, expires_at: 'then' };
-      await db.write(insertEvent(eventOf('token.minted', { app: 'default', at: NOW }, minted)));
+      await db.write(emitEvent(eventOf('token.minted', { app: 'default', at: NOW }, minted)));
       await db.write(
-        insertEvents([{ type: 'session.lapsed', app: `'default'`, data: { did: `'x'` }, from: '' }], { now: NOW }),
+        emitEvents([{ type: 'session.lapsed', app: `'default'`, data: { did: `'x'` }, from: '' }], { now: NOW }),
       );
       expect((await all(4)).map(({ id, channel }) => [id, channel])).toEqual([
         [5, 'audit'],
@@ -93,7 +93,7 @@ for (const engine of engines()) {
 
     test('are kept for seven days, and no id is given out again', async () => {
       expect(await span()).toEqual([0, 0]);
-      await db.write(insertEvent(sent('a')), insertEvent(sent('b', 'default', NOW + 1)));
+      await db.write(emitEvent(sent('a')), emitEvent(sent('b', 'default', NOW + 1)));
       expect(await span()).toEqual([2, 1]);
       await db.write(sweepEvents(NOW + EVENTS_KEEP_MS - 1));
       expect(await span()).toEqual([2, 1]);
@@ -101,7 +101,7 @@ for (const engine of engines()) {
       expect(await span()).toEqual([2, 2]);
       await db.write(sweepEvents(NOW + EVENTS_KEEP_MS + 1));
       expect(await span()).toEqual([2, 3]);
-      await db.write(insertEvent(sent('c')));
+      await db.write(emitEvent(sent('c')));
       expect(await span()).toEqual([3, 3]);
     });
 
@@ -152,7 +152,7 @@ test('one sweep removes a bounded number of them', async () => {
   if (!database) throw new Error('there is no engine');
   const db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 4 });
   const from = `FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${SWEEP_ROWS_MAX + 5}) SELECT i FROM n)`;
-  await db.write(insertEvents([{ type: 'session.lapsed', app: `'default'`, data: { did: 'i' }, from }], { now: NOW }));
+  await db.write(emitEvents([{ type: 'session.lapsed', app: `'default'`, data: { did: 'i' }, from }], { now: NOW }));
   const swept = async () => (await db.write(sweepEvents(NOW + EVENTS_KEEP_MS)))[0]?.rowsAffected;
   expect([await swept(), await swept(), await swept()]).toEqual([SWEEP_ROWS_MAX, 5, 0]);
   await database.close();

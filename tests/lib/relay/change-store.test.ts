@@ -3,6 +3,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
+import { withdrawRegistration } from '../../../lib/registration/store.ts';
 import {
   failRelay,
   mineRelay,
@@ -11,7 +12,6 @@ import {
   replaceAttempt,
   requeueRelay,
   signRelay,
-  withdrawRelay,
 } from '../../../lib/relay/change-store.ts';
 import { noteGenesis, noteTrouble, raiseNonce, selectGenesis, selectSigner } from '../../../lib/relay/signer-store.ts';
 import {
@@ -146,7 +146,7 @@ for (const engine of engines()) {
         false,
       ]);
       expect(await sign(alice, 6)).toBe(false);
-      const [withdrawn] = await db.write(...withdrawRelay(bob, 'signature-bob', clock.now()));
+      const [withdrawn] = await db.write(...withdrawRegistration(bob, 'signature-bob', clock.now()));
       expect([withdrawn?.rowsAffected, await sign(bob, 6)]).toEqual([1, false]);
       expect([await nextNonce(), (await db.read(selectAttempts([alice, bob]))).length]).toEqual([6, 1]);
     });
@@ -171,7 +171,7 @@ for (const engine of engines()) {
         [alice, 'alice'],
         [bob, 'bob'],
       ] as const)
-        await db.write(...withdrawRelay(relay, `signature-${name}`, clock.now()));
+        await db.write(...withdrawRegistration(relay, `signature-${name}`, clock.now()));
       expect(await registrations()).toMatchObject([
         { status: 'submitted', failure: null },
         { status: 'failed', failure: 'withdrawn' },

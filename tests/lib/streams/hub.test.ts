@@ -8,7 +8,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { eventOf } from '../../../lib/events/catalogue.ts';
-import { insertEvent } from '../../../lib/events/store.ts';
+import { emitEvent } from '../../../lib/events/store.ts';
 import { EVENTS_PAGE_MAX, STREAM_POLL_MS } from '../../../lib/streams/event-tail.ts';
 import { createHub, type Hub, placeOf, type Subscription } from '../../../lib/streams/hub.ts';
 import { EVENTS_SCANNED_MAX } from '../../../lib/streams/subscriber.ts';
@@ -63,7 +63,7 @@ function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) 
 
 const happen = (n: number | string, { by = one, app = 'default', size = 0 } = {}) =>
   by.db.write(
-    insertEvent(
+    emitEvent(
       eventOf('code.sent', { app, at: clock.now() }, { channel: 'email', identifier: `${n}${'x'.repeat(size)}` }),
     ),
   );

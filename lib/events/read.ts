@@ -1,0 +1,23 @@
+import type { Store } from '../db/database.ts';
+import type { EventSpan, StoredEvent } from './catalogue.ts';
+import { type EventsQuery, selectEventSpan, selectEventsAfter, selectEventsOf, toEvent } from './store.ts';
+
+export { toEvent } from './store.ts';
+
+type Reader = Pick<Store, 'read'>;
+
+/** The ids of the oldest event kept and of the newest one there was, both 0 when there never was one. */
+export async function readEventSpan(db: Reader): Promise<EventSpan> {
+  const [span] = await db.read(selectEventSpan());
+  return { oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) };
+}
+
+/** The next events of all apps behind an id, the oldest first. */
+export async function readEventsAfter(db: Reader, id: number, limit: number): Promise<readonly StoredEvent[]> {
+  return (await db.read(selectEventsAfter(id, limit))).map(toEvent);
+}
+
+/** The next events of one app and some channels, the oldest first. */
+export async function readEventsOf(db: Reader, query: EventsQuery, limit: number): Promise<readonly StoredEvent[]> {
+  return (await db.read(selectEventsOf(query, limit))).map(toEvent);
+}
