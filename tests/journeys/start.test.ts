@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/databases.ts';
 import { growTree } from '../support/tree.ts';
 
 const ROOT = join(import.meta.dir, '../..');
+
+// Each builds the program and starts the world: seconds, on a busy machine half a minute.
+setDefaultTimeout(60_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let known: number[];
