@@ -115,11 +115,11 @@ export function createContext(env: Env): Context {
   const connect = (): Connected => {
     const { databaseMaxConnections: maxConnections } = config;
     const migrate = (database: Database) => prepareDatabase(database, clock, config);
-    const told = (events: number) => {
+    const onEvents = (events: number) => {
       written.add(events);
       hub.wake();
     };
-    const db = createStore({ ...outside, ...shared, database: env.database, maxConnections, migrate, told });
+    const db = createStore({ ...outside, ...shared, database: env.database, maxConnections, migrate, onEvents });
     const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });

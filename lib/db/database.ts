@@ -5,8 +5,8 @@ export type Value = null | string | number | bigint;
 export interface Statement {
   readonly sql: string;
   readonly args: Readonly<Record<string, Value>>;
-  /** It writes events: streams are told once it is committed. */
-  readonly tells?: true;
+  /** It inserts events: open streams are woken once it is committed. */
+  readonly emits?: true;
 }
 
 /** SQL that is true while fewer rows than the parameter `limit` are there `from`: it reads so many and no more, however many there are. */

@@ -24,8 +24,8 @@ interface Settings {
   readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
   /** Shared by stores on one database, so that the others need not ask again. */
   readonly schema?: Schema;
-  /** Called with the number of events once a write that told some is durable. */
-  readonly told?: (events: number) => void;
+  /** Called with the number of events that a write inserted, once it is durable. */
+  readonly onEvents?: (events: number) => void;
 }
 
 /** Whether the tables are known to be up to date. */
@@ -41,7 +41,7 @@ export function createStore({
   maxConnections,
   migrate = migrateTables,
   schema = { isCurrent: false },
-  told = () => undefined,
+  onEvents = () => undefined,
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
   const engine = pooled(database, pool.run);
@@ -82,8 +82,8 @@ export function createStore({
   async function write(statements: readonly Statement[]): Promise<readonly Result[]> {
     const results = await commit.write(statements.map(bind));
     let events = 0;
-    for (let i = 0; i < statements.length; i++) if (statements[i]?.tells) events += results[i]?.rowsAffected ?? 0;
-    if (events > 0) told(events);
+    for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
+    if (events > 0) onEvents(events);
     return results;
   }
 

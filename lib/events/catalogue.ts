@@ -15,122 +15,122 @@ export const DEFAULT_APP = 'default';
 export const EVENTS = {
   'code.sent': {
     channel: 'audit',
-    tells: 'a send was spent and its code handed to the provider',
+    description: 'a send was spent and its code handed to the provider',
     data: ['channel', 'identifier'],
   },
   'code.undelivered': {
     channel: 'audit',
-    tells: 'the provider refused a code that was sent',
+    description: 'the provider refused a code that was sent',
     data: ['channel', 'identifier'],
   },
   'code.verified': {
     channel: 'audit',
-    tells: 'the right code was given',
+    description: 'the right code was given',
     data: ['channel', 'identifier'],
   },
   'code.exhausted': {
     channel: 'audit',
-    tells: 'a code took its last wrong guess',
+    description: 'a code took its last wrong guess',
     data: ['channel', 'identifier'],
   },
   'limit.reached': {
     channel: 'audit',
-    tells: 'a limit refused; at most once per bucket and window',
+    description: 'a limit refused; at most once per bucket and window',
     data: ['limit', 'max', 'window_seconds', 'bucket'],
   },
   'operator.refused': {
     channel: 'audit',
-    tells: 'an operator route was called without the right secret; at most once per client and minute',
+    description: 'an operator route was called without the right secret; at most once per client and minute',
     data: ['client'],
   },
   'token.minted': {
     channel: 'audit',
-    tells: 'a token of the event stream was issued',
+    description: 'a token of the event stream was issued',
     data: ['cid', 'app', 'channel', 'expires_at'],
   },
   'token.revoked': {
     channel: 'audit',
-    tells: 'a token, or a link of its chain, was revoked',
+    description: 'a token, or a link of its chain, was revoked',
     data: ['cid'],
   },
   'limit.cleared': {
     channel: 'audit',
-    tells: 'the operator freed a limit',
+    description: 'the operator freed a limit',
     data: ['kind', 'key', 'cleared'],
   },
   'key.rotated': {
     channel: 'audit',
-    tells: 'a key of the vault was replaced',
+    description: 'a key of the vault was replaced',
     data: ['key'],
   },
   'session.created': {
     channel: 'sessions',
-    tells: 'a registration session was opened',
+    description: 'a registration session was opened',
     data: ['identifier', 'channel', 'did'],
   },
   'session.linked': {
     channel: 'sessions',
-    tells: 'its DID is registered; it counts permanently',
+    description: 'its DID is registered; it counts permanently',
     data: ['identifier', 'channel', 'did'],
   },
   'session.unlinked': {
     channel: 'sessions',
-    tells: 'a re-org took its registration back',
+    description: 'a re-org took its registration back',
     data: ['identifier', 'channel', 'did'],
   },
   'session.lapsed': {
     channel: 'sessions',
-    tells: 'it ended without a DID and is removed',
+    description: 'it ended without a DID and is removed',
     data: ['identifier', 'channel', 'did'],
   },
   'session.taken_over': {
     channel: 'sessions',
-    tells: 'the person who proved the identifier replaced its DID',
+    description: 'the person who proved the identifier replaced its DID',
     data: ['identifier', 'channel', 'did', 'previous_did'],
   },
   'registration.submitted': {
     channel: 'credentials',
-    tells: 'a registration was recorded, or a re-org made it open again',
+    description: 'a registration was recorded, or a re-org made it open again',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
   },
   'registration.confirmed': {
     channel: 'credentials',
-    tells: 'the chain has it',
+    description: 'the chain has it',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
   },
   'registration.failed': {
     channel: 'credentials',
-    tells: 'it is given up; identifier, DID and credential are free again',
+    description: 'it is given up; identifier, DID and credential are free again',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash', 'reason'],
   },
   'registration.proven': {
     channel: 'credentials',
-    tells: 'the chain or a passkey proves whose it is',
+    description: 'the chain or a passkey proves whose it is',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
   },
   'did.deactivated': {
     channel: 'credentials',
-    tells: 'the follower read that a DID was deactivated on-chain',
+    description: 'the follower read that a DID was deactivated on-chain',
     data: ['did_hash', 'tx_hash', 'block'],
   },
   'webhook.delivered': {
     channel: 'webhooks',
-    tells: 'the receiver took a webhook',
+    description: 'the receiver took a webhook',
     data: ['webhook', 'event', 'event_type', 'attempt', 'status'],
   },
   'webhook.failed': {
     channel: 'webhooks',
-    tells: 'an attempt failed and another follows',
+    description: 'an attempt failed and another follows',
     data: ['webhook', 'event', 'event_type', 'attempt', 'status', 'reason'],
   },
   'webhook.dead': {
     channel: 'webhooks',
-    tells: 'the last attempt failed',
+    description: 'the last attempt failed',
     data: ['webhook', 'event', 'event_type', 'attempt', 'status', 'reason'],
   },
   'webhook.resent': {
     channel: 'webhooks',
-    tells: 'the operator had it sent again',
+    description: 'the operator had it sent again',
     data: ['webhook', 'event', 'event_type'],
   },
 } as const satisfies Record<string, Kind>;
@@ -196,6 +196,6 @@ export function maskCredential(credentialId: string): string {
 
 interface Kind {
   readonly channel: EventChannel;
-  readonly tells: string;
+  readonly description: string;
   readonly data: readonly string[];
 }

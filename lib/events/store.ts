@@ -28,7 +28,7 @@ export function emitEvent({ type, app, at, data }: NewEvent, { ifChanged = false
       event_data: JSON.stringify(data),
       ...when?.args,
     },
-    tells: true,
+    emits: true,
   };
 }
 
@@ -49,7 +49,7 @@ export interface EventRows {
 export function emitEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
   const sql = known.get(parts) ?? textOf(parts);
   known.set(parts, sql);
-  return { sql, args, tells: true };
+  return { sql, args, emits: true };
 }
 
 // The text is as long as a page: parts that are always the same list are put together once.

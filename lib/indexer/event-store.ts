@@ -16,7 +16,7 @@ export interface ChainEvent {
 }
 
 /** Adds the events that are not there yet. All travel in one argument, since a range may hold thousands. */
-export function insertEvents(events: readonly ChainEvent[], { sql, args }: Condition): Statement {
+export function insertChainEvents(events: readonly ChainEvent[], { sql, args }: Condition): Statement {
   const rows = events.map((one) => [
     one.block,
     one.logIndex,
@@ -37,7 +37,7 @@ export function insertEvents(events: readonly ChainEvent[], { sql, args }: Condi
 }
 
 /** Tells of the deactivations among them that are not there yet, to the app the DID was registered under. */
-export function tellDeactivations(events: readonly ChainEvent[], now: number, { sql, args }: Condition): Statement {
+export function emitDeactivations(events: readonly ChainEvent[], now: number, { sql, args }: Condition): Statement {
   const deactivated = events.filter(({ kind }) => kind === 'DIDDeactivated');
   const rows = deactivated.map(({ block, logIndex, subject, txHash }) => [block, logIndex, subject, txHash]);
   const part = {

@@ -4,8 +4,8 @@ import {
   type ChainEvent,
   deleteEventsAfter,
   deleteNewestEvents,
-  insertEvents,
-  tellDeactivations,
+  emitDeactivations,
+  insertChainEvents,
 } from './event-store.ts';
 
 /** Blocks whose hashes are kept to find where a re-org began: longer than finality takes. */
@@ -72,7 +72,7 @@ export function advance(
 ): Statement[] {
   const hasAlias = events.some(({ kind }) => kind === 'AliasRegistered');
   return [
-    ...(events.length > 0 ? [tellDeactivations(events, now, standing), insertEvents(events, standing)] : []),
+    ...(events.length > 0 ? [emitDeactivations(events, now, standing), insertChainEvents(events, standing)] : []),
     ...(hasAlias ? linkSessions(from, now, standing) : []),
     ...rememberBlock(last, standing),
     moveTo(last, head, now, standing),

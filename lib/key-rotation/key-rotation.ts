@@ -15,8 +15,8 @@ export function noteKeys({ config, clock, keys }: Pick<Platform, 'config' | 'clo
     ['vault', keys.codePepper],
   ];
   return named.flatMap(([name, key]) => {
-    const told = eventOf('key.rotated', { app: DEFAULT_APP, at: clock.now() }, { key: name });
-    return key ? noteMark(name, markOf(name, key), told) : [];
+    const event = eventOf('key.rotated', { app: DEFAULT_APP, at: clock.now() }, { key: name });
+    return key ? noteMark(name, markOf(name, key), event) : [];
   });
 }
 

@@ -2,10 +2,10 @@ import type { Statement } from '../db/database.ts';
 import type { NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
-/** Notes a key by its mark, and tells of it when it is another than the one noted before. Nothing is told of a first one. */
-export function noteMark(name: string, mark: string, told: NewEvent): readonly Statement[] {
+/** Records the mark of a key. Emits `event` when another mark was recorded before; the first mark emits nothing. */
+export function noteMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
   return [
-    emitEvent(told, {
+    emitEvent(event, {
       when: { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } },
     }),
     {

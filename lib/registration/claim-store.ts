@@ -42,7 +42,7 @@ export interface NewClaim extends Claim {
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
-  const tell = (parts: readonly EventRows[]) => {
+  const emit = (parts: readonly EventRows[]) => {
     const { sql } = emitEvents(parts, {});
     return emitEvents(parts, pick(args, sql));
   };
@@ -54,14 +54,14 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   return [
     admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
     lapseSessions(change(displaced), now),
-    tell([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
+    emit([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
     change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
     change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
         smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
       SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
         :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
     ...(attestation ? [spendAttestation(attestation, admitted)] : []),
-    tell([...NEW_REGISTRATION, ...NEW_SESSION]),
+    emit([...NEW_REGISTRATION, ...NEW_SESSION]),
     openClaimedSession(session, admitted),
     ...(relay ? [queueRelay({ ...relay, didHash: claim.didHash }, change(IS_NEW), now)] : []),
     selectClaimRefusal(claim),

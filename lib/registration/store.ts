@@ -120,7 +120,7 @@ export function confirmRegistration(leased: Leased, seen: Confirmation, now: num
     registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
     registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND strength = 0 AND :strength > 0`),
   ];
-  const told = emitEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
+  const events = emitEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', strength = max(strength, :strength), block_number = :block,
         mined_block = :block, mined_hash = :hash, next_check_at = :next
@@ -133,13 +133,13 @@ export function confirmRegistration(leased: Leased, seen: Confirmation, now: num
       next: seen.nextCheckAt,
     },
   };
-  return [told, confirmed];
+  return [events, confirmed];
 }
 
 /** Puts off a leased registration's next look; a confirmed registration whose receipt is gone falls back to submitted and its patience starts anew. */
 export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
   const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
-  const told = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
+  const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
   const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
@@ -148,7 +148,7 @@ export function postponeRegistration(leased: Leased, now: number, nextCheckAt: n
       WHERE ${IS_LEASED}`,
     args: { ...leaseArgs(leased), now, next: nextCheckAt },
   };
-  return [told, postponed];
+  return [events, postponed];
 }
 
 /** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */

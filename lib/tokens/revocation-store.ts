@@ -4,13 +4,13 @@ import { emitEvent } from '../events/emit.ts';
 
 /** Records that a token, or a link of its chain, counts no more, and tells of it once: `rowsAffected` of the first is 0 when it was so already. `cid` is as `parseCid` gives it, `expiresAt` the token's own end where it is known. */
 export function revokeToken(cid: string, now: number, expiresAt: number | null = null): readonly Statement[] {
-  const told = eventOf('token.revoked', { app: DEFAULT_APP, at: now }, { cid });
+  const event = eventOf('token.revoked', { app: DEFAULT_APP, at: now }, { cid });
   return [
     {
       sql: `INSERT INTO token_revocations (cid, revoked_at, expires_at) VALUES (:cid, :now, :expires_at) ON CONFLICT DO NOTHING`,
       args: { cid, now, expires_at: expiresAt },
     },
-    emitEvent(told, { ifChanged: true }),
+    emitEvent(event, { ifChanged: true }),
   ];
 }
 

@@ -100,8 +100,8 @@ async function checkOwn(
   const mark = right
     ? codes.markVerifiedIfChanged(identifier.key, now)
     : codes.countWrongGuess(identifier.key, now, { ifChanged: true });
-  const told = right ? tellVerified(app, identifier, now) : tellExhausted(vault, app, identifier, live, now);
-  const [spent] = await vault.db.write(spend, mark, told);
+  const event = right ? emitCodeVerified(app, identifier, now) : emitCodeExhausted(vault, app, identifier, live, now);
+  const [spent] = await vault.db.write(spend, mark, event);
   const row = spent?.rows[0];
   if (!row) return 'lost';
   return right ? verified(vault, identifier, now) : incorrect(vault, row);
@@ -125,14 +125,14 @@ async function checkWithProvider(
   if (answer === 'pending') {
     await vault.db.write(
       codes.countWrongGuess(identifier.key, at, { ifChanged: false }),
-      tellExhausted(vault, app, identifier, live, at),
+      emitCodeExhausted(vault, app, identifier, live, at),
     );
     return incorrect(vault, row);
   }
   const [consumed] = await vault.db.write(
     codes.consumeCode(live.seq, at),
     codes.markVerifiedIfChanged(identifier.key, at),
-    tellVerified(app, identifier, at),
+    emitCodeVerified(app, identifier, at),
   );
   return consumed?.rowsAffected === 1 ? verified(vault, identifier, at) : 'lost';
 }
@@ -142,20 +142,20 @@ function checkOf({ config }: Services, identifier: Identifier, live: Live, now: 
 }
 
 /** Behind the statement that marks the identifier, and only if that did. */
-function tellVerified(app: string, identifier: Identifier, at: number): Statement {
+function emitCodeVerified(app: string, identifier: Identifier, at: number): Statement {
   return emitEvent(eventOf('code.verified', { app, at }, shownOf(identifier)), { ifChanged: true });
 }
 
 /** Behind the statement that counts the guess: told when it was the code's last, or set off the identifier's block. */
-function tellExhausted(
+function emitCodeExhausted(
   { config }: Services,
   app: string,
   identifier: Identifier,
   { seq }: Live,
   at: number,
 ): Statement {
-  const told = eventOf('code.exhausted', { app, at }, shownOf(identifier));
-  return emitEvent(told, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
+  const event = eventOf('code.exhausted', { app, at }, shownOf(identifier));
+  return emitEvent(event, { ifChanged: true, when: codes.isExhausted(seq, config.maxVerifyAttempts) });
 }
 
 function shownOf(identifier: Identifier) {

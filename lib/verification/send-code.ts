@@ -109,8 +109,8 @@ async function deliver(
 ): Promise<void> {
   const { channel, value, key } = identifier;
   const note = (delivery: 'accepted' | 'refused') => {
-    const told = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
-    const events = delivery === 'refused' ? [emitEvent(told, { ifChanged: true })] : [];
+    const event = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
+    const events = delivery === 'refused' ? [emitEvent(event, { ifChanged: true })] : [];
     vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
     vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });
   };

@@ -56,8 +56,12 @@ export async function resendDead({ db, clock }: Services, id: number): Promise<D
   if (!row) throw new VaultError('not_found');
   const { event } = toDelivery(row);
   const about = { webhook: webhookId(event), event: event.id, event_type: event.type };
-  const told = emitEvent(eventOf('webhook.resent', { app: event.app, at: now }, about), { ifChanged: true });
-  const [resent, , after] = await db.write(resendDelivery(id, now, now + WEBHOOK_GIVE_UP_MS), told, selectDelivery(id));
+  const resentEvent = emitEvent(eventOf('webhook.resent', { app: event.app, at: now }, about), { ifChanged: true });
+  const [resent, , after] = await db.write(
+    resendDelivery(id, now, now + WEBHOOK_GIVE_UP_MS),
+    resentEvent,
+    selectDelivery(id),
+  );
   const [queued] = after?.rows ?? [];
   if (resent?.rowsAffected !== 1 || !queued) throw new VaultError('not_found');
   return viewOf(toDelivery(queued));

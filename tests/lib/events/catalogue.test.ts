@@ -10,8 +10,8 @@ describe('the catalogue', () => {
     const rows = PAGE.split('\n').filter((line) => /^\| `[a-z]+\.[a-z_]+` \|/.test(line));
     expect(rows).toEqual(
       Object.entries(EVENTS).map(
-        ([type, { channel, tells, data }]) =>
-          `| \`${type}\` | ${channel} | ${tells} | ${data.map((name) => `\`${name}\``).join(', ')} |`,
+        ([type, { channel, description, data }]) =>
+          `| \`${type}\` | ${channel} | ${description} | ${data.map((name) => `\`${name}\``).join(', ')} |`,
       ),
     );
   });

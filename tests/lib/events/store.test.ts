@@ -38,7 +38,7 @@ for (const engine of engines()) {
       database = await engine.open();
       told = [];
       const woken = (count: number) => void told.push(count);
-      db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 4, told: woken });
+      db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 4, onEvents: woken });
     });
     afterEach(() => database.close());
 

@@ -55,7 +55,7 @@ function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) 
   };
   const schema = { isCurrent: true };
   const told = () => hub.wake();
-  const db = createStore({ database: engine, clock, metrics, maxConnections: 10, schema, told });
+  const db = createStore({ database: engine, clock, metrics, maxConnections: 10, schema, onEvents: told });
   const config = { streamHeartbeatSeconds: 25, streamQueueEventsMax: queueMax };
   const hub: Hub = createHub({ db, clock, log, metrics, config, open: { streams: 0 } });
   return { db, hub, metrics, entries, trouble };
