@@ -1,5 +1,6 @@
 import { VaultError } from '../lib/base/error.ts';
-import { clearLimit, type LimitUse, STORED_LIMITS, type StoredLimit, showLimits } from '../lib/limits/report.ts';
+import { STORED_LIMITS, type StoredLimit } from '../lib/limits/catalogue.ts';
+import { clearLimit, type LimitUse, showLimits } from '../lib/limits/report.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import { closest } from './cli/closest.ts';
 import { printAnswer } from './cli/print.ts';

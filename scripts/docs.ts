@@ -1,8 +1,10 @@
-// bun scripts/docs.ts: writes docs/settings.md from the table of settings; a test says when it is stale.
+// bun scripts/docs.ts: writes docs/settings.md from the settings, and the table of limits in docs/operating.md from their catalogue; a test fails when
+// one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
+import { LIMITS, type Limit } from '../lib/limits/catalogue.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -35,8 +37,38 @@ function row(name: string, { kind, meaning, default: fallback }: Setting): strin
   return `| \`${name}\`${MARKS[kind]} | ${words || '–'} | ${meaning} |`;
 }
 
+/** docs/operating.md with the table of limits as the catalogue has it. Throws where the marks of the table are gone. */
+export function withLimits(document: string): string {
+  const [before, rest] = document.split(LIMITS_BEGIN);
+  const after = rest?.split(LIMITS_END)[1];
+  if (before === undefined || after === undefined) throw new Error('docs/operating.md has no place for the limits');
+  const rows = Object.entries<Limit>(LIMITS).map(([name, limit]) => limitRow(name, limit));
+  const table = ['| limit | at most | per | refused with | stored |', '|---|---|---|---|---|', ...rows].join('\n');
+  return `${before}${LIMITS_BEGIN}\n${table}\n${LIMITS_END}${after}`;
+}
+
+const LIMITS_BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/limits/catalogue.ts: change it there. -->';
+const LIMITS_END = '<!-- The end of what is written. -->';
+
+function limitRow(name: string, { counts, max, windowSeconds, bucket, error, stored }: Limit): string {
+  const most = typeof max === 'number' ? `${max}` : `\`${variableOf(max)}\``;
+  const span = typeof windowSeconds === 'number' ? SPANS[windowSeconds] : `\`${variableOf(windowSeconds)}\``;
+  const per = [bucket === 'vault' ? 'vault' : bucket, span].filter(Boolean).join(', ');
+  const word = error === null ? '–' : `\`${error}\``;
+  return `| \`${name}\` | ${most} ${counts} | ${per} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
+}
+
+const SPANS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 86400: 'day' };
+
+/** The variable of a setting's member: `smsDailyMax` is `SMS_DAILY_MAX`. */
+function variableOf(member: string): string {
+  return member.replace(/[A-Z]/g, '_$&').toUpperCase();
+}
+
 if (import.meta.main) {
   const docs = join(import.meta.dir, '../docs');
   await mkdir(docs, { recursive: true });
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
+  const operating = Bun.file(join(docs, 'operating.md'));
+  await Bun.write(operating, withLimits(await operating.text()));
 }

@@ -1,9 +1,9 @@
-import { DAY_MS } from '../base/clock.ts';
-import { type LimitState, VaultError } from '../base/error.ts';
+import { VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import type { Predict } from '../chain/account-address.ts';
 import { quantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
+import { dayLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
@@ -55,7 +55,7 @@ function readCall({ config }: Services, message: unknown): BundlerCall {
 
 /** Spends the operator's deposit on an account of its own factory, within the day's limit, which counts each operation once. */
 async function sponsor(vault: Services, operation: UserOperation): Promise<void> {
-  const { config, clock, db, metrics } = vault;
+  const { config, clock, db } = vault;
   if (!(await isOwnSender(vault, operation))) {
     throw new VaultError('sponsorship_refused', {
       extra: { kind: 'paymaster_rejected', reason: 'the sender is no account of the configured factory' },
@@ -72,16 +72,8 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
     selectSponsorshipReset(sponsorship, config.sponsorDailyMax),
   );
   if (results[0]?.rowsAffected === 1) return;
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'sponsorships-per-day' });
-  const at = results[1]?.rows[0]?.['at'] ?? null;
-  const limit: LimitState = {
-    name: 'sponsorships-per-day',
-    limit: config.sponsorDailyMax,
-    windowSeconds: DAY_MS / 1000,
-    bucket: '',
-    ...(at === null ? {} : { retryAfterSeconds: Math.ceil((Number(at) + DAY_MS - now) / 1000) }),
-  };
-  throw new VaultError('sponsor_limit_reached', { limit });
+  const slotSince = (results[1]?.rows[0]?.['at'] ?? null) as number | null;
+  throw dayLimitReached(vault, 'sponsorships-per-day', slotSince, now);
 }
 
 function invalidRequest(): VaultError {

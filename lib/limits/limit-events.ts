@@ -5,6 +5,7 @@ import { touch } from '../base/lru-cache.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
+import type { LimitName } from './catalogue.ts';
 import { maskKey } from './report.ts';
 import { takeNotice } from './store.ts';
 
@@ -26,7 +27,12 @@ export function noteRefusal(vault: Services, app: string, failure: unknown): voi
 export function noteLimit(vault: Services, app: string, { name, limit, windowSeconds, bucket = '' }: LimitState): void {
   // A limit without a window (a country that gets no SMS) is told of once a day.
   const windowMs = windowSeconds > 0 ? windowSeconds * 1000 : DAY_MS;
-  const data = { limit: name, max: limit, window_seconds: windowSeconds, bucket: maskKey(name, bucket) || null };
+  const data = {
+    limit: name,
+    max: limit,
+    window_seconds: windowSeconds,
+    bucket: maskKey(name as LimitName, bucket) || null,
+  };
   const told = eventOf('limit.reached', { app, at: vault.clock.now() }, data);
   note(vault, `${name} ${bucket}`, windowMs, told);
 }

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { touch } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
+import { boundsOf, type LimitName, limitOf } from './catalogue.ts';
 
 export { clearedAt } from './store.ts';
 
@@ -13,12 +13,13 @@ export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
 export type RequestLimit = (client: string) => void;
 
 /** A request limit kept in memory: the exact times of each client's last `limit` requests, for at most `REQUEST_LIMIT_CLIENTS_MAX` clients, the longest silent forgotten first. */
-export function createRequestLimit(vault: Services, named: Named): RequestLimit {
+export function createRequestLimit(vault: Services, name: LimitName): RequestLimit {
+  const { max } = boundsOf(vault.config, name);
   const recentOf = createRecent();
   return (client) => {
     const now = vault.clock.now();
     const recent = recentOf(client);
-    if (!take(recent, named.limit, now)) throw limitReached(vault, named, client, recent, now);
+    if (!take(recent, max, now)) throw refusal(vault, name, client, recent, now);
   };
 }
 
@@ -29,64 +30,60 @@ export interface FailureLimit {
 }
 
 /** A limit of failures kept in memory, like that of requests. */
-export function createFailureLimit(vault: Services, named: Named): FailureLimit {
+export function createFailureLimit(vault: Services, name: LimitName): FailureLimit {
+  const { max } = boundsOf(vault.config, name);
   const recentOf = createRecent();
   return {
     check(client) {
       const now = vault.clock.now();
       const recent = recentOf(client);
-      if (isFull(recent, named.limit, now)) throw limitReached(vault, named, client, recent, now);
+      if (isFull(recent, max, now)) throw refusal(vault, name, client, recent, now);
     },
     fail(client) {
-      take(recentOf(client), named.limit, vault.clock.now());
+      take(recentOf(client), max, vault.clock.now());
     },
   };
 }
 
-/** The 429 of an IP without a free registration; `earliestLapse` is when a slot frees, null when all its sessions are linked for good. */
+/** The state of a full limit; `freesAt`, ms, is when its bucket has room again, null where time does not free it. */
+export function limitState(
+  config: Platform['config'],
+  name: LimitName,
+  { bucket, freesAt, now }: { readonly bucket: string; readonly freesAt: number | null; readonly now: number },
+): LimitState {
+  const { max, windowSeconds } = boundsOf(config, name);
+  const retry = freesAt === null ? {} : { retryAfterSeconds: Math.ceil((freesAt - now) / 1000) };
+  return { name, limit: max, windowSeconds, bucket, ...retry };
+}
+
+/** The 429 of a full limit, counted. */
+export function limitReached({ metrics }: Pick<Platform, 'metrics'>, limit: LimitState): VaultError {
+  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit.name });
+  return new VaultError(limitOf(limit.name as LimitName).error ?? 'rate_limited', { limit });
+}
+
+/** The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions are linked for good. */
 export function ipLimitReached(
   { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
   ip: string,
-  earliestLapse: number | null,
+  freesAt: number | null,
   now: number,
 ): VaultError {
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'registrations-per-ip' });
-  const limit: LimitState = {
-    name: 'registrations-per-ip',
-    limit: config.maxRegistrationsPerIp,
-    windowSeconds: config.sessionTtlSeconds,
-    bucket: ip,
-    ...(earliestLapse === null ? {} : { retryAfterSeconds: Math.ceil((earliestLapse - now) / 1000) }),
-  };
-  return new VaultError('ip_limit_reached', { limit });
+  return limitReached({ metrics }, limitState(config, 'registrations-per-ip', { bucket: ip, freesAt, now }));
 }
 
-/** The 429 of a day without a free relay; `slotSince` is when the one that has to leave the window was asked for, null when the limit is none at all. */
-export function relayLimitReached(
+/** The 429 of a limit of the whole vault; `slotSince` is when the slot was taken that frees next, null when there is none. */
+export function dayLimitReached(
   { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
+  name: LimitName,
   slotSince: number | null,
   now: number,
 ): VaultError {
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'relays-per-day' });
-  const limit: LimitState = {
-    name: 'relays-per-day',
-    limit: config.relayDailyMax,
-    windowSeconds: DAY_MS / 1000,
-    bucket: '',
-    ...(slotSince === null ? {} : { retryAfterSeconds: Math.ceil((slotSince + DAY_MS - now) / 1000) }),
-  };
-  return new VaultError('relay_limit_reached', { limit });
+  const freesAt = slotSince === null ? null : slotSince + DAY_MS;
+  return limitReached({ metrics }, limitState(config, name, { bucket: '', freesAt, now }));
 }
 
-interface Services {
-  readonly clock: Clock;
-  readonly metrics: Platform['metrics'];
-}
-
-interface Named {
-  readonly name: string;
-  readonly limit: number;
-}
+type Services = Pick<Platform, 'config' | 'clock' | 'metrics'>;
 
 /** A ring of times that grows to the limit; `oldest` is where the next one goes once it is full. */
 interface Recent {
@@ -103,13 +100,10 @@ function createRecent(): (client: string) => Recent {
   };
 }
 
-function limitReached({ metrics }: Services, { name, limit }: Named, client: string, recent: Recent, now: number) {
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: name });
-  const retryAfterSeconds = Math.ceil(((recent.times[recent.oldest] ?? now) + MINUTE_MS - now) / 1000);
-  const retry = limit > 0 ? { retryAfterSeconds } : {};
-  return new VaultError('rate_limited', {
-    limit: { name, limit, windowSeconds: MINUTE_MS / 1000, bucket: client, ...retry },
-  });
+function refusal({ config, metrics }: Services, name: LimitName, client: string, recent: Recent, now: number) {
+  const isNever = boundsOf(config, name).max === 0;
+  const freesAt = isNever ? null : (recent.times[recent.oldest] ?? now) + MINUTE_MS;
+  return limitReached({ metrics }, limitState(config, name, { bucket: client, freesAt, now }));
 }
 
 function isFull({ times, oldest }: Recent, limit: number, now: number): boolean {

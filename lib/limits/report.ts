@@ -1,38 +1,28 @@
-import { DAY_MS, HOUR_MS, isoTime, sleep } from '../base/clock.ts';
+import { isoTime, sleep } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { clientKey, parseIp } from '../base/ip.ts';
-import { LIMITS_SHOWN_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import {
-  type ClearableKind,
-  clearGuesses,
-  insertClear,
-  selectGuesses,
-  selectLimitPage,
-  selectLimitUse,
-} from './store.ts';
+  boundsOf,
+  type CountedLimit,
+  type CountedRows,
+  LIMITS,
+  type LimitName,
+  limitOf,
+  STORED_LIMITS,
+  type StoredLimit,
+} from './catalogue.ts';
+import { clearGuesses, insertClear, selectGuesses, selectLimitPage, selectLimitUse } from './store.ts';
 
 /** Buckets read at once to find the fullest. */
 export const LIMITS_PAGE_MAX = 1_000;
 
 type Services = Pick<Platform, 'config' | 'clock' | 'db'>;
-
-/** The limits that are stored, by the names they refuse under. Those of requests a minute are each process's own, and over in a minute. */
-export const STORED_LIMITS = [
-  'sends-per-ip',
-  'sends-per-identifier',
-  'sms-per-day',
-  'guesses-per-identifier',
-  'registrations-per-ip',
-  'relays-per-day',
-  'sponsorships-per-day',
-] as const;
-
-export type StoredLimit = (typeof STORED_LIMITS)[number];
 
 /** How full a bucket is. `key` is empty for a limit of the whole vault; `resets_at` is when the oldest part of it counts no more, null where nothing but a DID ends it. */
 export interface LimitUse {
@@ -69,29 +59,31 @@ export async function clearLimit(
   const [use] = await readUse(vault, kind, bucket, now);
   const cleared = use?.used ?? 0;
   const told = eventOf('limit.cleared', { app: DEFAULT_APP, at: now }, { kind, key: maskKey(kind, bucket), cleared });
-  const change = kind === 'guesses-per-identifier' ? clearGuesses(bucket) : insertClear(kind, bucket, now);
+  const change = isCounted(kind) ? insertClear(kind, bucket, now) : clearGuesses(bucket);
   await vault.db.write(change, emitEvent(told));
   return { kind, key: bucket, cleared };
 }
 
 /** A bucket's key as events and listings may show it. */
-export function maskKey(kind: string, key: string): string {
+export function maskKey(kind: LimitName, key: string): string {
   const at = key.indexOf(':');
-  if (kind.endsWith('-per-identifier')) {
+  const { bucket } = limitOf(kind);
+  if (bucket === 'identifier') {
     const channel = key.slice(0, at) as 'email' | 'sms' | 'handle';
     return maskIdentifier({ channel, value: key.slice(at + 1) });
   }
-  return kind.endsWith('-per-ip') ? maskClient(key) : key;
+  return bucket === 'client' ? maskClient(key) : key;
 }
 
 /** The key a bucket is stored under. Throws 400 where it is missing, too much, or of the wrong form. */
 function bucketOf(kind: StoredLimit, key: string): string {
-  if (kind.endsWith('-per-day')) {
+  const { bucket } = limitOf(kind);
+  if (bucket === 'vault') {
     if (key === '') return '';
     throw badRequest(`Invalid key: ${kind} has none`);
   }
   if (key === '') throw badRequest(`Missing key: ${kind} has one each`);
-  if (kind.endsWith('-per-identifier')) {
+  if (bucket === 'identifier') {
     const [, named, rest] = /^(email|sms):(.*)$/.exec(key) ?? [];
     const text = rest ?? key;
     return parseIdentifier((named as 'email' | 'sms' | undefined) ?? inferChannel(text), text).key;
@@ -107,37 +99,43 @@ async function readUse(
   key: string | undefined,
   now: number,
 ): Promise<readonly LimitUse[]> {
-  const shown = (stored: string) =>
-    key === undefined && kind.endsWith('-per-identifier') ? maskKey(kind, stored) : stored;
-  if (kind === 'guesses-per-identifier') {
+  const { bucket } = limitOf(kind);
+  const shown = (stored: string) => (key === undefined && bucket === 'identifier' ? maskKey(kind, stored) : stored);
+  const { max, windowSeconds } = boundsOf(config, kind);
+  if (!isCounted(kind)) {
     const rows = await db.read(selectGuesses(now, key, LIMITS_SHOWN_MAX));
-    return rows.map((row) => guessesOf(row, shown(String(row['key'])), now));
+    return rows.map((row) => guessesOf(row, { kind, key: shown(String(row['key'])), max, windowSeconds }, now));
   }
-  const { max, windowMs } = limitOf(config, kind);
-  const since = kind === 'registrations-per-ip' ? now : now - windowMs;
-  const isLong = key === undefined && (kind === 'sends-per-ip' || kind === 'registrations-per-ip');
-  const rows = isLong
-    ? await readFullest({ db, clock }, kind, since)
-    : await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
-  return rows.map((row) => {
+  const rows: CountedRows = LIMITS[kind].stored;
+  const since = rows.while === undefined ? now - windowSeconds * 1000 : now;
+  const found =
+    key === undefined && bucket === 'client'
+      ? await readFullest({ db, clock }, kind, since)
+      : await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
+  return found.map((row) => {
     const used = Number(row['used']);
-    const endsAt = Number(row['oldest']) + windowMs;
+    const endsAt = Number(row['oldest']) + windowSeconds * 1000;
     return {
       kind,
       key: shown(String(row['key'])),
       max,
       used,
       reached: used >= max,
-      window_seconds: windowMs / 1000,
-      resets_at: kind === 'registrations-per-ip' && endsAt <= now ? null : isoTime(endsAt),
+      window_seconds: windowSeconds,
+      resets_at: endsAt <= now ? null : isoTime(endsAt),
     };
   });
+}
+
+/** Whether a limit counts rows with a time; wrong guesses are a number of their identifier's. */
+function isCounted(kind: StoredLimit): kind is CountedLimit {
+  return typeof limitOf(kind).stored === 'object';
 }
 
 /** The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served while one is read. */
 async function readFullest(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  kind: 'sends-per-ip' | 'registrations-per-ip',
+  kind: CountedLimit,
   since: number,
 ): Promise<readonly Row[]> {
   let fullest: readonly Row[] = [];
@@ -154,33 +152,20 @@ function byUse(a: Row, b: Row): number {
   return Number(b['used']) - Number(a['used']) || (String(a['key']) < String(b['key']) ? -1 : 1);
 }
 
-function guessesOf(row: Row, key: string, now: number): LimitUse {
+function guessesOf(
+  row: Row,
+  { kind, key, max, windowSeconds }: { kind: StoredLimit; key: string; max: number; windowSeconds: number },
+  now: number,
+): LimitUse {
   const blockedUntil = Number(row['blocked_until']);
   const reached = blockedUntil > now;
   return {
-    kind: 'guesses-per-identifier',
+    kind,
     key,
-    max: WRONG_GUESSES_MAX,
-    used: reached ? WRONG_GUESSES_MAX : Number(row['used']),
+    max,
+    used: reached ? max : Number(row['used']),
     reached,
-    window_seconds: WRONG_GUESSES_BLOCK_MS / 1000,
+    window_seconds: windowSeconds,
     resets_at: reached ? isoTime(blockedUntil) : null,
   };
-}
-
-function limitOf(config: Services['config'], kind: ClearableKind): { max: number; windowMs: number } {
-  switch (kind) {
-    case 'sends-per-ip':
-      return { max: config.maxVerifySendsPerIp, windowMs: DAY_MS };
-    case 'sends-per-identifier':
-      return { max: config.rateLimitCodesPerIdentifier, windowMs: HOUR_MS };
-    case 'sms-per-day':
-      return { max: config.smsDailyMax, windowMs: DAY_MS };
-    case 'registrations-per-ip':
-      return { max: config.maxRegistrationsPerIp, windowMs: config.sessionTtlSeconds * 1000 };
-    case 'relays-per-day':
-      return { max: config.relayDailyMax, windowMs: DAY_MS };
-    case 'sponsorships-per-day':
-      return { max: config.sponsorDailyMax, windowMs: DAY_MS };
-  }
 }

@@ -1,48 +1,41 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
-
-/** The limits whose spending is counted from rows with a time, by the names they refuse under. */
-export type ClearableKind =
-  | 'sends-per-ip'
-  | 'sends-per-identifier'
-  | 'sms-per-day'
-  | 'registrations-per-ip'
-  | 'relays-per-day'
-  | 'sponsorships-per-day';
+import { type CountedLimit, type CountedRows, LIMITS, limitOf, STORED_LIMITS } from './catalogue.ts';
 
 /** SQL of the time up to which a bucket's spending counts no more, 0 when it was never cleared. A limit of the whole vault has the key ''. */
-export function clearedAt(kind: ClearableKind, key = `''`): string {
+export function clearedAt(kind: CountedLimit, key = `''`): string {
   return `coalesce((SELECT at FROM limit_clears WHERE kind = '${kind}' AND key = ${key}), 0)`;
 }
 
 /** Clears a bucket: what was spent up to now counts no more. */
-export function insertClear(kind: ClearableKind, key: string, now: number): Statement {
+export function insertClear(kind: CountedLimit, key: string, now: number): Statement {
   return {
     sql: `INSERT INTO limit_clears (kind, key, at) VALUES (:kind, :key, :now) ON CONFLICT (kind, key) DO UPDATE SET at = excluded.at`,
     args: { kind, key, now },
   };
 }
 
-/** Removes what no window reaches back to. Linked sessions count for good, so their clearing is kept for good. */
+/** Removes what no window reaches back to. Where rows count for good, a clearing is kept for good. */
 export function sweepClears(now: number): Statement {
   return {
     sql: `DELETE FROM limit_clears WHERE (kind, key) IN
-      (SELECT kind, key FROM limit_clears WHERE kind <> 'registrations-per-ip' AND at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
+      (SELECT kind, key FROM limit_clears WHERE kind NOT IN (${COUNTS_FOR_GOOD}) AND at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
     args: { day_ago: now - DAY_MS },
   };
 }
 
-/** What is counted of each limit: its buckets' keys and the times of what was spent. Needs `:since`, of sessions `:now`. */
-const SPENT: Record<ClearableKind, string> = {
-  'sends-per-ip': `SELECT ip AS key, sent_at AS spent_at FROM codes WHERE sent_at > :since`,
-  'sends-per-identifier': `SELECT identifier AS key, sent_at AS spent_at FROM codes WHERE channel = 'email' AND sent_at > :since`,
-  'sms-per-day': `SELECT '' AS key, sent_at AS spent_at FROM codes WHERE channel = 'sms' AND sent_at > :since`,
-  'registrations-per-ip': `SELECT ip AS key, created_at AS spent_at FROM sessions WHERE linked = 1 OR expires_at > :since`,
-  'relays-per-day': `SELECT '' AS key, created_at AS spent_at FROM relays
-    WHERE created_at > :since AND NOT (status = 'failed' AND nonce IS NULL)`,
-  'sponsorships-per-day': `SELECT '' AS key, sponsored_at AS spent_at FROM sponsorships WHERE sponsored_at > :since`,
-};
+/** The limits of which a row may count for good, as SQL. */
+const COUNTS_FOR_GOOD = STORED_LIMITS.filter((name) => (limitOf(name).stored as CountedRows).while)
+  .map((name) => `'${name}'`)
+  .join(', ');
+
+/** What is counted of a limit: its buckets' keys and the times of what was spent. Needs `:since`. */
+function spentOf(kind: CountedLimit): string {
+  const { table, at, key = `''`, where, while: counts }: CountedRows = LIMITS[kind].stored;
+  const inWindow = `${at} > :since${where === undefined ? '' : ` AND ${where}`}`;
+  return `SELECT ${key} AS key, ${at} AS spent_at FROM ${table} WHERE ${counts ?? inWindow}`;
+}
 
 /** Where a page of buckets begins, and how many it has. */
 interface PageQuery {
@@ -52,9 +45,9 @@ interface PageQuery {
 }
 
 /** How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key` is given. */
-export function selectLimitUse(kind: ClearableKind, since: number, key: string | undefined, limit: number): Statement {
+export function selectLimitUse(kind: CountedLimit, since: number, key: string | undefined, limit: number): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${SPENT[kind]}) AS spent
+    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')}${key === undefined ? '' : ' AND key = :key'}
       GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
     args: { since, limit, ...(key === undefined ? {} : { key }) },
@@ -62,9 +55,9 @@ export function selectLimitUse(kind: ClearableKind, since: number, key: string |
 }
 
 /** How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their number. */
-export function selectLimitPage(kind: 'sends-per-ip' | 'registrations-per-ip', query: PageQuery): Statement {
+export function selectLimitPage(kind: CountedLimit, query: PageQuery): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${SPENT[kind]}) AS spent
+    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after GROUP BY key ORDER BY key LIMIT :limit`,
     args: { ...query },
   };

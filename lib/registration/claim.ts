@@ -1,7 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { ipLimitReached, relayLimitReached } from '../limits/limits.ts';
+import { dayLimitReached, ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
 import type { NewClaim, Refusal } from './claim-store.ts';
@@ -77,7 +77,7 @@ export function refusalOf(
   if (why.identifierTaken) return new VaultError('identifier_taken');
   if (why.didTaken) return new VaultError('did_taken');
   if (why.ipFull) return ipLimitReached(vault, ip, why.earliestLapse, now);
-  if (why.relayFull) return relayLimitReached(vault, why.relaySlotSince, now);
+  if (why.relayFull) return dayLimitReached(vault, 'relays-per-day', why.relaySlotSince, now);
   return undefined;
 }
 

@@ -1,11 +1,11 @@
 import { equalText } from '../base/bytes.ts';
-import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 import type { Row, Statement } from '../db/database.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
 import { type Notices, noteLimit } from '../limits/limit-events.ts';
+import { limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import { codeDigest } from './code.ts';
@@ -79,8 +79,8 @@ async function readLiveCode(
   if (!newest || newest.consumedAt !== null) return { verdict: NOTHING_SENT };
   if (now >= newest.expiresAt) return { verdict: EXPIRED };
   if (now < newest.blockedUntil) {
-    const limit = { name: 'guesses-per-identifier', limit: WRONG_GUESSES_MAX, bucket: identifier.key };
-    noteLimit(vault, app, { ...limit, windowSeconds: WRONG_GUESSES_BLOCK_MS / 1000 });
+    const full = { bucket: identifier.key, freesAt: newest.blockedUntil, now };
+    noteLimit(vault, app, limitState(config, 'guesses-per-identifier', full));
     return { verdict: { ...TOO_MANY, retryAfter: Math.ceil((newest.blockedUntil - now) / 1000) } };
   }
   if (newest.attempts >= config.maxVerifyAttempts) return { verdict: { ...TOO_MANY, attemptsRemaining: 0 } };

@@ -1,12 +1,15 @@
-import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { randomCode, randomId } from '../base/random.ts';
+import type { Config } from '../config/config.ts';
 import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
+import { numberOf, type Row } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import { boundsOf, limitOf } from '../limits/catalogue.ts';
+import { limitReached, limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { codeDigest } from './code.ts';
 import * as codes from './store.ts';
@@ -59,8 +62,8 @@ export async function sendCode(vault: Services, { identifier, ip, app }: SendReq
     emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     codes.selectSendResets(row, limits),
   );
-  const full = fullLimits(resets?.rows[0] ?? {}, limits, now);
-  if (inserted?.rowsAffected !== 1) throw limitReached(vault, full, row);
+  const full = resets?.rows[0] ? fullLimits(config, resets.rows[0], row) : [];
+  if (inserted?.rowsAffected !== 1) throw refused(vault, full);
   await deliver(vault, identifier, { id, code, lifetimeSeconds, app });
   return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
 }
@@ -68,9 +71,8 @@ export async function sendCode(vault: Services, { identifier, ip, app }: SendReq
 function refuseCountry({ config }: Services, { channel, value }: Identifier): void {
   const allowed = config.smsCountries;
   if (channel !== 'sms' || allowed.length === 0 || allowed.some((prefix) => value.startsWith(prefix))) return;
-  throw new VaultError('rate_limited', {
-    limit: { name: 'sms-countries', limit: 0, windowSeconds: 0, bucket: '' },
-  });
+  const limit = limitState(config, 'sms-countries', { bucket: '', freesAt: null, now: 0 });
+  throw new VaultError('rate_limited', { limit });
 }
 
 function lifetimeOf({ config, sms }: Services, { channel }: Identifier): number {
@@ -78,27 +80,30 @@ function lifetimeOf({ config, sms }: Services, { channel }: Identifier): number 
   return byProvider ? SMS_CODE_EXPIRY_SECONDS : config.emailCodeExpirySeconds;
 }
 
+/** The limits of a send, each with the column of `selectSendResets` that says since when it has no room left. */
+const SEND_LIMITS = [
+  ['sends-per-ip', 'ip_at'],
+  ['sends-per-identifier', 'identifier_at'],
+  ['sms-per-day', 'sms_at'],
+] as const;
+
 /** The limits that have no room left, each with the seconds until it has. */
-function fullLimits(row: Readonly<Record<string, unknown>>, limits: codes.SendLimits, now: number): LimitState[] {
-  const windows = [
-    { name: 'sends-per-ip', column: 'ip_at', limit: limits.perIp, windowMs: DAY_MS },
-    { name: 'sends-per-identifier', column: 'identifier_at', limit: limits.perIdentifier, windowMs: HOUR_MS },
-    { name: 'sms-per-day', column: 'sms_at', limit: limits.smsDaily, windowMs: DAY_MS },
-  ];
-  return windows.flatMap(({ name, column, limit, windowMs }) => {
-    const at = row[column] ?? null;
+function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
+  const buckets = { client: ip, identifier, vault: '' };
+  return SEND_LIMITS.flatMap(([name, column]) => {
+    const at = numberOf(reset, column);
     if (at === null) return [];
-    const retryAfterSeconds = Math.ceil((Number(at) + windowMs - now) / 1000);
-    return [{ name, limit, windowSeconds: windowMs / 1000, retryAfterSeconds }];
+    const freesAt = at + boundsOf(config, name).windowSeconds * 1000;
+    return [limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now })];
   });
 }
 
-function limitReached({ metrics }: Services, full: readonly LimitState[], code: codes.NewCode): VaultError {
+/** The 429 of the limit that frees last; of none that is known where a slot freed meanwhile. */
+function refused(vault: Services, full: readonly LimitState[]): VaultError {
   const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
-  const buckets = { 'sends-per-ip': code.ip, 'sends-per-identifier': code.identifier };
-  const limit = first && { ...first, bucket: buckets[first.name as keyof typeof buckets] ?? '' };
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit?.name ?? 'sends' });
-  return new VaultError('rate_limited', limit ? { limit } : {});
+  if (first) return limitReached(vault, first);
+  vault.metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'sends' });
+  return new VaultError('rate_limited');
 }
 
 /** Hands the message over and notes what became of it. The note is not waited for: a crash before it only overstates the codes lost. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { clearLimit, STORED_LIMITS, showLimits } from '../../lib/limits/report.ts';
+import { STORED_LIMITS } from '../../lib/limits/catalogue.ts';
+import { clearLimit, showLimits } from '../../lib/limits/report.ts';
 import { optional, required, text } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';

@@ -11,9 +11,6 @@ import { callerRequestId, failureReply, preflightReply, type Reply, respond, wro
 import type { Incoming, Limits, Route } from './route.ts';
 import { checkHost, pathOf } from './target.ts';
 
-/** Wrong operator secrets of one client in a minute. */
-const OPERATOR_FAILURES_MAX = 10;
-
 /** The routes of one path, by method. */
 type Family = ReadonlyMap<string, Route>;
 
@@ -99,11 +96,10 @@ function labelOf(family: Family | undefined): string {
 }
 
 function createLimits(ctx: Context): Limits {
-  const { rateLimitReadsPerIp, rateLimitProxyPerIp } = ctx.config;
   return {
-    reads: createRequestLimit(ctx, { name: 'reads-per-ip', limit: rateLimitReadsPerIp }),
-    proxy: createRequestLimit(ctx, { name: 'proxy-per-ip', limit: rateLimitProxyPerIp }),
-    operator: createFailureLimit(ctx, { name: 'operator-failures-per-ip', limit: OPERATOR_FAILURES_MAX }),
+    reads: createRequestLimit(ctx, 'reads-per-ip'),
+    proxy: createRequestLimit(ctx, 'proxy-per-ip'),
+    operator: createFailureLimit(ctx, 'operator-failures-per-ip'),
   };
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { MINUTE_MS } from '../../../lib/base/clock.ts';
 import { type LimitState, VaultError } from '../../../lib/base/error.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
+import type { Config } from '../../../lib/config/config.ts';
 import { createRequestLimit, ipLimitReached, REQUEST_LIMIT_CLIENTS_MAX } from '../../../lib/limits/limits.ts';
 import { always } from '../../support/property.ts';
 import { tally } from '../../support/tally.ts';
@@ -12,7 +13,10 @@ function open(limit: number) {
   const time = { now: 1_000_000 };
   const clock = { now: () => time.now, monotonic: () => time.now, after: () => () => {} };
   const metrics = createMetrics();
-  const spend = createRequestLimit({ clock, metrics }, { name: 'reads-per-ip', limit });
+  const spend = createRequestLimit(
+    { config: { rateLimitReadsPerIp: limit } as Config, clock, metrics },
+    'reads-per-ip',
+  );
   const ask = (client = 'alice') => {
     try {
       spend(client);
