@@ -1,4 +1,9 @@
-import type { Migration } from './schema.ts';
+/** One step of the schema; its statements run in one transaction, once per database. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly statements: readonly string[];
+}
 
 /** The first of the migrations: what the main job stands on. */
 export const MAIN_JOB: Migration = {

@@ -1,4 +1,6 @@
-import { MAIN_JOB } from './schema-1.ts';
+import { MAIN_JOB, type Migration } from './schema-1.ts';
+
+export type { Migration } from './schema-1.ts';
 
 /** The tables, as an append-only list: a published migration is never edited, a change is a new entry. `docs/storage.md` explains every column. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -197,10 +199,3 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
 ];
-
-/** One step of the schema; its statements run in one transaction, once per database. */
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly statements: readonly string[];
-}
