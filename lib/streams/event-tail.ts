@@ -2,21 +2,21 @@ import { type Clock, MINUTE_MS, sleep } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Store } from '../db/database.ts';
 import { readEventSpan, readEventsAfter } from '../events/read.ts';
-import { type Frame, frameOf } from './sse.ts';
+import { eventFrame, type Frame } from './sse.ts';
 import { selectLastStream, selectRevokedSince, selectStreamsAfter } from './store.ts';
 
-/** Events read at once. */
+/** Events per read. */
 export const EVENTS_PAGE_MAX = 200;
-/** How often other processes' events are looked for while anybody listens. */
+/** How often the database is polled for events of other processes while streams are open. */
 export const STREAM_POLL_MS = 500;
-/** Between two clocks: how far back revocations are looked for. */
+/** How far back revocations are read, since another process's clock may be behind. */
 const STREAM_REVOCATIONS_BACK_MS = MINUTE_MS;
 
-/** Reads what is new in the database, once for all streams of a process. */
-export interface Tail {
-  /** Begins at the end of the tables. Throws what the database threw. */
+/** Reads new events, takeovers and revocations from the database, once for all streams of a process. */
+export interface EventTail {
+  /** Starts behind the newest event. Rejects if the database cannot be read; the next call tries again. */
   start(): Promise<void>;
-  /** Looks now instead of at the next turn. */
+  /** Reads events now instead of at the next poll. Does nothing before `start`. */
   wake(): void;
   stop(): void;
 }
@@ -27,24 +27,25 @@ interface Parts {
   readonly log: Log;
 }
 
-/** Who is told. */
 interface Listener {
+  /** Whether there are open streams; without them polling stops. */
   readonly isWanted: () => boolean;
-  readonly event: (frame: Frame, app: string, channel: string) => void;
-  readonly taken: (cid: string, seq: number) => void;
-  readonly revoked: (cids: ReadonlySet<string>) => void;
+  readonly onEvent: (frame: Frame, app: string, channel: string) => void;
+  /** The token's stream was opened again, by any process. */
+  readonly onTakeover: (cid: string, seq: number) => void;
+  readonly onRevoked: (cids: ReadonlySet<string>) => void;
 }
 
-/** The last event and the last takeover seen. */
-interface Place {
+/** The last event id and the last stream seq that were read. */
+interface TailPosition {
   id: number;
   seq: number;
 }
 
-/** A tail that stands still until it is started, and then looks every `STREAM_POLL_MS`. */
-export function createTail(parts: Parts, listener: Listener): Tail {
+/** An event tail that polls every `STREAM_POLL_MS` from `start` to `stop`. */
+export function createEventTail(parts: Parts, listener: Listener): EventTail {
   const { clock, log } = parts;
-  const place: Place = { id: 0, seq: 0 };
+  const position: TailPosition = { id: 0, seq: 0 };
   let starting: Promise<void> | undefined;
   let isReading = false;
   let isStale = false;
@@ -54,24 +55,24 @@ export function createTail(parts: Parts, listener: Listener): Tail {
   function schedule(): void {
     cancel();
     cancel = clock.after(STREAM_POLL_MS, () => {
-      look(true).finally(() => listener.isWanted() && starting && schedule());
+      readNew(true).finally(() => listener.isWanted() && starting && schedule());
     });
   }
 
-  /** One look at a time: what is committed while it is under way is for the next, which follows at once. */
-  async function look(alsoStreams: boolean): Promise<void> {
+  /** One read at a time. What is committed meanwhile sets `isStale`, and is read right after. */
+  async function readNew(alsoStreams: boolean): Promise<void> {
     isStale = true;
     if (isReading) return;
     isReading = true;
     try {
       if (alsoStreams) {
         await readRevoked(parts, listener);
-        while (await readTaken(parts, place, listener)) await sleep(clock, 0);
+        while (await readTakeovers(parts, position, listener)) await sleep(clock, 0);
       }
       while (isStale && listener.isWanted()) {
         isStale = false;
         // A turn of the event loop between two pages, so that a burst does not fill the queues of readers that keep up.
-        while (await readEvents(parts, place, listener)) await sleep(clock, 0);
+        while (await readEvents(parts, position, listener)) await sleep(clock, 0);
       }
       if (hasFailed) log({ level: 'info', event: 'stream_tail_recovered' });
       hasFailed = false;
@@ -84,7 +85,7 @@ export function createTail(parts: Parts, listener: Listener): Tail {
   }
 
   async function begin(): Promise<void> {
-    await toEnd(parts, place);
+    await moveToEnd(parts, position);
     schedule();
   }
 
@@ -97,7 +98,7 @@ export function createTail(parts: Parts, listener: Listener): Tail {
       return starting;
     },
     wake() {
-      if (starting) look(false);
+      if (starting) readNew(false);
     },
     stop() {
       cancel();
@@ -106,33 +107,33 @@ export function createTail(parts: Parts, listener: Listener): Tail {
   };
 }
 
-async function toEnd({ db }: Parts, place: Place): Promise<void> {
+async function moveToEnd({ db }: Parts, position: TailPosition): Promise<void> {
   const [span, [stream]] = await Promise.all([readEventSpan(db), db.read(selectLastStream())]);
-  place.id = span.newest;
-  place.seq = Number(stream?.['seq'] ?? 0);
+  position.id = span.newest;
+  position.seq = Number(stream?.['seq'] ?? 0);
 }
 
 /** One page; true when there may be more. */
-async function readEvents({ db }: Parts, place: Place, listener: Listener): Promise<boolean> {
-  const events = await readEventsAfter(db, place.id, EVENTS_PAGE_MAX);
+async function readEvents({ db }: Parts, position: TailPosition, listener: Listener): Promise<boolean> {
+  const events = await readEventsAfter(db, position.id, EVENTS_PAGE_MAX);
   for (const event of events) {
-    place.id = Math.max(place.id, event.id);
-    listener.event(frameOf(event), event.app, event.channel);
+    position.id = Math.max(position.id, event.id);
+    listener.onEvent(eventFrame(event), event.app, event.channel);
   }
   return events.length === EVENTS_PAGE_MAX;
 }
 
 /** One page of takeovers; true when there may be more. */
-async function readTaken({ db }: Parts, place: Place, listener: Listener): Promise<boolean> {
-  const rows = await db.read(selectStreamsAfter(place.seq, EVENTS_PAGE_MAX));
+async function readTakeovers({ db }: Parts, position: TailPosition, listener: Listener): Promise<boolean> {
+  const rows = await db.read(selectStreamsAfter(position.seq, EVENTS_PAGE_MAX));
   for (const row of rows) {
-    place.seq = Number(row['seq']);
-    listener.taken(String(row['cid']), place.seq);
+    position.seq = Number(row['seq']);
+    listener.onTakeover(String(row['cid']), position.seq);
   }
   return rows.length === EVENTS_PAGE_MAX;
 }
 
 async function readRevoked({ db, clock }: Parts, listener: Listener): Promise<void> {
   const rows = await db.read(selectRevokedSince(clock.now() - STREAM_REVOCATIONS_BACK_MS));
-  if (rows.length > 0) listener.revoked(new Set(rows.map((row) => String(row['cid']))));
+  if (rows.length > 0) listener.onRevoked(new Set(rows.map((row) => String(row['cid']))));
 }

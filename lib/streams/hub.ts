@@ -1,31 +1,44 @@
+// A stream has three phases.
+// 1. Backfill: the events after the client's last id are read from the table, a page whenever the reader wants one. New
+//    events are queued only while a page is being read, since the next page has the others. So memory is bounded.
+// 2. Cutover: the first incomplete page reaches the end of the table. What was committed during that read is in the
+//    queue; ids up to the cursor are dropped. So no event is lost or sent twice. If the queue overflowed, page again.
+// 3. Streaming: new events go out in the order of their ids, which is the order of commits. A reader that falls behind
+//    by more than the queue receives `rewind-required` after the last event it got, and resumes in phase 1.
 import { type Clock, sleep } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../db/database.ts';
 import { readEventSpan } from '../events/read.ts';
-import { createTail, type Tail } from './event-tail.ts';
+import { createEventTail, type EventTail } from './event-tail.ts';
 import { createOpenStreams, type OpenStreams } from './open-streams.ts';
 import { controlFrame, openFrame, retryFrame } from './sse.ts';
 import { takeStream } from './store.ts';
-import { feed, type Host, offer, type Subscriber } from './subscriber.ts';
+import { enqueue, type StreamHost, type Subscriber, sendNext } from './subscriber.ts';
 
-/** Open streams of one process. */
+/** The most open streams of one process. */
 const STREAMS_MAX = 50_000;
 const STREAM_RETRY_MS = 5_000;
 
-/** Who asks for a stream: what it may see, the token it has shown, and the event after which it goes on (`unknown`: an id that was none). */
+/**
+ * A request for a stream: app, channels and token, and the id after which it resumes (`unknown`: the id given is no
+ * event id).
+ */
 export interface Subscription extends Pick<Subscriber, 'app' | 'channels' | 'cid' | 'cids' | 'expiresAt'> {
   readonly after?: number | 'unknown' | undefined;
 }
 
 /** The open streams of one process. */
 export interface Hub {
-  /** Opens a stream, which ends the one before it with the same token, in any process. Never fails: a stream that cannot be served ends at once, and its client asks again. */
+  /**
+   * Opens a stream, and ends an earlier one of the same token in any process. Never rejects: a stream that cannot be
+   * served ends at once, and its client reconnects.
+   */
   open(subscription: Subscription): Promise<ReadableStream<Uint8Array>>;
-  /** Looks for events at once, as one was just committed here. Costs nothing while nobody listens. */
+  /** Reads new events now, after a commit of this process. Does nothing without open streams. */
   wake(): void;
-  /** Ends all streams, and takes no new ones. */
+  /** Ends all streams and refuses new ones. */
   close(): void;
 }
 
@@ -35,14 +48,14 @@ interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly config: Pick<Config, 'streamHeartbeatSeconds' | 'streamQueueEventsMax'>;
-  /** Counts over all hubs of a vault, where requests are isolated. */
+  /** Shared by all hubs of a vault, where requests are isolated. */
   readonly open: { streams: number };
 }
 
-/** A hub that does nothing until a stream is opened, and nothing after the last one has ended. */
+/** A hub; it reads the database only while streams are open. */
 export function createHub(parts: Parts): Hub {
-  const streams = createOpenStreams(parts, () => tail.stop());
-  const host: Host = {
+  const streams = createOpenStreams(parts, () => eventTail.stop());
+  const host: StreamHost = {
     db: parts.db,
     queueMax: parts.config.streamQueueEventsMax,
     rewound: streams.rewound,
@@ -50,15 +63,16 @@ export function createHub(parts: Parts): Hub {
     pause: () => sleep(parts.clock, 0),
     failed: (error) => parts.log({ level: 'warn', event: 'stream_failed', ...describeError(error) }),
   };
-  const tail = createTail(parts, {
+  const eventTail = createEventTail(parts, {
     isWanted: () => streams.all.size > 0,
-    event: (frame, app, channel) => {
-      for (const one of streams.all) if (one.app === app && one.channels.includes(channel)) offer(host, one, frame);
+    onEvent: (frame, app, channel) => {
+      for (const subscriber of streams.all)
+        if (subscriber.app === app && subscriber.channels.includes(channel)) enqueue(host, subscriber, frame);
     },
-    taken: streams.supersede,
-    revoked: (cids) => {
-      for (const one of streams.all)
-        if (one.cids.some((cid) => cids.has(cid))) streams.finish(one, 'token-revoked', one.cid);
+    onTakeover: streams.supersede,
+    onRevoked: (cids) => {
+      for (const subscriber of streams.all)
+        if (subscriber.cids.some((cid) => cids.has(cid))) streams.finish(subscriber, 'token-revoked', subscriber.cid);
     },
   });
   let closed = false;
@@ -66,65 +80,68 @@ export function createHub(parts: Parts): Hub {
   return {
     async open({ after, ...asked }) {
       if (closed || streams.all.size >= STREAMS_MAX) return endedStream();
-      const one = subscriberOf(asked);
-      const stream = streamOf(host, one);
-      streams.add(one);
+      const subscriber = subscriberOf(asked);
+      const stream = streamOf(host, subscriber);
+      streams.add(subscriber);
       try {
-        await begin({ ...parts, host, streams, tail }, one, after);
+        await begin({ ...parts, host, streams, eventTail }, subscriber, after);
       } catch (error) {
         host.failed(error);
-        streams.end(one, retryFrame(STREAM_RETRY_MS));
+        streams.end(subscriber, retryFrame(STREAM_RETRY_MS));
       }
       return stream;
     },
-    wake: () => tail.wake(),
+    wake: () => eventTail.wake(),
     close() {
       closed = true;
-      for (const one of streams.all) streams.end(one);
+      for (const subscriber of streams.all) streams.end(subscriber);
     },
   };
 }
 
-/** In the order that no event can slip through: listening begins, then the place is read, then what lies between is paged. */
+/** The order matters, so that no event is missed: start the tail, then read the span of events, then backfill. */
 async function begin(
-  { db, host, streams, tail }: Parts & { host: Host; streams: OpenStreams; tail: Tail },
-  one: Subscriber,
+  { db, host, streams, eventTail }: Parts & { host: StreamHost; streams: OpenStreams; eventTail: EventTail },
+  subscriber: Subscriber,
   after: Subscription['after'],
 ): Promise<void> {
-  await tail.start();
-  const [taken] = await db.write(takeStream(one.cid, one.expiresAt));
-  one.seq = Number(taken?.rows[0]?.['seq'] ?? 0);
-  if (!one.ended) streams.supersede(one.cid, one.newerSeq);
+  await eventTail.start();
+  const [taken] = await db.write(takeStream(subscriber.cid, subscriber.expiresAt));
+  subscriber.seq = Number(taken?.rows[0]?.['seq'] ?? 0);
+  if (!subscriber.ended) streams.supersede(subscriber.cid, subscriber.newerSeq);
   const span = await readEventSpan(db);
-  if (one.ended) return;
-  const { cursor, isRewound } = placeOf(after, span.newest, span.oldest);
-  one.cursor = cursor;
-  one.newest = span.newest;
-  one.controller?.enqueue(openFrame(cursor));
+  if (subscriber.ended) return;
+  const { cursor, isRewound } = resumeAfter(after, span.newest, span.oldest);
+  subscriber.cursor = cursor;
+  subscriber.newest = span.newest;
+  subscriber.controller?.enqueue(openFrame(cursor));
   if (isRewound) {
     streams.rewound();
-    one.controller?.enqueue(controlFrame('rewind-required', cursor));
+    subscriber.controller?.enqueue(controlFrame('rewind-required', cursor));
   }
-  one.mode = 'paging';
-  feed(host, one);
+  subscriber.phase = 'backfill';
+  sendNext(host, subscriber);
 }
 
-function streamOf(host: Host, one: Subscriber): ReadableStream<Uint8Array> {
+function streamOf(host: StreamHost, subscriber: Subscriber): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      one.controller = controller;
+      subscriber.controller = controller;
     },
-    pull: () => feed(host, one),
+    pull: () => sendNext(host, subscriber),
     cancel() {
-      // Nobody reads it any more: closing it again would throw.
-      one.controller = undefined;
-      host.end(one);
+      // Its reader has cancelled it: closing it again would throw.
+      subscriber.controller = undefined;
+      host.end(subscriber);
     },
   });
 }
 
-/** Where a stream goes on, and whether it may have lost events: the ids before the oldest kept are gone, those past the newest were never given. */
-export function placeOf(
+/**
+ * The id after which a stream resumes, and whether its client may have missed events: ids below `oldest` are deleted,
+ * and an id above `newest` was never assigned.
+ */
+export function resumeAfter(
   after: Subscription['after'],
   newest: number,
   oldest: number,
@@ -142,7 +159,7 @@ function subscriberOf(asked: Omit<Subscription, 'after'>): Subscriber {
     cid: asked.cid,
     cids: asked.cids,
     expiresAt: asked.expiresAt,
-    mode: 'opening',
+    phase: 'opening',
     seq: 0,
     newerSeq: 0,
     cursor: 0,
@@ -156,7 +173,7 @@ function subscriberOf(asked: Omit<Subscription, 'after'>): Subscriber {
   };
 }
 
-/** A stream that only says when to ask again. */
+/** A stream that ends at once and says when to reconnect. */
 export function endedStream(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

@@ -5,16 +5,18 @@ import { controlFrame, HEARTBEAT_FRAME, type StreamNotice } from './sse.ts';
 import { type Subscriber, wants } from './subscriber.ts';
 import { createStreamTimers } from './timers.ts';
 
-/** The streams that are open, each under its token, with their heartbeats and their ends. */
+/** The open streams of this process by token, with their heartbeats and expiry. */
 export interface OpenStreams {
   readonly all: ReadonlySet<Subscriber>;
-  /** Adds one; another with its token here is superseded at once. */
-  add(one: Subscriber): void;
-  /** Ends one behind its last frame; nothing happens to one that has ended. */
-  end(one: Subscriber, last?: Uint8Array<ArrayBuffer>): void;
-  finish(one: Subscriber, why: StreamNotice, data: string | number): void;
-  /** Ends the one with this token unless it is as new as `seq`. */
+  /** Adds a stream; supersedes another one of the same token. */
+  add(subscriber: Subscriber): void;
+  /** Ends a stream after an optional last frame. Does nothing if it has ended. */
+  end(subscriber: Subscriber, last?: Uint8Array<ArrayBuffer>): void;
+  /** Ends a stream with a control frame. */
+  finish(subscriber: Subscriber, why: StreamNotice, data: string | number): void;
+  /** Ends the token's stream if it is older than `seq`. */
   supersede(cid: string, seq: number): void;
+  /** Counts a stream that missed events. */
   rewound(): void;
 }
 
@@ -22,11 +24,11 @@ interface Parts {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly config: Pick<Config, 'streamHeartbeatSeconds'>;
-  /** Counts over all hubs of a vault, where requests are isolated. */
+  /** Shared by all hubs of a vault, where requests are isolated. */
   readonly open: { streams: number };
 }
 
-/** Starts without any; `onEmpty` is called when the last one has ended. */
+/** An empty set of streams; `onEmpty` is called when the last one has ended. */
 export function createOpenStreams(parts: Parts, onEmpty: () => void): OpenStreams {
   const report = createReport(parts);
   const all = new Set<Subscriber>();
@@ -34,28 +36,28 @@ export function createOpenStreams(parts: Parts, onEmpty: () => void): OpenStream
   const timers = createStreamTimers<Subscriber>({
     clock: parts.clock,
     beatMs: parts.config.streamHeartbeatSeconds * 1000,
-    // A reader that is behind needs no sign of life.
-    onBeat: (one) => wants(one) && one.controller?.enqueue(HEARTBEAT_FRAME),
-    onEnd: (one) => finish(one, 'token-expired', Math.floor(one.expiresAt / 1000)),
+    // A reader that is behind needs no heartbeat.
+    onBeat: (subscriber) => wants(subscriber) && subscriber.controller?.enqueue(HEARTBEAT_FRAME),
+    onEnd: (subscriber) => finish(subscriber, 'token-expired', Math.floor(subscriber.expiresAt / 1000)),
   });
 
-  function end(one: Subscriber, last?: Uint8Array<ArrayBuffer>): void {
-    if (one.ended) return;
-    one.ended = true;
-    one.queue = [];
-    all.delete(one);
-    if (holders.get(one.cid) === one) holders.delete(one.cid);
-    timers.delete(one);
+  function end(subscriber: Subscriber, last?: Uint8Array<ArrayBuffer>): void {
+    if (subscriber.ended) return;
+    subscriber.ended = true;
+    subscriber.queue = [];
+    all.delete(subscriber);
+    if (holders.get(subscriber.cid) === subscriber) holders.delete(subscriber.cid);
+    timers.delete(subscriber);
     report.ended();
     if (all.size === 0) onEmpty();
-    if (last) one.controller?.enqueue(last);
-    one.controller?.close();
-    one.controller = undefined;
+    if (last) subscriber.controller?.enqueue(last);
+    subscriber.controller?.close();
+    subscriber.controller = undefined;
   }
 
-  function finish(one: Subscriber, why: StreamNotice, data: string | number): void {
+  function finish(subscriber: Subscriber, why: StreamNotice, data: string | number): void {
     if (why === 'superseded') report.superseded();
-    end(one, controlFrame(why, data));
+    end(subscriber, controlFrame(why, data));
   }
 
   return {
@@ -63,20 +65,20 @@ export function createOpenStreams(parts: Parts, onEmpty: () => void): OpenStream
     end,
     finish,
     rewound: report.rewound,
-    add(one) {
-      const before = holders.get(one.cid);
-      if (before) finish(before, 'superseded', one.cid);
-      holders.set(one.cid, one);
-      all.add(one);
-      timers.add(one, one.expiresAt);
+    add(subscriber) {
+      const before = holders.get(subscriber.cid);
+      if (before) finish(before, 'superseded', subscriber.cid);
+      holders.set(subscriber.cid, subscriber);
+      all.add(subscriber);
+      timers.add(subscriber, subscriber.expiresAt);
       report.opened();
     },
     supersede(cid, seq) {
-      const one = holders.get(cid);
-      if (!one) return;
-      one.newerSeq = Math.max(one.newerSeq, seq);
-      // Its own place may not be known yet: then it is compared once it is.
-      if (one.seq > 0 && one.newerSeq > one.seq) finish(one, 'superseded', cid);
+      const subscriber = holders.get(cid);
+      if (!subscriber) return;
+      subscriber.newerSeq = Math.max(subscriber.newerSeq, seq);
+      // Its own seq may not be known yet: then `open` compares again.
+      if (subscriber.seq > 0 && subscriber.newerSeq > subscriber.seq) finish(subscriber, 'superseded', cid);
     },
   };
 }
@@ -85,7 +87,7 @@ function createReport({ metrics, open }: Parts) {
   const gauge = metrics.gauge('vault_streams', 'Event streams that are open.').of({});
   const rewinds = metrics.counter('vault_stream_rewinds_total', 'Streams told that they missed events.').of({});
   const superseded = metrics
-    .counter('vault_streams_superseded_total', 'Streams ended by a newer one of their token.')
+    .counter('vault_streams_superseded_total', 'Streams ended by a newer subscriber of their token.')
     .of({});
   return {
     opened: () => gauge.set(++open.streams),

@@ -1,40 +1,41 @@
+// Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
 import { utf8 } from '../base/bytes.ts';
 import { eventJson, type StoredEvent } from '../events/catalogue.ts';
 
-/** When a client may come back whose stream a newer one superseded. */
+/** How long the client of a superseded stream waits before it reconnects. */
 const STREAM_SUPERSEDED_RETRY_MS = 600_000;
 
-// Frames of an event stream: https://html.spec.whatwg.org/multipage/server-sent-events.html
-
-/** An event as bytes, made once for all who get it. */
+/** An encoded event, shared by all streams that send it. */
 export interface Frame {
   readonly id: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** An event's frame. */
-export function frameOf(event: StoredEvent): Frame {
+/** The frame of a stored event: `id`, `event` and its JSON as `data`. */
+export function eventFrame(event: StoredEvent): Frame {
   return { id: event.id, bytes: utf8(`id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`) };
 }
 
-/** The first frame: no event, but the id from which a client resumes that is cut off before its first event. */
+/**
+ * The first frame. It holds no event, only the id from which a client resumes if it is cut off before the first event.
+ */
 export function openFrame(id: number): Uint8Array<ArrayBuffer> {
   return utf8(`: vault events\nid: ${id}\n\n`);
 }
 
-/** A frame of the stream itself. It has no id, since a client's own must stay that of the last event it was shown. */
+/** A frame about the stream itself. It has no id: the client's last id must stay that of the last event it received. */
 export function controlFrame(name: StreamNotice, data: string | number): Uint8Array<ArrayBuffer> {
   const retry = name === 'superseded' ? `retry: ${STREAM_SUPERSEDED_RETRY_MS}\n` : '';
   return utf8(`event: ${name}\n${retry}data: ${data}\n\n`);
 }
 
-/** What a stream says of itself. */
+/** The event names of control frames. */
 export type StreamNotice = 'rewind-required' | 'token-expired' | 'token-revoked' | 'superseded';
 
-/** A comment that keeps the connection from being taken for dead. */
+/** A comment line, so that idle connections are not closed. */
 export const HEARTBEAT_FRAME = utf8(': heartbeat\n\n');
 
-/** All that a stream says that cannot be served now: an error status would make a browser give up for good. */
+/** The only frame of a stream that cannot be served now: after an error status a browser would not reconnect. */
 export function retryFrame(ms: number): Uint8Array<ArrayBuffer> {
   return utf8(`retry: ${ms}\n\n`);
 }

@@ -1,7 +1,7 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 
-/** Takes a token's stream over: its row is a new one, whose `seq` is greater than that of every stream before it. Returns the seq. */
+/** Gives the token's stream to this caller. Returns its `seq`, greater than that of every earlier stream. */
 export function takeStream(cid: string, expiresAt: number): Statement {
   return {
     sql: `INSERT OR REPLACE INTO streams (cid, expires_at) VALUES (:cid, :expires_at) RETURNING seq`,
@@ -9,7 +9,7 @@ export function takeStream(cid: string, expiresAt: number): Statement {
   };
 }
 
-/** The seq of the stream opened last, 0 when none ever was. */
+/** The seq of the newest stream; 0 if no stream was ever opened. */
 export function selectLastStream(): Statement {
   return {
     sql: `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'streams'), 0) AS seq`,
@@ -17,7 +17,7 @@ export function selectLastStream(): Statement {
   };
 }
 
-/** The streams opened after one, by any process. */
+/** `seq` and `cid` of the streams opened after `seq`, by any process, oldest first. */
 export function selectStreamsAfter(seq: number, limit: number): Statement {
   return {
     sql: `SELECT seq, cid FROM streams WHERE seq > :after ORDER BY seq LIMIT :limit`,
@@ -25,12 +25,12 @@ export function selectStreamsAfter(seq: number, limit: number): Statement {
   };
 }
 
-/** The tokens, and links of chains, that were revoked since. */
+/** The CIDs of tokens and delegations revoked after `since` (milliseconds). */
 export function selectRevokedSince(since: number): Statement {
   return { sql: `SELECT cid FROM token_revocations WHERE revoked_at > :since`, args: { since } };
 }
 
-/** Forgets tokens that have expired. */
+/** Deletes the rows of expired tokens. */
 export function sweepStreams(now: number): Statement {
   return {
     sql: `DELETE FROM streams WHERE seq IN (SELECT seq FROM streams WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,

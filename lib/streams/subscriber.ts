@@ -2,124 +2,130 @@ import { concat } from '../base/bytes.ts';
 import type { Store } from '../db/database.ts';
 import { readEventsOf } from '../events/read.ts';
 import { EVENTS_PAGE_MAX } from './event-tail.ts';
-import { controlFrame, type Frame, frameOf } from './sse.ts';
+import { controlFrame, eventFrame, type Frame } from './sse.ts';
 
-/** Ids that one page looks through for a stream of few channels, which holds up the process meanwhile. */
+/** Ids that one page scans for a stream of few channels; the query blocks the process meanwhile. */
 export const EVENTS_SCANNED_MAX = 20_000;
-/** Queued events that are joined into one piece. */
+/** Queued events that are sent as one chunk. */
 const STREAM_CHUNK_EVENTS_MAX = 200;
 
-/** One open stream. It reads what it missed from the database page by page, as its reader takes them, and is then given what comes. */
+/** The state of one open stream. The phases are described in `hub.ts`. */
 export interface Subscriber {
   readonly app: string;
   readonly channels: readonly string[];
-  /** The token it was opened with, and all names by which that may be revoked. */
+  /** The token's CID, and all CIDs by which its chain may be revoked. */
   readonly cid: string;
   readonly cids: readonly string[];
+  /** Milliseconds. */
   readonly expiresAt: number;
-  /** `opening` until its place is known; `paging` while it reads what it missed; `live` then. */
-  mode: 'opening' | 'paging' | 'live';
-  /** Its place among all that were opened with the token; 0 until it is known, and the greatest of another's seen meanwhile. */
+  phase: 'opening' | 'backfill' | 'streaming';
+  /** The seq of its row in `streams`; 0 until it is written. */
   seq: number;
+  /** The greatest seq of the token's streams that the tail has reported. */
   newerSeq: number;
-  /** All events of its up to this id were given to it. */
+  /** Every event up to this id has been sent, or is of another app or channel. */
   cursor: number;
-  /** The id of the newest event when it was opened. */
+  /** The id of the newest event when the stream was opened. */
   newest: number;
   queue: Frame[];
-  /** What did not fit the queue while a page was read. */
+  /** The queue overflowed while a page was read: the backfill needs another page. */
   missed: boolean;
+  /** The queue overflowed while streaming: the stream ends once its reader has taken what was sent. */
   overflowed: boolean;
   reading: boolean;
   ended: boolean;
   controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
 
-/** What a subscriber needs of the hub it belongs to. */
-export interface Host {
+/** The parts of the hub that a subscriber uses. */
+export interface StreamHost {
   readonly db: Pick<Store, 'read'>;
   readonly queueMax: number;
   /** Counts an overflow. */
   readonly rewound: () => void;
-  /** Ends the stream behind its last frame. */
-  readonly end: (one: Subscriber, last?: Uint8Array<ArrayBuffer>) => void;
+  /** Ends the stream after an optional last frame. */
+  readonly end: (subscriber: Subscriber, last?: Uint8Array<ArrayBuffer>) => void;
+  /** Logs an error of the database. */
   readonly failed: (error: unknown) => void;
-  /** Lets others have their turn. */
+  /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
 }
 
-/** Hands a subscriber an event: kept for it until its reader takes it, up to the queue's length. */
-export function offer(host: Host, one: Subscriber, frame: Frame): void {
-  if (one.ended || one.overflowed || frame.id <= one.cursor) return;
-  if (one.mode !== 'live') {
-    // What a page under way may have missed; what comes between two pages will be in the next.
-    if (!one.reading || one.missed) return;
-    if (one.queue.length >= host.queueMax) {
-      one.queue = [];
-      one.missed = true;
-    } else one.queue.push(frame);
+/** Sends a new event, or queues it until the reader takes it: up to `queueMax` events. */
+export function enqueue(host: StreamHost, subscriber: Subscriber, frame: Frame): void {
+  if (subscriber.ended || subscriber.overflowed || frame.id <= subscriber.cursor) return;
+  if (subscriber.phase !== 'streaming') {
+    // The page being read may miss this event; an event between two pages will be in the next one.
+    if (!subscriber.reading || subscriber.missed) return;
+    if (subscriber.queue.length >= host.queueMax) {
+      subscriber.queue = [];
+      subscriber.missed = true;
+    } else subscriber.queue.push(frame);
     return;
   }
-  if (one.queue.length === 0 && wants(one)) {
-    one.cursor = frame.id;
-    one.controller?.enqueue(frame.bytes);
-  } else if (one.queue.length < host.queueMax) one.queue.push(frame);
+  if (subscriber.queue.length === 0 && wants(subscriber)) {
+    subscriber.cursor = frame.id;
+    subscriber.controller?.enqueue(frame.bytes);
+  } else if (subscriber.queue.length < host.queueMax) subscriber.queue.push(frame);
   else {
-    one.queue = [];
-    one.overflowed = true;
+    subscriber.queue = [];
+    subscriber.overflowed = true;
     host.rewound();
   }
 }
 
-/** Gives the reader what it is ready for. Called when it asks for more, and when there may be more. */
-export function feed(host: Host, one: Subscriber): void {
-  if (one.ended || one.reading || one.mode === 'opening' || !wants(one)) return;
-  if (one.mode === 'paging') {
-    one.reading = true;
-    readPage(host, one).catch((error) => {
+/**
+ * Sends the next page of the backfill, or queued events, if the reader wants more. Called by its pull and after each
+ * page.
+ */
+export function sendNext(host: StreamHost, subscriber: Subscriber): void {
+  if (subscriber.ended || subscriber.reading || subscriber.phase === 'opening' || !wants(subscriber)) return;
+  if (subscriber.phase === 'backfill') {
+    subscriber.reading = true;
+    backfill(host, subscriber).catch((error) => {
       host.failed(error);
-      host.end(one);
+      host.end(subscriber);
     });
-  } else if (one.queue.length > 0) give(one, one.queue.splice(0, STREAM_CHUNK_EVENTS_MAX));
-  // The reader has taken all there was before the overflow. Its stream ends, and it resumes from the table.
-  else if (one.overflowed) host.end(one, controlFrame('rewind-required', one.cursor));
+  } else if (subscriber.queue.length > 0) send(subscriber, subscriber.queue.splice(0, STREAM_CHUNK_EVENTS_MAX));
+  // The reader has taken all events before the overflow. Its stream ends, and it resumes from the table.
+  else if (subscriber.overflowed) host.end(subscriber, controlFrame('rewind-required', subscriber.cursor));
 }
 
-/** Whether the stream takes more now: it does not while its socket is full. */
+/** Whether the stream takes more now; false while its socket is full. */
 export function wants({ controller }: Subscriber): boolean {
   return (controller?.desiredSize ?? 0) > 0;
 }
 
-/** Reads on from the cursor; an incomplete page of the last stretch means that all that follows has come to the queue meanwhile. */
-async function readPage(host: Host, one: Subscriber): Promise<void> {
-  const { app, channels, cursor: after } = one;
+/**
+ * Reads and sends the next page. An incomplete page of the last stretch is the cutover: what follows it is in the
+ * queue.
+ */
+async function backfill(host: StreamHost, subscriber: Subscriber): Promise<void> {
+  const { app, channels, cursor: after } = subscriber;
   const stretchEnd = after + EVENTS_SCANNED_MAX;
-  // What is before the newest one at the opening was committed then, so that nothing more comes into this stretch.
-  const isFar = stretchEnd < one.newest;
+  // Everything before the newest event at the opening was committed then: nothing is added to this stretch.
+  const isFar = stretchEnd < subscriber.newest;
   const asked = { app, channels, after, ...(isFar ? { until: stretchEnd } : {}) };
   const events = await readEventsOf(host.db, asked, EVENTS_PAGE_MAX);
   if (isFar) await host.pause();
-  if (one.ended) return;
-  give(
-    one,
-    events.map((event) => frameOf(event)),
-  );
+  if (subscriber.ended) return;
+  send(subscriber, events.map(eventFrame));
   const isWhole = events.length < EVENTS_PAGE_MAX;
-  if (isFar && isWhole) one.cursor = stretchEnd;
-  const queued = one.queue.filter(({ id }) => id > one.cursor);
-  const isCurrent = !isFar && isWhole && !one.missed;
-  one.queue = isCurrent ? queued : [];
-  one.missed = false;
-  if (isCurrent) one.mode = 'live';
-  // Not before: giving lets the reader ask for more at once, and a second page would be read beside what comes live.
-  one.reading = false;
-  // An empty page gives the reader nothing to ask for more behind.
-  feed(host, one);
+  if (isFar && isWhole) subscriber.cursor = stretchEnd;
+  const queued = subscriber.queue.filter(({ id }) => id > subscriber.cursor);
+  const isCurrent = !isFar && isWhole && !subscriber.missed;
+  subscriber.queue = isCurrent ? queued : [];
+  subscriber.missed = false;
+  if (isCurrent) subscriber.phase = 'streaming';
+  // Not earlier: sending makes the reader pull at once, and a second page would be read beside the new events.
+  subscriber.reading = false;
+  // After an empty page the reader does not pull again.
+  sendNext(host, subscriber);
 }
 
-function give(one: Subscriber, frames: readonly Frame[]): void {
+function send(subscriber: Subscriber, frames: readonly Frame[]): void {
   const last = frames.at(-1);
   if (!last) return;
-  one.cursor = last.id;
-  one.controller?.enqueue(frames.length === 1 ? last.bytes : concat(...frames.map(({ bytes }) => bytes)));
+  subscriber.cursor = last.id;
+  subscriber.controller?.enqueue(frames.length === 1 ? last.bytes : concat(...frames.map(({ bytes }) => bytes)));
 }

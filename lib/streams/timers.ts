@@ -1,65 +1,65 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Timers of many streams behind one timer each of the host's: a beat in equal pauses, and an end at a time. */
+/** Heartbeats and expiry of many streams, on two timers of the host. */
 export interface StreamTimers<T> {
-  add(one: T, endsAt: number): void;
-  delete(one: T): void;
+  add(item: T, endsAt: number): void;
+  delete(item: T): void;
 }
 
 interface Settings<T> {
   readonly clock: Clock;
   readonly beatMs: number;
-  readonly onBeat: (one: T) => void;
-  readonly onEnd: (one: T) => void;
+  readonly onBeat: (item: T) => void;
+  readonly onEnd: (item: T) => void;
 }
 
-/** Starts without a timer running; there is none while nothing is in it. */
+/** Calls `onBeat` every `beatMs` and `onEnd` at the end of each item. No timer runs while there are no items. */
 export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings<T>): StreamTimers<T> {
-  // All pauses are equal, so the order of insertion is the order of falling due.
+  // All pauses are equal, so the order of insertion is the order in which they are due.
   const beats = new Map<T, number>();
   const ends = new Map<number, Set<T>>();
   const endOf = new Map<T, number>();
 
-  // A pause is a duration: a clock that is set back must not silence anybody.
+  // A pause is a duration: a clock that is set back must not stop heartbeats.
   const beatTimer = createAlarm(clock, clock.monotonic, beatMs, () => {
     const now = clock.monotonic();
-    for (const [one, at] of beats) {
+    for (const [item, at] of beats) {
       if (at > now) break;
-      beats.delete(one);
-      beats.set(one, now + beatMs);
-      onBeat(one);
+      beats.delete(item);
+      beats.set(item, now + beatMs);
+      onBeat(item);
     }
     return beats.values().next().value;
   });
 
-  // An end is a time of day, and the host's timers do not notice when the clock is set: it is looked at once a beat at least.
+  // An end is a time of day, and timers do not notice when the clock is set: it is checked at least once per beat.
   const endTimer = createAlarm(clock, clock.now, beatMs, () => {
     const now = clock.now();
     for (const [at, due] of ends) {
       if (at > now) continue;
       ends.delete(at);
-      for (const one of due) onEnd(one);
+      for (const item of due) onEnd(item);
     }
     return ends.size === 0 ? undefined : Math.min(...ends.keys());
   });
 
   return {
-    add(one, endsAt) {
+    add(item, endsAt) {
       const beatAt = clock.monotonic() + beatMs;
-      beats.set(one, beatAt);
+      beats.set(item, beatAt);
       beatTimer.atLatest(beatAt);
       const due = ends.get(endsAt) ?? new Set<T>();
-      ends.set(endsAt, due.add(one));
-      endOf.set(one, endsAt);
+      ends.set(endsAt, due.add(item));
+      endOf.set(item, endsAt);
       endTimer.atLatest(endsAt);
     },
-    delete(one) {
-      beats.delete(one);
-      const endsAt = endOf.get(one);
-      endOf.delete(one);
+    delete(item) {
+      beats.delete(item);
+      const endsAt = endOf.get(item);
+      endOf.delete(item);
       if (endsAt === undefined) return;
       const due = ends.get(endsAt);
-      due?.delete(one);
+      due?.delete(item);
       if (due?.size === 0) ends.delete(endsAt);
       if (beats.size > 0) return;
       beatTimer.stop();
@@ -68,7 +68,10 @@ export function createStreamTimers<T>({ clock, beatMs, onBeat, onEnd }: Settings
   };
 }
 
-/** One timer that rings at the earliest time asked for, by `read`, and after `mostMs` in any case; `ring` tells when it has to ring next. */
+/**
+ * One timer. It calls `ring` at the earliest requested time of the clock `read`, and after `mostMs` at the latest;
+ * `ring` returns its next time.
+ */
 function createAlarm(clock: Clock, read: () => number, mostMs: number, ring: () => number | undefined) {
   let setFor = Number.POSITIVE_INFINITY;
   let cancel = () => {};

@@ -10,7 +10,7 @@ import { createStore } from '../../../lib/db/store.ts';
 import { eventOf } from '../../../lib/events/catalogue.ts';
 import { emitEvent } from '../../../lib/events/store.ts';
 import { EVENTS_PAGE_MAX, STREAM_POLL_MS } from '../../../lib/streams/event-tail.ts';
-import { createHub, type Hub, placeOf, type Subscription } from '../../../lib/streams/hub.ts';
+import { createHub, type Hub, resumeAfter, type Subscription } from '../../../lib/streams/hub.ts';
 import { EVENTS_SCANNED_MAX } from '../../../lib/streams/subscriber.ts';
 import { revokeToken } from '../../../lib/tokens/revocation-store.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
@@ -54,8 +54,8 @@ function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) 
     batch: database.batch,
   };
   const schema = { isCurrent: true };
-  const told = () => hub.wake();
-  const db = createStore({ database: engine, clock, metrics, maxConnections: 10, schema, onEvents: told });
+  const onEvents = () => hub.wake();
+  const db = createStore({ database: engine, clock, metrics, maxConnections: 10, schema, onEvents });
   const config = { streamHeartbeatSeconds: 25, streamQueueEventsMax: queueMax };
   const hub: Hub = createHub({ db, clock, log, metrics, config, open: { streams: 0 } });
   return { db, hub, metrics, entries, trouble };
@@ -406,7 +406,7 @@ describe('where a stream goes on', () => {
     ['in a vault without events', undefined, 0, 0, { cursor: 0, isRewound: false }],
     ['from the beginning of none', 0, 0, 0, { cursor: 0, isRewound: false }],
   ] as const)('%s', (_, after, newest, oldest, place) => {
-    expect(placeOf(after, newest, oldest)).toEqual(place);
+    expect(resumeAfter(after, newest, oldest)).toEqual(place);
   });
 });
 
