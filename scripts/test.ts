@@ -7,14 +7,14 @@ import { runTests } from './testing/run.ts';
 import { readOptions, USAGE, UsageError } from './testing/usage.ts';
 
 async function main(args: readonly string[]): Promise<number> {
-  const { areas, isStatic, times, help, jobs } = readOptions(args);
+  const { areas, isStatic, isLong, times, help, jobs } = readOptions(args);
   if (help) {
     console.log(USAGE);
     return 0;
   }
   const files = filesOf(areas, testFiles(join(import.meta.dir, '..')));
   const parts: Counts[] = [areas.length > 0 ? NONE : await runChecks()];
-  if (!isStatic) parts.push(await runTests({ files, jobs, times }));
+  if (!isStatic) parts.push(await runTests({ files, jobs, isLong, times }));
   const sum = sumOf(parts);
   console.log(totals(sum));
   return sum.failed === 0 && sum.passed > 0 ? 0 : 1;

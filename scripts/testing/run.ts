@@ -7,20 +7,27 @@ import { type FileResult, runTestFile, type TestPlace } from './test-file.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** Which files run, how many at once, and whether their times are printed. */
+/** Which files run and how. */
 export interface RunOptions {
   readonly files: readonly string[];
   readonly jobs: number;
+  /** Seeded tests in their long form. */
+  readonly isLong: boolean;
   readonly times: boolean;
 }
 
 /** Runs the test files, each in a process of its own, and prints a line for each, with its output where it failed. */
-export async function runTests({ files, jobs, times }: RunOptions): Promise<Counts> {
+export async function runTests({ files, jobs, isLong, times }: RunOptions): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
   const started = performance.now();
   // One for all of them: each test gets a database of its own on it.
   const libsql = await startLibsql({ dir: join(folder, 'libsql'), namespaces: true });
-  const shared = { TEST_RUN_DIR: folder, TEST_LIBSQL_URL: libsql?.url, TEST_LIBSQL_ADMIN_URL: libsql?.adminUrl };
+  const shared = {
+    TEST_LONG: isLong ? '1' : '',
+    TEST_RUN_DIR: folder,
+    TEST_LIBSQL_URL: libsql?.url,
+    TEST_LIBSQL_ADMIN_URL: libsql?.adminUrl,
+  };
   try {
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
     const results = await runAll(files, jobs, place);

@@ -12,6 +12,7 @@ An AREA is a folder, a file or a word. It runs the tests whose paths hold it, wi
 
 Flags
   --static    the static checks alone (npm run lint)
+  --long      seeded tests in their long form: races, and the enclave against other implementations
   --times     print the wall and processor time of each file, the slowest first
   --jobs N    test files that run at once [the number of cores]
   --help      this text`;
@@ -23,6 +24,7 @@ export class UsageError extends Error {}
 export interface TestOptions {
   readonly areas: readonly string[];
   readonly isStatic: boolean;
+  readonly isLong: boolean;
   readonly times: boolean;
   readonly help: boolean;
   readonly jobs: number;
@@ -34,12 +36,25 @@ export function readOptions(args: readonly string[]): TestOptions {
   const jobs = Number(values.jobs ?? availableParallelism());
   if (!Number.isInteger(jobs) || jobs < 1) throw new UsageError('--jobs is a whole number above 0.');
   if (values.static && positionals.length > 0) throw new UsageError('--static takes no area.');
-  return { areas: positionals, isStatic: values.static, times: values.times, help: values.help, jobs };
+  return {
+    areas: positionals,
+    isStatic: values.static,
+    isLong: values.long,
+    times: values.times,
+    help: values.help,
+    jobs,
+  };
 }
 
 function parse(args: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const;
-  const options = { static: flag, times: flag, help: { ...flag, short: 'h' }, jobs: { type: 'string' } } as const;
+  const options = {
+    static: flag,
+    long: flag,
+    times: flag,
+    help: { ...flag, short: 'h' },
+    jobs: { type: 'string' },
+  } as const;
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {

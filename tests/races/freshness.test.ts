@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { temporaryFolder } from '../support/databases.ts';
+import { isLong } from '../support/long.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
-/** `FRESHNESS_PROBES=100000` asks for longer. */
-const PROBES = Number(process.env['FRESHNESS_PROBES'] ?? 2_000);
+const PROBES = isLong ? 100_000 : 2_000;
 const FLOODERS = 60;
 const PROBERS = 4;
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createMemoryStream, main } from 'assemblyscript/asc';
+import { oncePerRun } from './once.ts';
 
 const FOLDER = join(import.meta.dir, '../../assets/enclave');
 
@@ -91,8 +92,37 @@ export interface Inside {
   get(at: number, n: number): Uint8Array;
 }
 
-/** Compiles and opens the parts; some seconds. Throws what the compiler says. */
+/** Opens the parts, compiled of the sources as they are. */
 export async function openInside(): Promise<Inside> {
+  const module = new WebAssembly.Module(await compiled());
+  const call = new WebAssembly.Instance(module).exports as unknown as Inside['call'];
+  const of = (name: string): Call => call[name] ?? (() => Number.NaN);
+  const [write, read] = [of('write'), of('read')];
+  return {
+    call,
+    put(at, bytes) {
+      const view = new DataView(Uint8Array.from([...bytes, 0, 0, 0]).buffer);
+      for (let i = 0; i < bytes.length; i += 4) write(at + i, view.getUint32(i, true));
+      return at;
+    },
+    get(at, n) {
+      const words = Uint32Array.from({ length: (n + 3) >> 2 }, (_, i) => read(at + 4 * i));
+      return new Uint8Array(words.buffer, 0, n);
+    },
+  };
+}
+
+/** The module, compiled once a run, since that takes some seconds. */
+async function compiled(): Promise<Uint8Array<ArrayBuffer>> {
+  const folder = process.env['TEST_RUN_DIR'];
+  if (folder === undefined) return compile();
+  const path = join(folder, 'inside.wasm');
+  await oncePerRun('inside.wasm', async () => Bun.write(path, await compile()));
+  return new Uint8Array(await Bun.file(path).arrayBuffer());
+}
+
+/** Throws what the compiler says. */
+async function compile(): Promise<Uint8Array<ArrayBuffer>> {
   const stderr = createMemoryStream();
   let made: Uint8Array<ArrayBuffer> | undefined;
   const { error } = await main(
@@ -110,19 +140,5 @@ export async function openInside(): Promise<Inside> {
     },
   );
   if (error || !made) throw new Error(`${error?.message ?? 'The compiler made nothing'}\n${stderr.toString()}`);
-  const call = new WebAssembly.Instance(new WebAssembly.Module(made)).exports as unknown as Inside['call'];
-  const of = (name: string): Call => call[name] ?? (() => Number.NaN);
-  const [write, read] = [of('write'), of('read')];
-  return {
-    call,
-    put(at, bytes) {
-      const view = new DataView(Uint8Array.from([...bytes, 0, 0, 0]).buffer);
-      for (let i = 0; i < bytes.length; i += 4) write(at + i, view.getUint32(i, true));
-      return at;
-    },
-    get(at, n) {
-      const words = Uint32Array.from({ length: (n + 3) >> 2 }, (_, i) => read(at + 4 * i));
-      return new Uint8Array(words.buffer, 0, n);
-    },
-  };
+  return made;
 }

@@ -5,6 +5,9 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { manyTimes } from '../../support/draw.ts';
 import { openEnclave } from '../../support/enclave.ts';
 import { openInside } from '../../support/enclave-inside.ts';
+import { isLong } from '../../support/long.ts';
+
+const SEEDS = isLong ? 10_000 : 1_500;
 
 const inside = await openInside();
 const { call, put } = openEnclave();
@@ -65,8 +68,8 @@ test.each([
   expect(verifies(bytes(key), bytes(message), bytes(signature))).toBe(true);
 });
 
-test('10 000 seeds and messages: signatures as @noble/curves makes them; verified here, and not with a bit changed', () => {
-  manyTimes(10_000, (draw) => {
+test(`${SEEDS} seeds and messages: signatures as @noble/curves makes them; verified here, and not with a bit changed`, () => {
+  manyTimes(SEEDS, (draw) => {
     const [seed, message] = [draw.bytes(32), draw.upTo(300)];
     const signature = sign(seed, message);
     expect(hex(signature)).toBe(hex(ed25519.sign(message, seed)));

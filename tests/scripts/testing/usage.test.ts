@@ -5,8 +5,16 @@ import { readOptions, USAGE } from '../../../scripts/testing/usage.ts';
 
 test('the command line names areas and flags', () => {
   const options = readOptions(['relay', '--times', '--jobs', '3', 'lib/db']);
-  expect(options).toEqual({ areas: ['relay', 'lib/db'], isStatic: false, times: true, help: false, jobs: 3 });
+  expect(options).toEqual({
+    areas: ['relay', 'lib/db'],
+    isStatic: false,
+    isLong: false,
+    times: true,
+    help: false,
+    jobs: 3,
+  });
   expect(readOptions(['--static']).isStatic).toBe(true);
+  expect(readOptions(['races', '--long']).isLong).toBe(true);
 });
 
 test.each([
