@@ -16,12 +16,15 @@ import {
 
 export { WEBHOOK_STATUSES, type WebhookStatus } from './store.ts';
 
-/** Deliveries listed at once. */
+/** Deliveries in one list. */
 export const WEBHOOK_LIST_MAX = 100;
 
-type Services = Pick<Platform, 'clock' | 'db'>;
+type Ctx = Pick<Platform, 'clock' | 'db'>;
 
-/** A delivery as the operator sees it; its event's data is masked. */
+/**
+ * A delivery as the console's API shows it; `webhook` is its `webhook-id`, times are ISO 8601. The event's data is
+ * masked.
+ */
 export interface DeliveryView {
   readonly id: number;
   readonly webhook: string;
@@ -37,9 +40,9 @@ export interface DeliveryView {
   readonly last_error: string | null;
 }
 
-/** Deliveries, the newest first, `WEBHOOK_LIST_MAX` at most: those of one status, and with ids below `before`, where given. */
+/** Up to `WEBHOOK_LIST_MAX` deliveries, newest first; of one status and with event ids below `before`, where given. */
 export async function listDeliveries(
-  { db }: Pick<Services, 'db'>,
+  { db }: Pick<Ctx, 'db'>,
   {
     status,
     before = Number.MAX_SAFE_INTEGER,
@@ -49,8 +52,11 @@ export async function listDeliveries(
   return rows.map((row) => viewOf(toDelivery(row)));
 }
 
-/** Sends a dead letter again, under its old id and for a day as if it were new. Throws 404 `not_found` when there is no dead letter of this id. */
-export async function resendDead({ db, clock }: Services, id: number): Promise<DeliveryView> {
+/**
+ * Queues a dead delivery again, with the same `webhook-id` and a new day of attempts. Throws 404 `not_found` if none is
+ * dead under this id.
+ */
+export async function resendDead({ db, clock }: Ctx, id: number): Promise<DeliveryView> {
   const now = clock.now();
   const [row] = await db.read(selectDelivery(id));
   if (!row) throw new VaultError('not_found');

@@ -6,34 +6,37 @@ import { askUpstream, type Fetch, measureUpstream, UpstreamError } from '../base
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 
-/** How long an attempt may take. */
+/** How long one attempt may take. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 
 // Standard Webhooks (standardwebhooks.com, specification 1.0).
 
-/** One message to a receiver; `id` stays the same over all attempts. */
+/** One message; `id` is the same for all attempts. */
 export interface WebhookMessage {
   readonly id: string;
   readonly body: string;
 }
 
-/** What a receiver made of an attempt; `retryAfterMs` where it named a time. */
-export type WebhookAnswer =
+/** The result of one attempt; `retryAfterMs` is the receiver's `Retry-After`. */
+export type AttemptResult =
   | { readonly ok: true; readonly status: number }
   | { readonly ok: false; readonly status: number | null; readonly error: string; readonly retryAfterMs?: number };
 
-/** The id that a receiver tells repeated attempts by: the same for all of one event, and another after a database was made anew. */
+/**
+ * The `webhook-id` of an event, by which receivers detect repeated attempts. It contains the time, so that ids stay
+ * unique when the database is recreated.
+ */
 export function webhookId({ id, at }: Pick<StoredEvent, 'id' | 'at'>): string {
   return `evt_${id}_${at}`;
 }
 
-/** What is posted of an event. */
+/** The JSON body for an event (`docs/webhooks.md`). */
 export function webhookBody({ id, app, channel, type, at, data }: StoredEvent): string {
   const head = JSON.stringify({ type, timestamp: isoTime(at), id, app, channel });
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** The value of `webhook-signature`: one signature a secret, over id, timestamp (seconds) and body. */
+/** The value of `webhook-signature`: one HMAC-SHA-256 per secret over id, timestamp (seconds) and body. */
 export function signWebhook(secrets: readonly Uint8Array[], { id, body }: WebhookMessage, seconds: number): string {
   const signed = utf8(`${id}.${seconds}.${body}`);
   return secrets.map((secret) => `v1,${btoa(String.fromCharCode(...hmac(sha256, secret, signed)))}`).join(' ');
@@ -50,12 +53,15 @@ interface Receiver {
   readonly secrets: readonly Uint8Array[];
 }
 
-/** Makes one attempt. Follows no redirect, waits `WEBHOOK_TIMEOUT_MS` for the status and reads nothing of the body. Never throws. */
+/**
+ * Makes one attempt. Follows no redirect, waits `WEBHOOK_TIMEOUT_MS` for the status and does not read the body. Never
+ * throws.
+ */
 export async function postWebhook(
   outside: Outside,
   { url, secrets }: Receiver,
   message: WebhookMessage,
-): Promise<WebhookAnswer> {
+): Promise<AttemptResult> {
   const seconds = Math.floor(outside.clock.now() / 1000);
   const headers = {
     'content-type': 'application/json',
@@ -65,14 +71,14 @@ export async function postWebhook(
     'webhook-signature': signWebhook(secrets, message, seconds),
   };
   const request = { url, method: 'POST', headers, body: message.body } as const;
-  let refusal: WebhookAnswer | undefined;
+  let refusal: AttemptResult | undefined;
   try {
     return await measureUpstream(outside, 'webhook', async () => {
-      const answer = await askUpstream(outside, request, WEBHOOK_TIMEOUT_MS, async (response) =>
+      const result = await askUpstream(outside, request, WEBHOOK_TIMEOUT_MS, async (response) =>
         readStatus(response, outside.clock),
       );
-      if (answer.ok) return answer;
-      refusal = answer;
+      if (result.ok) return result;
+      refusal = result;
       throw new UpstreamError('refused');
     });
   } catch (error) {
@@ -81,8 +87,8 @@ export async function postWebhook(
   }
 }
 
-/** A body is of no use here, and may never end. */
-function readStatus(response: Response, clock: Clock): WebhookAnswer {
+/** The body is cancelled: nothing in it is needed, and it may never end. */
+function readStatus(response: Response, clock: Clock): AttemptResult {
   response.body?.cancel().catch(() => undefined);
   const { status } = response;
   if (status >= 200 && status < 300) return { ok: true, status };

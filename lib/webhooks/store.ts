@@ -4,19 +4,25 @@ import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
 
-/** The longest pause between two attempts, and after how long a delivery is given up. */
+/** The longest pause between two attempts. */
 export const WEBHOOK_RETRY_MAX_MS = 2 * HOUR_MS;
+/** How long a delivery is tried. */
 export const WEBHOOK_GIVE_UP_MS = DAY_MS;
-/** How long deliveries are kept once delivered, and once given up. */
+/** How long rows are kept after delivery. */
 export const WEBHOOK_DELIVERED_KEEP_MS = DAY_MS;
+/** How long dead deliveries are kept. */
 export const WEBHOOK_DEAD_KEEP_MS = 14 * DAY_MS;
 
-/** What becomes of a delivery: on its way, taken by the receiver, given up. */
+/** `queued`: waits for its next attempt. `delivered`: the receiver answered 2xx. `dead`: given up. */
 export const WEBHOOK_STATUSES = ['queued', 'delivered', 'dead'] as const;
 
+/** One of `WEBHOOK_STATUSES`. */
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
-/** A delivery as it is kept: a copy of its event, and how far it got. Times are milliseconds; `nextAttemptAt` is null once it is settled. */
+/**
+ * A row of `webhook_deliveries`, with a copy of its event. Times in milliseconds; `nextAttemptAt` is null unless
+ * `queued`.
+ */
 export interface Delivery {
   readonly event: StoredEvent;
   readonly status: WebhookStatus;
@@ -29,13 +35,18 @@ export interface Delivery {
   readonly createdAt: number;
 }
 
-/** How far the events are copied (`copied`; `newest` is the last one kept), how many deliveries are open, due, and set for a time that no pause leads to, and since when the oldest open one is. */
+/** The state of the queue. */
 export interface WebhookState {
+  /** The id of the newest event. */
   readonly newest: number;
+  /** The id of the last event copied into deliveries. */
   readonly copied: number;
+  /** Counts of deliveries. */
   readonly open: number;
   readonly due: number;
-  readonly stray: number;
+  /** Due later than any pause allows, because the clock was set back. */
+  readonly misdated: number;
+  /** When the oldest open delivery was created, in milliseconds. */
   readonly oldestAt: number | null;
 }
 
@@ -46,16 +57,18 @@ export function selectWebhookState(now: number): Statement {
       coalesce((SELECT event_id FROM webhook_cursor), 0) AS copied,
       (SELECT count(*) FROM webhook_deliveries ${OPEN}) AS open,
       (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at <= :now) AS due,
-      (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at > :latest) AS stray,
+      (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at > :latest) AS misdated,
       (SELECT min(created_at) FROM webhook_deliveries ${OPEN}) AS oldest_at`,
     args: { now, latest: latestAttempt(now) },
   };
 }
 
-/** By the index that holds the open ones only: the table also keeps all that was delivered in a day, and this is asked every second. */
+/** Uses the index of open rows only: the table also holds a day of delivered ones, and this query runs every second. */
 const OPEN = 'INDEXED BY webhook_deliveries_due WHERE next_attempt_at IS NOT NULL';
 
-/** Begins with the events that come from now on, unless a vault on this database has begun before. Written before the first of them is acknowledged. */
+/**
+ * Sets the cursor behind the newest event, unless it is set already. Run before the first event that must be delivered.
+ */
 export function startWebhooks(): Statement {
   return {
     sql: `INSERT INTO webhook_cursor (id, event_id) SELECT 1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)
@@ -64,7 +77,10 @@ export function startWebhooks(): Statement {
   };
 }
 
-/** Copies the next events into deliveries, but those that tell of deliveries, and moves the cursor past them: in one batch, so that each is copied once whoever asks. */
+/**
+ * Copies the next events into deliveries, except those of channel `webhooks`, and moves the cursor. One batch, so that
+ * each event is copied once.
+ */
 export function queueDeliveries(now: number, giveUpAt: number, limit: number): readonly Statement[] {
   const next = `FROM events WHERE id > (SELECT event_id FROM webhook_cursor) ORDER BY id LIMIT :limit`;
   return [
@@ -81,7 +97,7 @@ export function queueDeliveries(now: number, giveUpAt: number, limit: number): r
   ];
 }
 
-/** What is due, the longest due first. */
+/** Due deliveries, the longest due first. */
 export function selectDueDeliveries(now: number, limit: number): Statement {
   return {
     sql: `SELECT * FROM webhook_deliveries WHERE next_attempt_at <= :now ORDER BY next_attempt_at, event_id LIMIT :limit`,
@@ -89,8 +105,11 @@ export function selectDueDeliveries(now: number, limit: number): Statement {
   };
 }
 
-/** Makes due what is not for longer than any pause: it was noted under a clock that has been set back since, and would be waited for in vain. */
-export function recallDeliveries(now: number, giveUpAt: number): Statement {
+/**
+ * Makes misdated deliveries due now. They were written before the clock was set back, and would otherwise wait too
+ * long.
+ */
+export function requeueMisdated(now: number, giveUpAt: number): Statement {
   return {
     sql: `UPDATE webhook_deliveries SET next_attempt_at = :now, give_up_at = :give_up_at WHERE next_attempt_at > :latest`,
     args: { now, give_up_at: giveUpAt, latest: latestAttempt(now) },
@@ -101,15 +120,17 @@ function latestAttempt(now: number): number {
   return now + 2 * WEBHOOK_RETRY_MAX_MS;
 }
 
-/** What became of an attempt; `at` when it is tried again. */
+/** The outcome of an attempt; `at` is the time of the next one in milliseconds. */
 export type Outcome =
   | { readonly is: 'delivered'; readonly status: number }
   | { readonly is: 'queued'; readonly status: number | null; readonly error: string; readonly at: number }
   | { readonly is: 'dead'; readonly status: number | null; readonly error: string };
 
-/** Notes an attempt; `rowsAffected` is 0 when another process noted the same one, or the delivery is settled. */
+/**
+ * Records an attempt. `rowsAffected` is 0 if another process recorded it first, or the delivery is no longer queued.
+ */
 export function recordAttempt({ event, attempts }: Delivery, outcome: Outcome, now: number): Statement {
-  // That a receiver took it is true whoever noted something else meanwhile; a failure is noted once.
+  // A success holds even if another process recorded a failure meanwhile; a failure is recorded once.
   const same = outcome.is === 'delivered' ? '' : ' AND attempts = :before';
   return {
     sql: `UPDATE webhook_deliveries SET status = :status, attempts = :before + 1, next_attempt_at = :next,
@@ -127,7 +148,7 @@ export function recordAttempt({ event, attempts }: Delivery, outcome: Outcome, n
   };
 }
 
-/** Queues a dead letter again, as if it were new; `rowsAffected` is 0 when there is no such one. */
+/** Queues a dead delivery again with no attempts. `rowsAffected` is 0 if it is not dead. */
 export function resendDelivery(eventId: number, now: number, giveUpAt: number): Statement {
   return {
     sql: `UPDATE webhook_deliveries SET status = 'queued', attempts = 0, next_attempt_at = :now, give_up_at = :give_up_at, settled_at = NULL
@@ -136,12 +157,12 @@ export function resendDelivery(eventId: number, now: number, giveUpAt: number): 
   };
 }
 
-/** One delivery, or none. */
+/** The delivery of an event, one row or none. */
 export function selectDelivery(eventId: number): Statement {
   return { sql: `SELECT * FROM webhook_deliveries WHERE event_id = :id`, args: { id: eventId } };
 }
 
-/** Deliveries with ids below `before`, the newest first; all of them where no status is asked for. */
+/** Deliveries with event ids below `before`, newest first; of one status unless it is null. */
 export function selectDeliveries(status: WebhookStatus | null, before: number, limit: number): Statement {
   return {
     sql: `SELECT * FROM webhook_deliveries WHERE event_id < :before AND (:status IS NULL OR status = :status) ORDER BY event_id DESC LIMIT :limit`,
@@ -149,7 +170,7 @@ export function selectDeliveries(status: WebhookStatus | null, before: number, l
   };
 }
 
-/** Removes what is kept no longer: nothing that is still on its way. */
+/** Deletes old delivered and dead deliveries; queued ones are kept. */
 export function sweepDeliveries(now: number): Statement {
   return {
     sql: `DELETE FROM webhook_deliveries WHERE event_id IN (SELECT event_id FROM webhook_deliveries
@@ -158,20 +179,20 @@ export function sweepDeliveries(now: number): Statement {
   };
 }
 
-/** The row of `selectWebhookState`, read. */
+/** Reads the row of `selectWebhookState`. */
 export function toWebhookState(row: Row): WebhookState {
-  const { newest, copied, open, due, stray, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
+  const { newest, copied, open, due, misdated, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
   return {
     newest: Number(newest),
     copied: Number(copied),
     open: Number(open),
     due: Number(due),
-    stray: Number(stray),
+    misdated: Number(misdated),
     oldestAt: oldestAt === null ? null : Number(oldestAt),
   };
 }
 
-/** A row of `webhook_deliveries`, read. */
+/** Reads a row of `webhook_deliveries`. */
 export function toDelivery(row: Row): Delivery {
   return {
     event: toEvent({ ...row, id: row['event_id'] }),

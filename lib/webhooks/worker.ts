@@ -3,13 +3,13 @@ import type { Random } from '../base/random.ts';
 import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
-import { postWebhook, type WebhookAnswer, webhookBody, webhookId } from './post.ts';
+import { type AttemptResult, postWebhook, webhookBody, webhookId } from './post.ts';
 import {
   type Delivery,
   type Outcome,
   queueDeliveries,
-  recallDeliveries,
   recordAttempt,
+  requeueMisdated,
   selectDueDeliveries,
   selectWebhookState,
   toDelivery,
@@ -19,25 +19,30 @@ import {
   type WebhookState,
 } from './store.ts';
 
-/** Attempts that go at once. */
+/** Attempts made at the same time. */
 export const WEBHOOK_BATCH_MAX = 8;
-/** One process delivers as long as it renews its lease, which outlives an attempt twice. */
+/** The lease of the delivering process: longer than two attempts. */
 export const WEBHOOK_LEASE_MS = 24_000;
 /** The pause after the first attempt; later ones grow to `WEBHOOK_RETRY_MAX_MS`. */
 export const WEBHOOK_RETRY_MIN_MS = 5_000;
-/** Open deliveries: further events wait where they are. How many are copied at once. */
+/** The most open deliveries; further events stay in their table until there is room. */
 const WEBHOOK_QUEUE_MAX = 10_000;
+/** Events copied in one turn. */
 const WEBHOOK_COPY_MAX = 500;
 
-type Services = Pick<Platform, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases'> & {
+type Ctx = Pick<Platform, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases'> & {
   readonly webhookFetch: Fetch;
 };
 
-/** Each pause is so many times the one before, and by chance up to so large a part of it longer or shorter. */
+/** The factor between two pauses. */
 export const RETRY_GROWTH = 3;
+/** The largest random part by which a pause is longer or shorter. */
 export const RETRY_JITTER = 0.1;
 
-/** The pause after so many failed attempts, a tenth up or down by chance; what a receiver asked for counts where it is longer, up to the longest pause. */
+/**
+ * The pause in milliseconds after `attempts` failures. A longer `Retry-After` (`askedMs`) wins, up to
+ * `WEBHOOK_RETRY_MAX_MS`.
+ */
 export function retryPause(attempts: number, random: Random, askedMs = 0): number {
   const grown = WEBHOOK_RETRY_MIN_MS * RETRY_GROWTH ** (attempts - 1);
   const chance = ((random(1)[0] ?? 0) / 255) * 2 - 1;
@@ -46,62 +51,62 @@ export function retryPause(attempts: number, random: Random, askedMs = 0): numbe
 }
 
 /**
- * One turn of posting events to `WEBHOOK_URL`, at least once each: one process at a time, by a lease. Copies new events into deliveries, sends what is
- * due, and waits for the answers. Returns whether more may be due at once.
+ * One turn: copies new events into deliveries, posts those due to `WEBHOOK_URL` and waits for the results. At least one
+ * attempt per event; a lease lets one process at a time deliver. Returns whether more may be due now.
  */
-export async function deliverWebhooks(vault: Services): Promise<boolean> {
-  const { db, clock, leases } = vault;
+export async function deliverWebhooks(ctx: Ctx): Promise<boolean> {
+  const { db, clock, leases } = ctx;
   const now = clock.now();
   const state = toWebhookState((await db.read(selectWebhookState(now)))[0] ?? {});
-  report(vault, state, now);
+  setGauges(ctx, state, now);
   const isBehind = state.copied < state.newest && state.open < WEBHOOK_QUEUE_MAX;
-  // The lease is asked for only when there is something to do: an idle vault costs the database one read a turn.
-  if ((!isBehind && state.due === 0 && state.stray === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS)))
+  // The lease is taken only when there is something to do: an idle vault costs the database one read per turn.
+  if ((!isBehind && state.due === 0 && state.misdated === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS)))
     return false;
-  if (state.stray > 0) await db.write(recallDeliveries(now, now + WEBHOOK_GIVE_UP_MS));
+  if (state.misdated > 0) await db.write(requeueMisdated(now, now + WEBHOOK_GIVE_UP_MS));
   if (isBehind) {
     const room = Math.min(WEBHOOK_COPY_MAX, WEBHOOK_QUEUE_MAX - state.open);
     await db.write(...queueDeliveries(now, now + WEBHOOK_GIVE_UP_MS, room));
   }
   const rows = await db.read(selectDueDeliveries(now, WEBHOOK_BATCH_MAX));
-  const ends = await Promise.allSettled(rows.map((row) => deliver(vault, toDelivery(row))));
-  // Not before all have ended: the next turn would send what is still under way.
+  const ends = await Promise.allSettled(rows.map((row) => deliver(ctx, toDelivery(row))));
+  // Only after all have ended: otherwise the next turn would send those still running.
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return rows.length === WEBHOOK_BATCH_MAX;
 }
 
-function report({ metrics }: Services, { open, oldestAt }: WebhookState, now: number): void {
+function setGauges({ metrics }: Ctx, { open, oldestAt }: WebhookState, now: number): void {
   metrics.gauge('vault_webhook_queue', 'Webhooks that are not delivered yet.').set(open);
   metrics
     .gauge('vault_webhook_oldest_seconds', 'Age of the oldest webhook that is not delivered yet.')
     .set(oldestAt === null ? 0 : (now - oldestAt) / 1000);
 }
 
-async function deliver(vault: Services, delivery: Delivery): Promise<void> {
-  const { config, clock, random, metrics, db, webhookFetch: fetch } = vault;
+async function deliver(ctx: Ctx, delivery: Delivery): Promise<void> {
+  const { config, clock, random, metrics, db, webhookFetch: fetch } = ctx;
   const { webhookUrl: url, webhookSecret: secrets } = config;
   if (url === undefined || secrets === undefined) return;
   const message = { id: webhookId(delivery.event), body: webhookBody(delivery.event) };
-  const answer = await postWebhook({ fetch, clock, metrics }, { url, secrets }, message);
+  const result = await postWebhook({ fetch, clock, metrics }, { url, secrets }, message);
   const now = clock.now();
-  const outcome = judge(delivery, answer, now, random);
-  const event = tell(delivery, outcome, now);
+  const outcome = outcomeOf(delivery, result, now, random);
+  const event = eventFor(delivery, outcome, now);
   await db.write(recordAttempt(delivery, outcome, now), ...(event ? [emitEvent(event, { ifChanged: true })] : []));
-  const said = outcome.is === 'queued' ? 'failed' : outcome.is;
-  metrics.counter('vault_webhook_deliveries_total', 'Attempts to deliver webhooks by outcome.').add({ outcome: said });
-  if (outcome.is === 'dead') logDead(vault, delivery, outcome);
+  const label = outcome.is === 'queued' ? 'failed' : outcome.is;
+  metrics.counter('vault_webhook_deliveries_total', 'Attempts to deliver webhooks by outcome.').add({ outcome: label });
+  if (outcome.is === 'dead') logDead(ctx, delivery, outcome);
 }
 
-/** 410 means that the receiver wants no more of it; everything else may pass. */
-function judge({ attempts, giveUpAt }: Delivery, answer: WebhookAnswer, now: number, random: Random): Outcome {
-  if (answer.ok) return { is: 'delivered', status: answer.status };
-  const { status, error } = answer;
-  const at = now + retryPause(attempts + 1, random, answer.retryAfterMs);
+/** 410 is permanent; every other failure is retried until `giveUpAt`. */
+function outcomeOf({ attempts, giveUpAt }: Delivery, result: AttemptResult, now: number, random: Random): Outcome {
+  if (result.ok) return { is: 'delivered', status: result.status };
+  const { status, error } = result;
+  const at = now + retryPause(attempts + 1, random, result.retryAfterMs);
   return status === 410 || at > giveUpAt ? { is: 'dead', status, error } : { is: 'queued', status, error, at };
 }
 
-/** The event that tells of it: at most three a delivery, since further failures are not told. */
-function tell({ event, attempts }: Delivery, outcome: Outcome, now: number): NewEvent | undefined {
+/** The event of an attempt. Only the first failure has one, so that a delivery has at most three events. */
+function eventFor({ event, attempts }: Delivery, outcome: Outcome, now: number): NewEvent | undefined {
   if (outcome.is === 'queued' && attempts > 0) return undefined;
   const type: EventType = outcome.is === 'queued' ? 'webhook.failed' : `webhook.${outcome.is}`;
   const about = {
@@ -117,7 +122,7 @@ function tell({ event, attempts }: Delivery, outcome: Outcome, now: number): New
 }
 
 function logDead(
-  { log }: Services,
+  { log }: Ctx,
   { event, attempts }: Delivery,
   { status, error }: Exclude<Outcome, { is: 'delivered' }>,
 ): void {

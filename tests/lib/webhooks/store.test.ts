@@ -40,9 +40,9 @@ describe.each(engines())('deliveries on $name', ({ open }) => {
 
   test('are copied once whoever asks, but those that tell of deliveries', async () => {
     for (const channel of ['audit', 'webhooks', 'sessions', 'webhooks']) await tell(1, channel);
-    expect(await state()).toEqual({ newest: 4, copied: 0, open: 0, due: 0, stray: 0, oldestAt: null });
+    expect(await state()).toEqual({ newest: 4, copied: 0, open: 0, due: 0, misdated: 0, oldestAt: null });
     await Promise.all([copy(), copy(), copy()]);
-    expect(await state()).toEqual({ newest: 4, copied: 4, open: 2, due: 2, stray: 0, oldestAt: 100 });
+    expect(await state()).toEqual({ newest: 4, copied: 4, open: 2, due: 2, misdated: 0, oldestAt: 100 });
     expect((await all()).map(({ event }) => event.id)).toEqual([3, 1]);
   });
 
