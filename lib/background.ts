@@ -132,7 +132,6 @@ async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]
     ...also,
   );
   const count = results[0]?.rowsAffected ?? 0;
-  if (count > 0)
-    metrics.counter('vault_codes_lost_total', 'Codes whose message was not accepted before a crash.').add({}, count);
+  if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);
   return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
 }

@@ -110,7 +110,7 @@ export function createContext(env: Env): Context {
   const shared = createShared(config);
   const outside = { config, clock, random, log, metrics, fetch };
   const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
-  const written = metrics.counter('vault_events_total', 'Events written.').of({});
+  const written = metrics.counter('vault_events_total').of({});
   /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
   const connect = (): Connected => {
     const { databaseMaxConnections: maxConnections } = config;
@@ -148,7 +148,7 @@ export function createContext(env: Env): Context {
 /** A set of measurements that begins with what does not change, and the process where the host tells of it. */
 function openMetrics({ process: readProcess }: Env): Metrics {
   const metrics = createMetrics();
-  metrics.gauge('vault_build_info', 'The release that runs.').set(1, { version: VERSION });
+  metrics.gauge('vault_build_info').set(1, { version: VERSION });
   if (readProcess) metrics.include(() => processFamilies(readProcess()));
   return metrics;
 }

@@ -83,8 +83,8 @@ export async function measureUpstream<T>(
   upstream: string,
   call: () => Promise<T>,
 ): Promise<T> {
-  const requests = metrics.counter('vault_upstream_requests_total', 'Requests to upstreams by outcome.');
-  const duration = metrics.histogram('vault_upstream_duration_seconds', 'Duration of requests to upstreams.');
+  const requests = metrics.counter('vault_upstream_requests_total');
+  const duration = metrics.histogram('vault_upstream_duration_seconds');
   const start = clock.monotonic();
   let outcome = 'ok';
   try {

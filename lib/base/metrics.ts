@@ -1,23 +1,28 @@
+import { METRICS, type Metric, type MetricCatalogue, type MetricType } from './metric-catalogue.ts';
+
 /** Labels of one series; values come from bounded sets only, never from a request. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** The labels of these names. */
+type LabelsOf<Label extends string> = Readonly<Record<Label, string>>;
+
 /** A number that only grows. */
-export interface Counter {
-  add(labels?: Labels, by?: number): void;
+export interface Counter<Label extends string = string> {
+  add(labels?: LabelsOf<Label>, by?: number): void;
   /** The series of these labels, for a hot path that would look it up each time. */
-  of(labels: Labels): { add(by?: number): void };
+  of(labels: LabelsOf<Label>): { add(by?: number): void };
 }
 
 /** A number that goes up and down. */
-export interface Gauge {
-  set(value: number, labels?: Labels): void;
-  of(labels: Labels): { set(value: number): void };
+export interface Gauge<Label extends string = string> {
+  set(value: number, labels?: LabelsOf<Label>): void;
+  of(labels: LabelsOf<Label>): { set(value: number): void };
 }
 
 /** A distribution of durations in seconds over fixed bucket bounds. */
-export interface Histogram {
-  observe(seconds: number, labels?: Labels): void;
-  of(labels: Labels): { observe(seconds: number): void };
+export interface Histogram<Label extends string = string> {
+  observe(seconds: number, labels?: LabelsOf<Label>): void;
+  of(labels: LabelsOf<Label>): { observe(seconds: number): void };
 }
 
 /** One series as read: a histogram's `buckets` are cumulative and end with +Inf. */
@@ -31,35 +36,41 @@ export interface Sample {
 export interface Family {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly type: MetricType;
   readonly samples: readonly Sample[];
 }
 
-/** The vault's own measurements, in memory, one set per vault. */
-export interface Metrics {
-  counter(name: string, help: string): Counter;
-  gauge(name: string, help: string): Gauge;
-  histogram(name: string, help: string, bounds?: readonly number[]): Histogram;
+/** The measurements of one vault, in memory. A use names a family of the catalogue, and gives a value to each of its labels. */
+export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
+  counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelOf<C, N>>;
+  gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelOf<C, N>>;
+  histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelOf<C, N>>;
   /** Adds families that are read anew at each scrape. */
   include(source: () => readonly Family[]): void;
   read(): readonly Family[];
 }
 
+type NameOf<C, Type extends MetricType> = { [N in keyof C & string]: C[N] extends { type: Type } ? N : never }[keyof C &
+  string];
+type LabelOf<C extends MetricCatalogue, N extends keyof C> = C[N]['labels'][number];
+
 /** Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's timeout). */
 export const DURATION_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A fresh, empty set. Naming a family twice returns the same one, as it was named first. */
-export function createMetrics(): Metrics {
+/** A fresh set of the catalogue's families. One shows up once it is named, and naming it again returns the same one. */
+export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
+  catalogue: C = METRICS as MetricCatalogue as C,
+): Metrics<C> {
   const families = new Map<string, Named>();
   const sources: (() => readonly Family[])[] = [];
-  const family = (name: string, help: string, type: Family['type'], bounds: readonly number[] = []): Named => {
-    const known = families.get(name) ?? { name, help, type, bounds, series: new Map() };
+  const family = (name: string): Named => {
+    const known = families.get(name) ?? named(name, catalogue[name] as Metric);
     families.set(name, known);
     return known;
   };
   return {
-    counter(name, help) {
-      const named = family(name, help, 'counter');
+    counter(name) {
+      const named = family(name);
       return {
         add: (labels = NONE, by = 1) => grow(seriesOf(named, labels), by),
         of(labels) {
@@ -68,8 +79,8 @@ export function createMetrics(): Metrics {
         },
       };
     },
-    gauge(name, help) {
-      const named = family(name, help, 'gauge');
+    gauge(name) {
+      const named = family(name);
       return {
         set: (value, labels = NONE) => put(seriesOf(named, labels), value),
         of(labels) {
@@ -78,8 +89,8 @@ export function createMetrics(): Metrics {
         },
       };
     },
-    histogram(name, help, bounds = DURATION_BOUNDS_SECONDS) {
-      const named = family(name, help, 'histogram', bounds);
+    histogram(name) {
+      const named = family(name);
       return {
         observe: (seconds, labels = NONE) => count(seriesOf(named, labels), named.bounds, seconds),
         of(labels) {
@@ -113,6 +124,10 @@ interface Series {
 }
 
 const NONE: Labels = {};
+
+function named(name: string, { type, help, bounds = DURATION_BOUNDS_SECONDS }: Metric): Named {
+  return { name, help, type, bounds: type === 'histogram' ? bounds : [], series: new Map() };
+}
 
 function seriesOf({ series, bounds }: Named, labels: Labels): Series {
   let key = '';

@@ -64,20 +64,13 @@ interface Settings {
 type Outcome = 'ok' | 'error';
 
 function createReport(metrics: Metrics, maxConnections: number) {
-  const queries = metrics.counter('vault_db_queries_total', 'Requests to the database engine.');
-  const durations = metrics.histogram(
-    'vault_db_query_duration_seconds',
-    'Time the database engine took for a request.',
-  );
-  const wait = metrics
-    .histogram('vault_db_pool_acquire_wait_seconds', 'Time a request waited for a connection.')
-    .of({});
-  const connections = metrics.gauge('vault_db_pool_connections', 'Connections by state.');
+  const queries = metrics.counter('vault_db_queries_total');
+  const durations = metrics.histogram('vault_db_query_duration_seconds');
+  const wait = metrics.histogram('vault_db_pool_acquire_wait_seconds').of({});
+  const connections = metrics.gauge('vault_db_pool_connections');
   const [usedConnections, idleConnections] = [connections.of({ state: 'used' }), connections.of({ state: 'idle' })];
-  const pending = metrics.gauge('vault_db_pool_pending_requests', 'Requests that wait for a connection.').of({});
-  const refusals = metrics
-    .counter('vault_db_pool_refused_total', 'Requests refused because the line for a connection was full.')
-    .of({});
+  const pending = metrics.gauge('vault_db_pool_pending_requests').of({});
+  const refusals = metrics.counter('vault_db_pool_refused_total').of({});
   const known = new Map<string, ReturnType<typeof seriesOf>>();
   const seriesOf = (operation: string, outcome: Outcome) => ({
     count: queries.of({ operation, outcome }),
@@ -91,7 +84,7 @@ function createReport(metrics: Metrics, maxConnections: number) {
     usedConnections.set(count);
     idleConnections.set(maxConnections - count);
   };
-  metrics.gauge('vault_db_pool_connections_max', 'Size of the connection pool.').set(maxConnections);
+  metrics.gauge('vault_db_pool_connections_max').set(maxConnections);
   used(0);
   return {
     used,

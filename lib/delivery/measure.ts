@@ -15,11 +15,8 @@ export async function attempt(
   { channel, provider, failure }: Attempt,
   deliver: () => Promise<void>,
 ): Promise<void> {
-  const messages = metrics.counter('vault_messages_total', 'Messages with one-time codes by outcome.');
-  const duration = metrics.histogram(
-    'vault_message_duration_seconds',
-    'Time until a provider accepted or failed a message.',
-  );
+  const messages = metrics.counter('vault_messages_total');
+  const duration = metrics.histogram('vault_message_duration_seconds');
   const start = clock.monotonic();
   let outcome = 'failed';
   try {

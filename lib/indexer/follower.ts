@@ -105,7 +105,7 @@ async function readOn(vault: Services, span: Span, position: Position, head: Blo
   const results = await vault.db.write(...advance({ from, last, events }, head.number, now, standing));
   if (results.at(-1)?.rowsAffected !== 1) return false;
   const added = events.length > 0 ? (results[1]?.rowsAffected ?? 0) : 0;
-  vault.metrics.counter('vault_follower_events_total', 'Events read from the chain.').add({}, added);
+  vault.metrics.counter('vault_follower_events_total').add({}, added);
   show(vault, { block: last.number, head: head.number });
   return last.number < head.number;
 }
@@ -119,7 +119,7 @@ async function goBack(vault: Services, position: Position, head: Block): Promise
   const standing = standingAt(position, vault.leases.held(LEASE));
   const results = await vault.db.write(...rewind(fork, lapseAt, head.number, now, standing));
   if (results.at(-1)?.rowsAffected !== 1) return false;
-  vault.metrics.counter('vault_follower_reorgs_total', 'Re-orgs that took blocks back.').add();
+  vault.metrics.counter('vault_follower_reorgs_total').add();
   vault.log({ level: 'info', event: 'follower_went_back', from: position.block, to: fork.number });
   return true;
 }
@@ -181,7 +181,7 @@ function sourceOf(config: Services['config']): string {
 }
 
 function show({ metrics }: Services, { block, head }: Pick<Position, 'block' | 'head'>): void {
-  metrics.gauge('vault_follower_block', 'The last block whose events were read.').set(block);
-  const lag = metrics.gauge('vault_follower_lag_blocks', 'Blocks of the chain that are not read yet.');
+  metrics.gauge('vault_follower_block').set(block);
+  const lag = metrics.gauge('vault_follower_lag_blocks');
   lag.set(Math.max(0, head - block));
 }

@@ -58,7 +58,7 @@ export function limitState(
 
 /** The 429 of a full limit, counted. */
 export function limitReached({ metrics }: Pick<Platform, 'metrics'>, limit: LimitState): VaultError {
-  metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: limit.name });
+  metrics.counter('vault_limits_reached_total').add({ limit: limit.name });
   return new VaultError(limitOf(limit.name as LimitName).error ?? 'rate_limited', { limit });
 }
 

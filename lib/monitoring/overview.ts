@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import type { MetricName } from '../base/metric-catalogue.ts';
 import type { Family, Labels } from '../base/metrics.ts';
 import { VERSION } from '../base/version.ts';
 import { EVENT_CHANNELS, EVENTS, type EventSpan } from '../events/catalogue.ts';
@@ -55,9 +56,9 @@ type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
 /** Reads it all but the `span` of events. Metrics are this process's own, relay and follower any process's. */
 export async function readOverview(vault: Services, span: EventSpan): Promise<Overview> {
   const { state, relay, follower } = await readState(vault);
-  const families = new Map(vault.metrics.read().map((family) => [family.name, family]));
-  const by = (name: string, label: string) => sumBy(families.get(name), (labels) => labels[label]);
-  const gauge = (name: string, labels: Labels = {}) => gaugeOf(families.get(name), labels);
+  const families = new Map(vault.metrics.read().map((family) => [family.name as MetricName, family]));
+  const by = (name: MetricName, label: string) => sumBy(families.get(name), (labels) => labels[label]);
+  const gauge = (name: MetricName, labels: Labels = {}) => gaugeOf(families.get(name), labels);
   return {
     at: isoTime(vault.clock.now()),
     version: VERSION,

@@ -1,3 +1,4 @@
+import { METRICS, type MetricName } from '../base/metric-catalogue.ts';
 import type { Family } from '../base/metrics.ts';
 
 /** What a host tells of its process, under the names that Prometheus' own clients use. */
@@ -15,14 +16,15 @@ export interface ProcessState {
 export function processFamilies(state: ProcessState): readonly Family[] {
   const { cpuSeconds, residentBytes, startTimeSeconds, openFds, maxFds } = state;
   return [
-    family('process_cpu_seconds_total', 'counter', 'Processor time used, in seconds.', cpuSeconds),
-    family('process_resident_memory_bytes', 'gauge', 'Memory in use, in bytes.', residentBytes),
-    family('process_start_time_seconds', 'gauge', 'Start of the process since the Unix epoch.', startTimeSeconds),
-    family('process_open_fds', 'gauge', 'Open file descriptors.', openFds),
-    family('process_max_fds', 'gauge', 'File descriptors that may be open.', maxFds),
+    family('process_cpu_seconds_total', cpuSeconds),
+    family('process_resident_memory_bytes', residentBytes),
+    family('process_start_time_seconds', startTimeSeconds),
+    family('process_open_fds', openFds),
+    family('process_max_fds', maxFds),
   ];
 }
 
-function family(name: string, type: Family['type'], help: string, value: number | undefined): Family {
+function family(name: MetricName, value: number | undefined): Family {
+  const { help, type } = METRICS[name];
   return { name, help, type, samples: value === undefined ? [] : [{ labels: {}, value }] };
 }

@@ -55,7 +55,7 @@ async function note(vault: Services, one: Registration, judgement: Judgement, he
   const [statements, outcome] = decide(one, judgement, head, now);
   const results = await vault.db.write(...statements);
   if (results.at(-1)?.rowsAffected !== 1 || outcome === one.status) return;
-  vault.metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome });
+  vault.metrics.counter('vault_registrations_total').add({ outcome });
   vault.log({ level: 'info', event: 'registration', id: one.id, outcome, tx: one.txHash });
 }
 

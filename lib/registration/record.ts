@@ -39,9 +39,7 @@ export async function recordRegistration(vault: Services, recording: Recording, 
     const results = await db.write(...insertClaim(recorded, fence));
     if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
   });
-  vault.metrics
-    .counter('vault_registrations_total', 'Registrations by what became of them.')
-    .add({ outcome: 'submitted' });
+  vault.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
 }
 
 async function contendersOf({ db }: Services, claim: Claim): Promise<Registration[]> {

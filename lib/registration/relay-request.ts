@@ -85,7 +85,7 @@ async function queue(
     const queued = newClaim(vault, claim, rest);
     const results = await db.write(...insertClaim(queued, fence));
     if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
-    metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome: 'submitted' });
+    metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
     const stored = await findRelay(vault.db, claim);
     if (!stored) throw new Error('a relay is gone that was just stored');
     return stored;

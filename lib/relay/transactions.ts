@@ -50,7 +50,7 @@ export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt:
       return 'not_accepted';
     },
   );
-  metrics.counter('vault_relay_broadcasts_total', 'Transactions handed to the node.').add({ kind, outcome: sent });
+  metrics.counter('vault_relay_broadcasts_total').add({ kind, outcome: sent });
 }
 
 /** Ends a relay that the registry refuses: confirmed when it has the DID with our controller all the same, else failed. Throws 502 `rpc_error`. */
@@ -70,8 +70,7 @@ export function tell(
   outcome: 'signed' | 'confirmed' | 'submitted' | 'failed',
   more: Readonly<Record<string, unknown>> = {},
 ): void {
-  if (outcome !== 'signed')
-    metrics.counter('vault_registrations_total', 'Registrations by what became of them.').add({ outcome });
+  if (outcome !== 'signed') metrics.counter('vault_registrations_total').add({ outcome });
   log({ level: 'info', event: 'relay', id: relay.id, outcome, ...more });
 }
 

@@ -93,9 +93,7 @@ async function catchUp({ db, log, metrics, signer, clock }: Relayer, { nonce }: 
     expected: stored,
     found: nonce,
   });
-  metrics
-    .counter('vault_relay_foreign_nonces_total', "Nonces of the registrar's that others used.")
-    .add({}, nonce - stored);
+  metrics.counter('vault_relay_foreign_nonces_total').add({}, nonce - stored);
   return nonce;
 }
 
@@ -117,7 +115,7 @@ async function fillGap(relayer: Relayer, { nonce, market }: Standing, relays: re
 /** What is to be warned of although the turn went well. */
 async function findTrouble(relayer: Relayer, { balance }: Standing): Promise<Trouble | null> {
   const { config, metrics } = relayer;
-  metrics.gauge('vault_relay_balance_ether', "The registrar's ether.").set(Number(balance) / 1e18);
+  metrics.gauge('vault_relay_balance_ether').set(Number(balance) / 1e18);
   if (balance < config.relayMinBalance) return 'unfunded';
   if ((await readBacklog(relayer)).oldestMs > RELAY_STUCK_MS) return 'stuck';
   return balance < config.relayMinBalance * BigInt(RELAY_LOW_BALANCE_TIMES_MIN) ? 'low_balance' : null;
@@ -127,11 +125,11 @@ async function findTrouble(relayer: Relayer, { balance }: Standing): Promise<Tro
 export async function report(relayer: Relayer, now: Trouble | null): Promise<void> {
   const { metrics } = relayer;
   const { counts, oldestMs } = await readBacklog(relayer);
-  const troubles = metrics.gauge('vault_relay_trouble', 'What keeps the registrar from getting on: 1 while it does.');
+  const troubles = metrics.gauge('vault_relay_trouble');
   for (const trouble of TROUBLES) troubles.set(trouble === now ? 1 : 0, { trouble });
-  const relays = metrics.gauge('vault_relays', 'Relayed registrations that are not settled yet.');
+  const relays = metrics.gauge('vault_relays');
   for (const [status, count] of Object.entries(counts)) relays.set(count, { status });
-  metrics.gauge('vault_relay_oldest_seconds', 'Age of the oldest relay that is not mined.').set(oldestMs / 1000);
+  metrics.gauge('vault_relay_oldest_seconds').set(oldestMs / 1000);
 }
 
 /** How many relays are open, by status, and how long the oldest of them waits to be mined. */

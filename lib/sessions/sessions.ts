@@ -42,7 +42,7 @@ export async function openSession(
   also: readonly Statement[] = [],
 ): Promise<void> {
   const { config, clock, db } = vault;
-  const sessions = vault.metrics.counter('vault_sessions_total', 'Sessions asked for by outcome.');
+  const sessions = vault.metrics.counter('vault_sessions_total');
   if (isReserved(identifier, config)) {
     sessions.add({ outcome: 'identifier_reserved' });
     throw new VaultError('identifier_reserved');

@@ -84,11 +84,9 @@ export function createOpenStreams(parts: Parts, onEmpty: () => void): OpenStream
 }
 
 function createReport({ metrics, open }: Parts) {
-  const gauge = metrics.gauge('vault_streams', 'Event streams that are open.').of({});
-  const rewinds = metrics.counter('vault_stream_rewinds_total', 'Streams told that they missed events.').of({});
-  const superseded = metrics
-    .counter('vault_streams_superseded_total', 'Streams ended by a newer subscriber of their token.')
-    .of({});
+  const gauge = metrics.gauge('vault_streams').of({});
+  const rewinds = metrics.counter('vault_stream_rewinds_total').of({});
+  const superseded = metrics.counter('vault_streams_superseded_total').of({});
   return {
     opened: () => gauge.set(++open.streams),
     ended: () => gauge.set(--open.streams),

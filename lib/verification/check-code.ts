@@ -180,7 +180,7 @@ function verified({ config, keys }: Services, identifier: Identifier, at: number
 
 function counted({ metrics }: Services, { channel }: Identifier, verdict: Verdict): Verdict {
   const outcome = verdict.verified ? 'verified' : OUTCOMES[verdict.message];
-  metrics.counter('vault_codes_checked_total', 'One-time codes checked.').add({ channel, outcome });
+  metrics.counter('vault_codes_checked_total').add({ channel, outcome });
   return verdict;
 }
 

@@ -102,7 +102,7 @@ function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.N
 function refused(vault: Services, full: readonly LimitState[]): VaultError {
   const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
   if (first) return limitReached(vault, first);
-  vault.metrics.counter('vault_limits_reached_total', 'Requests refused by a limit.').add({ limit: 'sends' });
+  vault.metrics.counter('vault_limits_reached_total').add({ limit: 'sends' });
   return new VaultError('rate_limited');
 }
 
@@ -117,7 +117,7 @@ async function deliver(
     const event = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
     const events = delivery === 'refused' ? [emitEvent(event, { ifChanged: true })] : [];
     vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
-    vault.metrics.counter('vault_codes_sent_total', 'One-time codes sent.').add({ channel, outcome: delivery });
+    vault.metrics.counter('vault_codes_sent_total').add({ channel, outcome: delivery });
   };
   try {
     if (channel === 'email') await vault.email.send({ to: value, code: code as string, lifetimeSeconds });

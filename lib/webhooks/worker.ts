@@ -76,10 +76,8 @@ export async function deliverWebhooks(ctx: Ctx): Promise<boolean> {
 }
 
 function setGauges({ metrics }: Ctx, { open, oldestAt }: WebhookState, now: number): void {
-  metrics.gauge('vault_webhook_queue', 'Webhooks that are not delivered yet.').set(open);
-  metrics
-    .gauge('vault_webhook_oldest_seconds', 'Age of the oldest webhook that is not delivered yet.')
-    .set(oldestAt === null ? 0 : (now - oldestAt) / 1000);
+  metrics.gauge('vault_webhook_queue').set(open);
+  metrics.gauge('vault_webhook_oldest_seconds').set(oldestAt === null ? 0 : (now - oldestAt) / 1000);
 }
 
 async function deliver(ctx: Ctx, delivery: Delivery): Promise<void> {
@@ -93,7 +91,7 @@ async function deliver(ctx: Ctx, delivery: Delivery): Promise<void> {
   const event = eventFor(delivery, outcome, now);
   await db.write(recordAttempt(delivery, outcome, now), ...(event ? [emitEvent(event, { ifChanged: true })] : []));
   const label = outcome.is === 'queued' ? 'failed' : outcome.is;
-  metrics.counter('vault_webhook_deliveries_total', 'Attempts to deliver webhooks by outcome.').add({ outcome: label });
+  metrics.counter('vault_webhook_deliveries_total').add({ outcome: label });
   if (outcome.is === 'dead') logDead(ctx, delivery, outcome);
 }
 

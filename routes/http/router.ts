@@ -105,8 +105,8 @@ function createLimits(ctx: Context): Limits {
 
 /** Counts and times a request under its route's path, never the caller's; at `debug` one log line each. */
 function createMeasure({ clock, config, metrics, log }: Context) {
-  const requests = metrics.counter('vault_http_requests_total', 'HTTP requests answered.');
-  const durations = metrics.histogram('vault_http_request_duration_seconds', 'Time from request to answer.');
+  const requests = metrics.counter('vault_http_requests_total');
+  const durations = metrics.histogram('vault_http_request_duration_seconds');
   const known = new Map<string, Map<string, ReturnType<typeof make>[]>>();
   const make = (route: string, method: string, status: number) => ({
     count: requests.of({ route, method, status: String(status) }),

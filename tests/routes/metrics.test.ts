@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { METRICS, type MetricCatalogue } from '../../lib/base/metric-catalogue.ts';
 import { createVault, type Env, type Vault } from '../../routes/index.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { readExposition } from '../support/exposition.ts';
@@ -84,6 +85,13 @@ describe('GET /metrics', () => {
     ]);
     expect(family('vault_db_pool_connections_max')?.samples[0]?.value).toBe(10);
     expect(family('vault_db_pool_pending_requests')?.samples[0]?.value).toBe(0);
+    const labelsOf = (name: string) => (METRICS as MetricCatalogue)[name]?.labels;
+    for (const { name, samples } of families)
+      for (const { labels } of samples)
+        expect([name, Object.keys(labels).filter((label) => label !== 'le')]).toEqual([
+          name,
+          [...(labelsOf(name) ?? [])],
+        ]);
     expect(family('vault_build_info')?.samples[0]?.labels).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });

@@ -7,12 +7,19 @@ import { always } from '../../support/property.ts';
 
 const FORMS: readonly Form[] = ['text', 'openmetrics'];
 
+const CATALOGUE = {
+  mails_total: { type: 'counter', help: 'Mails "sent"\nor \\ not.', labels: ['outcome'] },
+  memory_bytes: { type: 'gauge', help: 'Memory.', labels: [] },
+  empty_total: { type: 'counter', help: 'Nothing yet.', labels: [] },
+  wait_seconds: { type: 'histogram', help: 'Waits.', labels: ['kind'], bounds: [0.005, 1, 10] },
+} as const;
+
 function example(): readonly Family[] {
-  const metrics = createMetrics();
-  metrics.counter('mails_total', 'Mails "sent"\nor \\ not.').add({ outcome: 'sent' }, 3);
-  metrics.gauge('memory_bytes', 'Memory.').set(1.5);
-  metrics.counter('empty_total', 'Nothing yet.');
-  const waits = metrics.histogram('wait_seconds', 'Waits.', [0.005, 1, 10]);
+  const metrics = createMetrics(CATALOGUE);
+  metrics.counter('mails_total').add({ outcome: 'sent' }, 3);
+  metrics.gauge('memory_bytes').set(1.5);
+  metrics.counter('empty_total');
+  const waits = metrics.histogram('wait_seconds');
   for (const seconds of [0.001, 0.5, 20]) waits.observe(seconds, { kind: 'a"b\\c\nd' });
   return metrics.read();
 }
@@ -106,8 +113,8 @@ describe('what is written is read back as it was', () => {
   test.each(FORMS)('histograms in the form %s: buckets are cumulative, +Inf is the count', (form) => {
     const seconds = fc.array(fc.double({ min: 0, max: 20, noNaN: true }), { minLength: 1, maxLength: 30 });
     always(fc.tuple(label, seconds), ([kind, observed]) => {
-      const metrics = createMetrics();
-      for (const one of observed) metrics.histogram('wait_seconds', 'Waits.').observe(one, { kind });
+      const metrics = createMetrics(CATALOGUE);
+      for (const one of observed) metrics.histogram('wait_seconds').observe(one, { kind });
       const [family] = readExposition(expose(metrics.read(), form)).families;
       const of = (name: string) => family?.samples.filter((sample) => sample.name === name) ?? [];
       const buckets = of('wait_seconds_bucket');

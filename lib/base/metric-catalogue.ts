@@ -1,0 +1,84 @@
+/** A family of series: what Prometheus is told of it, and the labels that each of its series carries. */
+export interface Metric<Type extends MetricType = MetricType, Label extends string = string> {
+  readonly type: Type;
+  readonly help: string;
+  readonly labels: readonly Label[];
+  /** A histogram's, in seconds, ascending; without them `DURATION_BOUNDS_SECONDS`. */
+  readonly bounds?: readonly number[];
+}
+
+/** What a family measures: a counter only grows, a gauge goes up and down, a histogram counts durations. */
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** Families by name. */
+export type MetricCatalogue = Readonly<Record<string, Metric>>;
+
+/** Every family of `/metrics`, by subject; its labels' values come from bounded sets. */
+export const METRICS = {
+  vault_http_requests_total: counter('HTTP requests answered.', 'route', 'method', 'status'),
+  vault_http_request_duration_seconds: histogram('Time from request to answer.', 'route'),
+
+  vault_db_queries_total: counter('Requests to the database engine.', 'operation', 'outcome'),
+  vault_db_query_duration_seconds: histogram('Time the database engine took for a request.', 'operation'),
+  vault_db_pool_acquire_wait_seconds: histogram('Time a request waited for a connection.'),
+  vault_db_pool_connections: gauge('Connections by state.', 'state'),
+  vault_db_pool_connections_max: gauge('Size of the connection pool.'),
+  vault_db_pool_pending_requests: gauge('Requests that wait for a connection.'),
+  vault_db_pool_refused_total: counter('Requests refused because the line for a connection was full.'),
+
+  vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
+  vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),
+  vault_codes_lost_total: counter('Codes whose message was not accepted before a crash.'),
+  vault_sessions_total: counter('Sessions asked for by outcome.', 'outcome'),
+  vault_registrations_total: counter('Registrations by what became of them.', 'outcome'),
+  vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),
+
+  vault_messages_total: counter('Messages with one-time codes by outcome.', 'channel', 'provider', 'outcome'),
+  vault_message_duration_seconds: histogram('Time until a provider accepted or failed a message.', 'channel'),
+
+  vault_upstream_requests_total: counter('Requests to upstreams by outcome.', 'upstream', 'outcome'),
+  vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
+
+  vault_relay_balance_ether: gauge("The registrar's ether."),
+  vault_relay_trouble: gauge('What keeps the registrar from getting on: 1 while it does.', 'trouble'),
+  vault_relays: gauge('Relayed registrations that are not settled yet.', 'status'),
+  vault_relay_oldest_seconds: gauge('Age of the oldest relay that is not mined.'),
+  vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'kind', 'outcome'),
+  vault_relay_foreign_nonces_total: counter("Nonces of the registrar's that others used."),
+
+  vault_follower_block: gauge('The last block whose events were read.'),
+  vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
+  vault_follower_events_total: counter('Events read from the chain.'),
+  vault_follower_reorgs_total: counter('Re-orgs that took blocks back.'),
+
+  vault_events_total: counter('Events written.'),
+  vault_streams: gauge('Event streams that are open.'),
+  vault_stream_rewinds_total: counter('Streams told that they missed events.'),
+  vault_streams_superseded_total: counter('Streams ended by a newer one of their token.'),
+
+  vault_webhook_deliveries_total: counter('Attempts to deliver webhooks by outcome.', 'outcome'),
+  vault_webhook_queue: gauge('Webhooks that are not delivered yet.'),
+  vault_webhook_oldest_seconds: gauge('Age of the oldest webhook that is not delivered yet.'),
+
+  vault_build_info: gauge('The release that runs.', 'version'),
+  process_cpu_seconds_total: counter('Processor time used, in seconds.'),
+  process_resident_memory_bytes: gauge('Memory in use, in bytes.'),
+  process_start_time_seconds: gauge('Start of the process since the Unix epoch.'),
+  process_open_fds: gauge('Open file descriptors.'),
+  process_max_fds: gauge('File descriptors that may be open.'),
+};
+
+/** The name of a family. */
+export type MetricName = keyof typeof METRICS;
+
+function counter<Label extends string = never>(help: string, ...labels: Label[]): Metric<'counter', Label> {
+  return { type: 'counter', help, labels };
+}
+
+function gauge<Label extends string = never>(help: string, ...labels: Label[]): Metric<'gauge', Label> {
+  return { type: 'gauge', help, labels };
+}
+
+function histogram<Label extends string = never>(help: string, ...labels: Label[]): Metric<'histogram', Label> {
+  return { type: 'histogram', help, labels };
+}
