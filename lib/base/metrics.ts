@@ -50,8 +50,9 @@ export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
   read(): readonly Family[];
 }
 
-type NameOf<C, Type extends MetricType> = { [N in keyof C & string]: C[N] extends { type: Type } ? N : never }[keyof C &
-  string];
+type NameOf<C, Type extends MetricType> = keyof {
+  [N in keyof C & string as C[N] extends { type: Type } ? N : never]: N;
+};
 type LabelOf<C extends MetricCatalogue, N extends keyof C> = C[N]['labels'][number];
 
 /** Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's timeout). */
