@@ -17,7 +17,7 @@ export async function answerInto(place: Element, ask: () => Promise<Node>): Prom
 /** What a refusal means to the person at the page. */
 export function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The page failed to read the answer.';
-  if (error.status === 0) return 'The vault does not answer. Is it running, and reachable from here?';
+  if (error.status === 0) return 'The vault does not answer. Check that it runs and that you can reach it from here.';
   return SENTENCES[error.message] ?? `The vault refused: ${formatValue(error.message)}`;
 }
 
@@ -25,7 +25,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   operator_unauthorized: 'That is not the operator secret of this vault.',
   rate_limited: 'Too many attempts from here. Wait a minute.',
   not_found: 'Nothing found.',
-  internal_error: 'The vault failed; its log says why.',
+  internal_error: 'The vault failed. Its log says why.',
 };
 
 /** Any JSON value, members by name, nested ones indented. */

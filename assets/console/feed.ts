@@ -73,7 +73,7 @@ export function createFeed(): Feed {
   };
 }
 
-const EMPTY = 'No event yet. Send a code or open a session, and it shows up here at once.';
+const EMPTY = 'No events yet. Send a code or open a session: its event appears here at once.';
 
 function sayCounts(ring: Ring, seenWhenPaused: number | undefined): void {
   const { kept, seen, byChannel } = ring.counts();

@@ -17,7 +17,7 @@ export function showHealth(overview: Overview, earlier: Overview): void {
   byId('limits-reached').replaceChildren(
     limits.length > 0
       ? definitions(limits.map(([name, count]) => [name, `${formatCount(count)} refused`]))
-      : make('p', { class: 'empty' }, 'No limit has refused anyone since the vault started.'),
+      : make('p', { class: 'empty' }, 'No limit has refused a request since the vault started.'),
   );
   say(byId('version'), overview.version);
 }
@@ -44,19 +44,18 @@ function databaseOf({ database }: Overview): [State, string, string] {
 }
 
 function relayOf({ relay, database }: Overview): [State, string, string] {
-  if (!relay && database.state !== 'writable') return ['unused', 'unknown', 'The database does not say.'];
+  if (!relay && database.state !== 'writable') return ['unused', 'unknown', UNKNOWN];
   if (!relay)
-    return ['unused', 'not in use', 'Set REGISTRAR_PRIVATE_KEY and the vault registers DIDs on-chain itself.'];
+    return ['unused', 'not in use', 'Set REGISTRAR_PRIVATE_KEY to let the vault register DIDs on-chain itself.'];
   const balance = relay.balance === null ? 'balance not read yet' : `${relay.balance.toFixed(4)} ether`;
   const detail = [balance, formatCounts(relay.open) || 'nothing waiting'].join(' · ');
   return relay.trouble === null ? ['good', 'ok', detail] : ['bad', relay.trouble.replaceAll('_', ' '), detail];
 }
 
 function followerOf({ follower, database }: Overview): [State, string, string] {
-  if (!follower && database.state !== 'writable') return ['unused', 'unknown', 'The database does not say.'];
-  if (!follower)
-    return ['unused', 'not in use', 'It follows the registry once DID_REGISTRY_ADDRESS and RPC_URL are set.'];
-  const detail = `block ${follower.block} · looked ${formatDuration(follower.silent_ms)} ago`;
+  if (!follower && database.state !== 'writable') return ['unused', 'unknown', UNKNOWN];
+  if (!follower) return ['unused', 'not in use', 'Set DID_REGISTRY_ADDRESS and RPC_URL to follow the registry.'];
+  const detail = `block ${follower.block} · last read ${formatDuration(follower.silent_ms)} ago`;
   const word = follower.lag === 0 ? 'up to date' : `${formatCount(follower.lag)} blocks behind`;
   // A minute without a look is longer than any of its pauses.
   return [follower.silent_ms < 60_000 ? 'good' : 'bad', word, detail];
@@ -64,13 +63,15 @@ function followerOf({ follower, database }: Overview): [State, string, string] {
 
 function upstreamsOf({ upstreams }: Overview, earlier: Overview): [State, string, string] {
   const named = Object.entries(upstreams);
-  if (named.length === 0) return ['unused', 'not asked yet', 'No provider, node or indexer has been called.'];
+  if (named.length === 0) return ['unused', 'not called yet', 'The vault has called no provider, node or indexer yet.'];
   const detail = named.map(([name, outcomes]) => `${name}: ${formatCounts(outcomes)}`).join(' · ');
   const failing = named.filter(([name, outcomes]) => failures(growth(earlier.upstreams[name] ?? {}, outcomes)) > 0);
   return failing.length === 0
     ? ['good', 'ok', detail]
     : ['bad', `failing: ${failing.map(([name]) => name).join(', ')}`, detail];
 }
+
+const UNKNOWN = 'The database does not answer.';
 
 function failures(outcomes: Counts): number {
   return total(outcomes) - (outcomes['ok'] ?? 0);

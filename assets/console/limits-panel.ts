@@ -50,7 +50,7 @@ export function createLimits(api: Api): () => Promise<void> {
       return make(
         'p',
         { class: 'done' },
-        `Released: ${formatCount(cleared)} no longer counted. The audit channel has it.`,
+        `Reset: ${formatCount(cleared)} no longer counted. The audit channel has a record.`,
       );
     };
   });
@@ -58,12 +58,12 @@ export function createLimits(api: Api): () => Promise<void> {
 }
 
 function tableOf(limits: readonly Use[], choose: (use: Use) => void): Node {
-  if (limits.length === 0) return make('p', { class: 'empty' }, 'Nothing is counted at the moment.');
+  if (limits.length === 0) return make('p', { class: 'empty' }, 'No limit has counted anything.');
   const rows = limits.toSorted((a, b) => Number(b.reached) - Number(a.reached) || b.used / b.max - a.used / a.max);
   return make(
     'table',
     {},
-    make('caption', { class: 'unseen' }, 'How full the limits are'),
+    make('caption', { class: 'unseen' }, 'Use of each limit'),
     make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
     make('tbody', {}, ...rows.map((use) => rowOf(use, choose))),
   );

@@ -19,7 +19,7 @@ import { createTools } from './tools.ts';
 import { createWebhooks } from './webhooks.ts';
 
 const session = createSession(storageOf('sessionStorage'));
-const api = createApi(session.secret, () => signOut('The vault no longer takes the secret. Sign in again.'));
+const api = createApi(session.secret, () => signOut('The vault no longer accepts the secret. Sign in again.'));
 const feed = createFeed();
 const charts = createCharts();
 const tools = createTools(api);
@@ -40,13 +40,13 @@ const live = createLive(api, () => Date.now() + aheadMs, {
   onLost(from, to) {
     // Ids only grow: a vault whose newest is older than what was shown has another database, a restored one perhaps.
     if (to < from) feed.clear();
-    say(byId('lost'), to < from ? 'The vault has another database now: the list began anew.' : LOST);
+    say(byId('lost'), to < from ? 'The vault now uses another database. The list starts again.' : LOST);
   },
   onState: showStatus,
   onToken: tools.setToken,
 });
 
-const LOST = 'Events of that time are kept no longer: there is a gap in the list.';
+const LOST = 'The vault no longer keeps some of these events. The list has a gap.';
 
 /** Reads the overview; throws when it is refused or does not come. */
 async function readOverview(): Promise<Overview> {

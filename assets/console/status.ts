@@ -2,13 +2,13 @@ import { byId, say } from './dom.ts';
 import type { Phase, StreamState } from './stream.ts';
 
 const WORDS: Readonly<Record<Phase, readonly [string, string]>> = {
-  off: ['live stream off', 'It is switched off by NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE; everything else works.'],
+  off: ['live stream off', 'NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE is off. Everything else works.'],
   idle: ['not connected', ''],
-  connecting: ['connecting', 'Nothing is lost: it resumes behind the last event shown.'],
+  connecting: ['connecting', 'Nothing is lost: the stream resumes after the last event shown.'],
   live: ['live', ''],
-  rewinding: ['rewinding', 'The vault asked to start again behind the last event shown.'],
-  expired: ['renewing', 'The token ran out; the next one is on its way.'],
-  offline: ['offline', 'The vault does not answer; trying again by itself.'],
+  rewinding: ['rewinding', 'The vault asked to start again after the last event shown.'],
+  expired: ['renewing', 'The token has expired. The page is getting a new one.'],
+  offline: ['offline', 'The vault does not answer. The page keeps trying.'],
   superseded: ['taken over', 'Another connection uses the token of this page.'],
   revoked: ['revoked', 'The token of this page was revoked.'],
 };

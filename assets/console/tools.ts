@@ -12,7 +12,7 @@ export function createTools(api: Api): { readonly setToken: (cid: string | null)
       return make(
         'p',
         { class: 'empty' },
-        'No registration by that. A session alone is none: see the channel sessions.',
+        'No registration found. A session without a registration is in the events of the channel sessions.',
       );
     };
   });
@@ -20,7 +20,7 @@ export function createTools(api: Api): { readonly setToken: (cid: string | null)
     const cid = field(form, 'cid');
     return async () => {
       await api.post('revoke', { cid });
-      return make('p', { class: 'done' }, 'Revoked: streams that use it end within a moment.');
+      return make('p', { class: 'done' }, 'Revoked. Streams that use it end within a moment.');
     };
   });
   const own = byId('own-token');
@@ -32,7 +32,7 @@ export function createTools(api: Api): { readonly setToken: (cid: string | null)
     setToken(cid) {
       own.hidden = cid === null;
       own.dataset['cid'] = cid ?? '';
-      say(own, cid === null ? '' : `Use this page's own: ${cid.slice(0, 8)}…${cid.slice(-6)}`);
+      say(own, cid === null ? '' : `Fill in this page's own token: ${cid.slice(0, 8)}…${cid.slice(-6)}`);
     },
   };
 }

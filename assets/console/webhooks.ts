@@ -29,18 +29,19 @@ export function createWebhooks(api: Api): () => Promise<void> {
       await api.post('webhooks/resend', { id: one.id });
       byId('webhooks').focus();
       void refresh();
-      return make('p', { class: 'done' }, `Event ${one.id} is on its way again.`);
+      return make('p', { class: 'done' }, `Event ${one.id} will be sent again.`);
     });
   return refresh;
 }
 
 function tableOf(deliveries: readonly Delivery[], resend: (one: Delivery) => void): Node {
-  if (deliveries.length === 0) return make('p', { class: 'empty' }, 'None. Webhooks that fail for a day end up here.');
+  if (deliveries.length === 0)
+    return make('p', { class: 'empty' }, 'None. Webhooks that fail for a day are listed here.');
   const rows = deliveries.map((one) => rowOf(one, resend));
   return make(
     'table',
     {},
-    make('caption', { class: 'unseen' }, 'Webhooks that were given up'),
+    make('caption', { class: 'unseen' }, 'Webhooks that the vault gave up on'),
     make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
     make('tbody', {}, ...rows),
   );

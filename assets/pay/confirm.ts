@@ -152,7 +152,7 @@ function setUp(session: Session, notice?: string): void {
     } catch (error) {
       if (error instanceof PasskeyError) return setUp(session, 'No passkey was used.');
       if (!(error instanceof NoAccountError)) throw error;
-      setUp(session, 'No account that can pay from this device is registered with this passkey.');
+      setUp(session, 'This passkey has no registered account that can pay from this device.');
     }
   };
   const again = async () => setUp(session);

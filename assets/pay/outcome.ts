@@ -8,9 +8,12 @@ import { PROBLEMS, type Problem } from './words.ts';
 export function showPaid(details: Details, { asked, returnTo }: Channel): void {
   const { origin, via } = asked.asker;
   write('transaction', details.txHash);
+  const shop = hostOf(origin);
   const words =
-    via === 'link' ? 'is told when you return.' : 'is told by this browser, and can ask for the receipt again.';
-  write('done-words', `${hostOf(origin)} ${words}`);
+    via === 'link'
+      ? `${shop} gets the receipt when you return.`
+      : `Your browser sends the receipt to ${shop}. The shop can ask for it again.`;
+  write('done-words', words);
   offerReturn('return', returnTo?.(details), origin);
   toggle('close', !returnTo);
   onPress('close', () => window.close());

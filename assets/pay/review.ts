@@ -12,7 +12,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const { symbol, decimals, listed, balance } = quote.token;
   const address = (of: string) => checksum(of.slice(2), enclave.keccak256);
   const unit = listed ? symbol : 'units of an unknown token';
-  write('asker-words', asker.via === 'link' ? 'From a link; the answer goes to' : 'Asked for by');
+  write('asker-words', asker.via === 'link' ? 'Requested by a link. The receipt goes to' : 'Requested by');
   write('asker', hostOf(asker.origin) + (asker.frame === undefined ? '' : `, in a frame of ${hostOf(asker.frame)}`));
   write('amount', formatAmount(amount, decimals));
   write('symbol', unit);
@@ -38,7 +38,7 @@ interface Shown {
 
 function feeWords({ operation, fee, lacks }: Quote): string {
   if (lacks === 'token') return '–';
-  if (operation.paymaster !== undefined) return 'Sponsored: you pay none';
+  if (operation.paymaster !== undefined) return 'Sponsored: you pay nothing';
   return `At most ${formatAmount(fee, 18)} ETH`;
 }
 
@@ -50,8 +50,10 @@ export function warningsOf(payment: Payment, quote: Pick<Quote, 'token' | 'lacks
   if (quote.lacks === 'token') warnings.push('Not enough balance in this account.');
   if (quote.lacks === 'fee') warnings.push('Not enough ether in this account for the network fee.');
   if (!listed) {
-    const name = symbol === '' ? '' : ` It calls itself “${symbol}”, as any token can.`;
-    warnings.push(`The token at ${address} is not on this vault’s list.${name} In its smallest unit: ${amount}.`);
+    const name = symbol === '' ? '' : ` It calls itself “${symbol}”, but any token can do that.`;
+    warnings.push(
+      `The token at ${address} is not on this vault’s list.${name} The amount in its smallest unit: ${amount}.`,
+    );
   }
   const verdict = total && compareTotal(total, { amount, symbol, decimals, listed });
   if (total && verdict === 'different') {
@@ -61,9 +63,9 @@ export function warningsOf(payment: Payment, quote: Pick<Quote, 'token' | 'lacks
   if (total && verdict === 'incomparable') {
     warnings.push(`The shop’s total, ${total.value} ${total.currency}, cannot be compared with the amount.`);
   }
-  if (asker.via === 'link') warnings.push('Anybody can make a link like the one you followed: check who is paid.');
+  if (asker.via === 'link') warnings.push('Anyone can make a link like the one you followed. Check who gets paid.');
   if (asker.frame !== undefined) {
-    warnings.push(`The request comes from ${hostOf(asker.frame)}, a part of the page of ${hostOf(asker.origin)}.`);
+    warnings.push(`The request comes from ${hostOf(asker.frame)}, embedded in a page of ${hostOf(asker.origin)}.`);
   }
   return warnings;
 }

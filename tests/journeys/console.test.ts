@@ -263,7 +263,7 @@ if (chromium) {
         for (const name of ['b', 'c', 'd']) await send(name);
         await t.rows(`DELETE FROM events WHERE id < 5`);
         line.mend();
-        await c.says('#lost', /kept no longer/);
+        await c.says('#lost', /no longer keeps/);
         await send('e');
         await until(c.ids, (ids) => ids.includes(6));
         expect(await c.ids()).toEqual([1, 2, 5, 6]);
@@ -293,7 +293,7 @@ if (chromium) {
       await c.says('#limits-list', /sends-per-ip.*10\.9\.8\.7.*3 of 3 – reached/);
       await c.page.click('#limits-list tr.reached button');
       await c.page.keyboard.press('Enter');
-      await c.says('#limits-answer', /Released: 3/);
+      await c.says('#limits-answer', /Reset: 3/);
       expect((await send('d', '10.9.8.7')).status).toBe(200);
       await c.says('#events', /limit\.cleared/);
     });
@@ -305,7 +305,7 @@ if (chromium) {
       await signIn();
       await c.says('#webhooks-list', /code\.sent.*12.*unreachable/);
       await c.page.click('#webhooks-list button');
-      await c.says('#webhooks-answer', /Event 1 is on its way again/);
+      await c.says('#webhooks-answer', /Event 1 will be sent again/);
       await c.says('#webhooks-list', /^None/);
       await t.clock.advance(1_000);
       await c.says('#events', /webhook\.resent/);

@@ -99,7 +99,7 @@ if (chromium) {
           };
         }),
       );
-      expect(await part(page, 'problem')).toContain('This window remembers nothing');
+      expect(await part(page, 'problem')).toContain('This window cannot store data');
       expect(world.upstream.calls).toEqual([]);
     });
 

@@ -121,9 +121,9 @@ if (chromium) {
       const shown = await part(page, 'review');
       expect(shown).toContain('Pay 1.25 units of an unknown token');
       expect(shown).toContain(
-        `The token at ${fake} is not on this vault’s list. It calls itself “USDC”, as any token can.`,
+        `The token at ${fake} is not on this vault’s list. It calls itself “USDC”, but any token can do that.`,
       );
-      expect(shown).toContain('In its smallest unit: 1250000.');
+      expect(shown).toContain('The amount in its smallest unit: 1250000.');
       expect(shown).toContain('The shop’s total, 1.25 USD, cannot be compared with the amount.');
     });
 
@@ -143,8 +143,8 @@ if (chromium) {
 
     test.each([
       ['another chain', { chainId: 1 }, 'Wrong network'],
-      ['an amount that is a number', { amount: 5 }, 'Its amount is none.'],
-      ['a wrong checksum', { to: '0x036cbD53842c5426634e7929541eC2318f3dCF7e' }, 'An address in it is misspelt.'],
+      ['an amount that is a number', { amount: 5 }, 'The amount is missing or invalid.'],
+      ['a wrong checksum', { to: '0x036cbD53842c5426634e7929541eC2318f3dCF7e' }, 'An address is misspelt.'],
       ['an address that is no token', { token: '0x00000000000000000000000000000000000000ff' }, 'Nothing was paid.'],
     ])('%s is refused, with nothing to approve', async (_, wrong, words) => {
       const count = sent();
@@ -187,8 +187,8 @@ if (chromium) {
       await buy(frame, { method: `${world.origin}/pay`, data: native() });
       const confirm = await confirmWindow(world, passkeys);
       const shown = await part(confirm, 'review');
-      expect(shown).toContain(`Asked for by ${world.shop}, in a frame of ${evil.url}`);
-      expect(shown).toContain(`The request comes from ${evil.url}, a part of the page of ${world.shop}.`);
+      expect(shown).toContain(`Requested by ${world.shop}, in a frame of ${evil.url}`);
+      expect(shown).toContain(`The request comes from ${evil.url}, embedded in a page of ${world.shop}.`);
       await page.close();
       await evil.stop();
     });
@@ -317,7 +317,7 @@ if (chromium) {
       const page = await openPopup(shop, world.shop, request(native()));
       await part(page, 'review');
       await say(shop, { vault: 'pay', type: 'abort' });
-      expect(await part(page, 'problem')).toContain('The shop took its request back');
+      expect(await part(page, 'problem')).toContain('The shop withdrew its request');
     });
 
     test('two popups of one id, both approved: the money moves once, and both get the receipt', async () => {
@@ -387,8 +387,8 @@ if (chromium) {
       const data = native();
       const page = await open({ id: 'linked', data, returnUrl: `${world.shop}/?order=1#old` });
       const shown = await part(page, 'review');
-      expect(shown).toContain('From a link; the answer goes to');
-      expect(shown).toContain('Anybody can make a link like the one you followed');
+      expect(shown).toContain('Requested by a link. The receipt goes to');
+      expect(shown).toContain('Anyone can make a link like the one you followed');
       await press(page, 'approve');
       const done = await part(page, 'done');
       expect(done).toContain(`Return to ${world.shop}`);
@@ -406,7 +406,7 @@ if (chromium) {
       await page.close();
       // Somebody else's under the same name and id is not.
       const other = await open({ id: 'linked', data: native(), returnUrl: `${world.shop}/` });
-      expect(await part(other, 'problem')).toContain('The shop used the id of another payment');
+      expect(await part(other, 'problem')).toContain('The shop reused the id of another payment');
       await other.close();
     });
 

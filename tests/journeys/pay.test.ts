@@ -99,7 +99,7 @@ if (chromium) {
       const data = native({ label: 'Two teas' });
       const { told } = await buy(shop, { method, data, total: { currency: 'ETH', value: '0.001' } });
       const page = await confirmWindow(world, passkeys);
-      expect(await part(page, 'setup')).toContain('There is no account on this device yet');
+      expect(await part(page, 'setup')).toContain('Create an account, or use a passkey that you have.');
       await press(page, 'create');
       expect(await part(page, 'review')).toContain('Not enough balance');
       expect(await page.$eval('#approve', (button) => (button as HTMLElement).hidden)).toBe(true);
@@ -111,7 +111,7 @@ if (chromium) {
       for (const text of [new URL(world.shop).host, 'Pay 0.001 ETH', 'Two teas', 'Base Sepolia (84532)', account]) {
         expect(shown).toContain(text);
       }
-      expect(shown).toContain('Sponsored: you pay none');
+      expect(shown).toContain('Sponsored: you pay nothing');
       expect(shown.toLowerCase()).toContain(data.to);
       expect(await page.$('#warnings li')).toBeNull();
       await press(page, 'approve');
@@ -264,7 +264,7 @@ if (chromium) {
       const { told } = await buy(shop, { method, data });
       const page = await confirmWindow(world, passkeys);
       await press(page, 'approve');
-      expect(await part(page, 'problem')).toContain('Your payment was signed, and may be on its way');
+      expect(await part(page, 'problem')).toContain('Your payment is signed and may be on its way');
       world.upstream.set();
       await press(page, 'retry');
       expect((await told).details).toMatchObject({ account });
@@ -314,7 +314,7 @@ if (chromium) {
       const elsewhere = native();
       await buy(shop, { method, data: elsewhere, id });
       const second = await confirmWindow(world, passkeys);
-      expect(await part(second, 'problem')).toContain('The shop used the id of another payment');
+      expect(await part(second, 'problem')).toContain('The shop reused the id of another payment');
       await press(second, 'leave');
       await dismissed(second);
       expect(await received(elsewhere)).toBe(0n);
@@ -360,7 +360,7 @@ if (chromium) {
       await session.send('ServiceWorker.stopAllWorkers');
       world.upstream.set();
       await page.reload();
-      expect(await part(page, 'done')).toContain('can ask for the receipt again');
+      expect(await part(page, 'done')).toContain('The shop can ask for it again');
       expect([kindsSince(count), await received(data)]).toEqual([1, 10n ** 15n]);
     });
 
@@ -405,7 +405,9 @@ if (chromium) {
       await press(page, 'other');
       await press(page, 'find');
       await awaitSelector(page, '#setup-notice');
-      expect(await part(page, 'setup')).toContain('No account that can pay from this device is registered');
+      expect(await part(page, 'setup')).toContain(
+        'This passkey has no registered account that can pay from this device',
+      );
       const registered = await world.t.call('POST /api/dids', {
         credentialId,
         identifier: 'tea.drinker',
