@@ -11,7 +11,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   help: { summary: 'prints this text', options: ['help'], usesSettings: true, run: () => help() },
 };
 
-/** Exit codes: 0 done, 1 failed, 2 asked for something it cannot do. */
+/** Exit codes: 0 success, 1 failure, 2 invalid usage. */
 async function main(words: readonly string[]): Promise<number> {
   // `vault help limits show` asks what `vault limits show --help` does.
   const argv = words[0] === 'help' && words.length > 1 ? [...words.slice(1), '--help'] : words;

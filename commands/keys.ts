@@ -55,7 +55,7 @@ interface Rotation {
 function nextAttestationKeys({ config, vars, sources }: Settings): Rotation {
   const name = 'ATTESTATION_SIGNING_KEY';
   const path = join(config.dataDir, ATTESTATION_FILE);
-  const next = `restart the vault (SIGTERM, then start it). Until then it signs with the key before, which stays valid; attestations live ${config.attestationTtlSeconds} s.`;
+  const next = `restart the vault (SIGTERM, then start it). Until then it signs with the previous key, which stays valid. Attestations live ${config.attestationTtlSeconds} s.`;
   const isFile = sources[name] === `generated, ${path}`;
   const derived = () => createKeys(config.vaultSecret).attestation.map(toHex);
   const before = vars[name]?.split(',').map((key) => key.trim()) ?? derived();
@@ -66,15 +66,16 @@ function nextAttestationKeys({ config, vars, sources }: Settings): Rotation {
 }
 
 const SEVERAL =
-  'set it where the present value comes from. With several vaults first set it with the first two keys swapped and restart each of them, then as printed ' +
-  'and restart each again: so that none signs with a key that another does not know.';
+  'set it where the current value comes from. With several vaults, first set it with the first two keys swapped and ' +
+  'restart each vault. Then set it as printed and restart each again, so that none signs with a key that another ' +
+  'does not know.';
 
 /** The oldest key goes when there are as many as fit, and must not have signed anything that still lives. */
 function checkPatience(path: string, count: number, ttlSeconds: number): void {
   const waitMs = statSync(path).mtimeMs + ttlSeconds * 1000 - systemClock.now();
   if (count < ATTESTATION_KEYS_MAX || waitMs <= 0) return;
   throw new Error(
-    `${path} holds ${count} keys, the most there may be, and the last rotation is younger than an attestation lives: wait ${Math.ceil(waitMs / 1000)} s`,
+    `${path} holds ${count} keys, the maximum, and attestations from before the last rotation are still valid: wait ${Math.ceil(waitMs / 1000)} s`,
   );
 }
 
@@ -82,10 +83,10 @@ function nextOperatorSecret({ config, sources }: Settings): Rotation {
   const name = 'OPERATOR_SECRET';
   const path = join(config.dataDir, SECRET_FILES[name]);
   const next =
-    'restart the vault (SIGTERM, then start it). Until then only the secret before is taken, and from then on only the new one.';
+    'restart the vault (SIGTERM, then start it). Until then it accepts only the previous secret, then only the new one.';
   const rotation = { name, text: randomSecret(), next } as const;
   if (sources[name] === `generated, ${path}`) return { ...rotation, path };
-  return { ...rotation, next: `set it where the present value comes from (${sources[name]}), on every vault.` };
+  return { ...rotation, next: `set it where the current value comes from (${sources[name]}), on every vault.` };
 }
 
 function printSetting(given: Arguments, { name, text, next }: Rotation): number {
@@ -112,7 +113,8 @@ function replaceSecret(path: string, text: string, dataDir: string): string | un
     replaceKeeping(draft, path, aside);
     return aside;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) throw new Error(`${path} was rotated this very moment: try again`, { cause: error });
+    if (isCode(error, 'EEXIST'))
+      throw new Error(`another process has just rotated ${path}: try again`, { cause: error });
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export async function limitsShow(given: Arguments): Promise<number> {
   const key = options['key'];
   if (key !== undefined && kind === undefined) throw new UsageError('vault limits show --key needs --kind.');
   const uses = await onStore(given, (vault) => showLimits(vault, { kind, key })).catch(explain);
-  printAnswer(given, uses, () => (uses.length === 0 ? 'Nothing is spent.' : table(uses)));
+  printAnswer(given, uses, () => (uses.length === 0 ? 'No limit is in use.' : table(uses)));
   return 0;
 }
 

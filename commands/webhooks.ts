@@ -30,7 +30,8 @@ export async function webhooksResend(given: Arguments): Promise<number> {
   })).catch(explain);
   printAnswer(given, resent, () => `${resent.id} ${resent.type}: queued`);
   // The settings of this command need not be those of the vault that runs.
-  if (!mayPost) console.error('vault: no WEBHOOK_URL is set here: it waits until a vault with one runs.');
+  if (!mayPost)
+    console.error('vault: WEBHOOK_URL is not set here: the webhook waits until a vault with WEBHOOK_URL runs.');
   return 0;
 }
 
@@ -41,7 +42,8 @@ function readStatus(text: string): WebhookStatus {
 }
 
 function explain(error: unknown): never {
-  if (error instanceof VaultError && error.code === 'not_found') throw new Error('there is no dead webhook of this id');
+  if (error instanceof VaultError && error.code === 'not_found')
+    throw new Error('there is no dead webhook with this id');
   throw error;
 }
 

@@ -134,7 +134,7 @@ describe('the one file', () => {
     expect((await run('backup', 'a.backup')).code).toBe(0);
     expect((await run('restore', 'a.backup', '--data-dir', 'other')).code).toBe(0);
     expect((await run('keys', 'rotate')).code).toBe(0);
-    expect((await run('limits', 'show')).out).toBe('Nothing is spent.\n');
+    expect((await run('limits', 'show')).out).toBe('No limit is in use.\n');
     expect(await run('export')).toMatchObject({ code: 0, out: '', err: 'vault: 0 registrations\n' });
     expect((await run('completions', 'bash')).out).toContain('complete -F _vault vault');
     const { code, out } = await run('doctor', '--rpc-url', 'http://127.0.0.1:1');

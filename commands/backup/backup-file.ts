@@ -53,10 +53,10 @@ export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'f
 export function unseal(path: string, key: Uint8Array | undefined, target?: string): Sealed {
   const file = openSync(path, 'r');
   return closing(file, () => {
-    if (!fstatSync(file).isFile()) throw new Error(`${path} is no file`);
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`);
     const { manifest, text, mac } = readTrailer(file);
     const digest = readThrough(file, manifest.bytes, target);
-    if (digest !== manifest.sha256) throw new Error('the backup is damaged: its contents are not what was written');
+    if (digest !== manifest.sha256) throw new Error('the backup is damaged: its contents have changed');
     return { manifest, isMac: key && equalText(mac, macOf(text, key)) };
   });
 }
@@ -69,16 +69,15 @@ const FOOTER_BYTES = `\n${LABEL} `.length + LENGTH_DIGITS + 1 + 64 + 1 + 64 + 1;
 function readTrailer(file: number): { manifest: Manifest; text: string; mac: string } {
   const { size } = fstatSync(file);
   const [, length, mac = '', digest = ''] = FOOTER.exec(readText(file, size - FOOTER_BYTES, FOOTER_BYTES)) ?? [];
-  if (length === undefined) throw new Error('this is no backup of a vault, or its end is missing or damaged');
+  if (length === undefined) throw new Error('this is not a backup of a vault, or its end is missing or damaged');
   const start = size - FOOTER_BYTES - Number(length);
   const isPlausible = start > 0 && Number(length) <= BACKUP_MANIFEST_BYTES_MAX;
   const text = isPlausible ? readText(file, start, Number(length)) : '';
   if (!isPlausible || !equalText(digest, digestOf(text, mac)))
-    throw new Error('the backup is damaged: what it says of itself is not what was written');
+    throw new Error('the backup is damaged: its description has changed');
   const read = v.safeParse(MANIFEST, JSON.parse(text));
-  if (!read.success) throw new Error('the backup has a form this vault does not know: a newer one may');
-  if (read.output.bytes !== start)
-    throw new Error('the backup is damaged: a part of it is missing, or there is too much');
+  if (!read.success) throw new Error('this vault does not know the format of the backup: a newer vault may');
+  if (read.output.bytes !== start) throw new Error('the backup is damaged: its length is wrong');
   return { manifest: read.output, text, mac };
 }
 
@@ -105,7 +104,7 @@ function readThrough(file: number, length: number, target?: string): string {
     const chunk = Buffer.alloc(BACKUP_CHUNK_BYTES);
     for (let at = 0; at < length; ) {
       const read = readSync(file, chunk, 0, Math.min(chunk.length, length - at), at);
-      if (read === 0) throw new Error('the file ends before its end');
+      if (read === 0) throw new Error('the file is shorter than expected');
       const part = chunk.subarray(0, read);
       hash.update(part);
       if (copy !== undefined) writeAll(copy, part);

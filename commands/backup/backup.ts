@@ -26,7 +26,7 @@ export async function backup(given: Arguments): Promise<number> {
   const path = resolve(needOption(given, 'FILE'));
   const { settings } = previewSettings(given);
   const config = checkSettings(settings);
-  if (existsSync(path)) throw new UsageError(`${path} exists: name a file that does not, a backup replaces nothing.`);
+  if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
   const secrets = given.options['with-secrets'] === undefined ? undefined : readKeyFiles(config.dataDir);
   const manifest = await writeBackup(config, path, secrets);
   tell(given, path, manifest, secretsElsewhere(settings.sources, secrets));
@@ -52,7 +52,7 @@ async function writeBackup(config: Config, path: string, secrets: Manifest['secr
       return manifest;
     });
   } catch (error) {
-    if (isCode(error, 'EEXIST')) throw new UsageError(`${path} exists by now: nothing was written.`);
+    if (isCode(error, 'EEXIST')) throw new UsageError(`${path} was created meanwhile: nothing was written.`);
     throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
   } finally {
     progress.end();
@@ -111,9 +111,9 @@ function tell(given: Arguments, file: string, manifest: Manifest, elsewhere: rea
     [
       `${file}: ${counted(rows, 'row')}, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
       ...(inside.length > 0
-        ? [`It holds secrets (${inside.join(', ')}): whoever reads it can act as this vault.`]
+        ? [`It contains secrets (${inside.join(', ')}): anyone who reads it can act as this vault.`]
         : []),
-      ...(elsewhere.length > 0 ? ['It does not hold these secrets: keep them elsewhere.'] : []),
+      ...(elsewhere.length > 0 ? ['It does not contain these secrets: keep them elsewhere.'] : []),
       ...elsewhere.map((secret) => `  ${secret}`),
     ].join('\n'),
   );

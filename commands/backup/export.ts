@@ -20,14 +20,14 @@ export async function exportRegistrations(given: Arguments): Promise<number> {
   const config = checkSettings(previewSettings(given).settings);
   const out = given.options['out'];
   const path = out === undefined ? undefined : resolve(out);
-  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists: name a file that does not.`);
+  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists: choose another name.`);
   if (path === undefined && process.stdout.isTTY)
-    console.error('vault: these are the complete identifiers of people: mind who sees them.');
+    console.error('vault: the identifiers are complete, not masked: take care who sees them.');
   const database = await openExisting(config);
   try {
     const { count, last } =
       path === undefined ? await toStandardOutput(database, after) : await toFile(database, after, path);
-    const next = last === undefined ? '' : `, the last one has id ${last}; go on with --after ${last}`;
+    const next = last === undefined ? '' : `, the last one has id ${last}; continue with --after ${last}`;
     console.error(`vault: ${counted(count, 'registration')}${next}`);
     return 0;
   } finally {

@@ -48,7 +48,7 @@ export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Ord
 function placeNew(draft: string, target: string, keep: () => void): undefined {
   const log = ['-wal', '-journal'].map((end) => `${target}${end}`).find(existsSync);
   // SQLite would take it for the new database's own, and apply it.
-  if (log !== undefined) throw new Error(`${log} is there, and its database is not: move it away first`);
+  if (log !== undefined) throw new Error(`${log} exists without its database: move it away first`);
   giveToOwnerOf(draft, dirname(target));
   keep();
   publish(draft, target);
@@ -78,7 +78,7 @@ function whileNobodyHas<T>(target: string, isOverwrite: boolean, work: () => T):
   } catch (error) {
     if (isBusy(error)) throw new Error(`a vault is running on ${target}: stop it first`, { cause: error });
     if (!isUnreadable(error)) throw error;
-    if (!isOverwrite) throw new Error(`${target} is there, and no readable database: replace it with --overwrite`);
+    if (!isOverwrite) throw new Error(`${target} exists but is not a readable database: replace it with --overwrite`);
     // A log of the unreadable one must not be applied to the new one.
     for (const end of ['-wal', '-shm', '-journal'])
       if (existsSync(`${target}${end}`)) renameSync(`${target}${end}`, asideOf(`${target}${end}`));
@@ -94,7 +94,7 @@ function asideOf(path: string): string {
 }
 
 const NOT_EMPTY =
-  'the database holds something already: with --overwrite the backup takes its place, and it is kept beside it under another name';
+  'the database is not empty: --overwrite replaces it with the backup and keeps it beside it under another name';
 
 /** What every vault's database holds from its first start on. */
 const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor'];

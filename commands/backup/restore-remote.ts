@@ -52,7 +52,7 @@ async function begin(client: Client, { sha256 }: Manifest): Promise<void> {
   const { rows } = await client.execute(SELECT_SCHEMA);
   const tables = (rows as unknown as SchemaObject[]).filter(({ type }) => type === 'table').map(({ name }) => name);
   if (tables.length > 0 && !tables.includes(MARK))
-    throw new Error('the database has tables already: make an empty one, and set DATABASE_URL to it');
+    throw new Error('the database already has tables: create an empty one and set DATABASE_URL to it');
   // Tables that others refer to go last.
   const drops = tables.reverse().map((name) => `DROP TABLE ${quote(name)}`);
   await write(client, [

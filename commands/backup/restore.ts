@@ -51,8 +51,8 @@ async function restoreFile(given: Arguments, progress: Progress): Promise<Outcom
 function checkOrigin({ options }: Arguments, { isMac }: Sealed): void {
   if (isMac !== false || options['other-secret'] !== undefined) return;
   throw new Error(
-    'the backup was made under another VAULT_SECRET, or somebody changed it. Set the VAULT_SECRET it was made under; with --other-secret ' +
-      'it is taken nevertheless, and only damage is then sure to be noticed',
+    'the backup was made under another VAULT_SECRET, or someone changed it. Set the VAULT_SECRET it was made under. ' +
+      '--other-secret accepts it anyway, but then only damage is reliably detected',
   );
 }
 
@@ -86,7 +86,7 @@ async function putInPlace({ options }: Arguments, order: Order): Promise<string 
     return restoreEmbedded({ backup: path, target: resolve(filePath(config.databaseUrl)), isOverwrite, keep });
   }
   if (isOverwrite)
-    throw new UsageError('A libSQL database is not overwritten: make an empty one, and set DATABASE_URL to it.');
+    throw new UsageError('A libSQL database is not overwritten: create an empty one and set DATABASE_URL to it.');
   await restoreRemote(config, path, manifest, progress);
   keep();
   return undefined;
@@ -96,14 +96,16 @@ async function putInPlace({ options }: Arguments, order: Order): Promise<string 
 function secretsToKeep({ options }: Arguments, { dataDir }: Config, { secrets = {} }: Manifest): [string, string][] {
   if (options['with-secrets'] === undefined) return [];
   if (Object.keys(secrets).length === 0)
-    throw new UsageError('the backup holds no secrets: it was made without --with-secrets.');
+    throw new UsageError('the backup contains no secrets: it was made without --with-secrets.');
   return Object.entries(secrets).map(([name, text]) => {
     const schema = KEY_FILES.includes(name) ? SETTINGS[settingOf(name)].schema : undefined;
     if (!schema || !v.safeParse(schema as v.GenericSchema<unknown>, text).success)
-      throw new Error('the backup holds a secret that is none of a vault');
+      throw new Error('the backup contains a secret that a vault does not use');
     const path = join(dataDir, name);
     if (existsSync(path) && readFileSync(path, 'utf8').trim() !== text)
-      throw new Error(`${path} holds another secret than the backup: move it away first, or leave out --with-secrets`);
+      throw new Error(
+        `${path} and the backup contain different secrets: move the file away first, or leave out --with-secrets`,
+      );
     return [path, text];
   });
 }
@@ -137,11 +139,11 @@ function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   const lines = [
     `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
   ];
-  if (keptAs !== undefined) lines.push(`The database of before is kept as ${keptAs}.`);
+  if (keptAs !== undefined) lines.push(`The previous database is kept as ${keptAs}.`);
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)
     console.error(
-      'vault: only damage was ruled out: without the VAULT_SECRET the backup was made under nobody can tell whether it was changed.',
+      'vault: the backup is not damaged. Whether someone changed it can be checked only with the VAULT_SECRET it was made under.',
     );
   return 0;
 }

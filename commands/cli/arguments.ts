@@ -81,7 +81,7 @@ function takeFlag(
   if (!isOption && !setting) throw unknownFlag(flag, own);
   if (setting && SETTINGS[setting].kind === 'secret')
     throw new UsageError(
-      `${flag} is no flag, because a command line is readable by others: set ${setting}, or ${setting}_FILE to a file that holds it.`,
+      `${flag} is not a flag, because other users can read a command line: set ${setting}, or ${setting}_FILE to a file that contains it.`,
     );
   const [bag, name] = setting ? [vars, setting] : [options, option];
   if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
@@ -94,7 +94,7 @@ function takeFlag(
 function stray(word: string, before: string): UsageError {
   const name = word.startsWith('-') ? ` ${word}` : '';
   const flags = 'flags look like --port 8787, switches like --webhook-allow-private or --webhook-allow-private=false';
-  return new UsageError(`Unexpected argument${name} behind ${before}: ${flags}. Try vault --help.`);
+  return new UsageError(`Unexpected argument${name} after ${before}: ${flags}. Try vault --help.`);
 }
 
 function takeValue(flag: string, inline: string | undefined, words: string[]): string {
@@ -118,7 +118,8 @@ function unknownFlag(flag: string, own: readonly string[]): UsageError {
 
 function unknown(kind: string, given: string, known: readonly string[]): UsageError {
   const longer = known.filter((name) => name.startsWith(`${given} `));
-  if (longer.length > 1) return new UsageError(`vault ${given} is one of: ${longer.join(', ')}. Try vault --help.`);
+  if (longer.length > 1)
+    return new UsageError(`vault ${given} needs a second word: ${longer.join(', ')}. Try vault --help.`);
   const near = longer[0] ?? closest(given, known);
   return new UsageError(
     `Unknown ${kind} ${given}${near === undefined ? '.' : `: did you mean ${near}?`} Try vault --help.`,

@@ -12,8 +12,7 @@ type Commands = Readonly<Record<string, Described>>;
 export function completions(given: Arguments, commands: Commands): number {
   const shell = needOption(given, 'SHELL');
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
-  if (!script)
-    throw new UsageError(`No completions for ${shell}: there are some for ${Object.keys(SHELLS).join(', ')}.`);
+  if (!script) throw new UsageError(`There are no completions for ${shell}: choose ${Object.keys(SHELLS).join(', ')}.`);
   print(script(commands));
   return 0;
 }

@@ -18,7 +18,7 @@ export interface Described {
   readonly exitCodes?: string;
 }
 
-const EXIT_CODES = '0 done, 1 failed, 2 asked for something it cannot do';
+const EXIT_CODES = '0 success, 1 failure, 2 invalid usage';
 
 /** The help for one command, or for the whole program. */
 export function helpText(commands: Readonly<Record<string, Described>>, name?: string): string {
@@ -34,7 +34,7 @@ export function helpText(commands: Readonly<Record<string, Described>>, name?: s
 /** The help for a first word that several commands begin with, such as `limits`. */
 export function groupText(commands: Readonly<Record<string, Described>>, first: string): string {
   const own = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `));
-  return [...rows(own), '', `vault ${own[0]?.[0]} --help says more.`].join('\n');
+  return [...rows(own), '', `Run vault ${own[0]?.[0]} --help for details.`].join('\n');
 }
 
 function overview(commands: Readonly<Record<string, Described>>): string[] {
@@ -45,7 +45,7 @@ function overview(commands: Readonly<Record<string, Described>>): string[] {
     '',
     ...rows(Object.entries(commands)),
     '',
-    'vault help <command> says more of one.',
+    'Run vault help <command> for details.',
   ];
 }
 
@@ -63,8 +63,8 @@ function settingLines(): string[] {
   const subjects = Object.entries<Readonly<Record<string, Setting>>>(SUBJECTS);
   return [
     '',
-    'Settings: each is an environment variable, a line of the --config file and, but for the secrets, a flag.',
-    'NAME_FILE names a file that holds a secret or a URL. Lists are separated by commas.',
+    'Settings: each is an environment variable, a line of the --config file and, except for secrets, a flag.',
+    'NAME_FILE names a file that contains a secret or a URL. Lists are separated by commas.',
     ...subjects.flatMap(([subject, settings]) => [
       '',
       subject,

@@ -37,7 +37,7 @@ export async function deployContracts(given: Arguments): Promise<number> {
   if (missing.length > 0) await checkFunds(node, order, missing, say);
   const steps = privateKey === undefined ? found : await deployMissing(node, privateKey, nonce, found, say);
   const settings = settingsOf(order, steps);
-  say('', 'Settings of a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
+  say('', 'Settings for a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
   if (isJson) print(JSON.stringify({ ...factsOf(order), contracts: steps.map(factsOfStep), settings }, null, 2));
   return 0;
 }
@@ -78,8 +78,8 @@ function readOrder(given: Arguments): Order {
 }
 
 const NO_KEY =
-  'DEPLOYER_PRIVATE_KEY must be set: the key of the account that pays, or DEPLOYER_PRIVATE_KEY_FILE to a file that holds it.';
-const NO_OWNER = 'Set DEPLOYER_PRIVATE_KEY, or name the owner of the registry with --owner.';
+  'Set DEPLOYER_PRIVATE_KEY to the key of the account that pays, or DEPLOYER_PRIVATE_KEY_FILE to a file that contains it.';
+const NO_OWNER = 'Set DEPLOYER_PRIVATE_KEY, or give the owner of the registry with --owner.';
 
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
   const text = options[option];
@@ -104,7 +104,7 @@ async function checkChain(node: Node, { chainId, parties: { entryPoint } }: Orde
   const found = await node.chainId();
   if (found !== chainId)
     throw new UsageError(
-      `RPC_URL is an endpoint of chain ${found}, and CHAIN_ID is ${chainId}: set both to one chain.`,
+      `RPC_URL is an endpoint of chain ${found}, but CHAIN_ID is ${chainId}: set both to the same chain.`,
     );
   const [hasProxy, hasEntryPoint] = await Promise.all([DEPLOYMENT_PROXY, entryPoint].map(node.hasCode));
   if (!hasProxy)
@@ -124,8 +124,8 @@ async function findStep(node: Node, { payer }: Order, contract: PlannedContract)
 async function checkFunds(node: Node, { payer, privateKey }: Order, missing: readonly Step[], say: Say): Promise<void> {
   const [{ maxFee }, balance] = await Promise.all([node.fees(), node.balance(payer)]);
   const cost = missing.reduce((sum, { gas }) => sum + gas * maxFee, 0n);
-  const words = `At most ${Value.formatEther(cost)} ether, besides what a rollup takes for data; ${payer} has ${Value.formatEther(balance)}`;
-  if (privateKey && balance < cost) throw new Error(`this does not suffice. ${words}.`);
+  const words = `This costs at most ${Value.formatEther(cost)} ether, plus a rollup's fee for data; ${payer} has ${Value.formatEther(balance)}`;
+  if (privateKey && balance < cost) throw new Error(`not enough ether. ${words}.`);
   say('', `${words}.`);
 }
 
@@ -156,7 +156,7 @@ function describeOrder({ chainId, chainName, parties: { entryPoint, owner, regis
 }
 
 function describeStep({ name, address, state, gas }: Step): string {
-  return `${name.padEnd(16)}${address}  ${state === 'there' ? 'is there already' : `missing, ${gas} gas`}`;
+  return `${name.padEnd(16)}${address}  ${state === 'there' ? 'already deployed' : `missing, ${gas} gas`}`;
 }
 
 /** Under the names of the vault's settings. */

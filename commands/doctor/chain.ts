@@ -24,7 +24,7 @@ const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () =
 export function chainChecks(config: Config): readonly Check[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const chain = { config, rpc };
-  const remedy = 'look after the node of RPC_URL, or set another one';
+  const remedy = 'check the node at RPC_URL, or set another one';
   const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
   return [
     { name: 'clock', remedy, run: () => checkClock(config) },
@@ -36,7 +36,7 @@ export function chainChecks(config: Config): readonly Check[] {
       : [
           {
             name: 'bundler',
-            remedy: 'look after the bundler of BUNDLER_URL',
+            remedy: 'check the bundler at BUNDLER_URL',
             run: () => checkBundler(config, bundlerUrl),
           },
         ]),
@@ -45,7 +45,7 @@ export function chainChecks(config: Config): readonly Check[] {
       : [
           {
             name: 'indexer',
-            remedy: 'look after the indexer of INDEXER_URL',
+            remedy: 'check the indexer at INDEXER_URL',
             run: () => checkIndexer(config, indexerUrl),
           },
         ]),
@@ -67,7 +67,7 @@ async function checkClock({ rpcUrl: url }: Config): Promise<readonly Finding[]> 
   ).catch(() => null);
   const answered = systemClock.now();
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return [skip('clock', 'the node of RPC_URL tells no time to compare with')];
+  if (Number.isNaN(theirs)) return [skip('clock', 'the node at RPC_URL sends no date to compare with')];
   return [judgeClock((asked + answered) / 2 - (theirs + HALF_SECOND_MS))];
 }
 
@@ -77,11 +77,11 @@ const HALF_SECOND_MS = 500;
 /** `aheadMs` is how far this machine's clock is before the other, negative when behind. */
 export function judgeClock(aheadMs: number): Finding {
   const off = Math.abs(aheadMs);
-  const text = `${(off / 1000).toFixed(0)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the node of RPC_URL`;
-  const remedy = 'set the clock, and keep it set: timedatectl set-ntp true';
-  if (off >= CLOCK_SKEW_FAIL_MS) return fail('clock', `${text}: codes and tokens are judged by it`, remedy);
+  const text = `${(off / 1000).toFixed(0)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the node at RPC_URL`;
+  const remedy = 'set the clock and keep it synchronised: timedatectl set-ntp true';
+  if (off >= CLOCK_SKEW_FAIL_MS) return fail('clock', `${text}: codes and tokens expire by this clock`, remedy);
   if (off >= CLOCK_SKEW_WARN_MS) return warn('clock', text, remedy);
-  return ok('clock', 'agrees with the node of RPC_URL');
+  return ok('clock', 'agrees with the node at RPC_URL');
 }
 
 async function checkChain({ config, rpc }: Chain): Promise<readonly Finding[]> {
@@ -91,8 +91,8 @@ async function checkChain({ config, rpc }: Chain): Promise<readonly Finding[]> {
   ]);
   const found = Number(readQuantity(id));
   if (found !== config.chainId) {
-    const text = `RPC_URL is an endpoint of chain ${found}, and CHAIN_ID is ${config.chainId}`;
-    return [fail('chain', text, 'set both to one chain')];
+    const text = `RPC_URL is an endpoint of chain ${found}, but CHAIN_ID is ${config.chainId}`;
+    return [fail('chain', text, 'set both to the same chain')];
   }
   const { number, timestamp } = block as { number: string; timestamp: string };
   const age = systemClock.now() - Number(readQuantity(timestamp)) * 1000;
@@ -104,11 +104,17 @@ async function checkChain({ config, rpc }: Chain): Promise<readonly Finding[]> {
       ? warn(
           'chain',
           `${place} is ${Math.round(age / 60_000)} minutes old`,
-          'the node may be cut off: compare with an explorer',
+          'the node may be cut off: compare its block with a block explorer',
         )
       : ok('chain', place),
     ...(config.rpcUrl === CHAINS[config.chainId]?.['RPC_URL']
-      ? [warn('chain', 'is read through its public endpoint, which limits requests', 'set RPC_URL to your own')]
+      ? [
+          warn(
+            'chain',
+            'is read through its public endpoint, which limits requests',
+            'set RPC_URL to your own endpoint',
+          ),
+        ]
       : []),
   ];
 }
@@ -124,7 +130,7 @@ async function checkContracts({ config, rpc }: Chain): Promise<readonly Finding[
   };
   const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
   // That the node cannot be asked is told once, of the chain.
-  if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node of RPC_URL cannot be asked')];
+  if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node at RPC_URL does not answer')];
   const missing = await Promise.all(
     set.map(async ({ name, address }): Promise<readonly Finding[]> => {
       if ((await rpc.call(config.chainId, 'eth_getCode', [address, 'latest'])) !== '0x') return [];
@@ -132,7 +138,7 @@ async function checkContracts({ config, rpc }: Chain): Promise<readonly Finding[
         fail(
           'contracts',
           `${name}: there is no code at ${address}`,
-          'set it to what is deployed, or to none (vault contracts deploy)',
+          'set it to the deployed contract (vault contracts deploy) or to none',
         ),
       ];
     }),
@@ -162,17 +168,17 @@ async function checkRegistrar(chain: Chain, address: string): Promise<readonly F
   const least = config.relayMinBalance;
   const funds =
     balance < least
-      ? fail('registrar', has, 'send it ether: below RELAY_MIN_BALANCE nothing is relayed')
+      ? fail('registrar', has, 'send it ether: nothing is relayed below RELAY_MIN_BALANCE')
       : balance < least * BigInt(RELAY_LOW_BALANCE_TIMES_MIN)
         ? warn('registrar', has, 'send it ether soon')
         : ok('registrar', has);
-  if (words === undefined) return [funds, skip('registrar', 'the registry does not tell who its registrars are')];
+  if (words === undefined) return [funds, skip('registrar', 'the registry does not show its registrars')];
   const mayRegister = BigInt(`0x${words[0]}`) === 1n;
   return [
     funds,
     mayRegister
       ? ok('registrar', 'may register DIDs for others')
-      : fail('registrar', 'may not register DIDs', `let the registry's owner name it: setRegistrar(${address}, true)`),
+      : fail('registrar', 'may not register DIDs', `let the registry's owner call setRegistrar(${address}, true)`),
   ];
 }
 
@@ -191,18 +197,22 @@ async function checkBundler({ entryPointAddress }: Config, url: string): Promise
         'use a bundler that does, or another entry point',
       ),
     ];
-  return [ok('bundler', 'answers, and supports the entry point')];
+  return [ok('bundler', 'answers and supports the entry point')];
 }
 
 async function checkIndexer({ chainId }: Config, url: string): Promise<readonly Finding[]> {
   const answer = (await createAskIndexer({ ...outside, url })('health', {})) as { ok?: unknown; chain?: unknown };
   if (Number(answer.chain) !== chainId)
     return [
-      fail('indexer', `is one of chain ${Number(answer.chain)}`, 'set INDEXER_URL to one of CHAIN_ID, or unset it'),
+      fail(
+        'indexer',
+        `is one of chain ${Number(answer.chain)}`,
+        'set INDEXER_URL to an indexer of CHAIN_ID, or unset it',
+      ),
     ];
   return [
     answer.ok === true
-      ? ok('indexer', 'answers, and is well')
-      : warn('indexer', 'is behind the chain', 'look after it'),
+      ? ok('indexer', 'answers and is healthy')
+      : warn('indexer', 'is behind the chain', 'check the indexer'),
   ];
 }

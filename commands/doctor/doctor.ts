@@ -35,7 +35,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
     try {
       const config = readConfig(settings.vars);
       return {
-        findings: [ok('settings', `${countGiven(settings.sources)} given, none at fault`), ...findings],
+        findings: [ok('settings', `${countGiven(settings.sources)} given, all valid`), ...findings],
         config,
       };
     } catch (error) {
@@ -51,8 +51,8 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
   }
 }
 
-const PUT_RIGHT = 'put it right where it is given: as a flag, in the environment, or in the file of --config';
-const AS_WHOM = 'run it as the user that the vault runs as, or let this one read it';
+const PUT_RIGHT = 'correct it where it is set: as a flag, in the environment, or in the file of --config';
+const AS_WHOM = "run the command as the vault's user, or let this user read the file";
 
 /** What is on default, made up or the terminal's was given by nobody. */
 function countGiven(sources: Readonly<Record<string, string>>): number {

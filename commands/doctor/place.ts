@@ -16,7 +16,7 @@ const PROXY_BITS_MIN = 8;
 
 /** Who can read what belongs to the vault alone. */
 export function fileChecks({ dataDir }: Config): readonly Check[] {
-  return [{ name: 'files', remedy: `let the vault use DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
+  return [{ name: 'files', remedy: `give the vault access to DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
 }
 
 /** How the vault is reached, and what it reaches itself on others' behalf. */
@@ -29,7 +29,7 @@ export function networkChecks(config: Config, resolve = addressesOf): readonly C
       : [
           {
             name: 'webhooks',
-            remedy: 'let the name in WEBHOOK_URL be found',
+            remedy: 'make the host name in WEBHOOK_URL resolve',
             run: () => checkWebhook(config, resolve),
           },
         ]),
@@ -37,7 +37,7 @@ export function networkChecks(config: Config, resolve = addressesOf): readonly C
 }
 
 function checkModes(dataDir: string): readonly Finding[] {
-  if (!existsSync(dataDir)) return [ok('files', `there is no DATA_DIR ${dataDir} yet: it is made at the first start`)];
+  if (!existsSync(dataDir)) return [ok('files', `there is no DATA_DIR ${dataDir} yet: the first start creates it`)];
   const modes = [
     [dataDir, 0o700],
     ...['vault.db', ...KEY_FILES].map((name) => [join(dataDir, name), 0o600] as const),
@@ -46,11 +46,13 @@ function checkModes(dataDir: string): readonly Finding[] {
   const open = there.filter(([path]) => (statSync(path).mode & 0o077) !== 0);
   const left = readdirSync(dataDir).filter((name) => DRAFT.test(name));
   return [
-    ...open.map(([path, mode]) => warn('files', `${path} can be read by others`, `chmod ${mode.toString(8)} ${path}`)),
-    ...left.map((name) =>
-      warn('files', `${name} was left by a command that died, or is still being written`, `rm ${join(dataDir, name)}`),
+    ...open.map(([path, mode]) =>
+      warn('files', `${path} can be read by other users`, `chmod ${mode.toString(8)} ${path}`),
     ),
-    ...(open.length === 0 ? [ok('files', `${there.length} in DATA_DIR, none that others can read`)] : []),
+    ...left.map((name) =>
+      warn('files', `${name} was left by a killed command, or is still being written`, `rm ${join(dataDir, name)}`),
+    ),
+    ...(open.length === 0 ? [ok('files', `${there.length} in DATA_DIR, none readable by other users`)] : []),
   ];
 }
 
@@ -60,19 +62,15 @@ const DRAFT = /\.\d+\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
 async function checkOrigin({ baseUrl }: Config): Promise<readonly Finding[]> {
   if (isLoopbackHost(new URL(baseUrl).hostname))
     return [
-      warn(
-        'origin',
-        `${baseUrl} serves this machine only`,
-        'set BASE_URL to a public https origin when others should be served',
-      ),
+      warn('origin', `only this machine can reach ${baseUrl}`, 'set BASE_URL to a public https origin to serve others'),
     ];
-  const remedy = 'if it is running, look after DNS, proxy and certificate';
+  const remedy = 'if the vault is running, check DNS, proxy and certificate';
   try {
     const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
     const request = { url: `${baseUrl}/api/status`, method: 'GET' } as const;
     const { status, text } = await callUpstream({ fetch, clock: systemClock }, request, limits);
     if (status === 200 && text.includes('"chainId"')) return [ok('origin', `a vault answers at ${baseUrl}`)];
-    return [warn('origin', `${baseUrl} answers ${status}, and not as a vault`, remedy)];
+    return [warn('origin', `${baseUrl} answers ${status}, but not as a vault`, remedy)];
   } catch (error) {
     return [warn('origin', `nothing answers at ${baseUrl}: ${error instanceof Error ? error.message : error}`, remedy)];
   }
@@ -84,23 +82,23 @@ function checkProxies({ trustedProxies, clientIpHeader }: Config): readonly Find
     ? [
         warn(
           'proxies',
-          `${clientIpHeader} is a list that clients begin and proxies only append to`,
-          'set CLIENT_IP_HEADER to one that the proxy overwrites',
+          `clients can write ${clientIpHeader}, because proxies only append to it`,
+          'set CLIENT_IP_HEADER to a header that the proxy overwrites',
         ),
       ]
     : [];
   const networks = wide.map((network) =>
     warn(
       'proxies',
-      `TRUSTED_PROXIES ${network} is very wide: whoever is in it chooses the address that limits count`,
-      'name the proxies alone',
+      `TRUSTED_PROXIES ${network} is very wide: everyone in it can choose the address that limits count`,
+      'list only the proxies',
     ),
   );
   if (trustedProxies.length === 0)
-    return [...header, ok('proxies', 'none: clients count by the address they connect from')];
+    return [...header, ok('proxies', 'none: limits count the address that clients connect from')];
   return header.length + networks.length > 0
     ? [...header, ...networks]
-    : [ok('proxies', `${clientIpHeader} is believed from ${trustedProxies.join(', ')}`)];
+    : [ok('proxies', `${clientIpHeader} is trusted from ${trustedProxies.join(', ')}`)];
 }
 
 async function addressesOf(name: string): Promise<readonly string[]> {
@@ -121,14 +119,14 @@ async function checkWebhook(
     return [
       warn(
         'webhooks',
-        `${hostname} leads to private addresses besides public ones, to which alone is posted`,
-        'take the private ones out of its DNS',
+        `${hostname} has private and public addresses; webhooks go only to the public ones`,
+        'remove the private addresses from its DNS',
       ),
     ];
   return [
     fail(
       'webhooks',
-      `${hostname} leads to a private address, where none are posted`,
+      `${hostname} has only private addresses, to which no webhooks are posted`,
       'use a public receiver, or set WEBHOOK_ALLOW_PRIVATE=true',
     ),
   ];

@@ -36,11 +36,11 @@ export function storageChecks(config: Config): readonly Check[] {
   return [
     {
       name: 'database',
-      remedy: 'restore a backup (vault restore), and look after the disk',
+      remedy: 'restore a backup (vault restore) and check the disk',
       run: () => mayWrite(path) ?? checkFile(path),
     },
     ...(isThere
-      ? [{ name: 'disk', remedy: `let the vault write to ${dirname(path)}`, run: () => checkDisk(path) }]
+      ? [{ name: 'disk', remedy: `allow the vault to write to ${dirname(path)}`, run: () => checkDisk(path) }]
       : []),
   ];
 }
@@ -56,15 +56,15 @@ function mayWrite(path: string): readonly Finding[] | undefined {
     return [
       fail(
         'database',
-        `this user may not read and write ${path} and its directory`,
-        'run it as the user that the vault runs as, or chown both to it',
+        `this user cannot read and write ${path} and its directory`,
+        "run the command as the vault's user, or chown both to this user",
       ),
     ];
   }
 }
 
 function checkFile(path: string): readonly Finding[] {
-  if (!existsSync(path)) return [warn('database', `there is none at ${path} yet`, 'it is made at the first start')];
+  if (!existsSync(path)) return [warn('database', `there is no database at ${path} yet`, 'the first start creates it')];
   const connection = new Connection(path, { readwrite: true, create: false, strict: true });
   try {
     connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
@@ -73,7 +73,7 @@ function checkFile(path: string): readonly Finding[] {
     const size = `${megabytes(statSync(path).size)} MB`;
     return [
       check === 'ok'
-        ? ok('database', `${path}, ${size}, whole, journal ${mode}`)
+        ? ok('database', `${path}, ${size}, intact, journal ${mode}`)
         : fail('database', `${path} is damaged: ${check}`, 'restore a backup: vault restore FILE --overwrite'),
       checkWritable(connection),
       checkSchema(schemaVersion(connection)),
@@ -88,11 +88,11 @@ function checkWritable(connection: Connection): Finding {
   try {
     connection.run('BEGIN IMMEDIATE');
     connection.run('ROLLBACK');
-    return ok('database', 'takes writes');
+    return ok('database', 'accepts writes');
   } catch (error) {
     if (!isBusy(error)) throw error;
-    const text = `somebody has kept the write lock for ${DATABASE_LOCK_TIMEOUT_MS / 1000} s`;
-    return fail('database', text, 'find out which process holds it: fuser, or lsof on the file');
+    const text = `another process has held the write lock for ${DATABASE_LOCK_TIMEOUT_MS / 1000} s`;
+    return fail('database', text, 'find the process with fuser or lsof on the file');
   }
 }
 
@@ -101,18 +101,18 @@ function checkSchema(version: number): Finding {
   if (version > newest)
     return fail(
       'schema',
-      `version ${version}, this vault knows only ${newest}`,
+      `version ${version}, but this vault supports only ${newest}`,
       'run a vault at least as new as the one that migrated it',
     );
   if (version === newest) return ok('schema', `version ${version}, up to date`);
-  return warn('schema', `version ${version} of ${newest}`, 'the next start brings it up to date, or vault migrate');
+  return warn('schema', `version ${version} of ${newest}`, 'the next start updates it, or vault migrate');
 }
 
 function checkLog(path: string): readonly Finding[] {
   const size = existsSync(path) ? statSync(path).size : 0;
   if (size <= WAL_BYTES_MAX) return [];
-  const remedy = 'something reads for very long, or a process died: stop what has the file open, and start the vault';
-  return [warn('database', `its log has grown to ${megabytes(size)} MB`, remedy)];
+  const remedy = 'a read takes very long, or a process died: stop what has the file open, and start the vault';
+  return [warn('database', `its write-ahead log has grown to ${megabytes(size)} MB`, remedy)];
 }
 
 /** Room, and how long it takes until a write is on the disk, as every acknowledged one is. */
@@ -122,16 +122,14 @@ function checkDisk(path: string): readonly Finding[] {
   const needed = existsSync(path) ? statSync(path).size : 0;
   const room = `${megabytes(free)} MB free`;
   const ms = measureSync(path);
-  const speed = `a write is on the disk after ${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
+  const speed = `a durable write takes ${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
   return [
     free < DISK_FREE_BYTES_MIN
-      ? fail('disk', room, 'make room: a full disk refuses every write')
+      ? fail('disk', room, 'free some space: a full disk refuses every write')
       : free < DISK_TIGHT_BYTES || free < 2 * needed
-        ? warn('disk', room, 'make room: a backup takes as much as the database')
+        ? warn('disk', room, 'free some space: a backup needs as much as the database')
         : ok('disk', room),
-    ms > DISK_SYNC_MS_MAX
-      ? warn('disk', speed, 'a faster disk makes every write faster, as each waits for it')
-      : ok('disk', speed),
+    ms > DISK_SYNC_MS_MAX ? warn('disk', speed, 'use a faster disk: every write waits for it') : ok('disk', speed),
   ];
 }
 
@@ -157,7 +155,7 @@ function measureSync(path: string): number {
 function serverCheck(config: Config): Check {
   return {
     name: 'database',
-    remedy: 'look after the server of DATABASE_URL, and DATABASE_AUTH_TOKEN',
+    remedy: 'check the server at DATABASE_URL, and DATABASE_AUTH_TOKEN',
     async run() {
       const client = await openServer(databaseOf(config));
       try {
@@ -165,10 +163,10 @@ function serverCheck(config: Config): Check {
         const { rows } = await client.execute(`SELECT name FROM sqlite_schema WHERE name = 'migrations'`);
         const reached = ok('database', `the server answers within ${Math.ceil(performance.now() - start)} ms`);
         if (rows.length === 0)
-          return [reached, warn('schema', 'there are no tables yet', 'the first start makes them')];
+          return [reached, warn('schema', 'there are no tables yet', 'the first start creates them')];
         const { rows: versions } = await client.execute('SELECT max(version) AS version FROM migrations');
         await client.batch([{ ...countReadinessCheck(), args: {} }], 'write');
-        return [reached, ok('database', 'takes writes'), checkSchema(Number(versions[0]?.['version'] ?? 0))];
+        return [reached, ok('database', 'accepts writes'), checkSchema(Number(versions[0]?.['version'] ?? 0))];
       } finally {
         client.close();
       }

@@ -23,7 +23,7 @@ export function announce(settings: Settings, migrationsApplied: number, log: Log
   }
 }
 
-const NEXT = 'vault config shows what is in force, vault --help what there is';
+const NEXT = 'vault config shows the settings in force, vault --help lists all';
 
 interface Hint {
   readonly setting: string;
@@ -46,12 +46,12 @@ function findHints({ config, sources }: Settings): readonly Hint[] {
   if (sources['RPC_URL'] === undefined && sources[`RPC_URL_${config.chainId}`] === undefined)
     hints.push({
       setting: 'RPC_URL',
-      text: `${config.chainName} is read through its public endpoint, which limits requests: set RPC_URL to your own`,
+      text: `${config.chainName} is read through its public endpoint, which limits requests: set RPC_URL to your own endpoint`,
     });
   if (sources['BASE_URL'] === undefined)
     hints.push({
       setting: 'BASE_URL',
-      text: 'only this machine is served: set BASE_URL to a public https origin when others should be',
+      text: 'only this machine can reach the vault: set BASE_URL to a public https origin to serve others',
     });
   return hints;
 }
@@ -67,7 +67,7 @@ function inWords(
     `  console  ${facts.console}`,
     `  data     ${facts.data}`,
     `  chain    ${facts.chain}`,
-    ...(hints.length > 0 ? ['', 'On default:', ...hints.map(({ text }) => `  - ${text}`)] : []),
+    ...(hints.length > 0 ? ['', 'Defaults in use:', ...hints.map(({ text }) => `  - ${text}`)] : []),
     '',
     `Try it:    curl ${facts.url}/api/status`,
     `Settings:  ${NEXT}. Ctrl+C stops.`,
@@ -84,8 +84,8 @@ function listenUrl(host: string, port: number): string {
 function consolePlace({ config, sources }: Settings): string {
   const source = sources['OPERATOR_SECRET'];
   const secretFile = resolve(join(config.dataDir, SECRET_FILES.OPERATOR_SECRET));
-  const key = source?.startsWith('generated') ? `by the secret in ${secretFile}` : 'by your OPERATOR_SECRET';
-  return `${config.baseUrl}/console, opened ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
+  const key = source?.startsWith('generated') ? `with the secret in ${secretFile}` : 'with your OPERATOR_SECRET';
+  return `${config.baseUrl}/console, sign in ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
 }
 
 function dataPlace(databaseUrl: string): string {

@@ -64,7 +64,8 @@ function idleSeconds(heartbeatSeconds: number): number {
 function explainListen(error: unknown, host: string, port: number): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return `port ${port} on ${host} is in use: stop what listens there, or choose another with --port (0 picks a free one)`;
-  if (code === 'EACCES') return `port ${port} needs privileges this user lacks: choose one above 1023 with --port`;
+    return `port ${port} on ${host} is in use: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
+  if (code === 'EACCES')
+    return `port ${port} needs privileges that this user lacks: choose a port above 1023 with --port`;
   return `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : error}`;
 }

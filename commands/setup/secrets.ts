@@ -14,7 +14,7 @@ export const KEY_FILES: readonly string[] = [...Object.values(SECRET_FILES), ATT
 export function readSecret(path: string, warnings: string[]): string | undefined {
   try {
     const text = readFileSync(path, 'utf8').trim();
-    if ((statSync(path).mode & 0o077) !== 0) warnings.push(`${path} can be read by others: chmod 600 ${path}`);
+    if ((statSync(path).mode & 0o077) !== 0) warnings.push(`${path} can be read by other users: chmod 600 ${path}`);
     return text;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;

@@ -82,7 +82,8 @@ function readSettingsFile(path: string, warnings: string[]): Vars {
     else if (vars[name] !== undefined) faults.push(`line ${i + 1}: ${name} is given twice`);
     else vars[name] = unquote(value.trim());
   }
-  if (faults.length > 0) throw new UsageError(faults.map((fault) => `${path}: ${fault}.`).join('\n'));
+  const sentence = (fault: string) => `${path}: ${fault}${fault.endsWith('?') ? '' : '.'}`;
+  if (faults.length > 0) throw new UsageError(faults.map(sentence).join('\n'));
   return vars;
 }
 
@@ -92,7 +93,7 @@ const FILE_NAMES = new Set<string>(
 
 function unknownName(name: string): string {
   const near = closest(name, [...FILE_NAMES]);
-  return `${name} is no setting${near === undefined ? '' : `, did you mean ${near}?`}`;
+  return `${name} is not a setting${near === undefined ? '' : `: did you mean ${near}?`}`;
 }
 
 function unquote(value: string): string {
@@ -105,7 +106,7 @@ function readPrivate(path: string, namedBy: string, warnings: string[]): string 
     const { mode, size } = statSync(path);
     if (size > SETTING_CHARS_MAX)
       throw new UsageError(`${namedBy}: ${path} is larger than ${SETTING_CHARS_MAX} bytes.`);
-    if ((mode & 0o077) !== 0) warnings.push(`${path} can be read by others: chmod 600 ${path}`);
+    if ((mode & 0o077) !== 0) warnings.push(`${path} can be read by other users: chmod 600 ${path}`);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;

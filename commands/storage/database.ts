@@ -44,7 +44,7 @@ export async function openExisting(config: Config): Promise<OwnedDatabase> {
   const database = await openDatabase(databaseOf(config));
   try {
     const [pending] = await pendingMigrations(database);
-    if (pending !== undefined) throw new Error('the database is of an older vault: run vault migrate first');
+    if (pending !== undefined) throw new Error('an older vault made the database: run vault migrate first');
     return database;
   } catch (error) {
     database.close();
@@ -70,14 +70,14 @@ export async function openServer(
     });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    throw new Error(`DATABASE_URL is neither a file: URL nor one of a libSQL server${code}`);
+    throw new Error(`DATABASE_URL is neither a file: URL nor the URL of a libSQL server${code}`);
   }
 }
 
 /** For the operator who named a place where no vault was started yet. */
 export function noDatabase(path: string): Error {
   return new Error(
-    `there is no database at ${resolve(path)}: start the vault once, or say where it is with DATA_DIR or DATABASE_URL`,
+    `there is no database at ${resolve(path)}: start the vault once, or set DATA_DIR or DATABASE_URL to where it is`,
   );
 }
 
@@ -98,7 +98,7 @@ function boundedFetch(clock: Clock) {
       const type = status === 200 ? 'application/json' : 'text/plain';
       return new Response(text, { status, headers: { 'content-type': type } });
     } catch (error) {
-      throw new Error('The database server gave no answer', { cause: error });
+      throw new Error('The database server does not answer', { cause: error });
     }
   };
 }

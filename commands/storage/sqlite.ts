@@ -88,7 +88,7 @@ function createPlaceCheck(path: string, file: number): () => void {
   const log = numberOf(`${path}-wal`);
   return () => {
     if (numberOf(path) === file && numberOf(`${path}-wal`) === log) return;
-    const what = `${path} or its -wal was moved, replaced or deleted while in use: nothing is written until the vault is restarted`;
+    const what = `${path} or its -wal was moved, replaced or deleted while in use: the vault writes nothing until it is restarted`;
     throw Object.assign(new Error(what), { code: DB_MOVED });
   };
 }

@@ -40,13 +40,15 @@ export function checkContents(connection: Connection, rows: Readonly<Record<stri
   const version = schemaVersion(connection);
   const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
   if (version > newest)
-    throw new Error(`it has schema version ${version}, this vault knows only ${newest}: use a vault at least as new`);
+    throw new Error(
+      `it has schema version ${version}, but this vault supports only ${newest}: use a vault at least as new`,
+    );
   const strange = differences(describeSchema(expectedSchema(version)), describeSchema(connection));
-  if (strange !== undefined) throw new Error(`its tables are not those of a vault: ${strange}`);
+  if (strange !== undefined) throw new Error(`its tables differ from those of a vault: ${strange}`);
   const [dangling] = connection.query('PRAGMA foreign_key_check').values();
-  if (dangling !== undefined) throw new Error(`a row of ${dangling[0]} refers to one that is missing`);
+  if (dangling !== undefined) throw new Error(`a row of ${dangling[0]} refers to a missing row`);
   const counted = differences(describeRows(rows), describeRows(countRows(connection)));
-  if (counted !== undefined) throw new Error(`its rows are not those that were counted: ${counted}`);
+  if (counted !== undefined) throw new Error(`its number of rows is wrong: ${counted}`);
 }
 
 /** The columns that tell a table's rows apart and that it can be read in the order of. */

@@ -28,7 +28,7 @@ const send = async () => {
 
 describe('vault limits', () => {
   test('shows what stops somebody, masked, and gives it back to them while the vault runs', async () => {
-    expect((await run('limits', 'show')).out).toBe('Nothing is spent.\n');
+    expect((await run('limits', 'show')).out).toBe('No limit is in use.\n');
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push(await send());
     expect(statuses).toEqual([200, 200, 200, 429]);

@@ -54,13 +54,13 @@ describe('vault webhooks', () => {
     expect(await vault('webhooks', 'resend', String(dead.id))).toMatchObject({
       code: 0,
       out: `${dead.id} session.created: queued\n`,
-      err: 'vault: no WEBHOOK_URL is set here: it waits until a vault with one runs.\n',
+      err: 'vault: WEBHOOK_URL is not set here: the webhook waits until a vault with WEBHOOK_URL runs.\n',
     });
     await until(() => receiver.received.length === 2);
     expect(receiver.received.map(({ id }) => id)).toEqual([dead.webhook, dead.webhook]);
     expect(await vault('webhooks', 'resend', String(dead.id))).toMatchObject({
       code: 1,
-      err: 'vault: there is no dead webhook of this id\n',
+      err: 'vault: there is no dead webhook with this id\n',
     });
     await until(async () => (await vault('webhooks', 'list', '--status', 'delivered')).out.includes('session.created'));
     expect((await vault('webhooks', 'list')).out).toBe('No webhook is dead.\n');

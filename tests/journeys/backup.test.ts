@@ -159,7 +159,7 @@ describe('a vault on a file', () => {
     expect(await status('bob')).toMatchObject({ verified: true });
     await program?.stop();
 
-    expect((await run('restore', 'a.backup', '--data-dir', 'one')).err).toContain('holds something already');
+    expect((await run('restore', 'a.backup', '--data-dir', 'one')).err).toContain('the database is not empty');
     const { code, out } = await run('restore', 'a.backup', '--overwrite', '--data-dir', 'one', '--json');
     expect(code).toBe(0);
     expect(existsSync(JSON.parse(out).keptAs)).toBe(true);
@@ -191,7 +191,7 @@ if (libsqlProgram()) {
         await load.stop();
         await program?.stop();
 
-        expect((await run(one.url, 'restore', 'a.backup')).err).toContain('the database has tables already');
+        expect((await run(one.url, 'restore', 'a.backup')).err).toContain('the database already has tables');
         const restored = await run(two.url, 'restore', 'a.backup', '--json');
         expect(restored).toMatchObject({ code: 0 });
         expect(JSON.parse(restored.out)).toMatchObject({ authenticated: 'hmac', rows: JSON.parse(made.out).rows });

@@ -47,7 +47,7 @@ describe('a backup file', () => {
       const changed = Buffer.from(whole);
       changed[place] = (changed[place] ?? 0) ^ 1;
       writeFileSync(path, changed);
-      expect(() => unseal(path, undefined)).toThrow(/damaged|no backup/);
+      expect(() => unseal(path, undefined)).toThrow(/damaged|not a backup/);
     }
   });
 
@@ -55,10 +55,10 @@ describe('a backup file', () => {
     const size = statSync(made('a', 4_000)).size;
     for (let length = 0; length < size; length += length > 3_990 ? 1 : 97) {
       truncateSync(made('a', 4_000), length);
-      expect(() => unseal(at('a'), KEY)).toThrow(/damaged|no backup/);
+      expect(() => unseal(at('a'), KEY)).toThrow(/damaged|not a backup/);
     }
     writeFileSync(made('a', 4_000), 'x', { flag: 'a' });
-    expect(() => unseal(at('a'), KEY)).toThrow('no backup');
+    expect(() => unseal(at('a'), KEY)).toThrow('not a backup');
   });
 
   test('whose contents were changed by somebody who made its digests anew has no MAC of the key', () => {
@@ -74,7 +74,7 @@ describe('vault backup', () => {
     await run(['migrate']);
     const { code, out } = await run(['backup', 'a.backup']);
     expect(code).toBe(0);
-    expect(out).toContain('It does not hold these secrets');
+    expect(out).toContain('It does not contain these secrets');
     expect(out).toContain('VAULT_SECRET (generated, vault-data/vault.secret)');
     expect(statSync(at('a.backup')).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder.path).sort()).toEqual(['a.backup', 'vault-data']);
@@ -89,7 +89,7 @@ describe('vault backup', () => {
   test('puts the generated secrets into it when told to, and warns', async () => {
     await run(['migrate']);
     const { out } = await run(['backup', 'a.backup', '--with-secrets'], { SMTP_URL: 'smtp://u:p@127.0.0.1:1' });
-    expect(out).toContain('It holds secrets (vault.secret, operator.secret)');
+    expect(out).toContain('It contains secrets (vault.secret, operator.secret)');
     expect(out).toContain('SMTP_URL (environment)');
     expect(out).not.toContain('smtp:');
     expect(readFileSync(at('a.backup')).includes(readFileSync(at('vault-data/vault.secret'), 'utf8').trim())).toBe(

@@ -52,7 +52,7 @@ describe('vault export', () => {
       aliasHash: '0x02',
       registeredAt: '2023-11-14T22:13:20.000Z',
     });
-    expect(err).toBe('vault: 2 registrations, the last one has id 2; go on with --after 2\n');
+    expect(err).toBe('vault: 2 registrations, the last one has id 2; continue with --after 2\n');
   });
 
   test('goes on behind an id, over more than a page', async () => {

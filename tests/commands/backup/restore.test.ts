@@ -74,7 +74,7 @@ describe('vault restore', () => {
     const { code, out, err } = await run('restore', 'a.backup', '--data-dir', 'other');
     expect(code).toBe(0);
     expect(out).toContain('restored: this is the database now');
-    expect(err).toContain('only damage was ruled out');
+    expect(err).toContain('Whether someone changed it can be checked only with');
     expect(readdirSync(at('other'))).toEqual(['vault.db']);
     expect(statSync(at('other/vault.db')).mode & 0o777).toBe(0o600);
     expect(peopleIn(at('other/vault.db'))).toBe(3);
@@ -102,7 +102,7 @@ describe('vault restore', () => {
 
   test('takes the place of a file that is no database any more only when told to', async () => {
     writeFileSync(at('vault-data/vault.db'), 'something else '.repeat(100));
-    expect((await run('restore', 'a.backup')).err).toContain('no readable database');
+    expect((await run('restore', 'a.backup')).err).toContain('not a readable database');
     expect((await run('restore', 'a.backup', '--overwrite')).code).toBe(0);
     expect(peopleIn(at('vault-data/vault.db'))).toBe(3);
   });
@@ -121,7 +121,7 @@ describe('vault restore', () => {
     mkdirSync(at('other'));
     writeFileSync(at('other/vault.db-wal'), 'frames');
     const { code, err } = await run('restore', 'a.backup', '--data-dir', 'other');
-    expect([code, err]).toEqual([1, expect.stringContaining('vault.db-wal is there, and its database is not')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('vault.db-wal exists without its database')]);
     expect(readdirSync(at('other'))).toEqual(['vault.db-wal']);
   });
 });
@@ -149,14 +149,14 @@ describe('a backup that cannot be trusted is refused before anything is replaced
     ['tail', (size) => size - 2],
   ])('with a bit changed in its %s', async (_, place) => {
     flip(place);
-    expect(await refusal()).toMatch(/damaged|no backup/);
+    expect(await refusal()).toMatch(/damaged|not a backup/);
   });
 
   test('cut short, or nothing at all', async () => {
     truncateSync(at('a.backup'), 100_000);
-    expect(await refusal()).toContain('no backup of a vault');
+    expect(await refusal()).toContain('this is not a backup of a vault');
     truncateSync(at('a.backup'), 0);
-    expect(await refusal()).toContain('no backup of a vault');
+    expect(await refusal()).toContain('this is not a backup of a vault');
   });
 
   test('that somebody changed, or of another VAULT_SECRET, until that is said to be so', async () => {
@@ -166,20 +166,20 @@ describe('a backup that cannot be trusted is refused before anything is replaced
     seal(at('pages'), { ...facts, rows: { ...facts.rows, verifications: 4 } }, backupKey(new Uint8Array(32)));
     unlinkSync(at('a.backup'));
     linkSync(at('pages'), at('a.backup'));
-    expect(await refusal()).toContain('another VAULT_SECRET, or somebody changed it');
+    expect(await refusal()).toContain('another VAULT_SECRET, or someone changed it');
     const { code, err } = await run('restore', 'a.backup', '--overwrite', '--other-secret');
-    expect([code, err]).toEqual([0, expect.stringContaining('only damage was ruled out')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('Whether someone changed it can be checked only with')]);
     expect(peopleIn(at('vault-data/vault.db'))).toBe(4);
   });
 
   test.each<[string, (database: Database) => void, string]>([
-    ['with fewer rows than were counted', (db) => db.run('DELETE FROM verifications'), 'not those that were counted'],
+    ['with fewer rows than were counted', (db) => db.run('DELETE FROM verifications'), 'its number of rows is wrong'],
     ['of a newer vault', (db) => db.run(`INSERT INTO migrations VALUES (9999, 'x', 1)`), 'schema version 9999'],
-    ['that lacks a table', (db) => db.run('DROP TABLE sponsorships'), 'not those of a vault'],
+    ['that lacks a table', (db) => db.run('DROP TABLE sponsorships'), 'its tables differ from those of a vault'],
     [
       'with a trigger of its own',
       (db) => db.run('CREATE TRIGGER t AFTER INSERT ON codes BEGIN DELETE FROM codes; END'),
-      'not those of a vault',
+      'its tables differ from those of a vault',
     ],
     [
       'with a row that refers to none',
@@ -187,7 +187,7 @@ describe('a backup that cannot be trusted is refused before anything is replaced
         db.run(
           `INSERT INTO relay_attempts (relay_id, hash, raw, gas, max_fee, tip, kind) VALUES (7, '', '', 1, 1, 1, '')`,
         ),
-      'refers to one that is missing',
+      'refers to a missing row',
     ],
     [
       'with no tables',
@@ -217,7 +217,7 @@ describe('secrets of a backup', () => {
     mkdirSync(at('three'));
     writeFileSync(at('three/operator.secret'), `${'0123456789abcdef'.repeat(4)}\n`, { mode: 0o600 });
     const { code, err } = await run('restore', 'b.backup', '--data-dir', 'three', '--with-secrets');
-    expect([code, err]).toEqual([1, expect.stringContaining('holds another secret than the backup')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('and the backup contain different secrets')]);
     expect(readdirSync(at('three'))).toEqual(['operator.secret']);
   });
 });

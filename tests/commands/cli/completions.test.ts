@@ -67,8 +67,8 @@ if (Bun.which('zsh')) {
       const first = [...new Set(Object.keys(COMMANDS).map((name) => name.split(' ')[0] ?? ''))];
       expect((await next('')).map((line) => line.split(':')[0])).toEqual(first);
       expect(await next('limits', '')).toEqual([
-        'show:shows how much of each limit is spent',
-        'clear:gives a limit back to whom it stops',
+        'show:shows how much of each limit is used',
+        'clear:resets a limit for a blocked user',
       ]);
     });
 

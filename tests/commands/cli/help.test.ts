@@ -10,7 +10,7 @@ const run = (...args: string[]) => runProgram(args, { cwd: folder.path });
 test('help of a command may be asked for in front and behind', async () => {
   const behind = await run('limits', 'clear', '--help');
   expect(behind).toMatchObject({ code: 0, err: '' });
-  expect(behind.out).toStartWith('vault limits clear: gives a limit back to whom it stops\n');
+  expect(behind.out).toStartWith('vault limits clear: resets a limit for a blocked user\n');
   expect(await run('help', 'limits', 'clear')).toEqual(behind);
   expect(await run('help', 'nothing')).toMatchObject({ code: 2, out: '' });
 });
@@ -23,7 +23,7 @@ test('help of a first word names the commands that begin with it', async () => {
   ]) {
     const { code, out } = await run(...args);
     expect(code).toBe(0);
-    expect(out).toMatch(/^ {2}limits show +shows .*\n {2}limits clear +gives /);
+    expect(out).toMatch(/^ {2}limits show +shows .*\n {2}limits clear +resets /);
   }
 });
 

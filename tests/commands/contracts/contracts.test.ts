@@ -60,7 +60,7 @@ describe('vault contracts deploy', () => {
     expect(out).toContain('Base Sepolia (84532)');
     expect(out).toContain(`owner ${deployer}`);
     for (const { name, address } of PLAN) expect(out).toContain(`${name} is at ${address}, transaction 0x`);
-    expect(out).toEndWith(`Settings of a vault on this chain:\n${SETTINGS}`);
+    expect(out).toEndWith(`Settings for a vault on this chain:\n${SETTINGS}`);
     const [registry, factory, helper] = PLAN;
     expect(await read(registry.address, AbiFunction.fromAbi(didRegistryAbi, 'owner'))).toBe(deployer);
     expect(await read(helper.address, AbiFunction.fromAbi(accountHelperAbi, 'registry'))).toBe(registry.address);
@@ -74,7 +74,7 @@ describe('vault contracts deploy', () => {
     const before = await nonce();
     const { code, out } = await deploy();
     expect(code).toBe(0);
-    expect(out.match(/is there already/g)).toHaveLength(3);
+    expect(out.match(/already deployed/g)).toHaveLength(3);
     expect(out).toEndWith(SETTINGS);
     expect(await nonce()).toBe(before);
   });
@@ -83,7 +83,7 @@ describe('vault contracts deploy', () => {
     await sendTransaction(chain.rpc, privateKey, PLAN[0].call);
     const { code, out } = await deploy();
     expect(code).toBe(0);
-    expect(out).toMatch(/DIDRegistry +0x\w{40} +is there already/);
+    expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
     expect(await deployed()).toEqual([true, true, true]);
     expect(await nonce()).toBe(3);
   });
@@ -105,7 +105,7 @@ describe('vault contracts deploy', () => {
       await chain.rpc('evm_mine');
     }
     expect(await child.exited).toBe(0);
-    expect(out).toMatch(/DIDRegistry +0x\w{40} +is there already/);
+    expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
     expect(await nonce()).toBe(3);
   });
 
@@ -117,7 +117,7 @@ describe('vault contracts deploy', () => {
       const { code, out } = await deploy(args, vars);
       expect(code).toBe(0);
       expect(out).toMatch(/AccountFactory +0x\w{40} +missing, \d{7} gas/);
-      expect(out).toMatch(/At most 0\.0\d+ ether/);
+      expect(out).toMatch(/This costs at most 0\.0\d+ ether/);
       expect(out).toEndWith(SETTINGS);
     }
     expect(await deployed()).toEqual([false, false, false]);
@@ -184,9 +184,9 @@ describe('vault contracts deploy', () => {
 
 describe('vault contracts deploy refuses', () => {
   test.each<[string, readonly string[], Readonly<Record<string, string>>, number, RegExp]>([
-    ['to start without a key', [], { DEPLOYER_PRIVATE_KEY: '' }, 2, /DEPLOYER_PRIVATE_KEY must be set/],
+    ['to start without a key', [], { DEPLOYER_PRIVATE_KEY: '' }, 2, /Set DEPLOYER_PRIVATE_KEY to the key/],
     ['a key that is none', [], { DEPLOYER_PRIVATE_KEY: '0x12' }, 2, /DEPLOYER_PRIVATE_KEY must be a secp256k1/],
-    ['another chain than the one named', [], { CHAIN_ID: '8453' }, 2, /chain 84532, and CHAIN_ID is 8453/],
+    ['another chain than the one named', [], { CHAIN_ID: '8453' }, 2, /chain 84532, but CHAIN_ID is 8453/],
     ['an owner that is no address', ['--owner', '0x12'], {}, 2, /--owner must be an address/],
     ['an endpoint that is not there', [], { RPC_URL: 'http://127.0.0.1:1/secret-key' }, 1, /RPC_URL: unreachable/],
   ])('%s', async (_, args, vars, code, message) => {
@@ -211,7 +211,7 @@ describe('vault contracts deploy refuses', () => {
     await chain.rpc('anvil_setBalance', [deployer, '0x38d7ea4c68000']);
     const { code, err } = await deploy();
     expect(code).toBe(1);
-    expect(err).toMatch(/does not suffice\. At most 0\.0\d+ ether.*has 0\.001\.\n$/);
+    expect(err).toMatch(/not enough ether\. This costs at most 0\.0\d+ ether.*has 0\.001\.\n$/);
     expect(await nonce()).toBe(0);
   });
 });

@@ -50,17 +50,17 @@ describe('vault doctor', () => {
 
   test('in an empty directory says that nothing is there yet, and counts no setting', async () => {
     const { out } = await run(['doctor'], { LOG_LEVEL: 'warn', RPC_URL: NOWHERE });
-    expect(out).toContain('✓ settings   2 given, none at fault');
-    expect(out).toMatch(/✓ files +there is no DATA_DIR .*vault-data yet: it is made at the first start/);
-    expect(out).toMatch(/! database +there is none at .* yet\n +→ it is made at the first start/);
+    expect(out).toContain('✓ settings   2 given, all valid');
+    expect(out).toMatch(/✓ files +there is no DATA_DIR .*vault-data yet: the first start creates it/);
+    expect(out).toMatch(/! database +there is no database at .* yet\n +→ the first start creates it/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test('names every file that is missing, each with what to do', async () => {
     const { code, out } = await run(['doctor'], { SMTP_URL_FILE: 'smtp-url', TWILIO_AUTH_TOKEN_FILE: 'token' });
     expect(code).toBe(1);
-    expect(out).toMatch(/✗ settings {2}SMTP_URL_FILE: smtp-url cannot be read \(ENOENT\)\.\n +→ put it right/);
-    expect(out).toMatch(/✗ settings {2}TWILIO_AUTH_TOKEN_FILE: token cannot be read \(ENOENT\)\.\n +→ put it right/);
+    expect(out).toMatch(/✗ settings {2}SMTP_URL_FILE: smtp-url cannot be read \(ENOENT\)\.\n +→ correct it/);
+    expect(out).toMatch(/✗ settings {2}TWILIO_AUTH_TOKEN_FILE: token cannot be read \(ENOENT\)\.\n +→ correct it/);
     expect(out).toContain('2 ✗');
   });
 
@@ -87,8 +87,8 @@ describe('vault doctor', () => {
     const { ok: isWell, findings } = JSON.parse(out);
     expect(isWell).toBe(false);
     expect(told(findings, 'chain')).toEqual(['fail unreachable (ECONNREFUSED)']);
-    expect(told(findings, 'contracts')).toEqual(['skip the node of RPC_URL cannot be asked']);
-    expect(told(findings, 'database')).toEqual([expect.stringContaining('whole, journal wal'), 'ok takes writes']);
+    expect(told(findings, 'contracts')).toEqual(['skip the node at RPC_URL does not answer']);
+    expect(told(findings, 'database')).toEqual([expect.stringContaining('intact, journal wal'), 'ok accepts writes']);
     expect(told(findings, 'schema')).toEqual([expect.stringMatching(/^ok version \d+, up to date$/)]);
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     await program.stop();
@@ -119,7 +119,7 @@ describe('the clock', () => {
     const hourAgo = new Date(Date.now() - 3_600_000).toUTCString();
     const node = serve(() => Response.json({ jsonrpc: '2.0', id: 1, result: '0x1' }, { headers: { date: hourAgo } }));
     const findings = await runChecks(chainChecks(configOf({ RPC_URL: node.url })));
-    expect(told(findings, 'clock')).toEqual([expect.stringMatching(/^fail 3600 s ahead of the node of RPC_URL/)]);
+    expect(told(findings, 'clock')).toEqual([expect.stringMatching(/^fail 3600 s ahead of the node at RPC_URL/)]);
     await node.stop();
   });
 });
@@ -152,7 +152,7 @@ describe('the chain', () => {
 
   test('that CHAIN_ID does not name is told', async () => {
     const findings = await check({ ...ONLY_OURS, CHAIN_ID: '8453', RPC_URL_8453: '', RPC_URL: chain.url });
-    expect(told(findings, 'chain')).toEqual(['fail RPC_URL is an endpoint of chain 84532, and CHAIN_ID is 8453']);
+    expect(told(findings, 'chain')).toEqual(['fail RPC_URL is an endpoint of chain 84532, but CHAIN_ID is 8453']);
   });
 
   test('without code at an address, or with a registrar that has neither ether nor leave, is told each', async () => {
@@ -186,7 +186,7 @@ describe('the chain', () => {
     expect(told(findings, 'bundler')).toEqual([expect.stringContaining('fail does not support ENTRY_POINT_ADDRESS')]);
     expect(told(findings, 'indexer')).toEqual(['fail is one of chain 1']);
     const well = await check({ ...ONLY_OURS, ENTRY_POINT_ADDRESS: `0x${'34'.repeat(20)}`, BUNDLER_URL: upstream.url });
-    expect(told(well, 'bundler')).toEqual(['ok answers, and supports the entry point']);
+    expect(told(well, 'bundler')).toEqual(['ok answers and supports the entry point']);
     await upstream.stop();
   });
 });
@@ -200,7 +200,9 @@ describe('delivery', () => {
       line.startsWith('EHLO') ? '250-hello\r\n250 AUTH PLAIN' : line.startsWith('AUTH') ? '235 fine' : agreeable(line),
     );
     const findings = await check({ ...SMTP, SMTP_URL: `smtp://user:password@127.0.0.1:${server.port}` });
-    expect(told(findings, 'mail')).toEqual([expect.stringContaining('ok the server takes connection and credentials')]);
+    expect(told(findings, 'mail')).toEqual([
+      expect.stringContaining('ok the server accepts the connection and the credentials'),
+    ]);
     expect(server.heard.some((line) => line.startsWith('AUTH'))).toBe(true);
     expect(server.heard.filter((line) => /^(MAIL|RCPT|DATA)/.test(line))).toEqual([]);
     server.stop();
@@ -216,8 +218,8 @@ describe('delivery', () => {
   });
 
   test.each([
-    [200, '{"data":[]}', 'ok Resend takes the key'],
-    [401, '{"name":"restricted_api_key"}', 'ok Resend knows the key'],
+    [200, '{"data":[]}', 'ok Resend accepts the key; only a real mail'],
+    [401, '{"name":"restricted_api_key"}', 'ok Resend accepts the key, which may only send'],
     [401, '{"name":"invalid_api_key"}', 'fail Resend refuses the key (401)'],
     [500, '{}', 'skip Resend answers 500'],
   ])('by Resend that answers %i %s', async (status, body, words) => {
@@ -233,7 +235,7 @@ describe('delivery', () => {
   });
 
   test.each([
-    [200, 'ok Twilio knows account and service'],
+    [200, 'ok Twilio accepts the account and the service'],
     [401, 'fail Twilio refuses the credentials'],
     [404, 'fail the account has no such Verify service'],
     [503, 'fail Twilio answers 503'],
@@ -270,7 +272,7 @@ describe('files, disk and database', () => {
       expect.stringMatching(/^rm .*vault\.db\.77\./),
     ]);
     const { out } = await run(['doctor'], { RPC_URL: NOWHERE });
-    expect(out).toMatch(/! settings +vault-data\/operator\.secret can be read by others\n +→ chmod 600/);
+    expect(out).toMatch(/! settings +vault-data\/operator\.secret can be read by other users\n +→ chmod 600/);
   });
 
   test('that are damaged or of a newer vault fail', async () => {
@@ -288,7 +290,7 @@ describe('files, disk and database', () => {
 
   test('on a libSQL server are asked for, and a server that is none fails', async () => {
     expect(told(await runChecks(storageChecks(configOf({ DATABASE_URL: NOWHERE }))), 'database')).toEqual([
-      'fail The database server gave no answer',
+      'fail The database server does not answer',
     ]);
     if (!libsqlProgram())
       return console.log('There is no libSQL server for this machine: the doctor does not ask one.');
@@ -318,23 +320,27 @@ describe('the network', () => {
   test('is warned about where proxies let clients choose their address', async () => {
     const findings = await check({ TRUSTED_PROXIES: '10.0.0.0/8,128.0.0.0/1', CLIENT_IP_HEADER: 'X-Forwarded-For' });
     expect(told(findings, 'proxies')).toEqual([
-      expect.stringContaining('warn X-Forwarded-For is a list'),
+      expect.stringContaining('warn clients can write X-Forwarded-For'),
       expect.stringContaining('warn TRUSTED_PROXIES 128.0.0.0/1 is very wide'),
     ]);
     expect(told(await check({ TRUSTED_PROXIES: 'none' }), 'proxies')).toEqual([expect.stringContaining('ok none')]);
-    expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('serves this machine only')]);
+    expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('only this machine can reach')]);
   });
 
   test('says where webhooks would go, and posts none', async () => {
     const webhook = { WEBHOOK_URL: 'https://hooks.example.com/in', WEBHOOK_SECRET: `whsec_${btoa('k'.repeat(32))}` };
     const leadingTo = async (address: string, vars: Record<string, string> = {}) =>
       told(await runChecks(networkChecks(configOf({ ...webhook, ...vars }), async () => [address])), 'webhooks');
-    expect(await leadingTo('10.0.0.7')).toEqual([expect.stringContaining('fail hooks.example.com leads to a private')]);
+    expect(await leadingTo('10.0.0.7')).toEqual([
+      expect.stringContaining('fail hooks.example.com has only private addresses'),
+    ]);
     expect(await leadingTo('10.0.0.7', { WEBHOOK_ALLOW_PRIVATE: 'true' })).toEqual([
       expect.stringContaining('ok hooks.example.com is private, which'),
     ]);
     const mixed = await runChecks(networkChecks(configOf(webhook), async () => ['10.0.0.7', '8.8.8.8']));
-    expect(told(mixed, 'webhooks')).toEqual([expect.stringContaining('warn hooks.example.com leads to private')]);
+    expect(told(mixed, 'webhooks')).toEqual([
+      expect.stringContaining('warn hooks.example.com has private and public addresses'),
+    ]);
     expect(await leadingTo('8.8.8.8')).toEqual(['ok hooks.example.com is public; nothing was posted']);
   });
 });

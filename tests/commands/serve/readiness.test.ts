@@ -58,7 +58,7 @@ describe('§4 readyz 503', () => {
     expect(await ready(program)).toEqual([200, 'writable']);
     move(path);
     expect(await ready(program)).toEqual([503, 'unavailable']);
-    while (!program.output().includes('nothing is written until the vault is restarted')) await Bun.sleep(1);
+    while (!program.output().includes('the vault writes nothing until it is restarted')) await Bun.sleep(1);
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ handle: 'alice', did: 'did:key:zAlice' });
     const refused = await fetch(`${program.url}/api/sessions`, { method: 'POST', headers, body });

@@ -78,7 +78,7 @@ describe('a first start', () => {
     for (const said of [
       'is listening on http://127.0.0.1:',
       'vault.db',
-      '/console, opened by the secret in /',
+      '/console, sign in with the secret in /',
       'vault-data/operator.secret',
       'set EMAIL_PROVIDER',
       'public endpoint',
@@ -91,7 +91,7 @@ describe('a first start', () => {
     const ours = '0123456789abcdef'.repeat(4);
     const own = await start({ LOG_FORMAT: 'pretty', OPERATOR_SECRET: ours });
     await own.stop();
-    expect(own.output()).toContain('/console, opened by your OPERATOR_SECRET');
+    expect(own.output()).toContain('/console, sign in with your OPERATOR_SECRET');
     expect(own.output()).not.toContain(ours);
   });
 

@@ -33,6 +33,6 @@ test('a secret that others can read is told of', () => {
   chmodSync(path, 0o644);
   const warnings: string[] = [];
   expect(readSecret(path, warnings)).toBe('text');
-  expect(warnings).toEqual([`${path} can be read by others: chmod 600 ${path}`]);
+  expect(warnings).toEqual([`${path} can be read by other users: chmod 600 ${path}`]);
   folder.remove();
 });

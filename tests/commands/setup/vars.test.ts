@@ -47,7 +47,7 @@ describe('settings', () => {
   test('a file of a secret that others can read is told of', () => {
     const path = file('a-secret', 0o640);
     expect(readVars({}, { VAULT_SECRET_FILE: path }).warnings).toEqual([
-      `${path} can be read by others: chmod 600 ${path}`,
+      `${path} can be read by other users: chmod 600 ${path}`,
     ]);
   });
 
@@ -89,10 +89,10 @@ describe('the file of --config', () => {
       }
     })();
     expect(message.split('\n').map((line) => line.slice(path.length + 2))).toEqual([
-      'line 1: PROT is no setting, did you mean PORT?.',
+      'line 1: PROT is not a setting: did you mean PORT?',
       'line 2 is not NAME=value.',
       'line 4: PORT is given twice.',
-      'line 5: __proto__ is no setting.',
+      'line 5: __proto__ is not a setting.',
     ]);
     expect(message).not.toContain('hunter2');
   });

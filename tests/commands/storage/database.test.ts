@@ -66,7 +66,7 @@ test('the token goes to the server and nowhere else', async () => {
   await server.stop(true);
   const away = await openDatabase({ url: `http://sesame:sesame@127.0.0.1:${server.port}`, maxConnections: 1 });
   const unreachable = await failureOf(away.execute(ONE));
-  expect(unreachable?.message).toBe('The database server gave no answer');
+  expect(unreachable?.message).toBe('The database server does not answer');
   const unusable = await Promise.all(
     ['sesame', 'http://a/?sesame=1', 'http://[sesame', 'redis://sesame'].map((url) =>
       failureOf(openDatabase({ url, maxConnections: 1 })),

@@ -174,7 +174,7 @@ describe('a file that is no longer where it was', () => {
     const insert = { sql: 'INSERT INTO t VALUES (1)', args: {} };
     await database.batch([{ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} }, insert], 'write');
     move(path);
-    await expect(database.batch([insert], 'write')).rejects.toThrow('nothing is written until the vault is restarted');
+    await expect(database.batch([insert], 'write')).rejects.toThrow('the vault writes nothing until it is restarted');
     await expect(database.execute(insert)).rejects.toMatchObject({ code: 'SQLITE_READONLY_DBMOVED' });
     expect(await value(database, 'SELECT count(*) FROM t')).toBe(1);
     database.close();
