@@ -3,7 +3,7 @@ import { systemRandom } from '../lib/base/random.ts';
 import { EVENT_CHANNELS } from '../lib/events/catalogue.ts';
 import { createKeys } from '../lib/identity/keys.ts';
 import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/tokens/console-token.ts';
-import { revoke as revokeToken } from '../lib/tokens/tokens.ts';
+import { revokeToken } from '../lib/tokens/tokens.ts';
 import { parseCid } from '../lib/ucan/cid.ts';
 import { covers, isCommand } from '../lib/ucan/command.ts';
 import { UCAN_TOKEN_CHARS_MAX } from '../lib/ucan/container.ts';

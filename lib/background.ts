@@ -8,7 +8,7 @@ import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
-import { noteKeys } from './key-rotation/key-rotation.ts';
+import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { sweepSessions } from './sessions/store.ts';
@@ -20,8 +20,9 @@ import { deliverWebhooks } from './webhooks/worker.ts';
 /** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
 export interface Work {
   /**
-   * Starts each task that is not under way, and resolves once all have ended or the deadline has passed. A task that is still under way then goes on,
-   * and holds up no other one at the next call. Where requests are isolated it resolves only when all have ended. Never throws.
+   * Starts each task that is not under way, and resolves once all have ended or the deadline has passed. A task that is
+   * still under way then goes on, and holds up no other one at the next call. Where requests are isolated it resolves
+   * only when all have ended. Never throws.
    */
   run(deadlineMs: number): Promise<void>;
   /** Lets each task end its turn and starts no other. */
@@ -59,7 +60,10 @@ function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Reco
   };
 }
 
-/** One task's turns, one after the other until there is nothing more to do or its deadline has passed. Its failures are its own. */
+/**
+ * One task's turns, one after the other until there is nothing more to do or its deadline has passed. Its failures are
+ * its own.
+ */
 function createRun(vault: Context, state: { readonly isStopped: boolean }, name: string, task: Task) {
   const { clock, log, isolatesRequests } = vault;
   const turns = async (isOver: () => boolean): Promise<void> => {
@@ -103,17 +107,20 @@ function everyMinute(task: Task): Task {
   };
 }
 
-/** The clean-up; its first write also notes the keys the process has started with. */
+/** The clean-up; its first write also records the keys the process has started with. */
 function createSweep(): Task {
-  let hasNoted = false;
+  let hasRecorded = false;
   return async (vault) => {
-    const more = await sweep(vault, hasNoted ? [] : noteKeys(vault));
-    hasNoted = true;
+    const more = await sweep(vault, hasRecorded ? [] : recordKeys(vault));
+    hasRecorded = true;
     return more;
   };
 }
 
-/** Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash swallowed. */
+/**
+ * Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash
+ * swallowed.
+ */
 async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]): Promise<boolean> {
   const now = clock.now();
   const results = await db.write(

@@ -3,7 +3,7 @@ import type { NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
 /** Records the mark of a key. Emits `event` when another mark was recorded before; the first mark emits nothing. */
-export function noteMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
+export function recordKeyMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
   return [
     emitEvent(event, {
       when: { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } },

@@ -8,30 +8,33 @@ import { mintInvocation, UCAN_NONCE_BYTES } from '../ucan/mint.ts';
 import { createVerify, ed25519Signer, type Signer, type Verify } from '../ucan/signature.ts';
 import { verifyInvocation } from '../ucan/verify.ts';
 
-/** What everything of the console is below: what is delegated to a dashboard. */
+/** The UCAN command above all commands of the console; it is what operators delegate to a dashboard. */
 export const CONSOLE_COMMAND = '/vault/console';
 
-/** What a token that opens the stream of events invokes. */
+/** The UCAN command of a token that opens the event stream. */
 export const CONSOLE_READ_COMMAND = `${CONSOLE_COMMAND}/events/read`;
 
-/** What a stream of events may show: one app's events, of one channel or, without it, of all. */
+/** What an event stream may show: the events of one app, of one channel or of all. */
 export interface ConsoleScope {
   readonly app: string;
   readonly channel?: string | undefined;
 }
 
-/** A token as it is handed out; `expires_at` is ISO 8601. */
+/** An issued token; `expires_at` is ISO 8601. */
 export interface ConsoleToken {
   readonly token: string;
   readonly expires_at: string;
 }
 
-/** What became of a token: `cid` names it, `cids` are all names by which it or a link of its chain may have been revoked, `expiresAt` is in milliseconds. */
+/**
+ * The result of a check. `cids` are all CIDs by which the token or its delegations may be revoked; `expiresAt` in
+ * milliseconds.
+ */
 export type ConsoleVerdict =
   | { readonly ok: true; readonly cid: string; readonly cids: readonly string[]; readonly expiresAt: number }
   | { readonly ok: false; readonly error: 'token_missing' | 'token_invalid' | 'token_expired' | 'token_scope' };
 
-/** Issues a token in the operator's name, which lives `STREAM_TOKEN_TTL_SECONDS`. */
+/** Issues a token signed by the vault's operator key, valid for `STREAM_TOKEN_TTL_SECONDS`. */
 export async function mintConsoleToken(
   { keys, clock, random, config }: Pick<Platform, 'keys' | 'clock' | 'random' | 'config'>,
   { app, channel }: ConsoleScope,
@@ -49,8 +52,8 @@ export async function mintConsoleToken(
 }
 
 /**
- * Judges a token for a request of `app` and `channels`, at `now` in milliseconds. Its end is exact, since it ends the stream too; the clock of
- * whoever issued it may be a minute ahead. Whether one of `cids` was revoked is for the caller to look up.
+ * Checks a token for `app` and `channels` at `now` (milliseconds). Expiry is exact, since it ends the stream too; the
+ * issuer's clock may be a minute ahead. Revocation is the caller's check.
  */
 export async function checkConsoleToken(
   { keys, config }: Pick<Platform, 'keys' | 'config'>,
@@ -60,7 +63,7 @@ export async function checkConsoleToken(
   if (!token) return refuse('token_missing');
   const { did, verify } = await identityOf(keys);
   const verdict = await verifyInvocation(token, { service: did, now: asked.now, verify });
-  if (!verdict.ok) return refuse(WORDS[verdict.why] ?? 'token_invalid');
+  if (!verdict.ok) return refuse(ERRORS[verdict.why] ?? 'token_invalid');
   const { subject, command, args, ownExpiresAt, expiresAt, cid, cids } = verdict;
   const endsBy = asked.now + config.streamTokenTtlSeconds * 1000 + UCAN_SKEW_SECONDS * 1000;
   const isShort = ownExpiresAt !== null && ownExpiresAt <= endsBy;
@@ -71,7 +74,7 @@ export async function checkConsoleToken(
 }
 
 /** All other faults are `token_invalid`. */
-const WORDS: Partial<Record<UcanFaultWord, 'token_expired' | 'token_scope'>> = {
+const ERRORS: Partial<Record<UcanFaultWord, 'token_expired' | 'token_scope'>> = {
   expired: 'token_expired',
   command: 'token_scope',
   policy: 'token_scope',
@@ -81,7 +84,7 @@ function refuse(error: Exclude<ConsoleVerdict, { ok: true }>['error']): ConsoleV
   return { ok: false, error };
 }
 
-/** A token without a channel is good for all of them; an argument that is not known may be a restriction, so it allows nothing. */
+/** A token without a channel allows all of them. An unknown argument may be a restriction, so it allows nothing. */
 function allows(args: IpldMap, { app, channels }: { app: string; channels: readonly string[] }): boolean {
   const { app: ownApp, channel, ...others } = args;
   if (ownApp !== app || Object.keys(others).length > 0) return false;
@@ -94,11 +97,11 @@ interface Identity {
   readonly verify: Verify;
 }
 
-/** The vault's own DID and signer, made once for its keys; and the keys of others it has met. */
+/** The vault's DID and signer, and a verifier that caches public keys; created once per `Keys`. */
 async function identityOf(keys: Keys): Promise<Identity> {
   const known = identities.get(keys);
   if (known) return known;
-  // What is kept is never a promise: on Workers one request must not wait for what another has started.
+  // Never cache a promise: on Workers a request must not wait for what another one has started.
   const signer = await ed25519Signer(keys.operatorSeed);
   const identity = { did: signer.did, signer, verify: createVerify() };
   identities.set(keys, identity);

@@ -2,8 +2,11 @@ import type { Statement, Value } from '../db/database.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
-/** Records that a token, or a link of its chain, counts no more, and tells of it once: `rowsAffected` of the first is 0 when it was so already. `cid` is as `parseCid` gives it, `expiresAt` the token's own end where it is known. */
-export function revokeToken(cid: string, now: number, expiresAt: number | null = null): readonly Statement[] {
+/**
+ * Inserts a revocation and emits `token.revoked`; `rowsAffected` of the first is 0 if it was revoked before. `cid` in
+ * the form of `parseCid`; `expiresAt` in milliseconds, where known.
+ */
+export function insertRevocation(cid: string, now: number, expiresAt: number | null = null): readonly Statement[] {
   const event = eventOf('token.revoked', { app: DEFAULT_APP, at: now }, { cid });
   return [
     {
@@ -14,8 +17,8 @@ export function revokeToken(cid: string, now: number, expiresAt: number | null =
   ];
 }
 
-/** Those of the CIDs that were revoked: a row each, none when all of the chain still counts. */
-export function findRevoked(cids: readonly string[]): Statement {
+/** A row for each of the CIDs that was revoked. */
+export function selectRevoked(cids: readonly string[]): Statement {
   const names = cids.map((_, i) => `:cid_${i}`);
   const args: Record<string, Value> = Object.fromEntries(cids.map((cid, i) => [`cid_${i}`, cid]));
   return { sql: `SELECT cid, revoked_at FROM token_revocations WHERE cid IN (${names.join(', ')})`, args };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EVENT_CHANNELS } from '../../lib/events/catalogue.ts';
-import { issueToken, revoke } from '../../lib/tokens/tokens.ts';
+import { issueToken, revokeToken } from '../../lib/tokens/tokens.ts';
 import { appName } from '../fields.ts';
 import { optional, required, word } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
@@ -20,7 +20,7 @@ const routes: readonly Route[] = [
   post('/v1/console/revoke', {
     fields: { cid: required(word('cid')) },
     async handler({ ctx, input }) {
-      const { cid, isNew } = await revoke(ctx, input.cid);
+      const { cid, isNew } = await revokeToken(ctx, input.cid);
       return json({ ok: true, cid, revoked: isNew });
     },
   }),

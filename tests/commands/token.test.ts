@@ -6,7 +6,7 @@ import { readConfig } from '../../lib/config/config.ts';
 import { operatorDid } from '../../lib/identity/did-document.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
-import { findRevoked } from '../../lib/tokens/revocation-store.ts';
+import { selectRevoked } from '../../lib/tokens/revocation-store.ts';
 import { mintInvocation } from '../../lib/ucan/mint.ts';
 import type { Signer } from '../../lib/ucan/signature.ts';
 import { readTokens } from '../../lib/ucan/verify.ts';
@@ -170,7 +170,7 @@ describe('vault token revoke', () => {
     const database = openSqlite(join(folder.path, 'vault-data/vault.db'));
     try {
       const rows = async (sql: string, args = {}) => (await database.execute({ sql, args })).rows;
-      const { sql, args } = findRevoked(['zdpuother', cid]);
+      const { sql, args } = selectRevoked(['zdpuother', cid]);
       expect(await rows(sql, args)).toMatchObject([{ cid }]);
       expect(await rows(`SELECT data FROM events WHERE type = 'token.revoked'`)).toMatchObject([
         { data: JSON.stringify({ cid }) },
