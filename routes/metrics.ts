@@ -2,7 +2,7 @@ import { equalText } from '../lib/base/bytes.ts';
 import { VaultError } from '../lib/base/error.ts';
 import { inCidr, parseCidr, parseIp } from '../lib/base/ip.ts';
 import type { Context } from '../lib/context.ts';
-import { chooseForm, EXPOSITION_TYPES, expose } from '../lib/monitoring/prometheus.ts';
+import { chooseFormat, formatMetrics, PROMETHEUS_CONTENT_TYPES } from '../lib/monitoring/prometheus.ts';
 import { bearerToken } from './http/operator-auth.ts';
 import { type Call, get, type Route } from './http/route.ts';
 
@@ -11,9 +11,9 @@ export const metricsRoutes: readonly Route[] = [
   get('/metrics', {
     handler(call) {
       if (!mayRead(call)) throw new VaultError('metrics_forbidden');
-      const form = chooseForm(call.request.headers.get('accept'));
-      const headers = { 'content-type': EXPOSITION_TYPES[form], vary: 'accept' };
-      return { status: 200, headers, body: expose(call.ctx.metrics.read(), form) };
+      const format = chooseFormat(call.request.headers.get('accept'));
+      const headers = { 'content-type': PROMETHEUS_CONTENT_TYPES[format], vary: 'accept' };
+      return { status: 200, headers, body: formatMetrics(call.ctx.metrics.read(), format) };
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { countReadinessCheck, selectOne } from './store.ts';
 
 export { countReadinessCheck } from './store.ts';
 
-/** How long a judgement of readiness is good for. */
+/** How long a result is reused. */
 export const READY_CACHE_MS = 2_000;
 
 interface Parts {
@@ -28,7 +28,9 @@ export interface Readiness {
   readonly database: 'writable' | 'unavailable';
 }
 
-/** Judges readiness by a real write, at most once every two seconds whoever asks; an unreachable chain never makes a vault unready. */
+/**
+ * A check of readiness by a real write, at most once per `READY_CACHE_MS`. The chain has no influence. Never rejects.
+ */
 export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;

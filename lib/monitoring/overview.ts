@@ -7,10 +7,10 @@ import { readFollower } from '../indexer/queries.ts';
 import type { Platform } from '../platform.ts';
 import type { Readiness } from './health.ts';
 
-/** Counts of one kind by what became of them. */
+/** Counts by outcome, status or limit. */
 export type Outcomes = Readonly<Record<string, number>>;
 
-/** What the console draws: counters since the process started, so that two readings make a rate, and how things are now. */
+/** The console's overview: counters since the process started, and the current state of its parts. */
 export interface Overview {
   readonly at: string;
   readonly version: string;
@@ -20,19 +20,19 @@ export interface Overview {
   readonly events: {
     readonly types: readonly string[];
     readonly channels: readonly string[];
-    /** Of the events kept; past `last_id` when all are gone. */
+    /** The oldest event in the table; `last_id + 1` if all are deleted. */
     readonly first_id: number;
     readonly last_id: number;
   };
   readonly counters: {
-    /** By the status' class, such as `2xx`; the console's own are in neither these nor `latency`. */
+    /** By status class, such as `2xx`. Without the console's own requests, as in `latency`. */
     readonly requests: Outcomes;
     readonly sends: Outcomes;
     readonly verifications: Outcomes;
     readonly sessions: Outcomes;
     readonly registrations: Outcomes;
   };
-  /** Answers within each bound, cumulative; `le` in seconds, null for no bound. */
+  /** Cumulative counts of requests by duration; `le` in seconds, null for no bound. */
   readonly latency: readonly { readonly le: number | null; readonly count: number }[];
   /** Refusals by limit. */
   readonly limits: Outcomes;
@@ -42,28 +42,28 @@ export interface Overview {
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
   };
-  /** Null where nothing is relayed; `trouble` is null when nothing keeps it from getting on, `balance` in ether. */
+  /** Null without a relay. `trouble`: what blocks it, or null; `balance` in ether. */
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
-  /** Null where no follower ever looked. */
+  /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }
 
-type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
   readonly readiness: () => Promise<Readiness>;
   readonly relay: { trouble(): Promise<string | null> } | undefined;
 };
 
-/** Reads it all but the `span` of events. Metrics are this process's own, relay and follower any process's. */
-export async function readOverview(vault: Services, span: EventSpan): Promise<Overview> {
-  const { state, relay, follower } = await readState(vault);
-  const families = new Map(vault.metrics.read().map((family) => [family.name as MetricName, family]));
+/** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
+export async function readOverview(ctx: Ctx, span: EventSpan): Promise<Overview> {
+  const { state, relay, follower } = await readState(ctx);
+  const families = new Map(ctx.metrics.read().map((family) => [family.name as MetricName, family]));
   const by = (name: MetricName, label: string) => sumBy(families.get(name), (labels) => labels[label]);
   const gauge = (name: MetricName, labels: Labels = {}) => gaugeOf(families.get(name), labels);
   return {
-    at: isoTime(vault.clock.now()),
+    at: isoTime(ctx.clock.now()),
     version: VERSION,
-    live: vault.config.nextPublicHyperauthEnableLive,
-    apps: ['default', ...vault.config.apps.filter((app) => app !== 'default')],
+    live: ctx.config.nextPublicHyperauthEnableLive,
+    apps: ['default', ...ctx.config.apps.filter((app) => app !== 'default')],
     events: {
       types: Object.keys(EVENTS),
       channels: EVENT_CHANNELS,
@@ -98,14 +98,14 @@ export async function readOverview(vault: Services, span: EventSpan): Promise<Ov
   };
 }
 
-/** What has to be asked for; a database that is away hides relay and follower, not the rest. */
-async function readState(vault: Services) {
-  const { database: state } = await vault.readiness();
+/** The parts read from the database; without it relay and follower are null. */
+async function readState(ctx: Ctx) {
+  const { database: state } = await ctx.readiness();
   if (state === 'unavailable') return { state, relay: null, follower: null };
-  const [follower, trouble] = await Promise.all([readFollower(vault), vault.relay?.trouble()]);
+  const [follower, trouble] = await Promise.all([readFollower(ctx), ctx.relay?.trouble()]);
   return {
     state,
-    relay: vault.relay ? { trouble: trouble ?? null } : null,
+    relay: ctx.relay ? { trouble: trouble ?? null } : null,
     follower: follower ? { block: follower.block, lag: follower.lag, silent_ms: follower.silentMs } : null,
   };
 }
@@ -124,7 +124,7 @@ function gaugeOf(family: Family | undefined, wanted: Labels): number | undefined
   return family?.samples.find(({ labels }) => isIt(labels))?.value;
 }
 
-/** The console asks all the time: what it costs tells nothing of those who are served. */
+/** The console polls all the time; its own requests would hide those of clients. */
 function withoutConsole(family: Family | undefined): Family | undefined {
   return (
     family && {

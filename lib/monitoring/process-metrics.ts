@@ -1,7 +1,7 @@
 import { METRICS, type MetricName } from '../base/metric-catalogue.ts';
 import type { Family } from '../base/metrics.ts';
 
-/** What a host tells of its process, under the names that Prometheus' own clients use. */
+/** The host's process, for the metrics that Prometheus' own clients export (`process_…`). */
 export interface ProcessState {
   /** User and system time. */
   readonly cpuSeconds: number;
@@ -12,7 +12,7 @@ export interface ProcessState {
   readonly maxFds?: number | undefined;
 }
 
-/** The process as families, read anew at each scrape. */
+/** The metric families of a process; those without a value have no sample. */
 export function processFamilies(state: ProcessState): readonly Family[] {
   const { cpuSeconds, residentBytes, startTimeSeconds, openFds, maxFds } = state;
   return [

@@ -1,16 +1,19 @@
 import type { Family, Labels, Sample } from '../base/metrics.ts';
 
-/** The forms of the Prometheus text exposition: 0.0.4, and OpenMetrics 1.0. */
-export type Form = 'text' | 'openmetrics';
+/** Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
+export type PrometheusFormat = 'text' | 'openmetrics';
 
-/** The `Content-Type` of each form. */
-export const EXPOSITION_TYPES: Readonly<Record<Form, string>> = {
+/** The `Content-Type` of each format. */
+export const PROMETHEUS_CONTENT_TYPES: Readonly<Record<PrometheusFormat, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** The form that an `Accept` header prefers by its weights (RFC 9110 §12.5.1): OpenMetrics only where it is wanted at least as much and named; else text. */
-export function chooseForm(accept: string | null): Form {
+/**
+ * The format that an `Accept` header prefers (RFC 9110 §12.5.1). OpenMetrics only if it is named and weighs at least as
+ * much as text.
+ */
+export function chooseFormat(accept: string | null): PrometheusFormat {
   const ranges = (accept ?? '').toLowerCase().split(',').map(parseRange);
   const openmetrics = weigh(ranges, 'application/openmetrics-text', '1.0.0');
   const text = weigh(ranges, 'text/plain', '0.0.4');
@@ -19,13 +22,13 @@ export function chooseForm(accept: string | null): Form {
     : 'text';
 }
 
-/** The families in a form; those without a sample are left out. */
-export function expose(families: readonly Family[], form: Form): string {
-  const blocks = families.filter(({ samples }) => samples.length > 0).map((family) => block(family, form));
-  return blocks.join('') + (form === 'openmetrics' ? '# EOF\n' : '');
+/** The metric families as text; families without a sample are left out. */
+export function formatMetrics(families: readonly Family[], format: PrometheusFormat): string {
+  const blocks = families.filter(({ samples }) => samples.length > 0).map((family) => block(family, format));
+  return blocks.join('') + (format === 'openmetrics' ? '# EOF\n' : '');
 }
 
-/** A number as Go's %g writes it, with `.0` where it would look whole: what OpenMetrics asks of bucket bounds, so that they are the same text everywhere. */
+/** A number as Go's `%g` writes it, with `.0` for whole ones: the canonical format of OpenMetrics' bucket bounds. */
 export function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
   const [mantissa = '', exponent = ''] = value.toExponential().split('e');
@@ -53,7 +56,7 @@ function parseRange(text: string): Range {
   };
 }
 
-/** The weight by the most specific range that covers a type; 0 where none does. */
+/** The weight of a type by the most specific range that covers it; 0 if none does. */
 function weigh(ranges: readonly Range[], type: string, version: string): { weight: number; isNamed: boolean } {
   const named = ranges.filter((range) => range.type === type && (range.version ?? version) === version);
   const [best] = named.toSorted((a, b) => b.weight - a.weight);
@@ -62,12 +65,12 @@ function weigh(ranges: readonly Range[], type: string, version: string): { weigh
   return { weight: any.find((range) => range !== undefined)?.weight ?? 0, isNamed: false };
 }
 
-function block({ name, help, type, samples }: Family, form: Form): string {
+function block({ name, help, type, samples }: Family, format: PrometheusFormat): string {
   // OpenMetrics names a counter's family without the suffix that its samples carry.
-  const family = form === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
+  const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   const unit = /_(seconds|bytes)$/.exec(family)?.[1];
-  let text = `# HELP ${family} ${escapeHelp(help, form)}\n# TYPE ${family} ${type}\n`;
-  if (form === 'openmetrics' && unit) text += `# UNIT ${family} ${unit}\n`;
+  let text = `# HELP ${family} ${escapeHelp(help, format)}\n# TYPE ${family} ${type}\n`;
+  if (format === 'openmetrics' && unit) text += `# UNIT ${family} ${unit}\n`;
   for (const sample of samples) text += lines(name, sample);
   return text;
 }
@@ -92,7 +95,7 @@ function braced(own: string): string {
   return own === '' ? '' : `{${own}}`;
 }
 
-/** Whole numbers as such: counts are read by people too. */
+/** Whole numbers without a fraction: people read counts too. */
 function number(value: number): string {
   return Number.isSafeInteger(value) ? String(value) : canonicalNumber(value);
 }
@@ -101,7 +104,7 @@ function escapeLabel(value: string): string {
   return /["\\\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value;
 }
 
-/** The text form leaves quotes alone; OpenMetrics escapes them. */
-function escapeHelp(help: string, form: Form): string {
-  return form === 'openmetrics' ? escapeLabel(help) : help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+/** The text format leaves quotes alone; OpenMetrics escapes them. */
+function escapeHelp(help: string, format: PrometheusFormat): string {
+  return format === 'openmetrics' ? escapeLabel(help) : help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createMetrics, type Family } from '../../../lib/base/metrics.ts';
-import { canonicalNumber, chooseForm, expose, type Form } from '../../../lib/monitoring/prometheus.ts';
+import {
+  canonicalNumber,
+  chooseFormat,
+  formatMetrics,
+  type PrometheusFormat,
+} from '../../../lib/monitoring/prometheus.ts';
 import { readExposition } from '../../support/exposition.ts';
 import { always } from '../../support/property.ts';
 
-const FORMS: readonly Form[] = ['text', 'openmetrics'];
+const FORMATS: readonly PrometheusFormat[] = ['text', 'openmetrics'];
 
 const CATALOGUE = {
   mails_total: { type: 'counter', help: 'Mails "sent"\nor \\ not.', labels: ['outcome'] },
@@ -24,8 +29,8 @@ function example(): readonly Family[] {
   return metrics.read();
 }
 
-test('the text form is 0.0.4 to the letter', () => {
-  expect(expose(example(), 'text')).toBe(`# HELP mails_total Mails "sent"\\nor \\\\ not.
+test('the text format is 0.0.4 to the letter', () => {
+  expect(formatMetrics(example(), 'text')).toBe(`# HELP mails_total Mails "sent"\\nor \\\\ not.
 # TYPE mails_total counter
 mails_total{outcome="sent"} 3
 # HELP memory_bytes Memory.
@@ -43,7 +48,7 @@ wait_seconds_count{kind="a\\"b\\\\c\\nd"} 3
 });
 
 test('OpenMetrics names the family of a counter without _total, tells units, escapes quotes of help, and ends with # EOF', () => {
-  const lines = expose(example(), 'openmetrics').split('\n');
+  const lines = formatMetrics(example(), 'openmetrics').split('\n');
   expect(lines.slice(0, 6)).toEqual([
     '# HELP mails Mails \\"sent\\"\\nor \\\\ not.',
     '# TYPE mails counter',
@@ -93,7 +98,7 @@ describe('what is written is read back as it was', () => {
   const value = fc.oneof(fc.integer(), fc.double({ noNaN: true }));
   const cases = fc.record({ help: label, values: fc.array(fc.tuple(label, label, value), { maxLength: 8 }) });
 
-  test.each(FORMS)('gauges in the form %s', (form) => {
+  test.each(FORMATS)('gauges in the format %s', (format) => {
     always(cases, ({ help, values }) => {
       const family: Family = {
         name: 'a_gauge',
@@ -101,8 +106,8 @@ describe('what is written is read back as it was', () => {
         type: 'gauge',
         samples: values.map(([one, other, number]) => ({ labels: { one, other }, value: number })),
       };
-      const read = readExposition(expose([family], form));
-      expect(read.eof).toBe(form === 'openmetrics');
+      const read = readExposition(formatMetrics([family], format));
+      expect(read.eof).toBe(format === 'openmetrics');
       const samples = family.samples.map(({ labels, value }) => ({ name: 'a_gauge', labels, value: value + 0 }));
       expect(read.families).toEqual(
         values.length === 0 ? [] : [{ name: 'a_gauge', help, type: 'gauge', unit: undefined, samples }],
@@ -110,12 +115,12 @@ describe('what is written is read back as it was', () => {
     });
   });
 
-  test.each(FORMS)('histograms in the form %s: buckets are cumulative, +Inf is the count', (form) => {
+  test.each(FORMATS)('histograms in the format %s: buckets are cumulative, +Inf is the count', (format) => {
     const seconds = fc.array(fc.double({ min: 0, max: 20, noNaN: true }), { minLength: 1, maxLength: 30 });
     always(fc.tuple(label, seconds), ([kind, observed]) => {
       const metrics = createMetrics(CATALOGUE);
       for (const one of observed) metrics.histogram('wait_seconds').observe(one, { kind });
-      const [family] = readExposition(expose(metrics.read(), form)).families;
+      const [family] = readExposition(formatMetrics(metrics.read(), format)).families;
       const of = (name: string) => family?.samples.filter((sample) => sample.name === name) ?? [];
       const buckets = of('wait_seconds_bucket');
       for (const { labels, value } of buckets) {
@@ -134,8 +139,8 @@ describe('what is written is read back as it was', () => {
   });
 });
 
-describe('the form is chosen by Accept', () => {
-  test.each<[string | null, Form]>([
+describe('the format is chosen by Accept', () => {
+  test.each<[string | null, PrometheusFormat]>([
     [null, 'text'],
     ['', 'text'],
     ['*/*', 'text'],
@@ -165,7 +170,7 @@ describe('the form is chosen by Accept', () => {
     ['application/*, text/*;q=0.5', 'openmetrics'],
     ['text/plain;version=0.0.4', 'text'],
     [',,;;q=1,=', 'text'],
-  ])('%p is %s', (accept, form) => {
-    expect(chooseForm(accept)).toBe(form);
+  ])('%p is %s', (accept, format) => {
+    expect(chooseFormat(accept)).toBe(format);
   });
 });
