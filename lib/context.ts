@@ -20,7 +20,7 @@ import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { createRelay, type Pace, type Relay } from './relay/relay.ts';
+import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
 
@@ -82,7 +82,7 @@ interface Shared {
   /** What is known of the account factory. */
   readonly learnt: Learnt;
   /** When the relay looks at the chain next. */
-  readonly pace: Pace;
+  readonly schedule: RelaySchedule;
   /** How many event streams are open. */
   readonly open: { streams: number };
   /** Which refusals have their event already. */
@@ -93,7 +93,7 @@ function createShared(config: Config): Shared {
   return {
     schema: { isCurrent: false },
     learnt: createLearnt(config),
-    pace: { lookAt: 0, endedAt: 0 },
+    schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
     notices: new Map(),
   };

@@ -12,7 +12,7 @@ export const healthRoutes: readonly Route[] = [
       if (!state.ok) return json(state, { status: 503 });
       const follower = await readFollower(ctx);
       // What is wrong with the chain is told and makes no vault unready: another one would meet the same.
-      const relay = ctx.relay && ((await ctx.relay.trouble()) ?? 'ok');
+      const relay = ctx.relay && ((await ctx.relay.blocker()) ?? 'ok');
       return json({
         ...state,
         ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),

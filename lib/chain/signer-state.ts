@@ -5,7 +5,7 @@ import { type Market, readMarket } from './fees.ts';
 import type { ChainReader } from './rpc.ts';
 
 /** An account's standing in the newest block. */
-export interface Standing {
+export interface SignerState {
   /** The hash of the chain's first block. */
   readonly genesis: string;
   /** The newest block's number. */
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** Reads it all in one batch. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
-export async function readStanding(chain: ChainReader, address: string): Promise<Standing> {
+export async function readSignerState(chain: ChainReader, address: string): Promise<SignerState> {
   const [genesis, head, nonce, balance, market] = await Promise.all([
     readGenesis(chain),
     chain.rpc.call(chain.config.chainId, 'eth_blockNumber', []),

@@ -50,7 +50,7 @@ export interface Overview {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
   readonly readiness: () => Promise<Readiness>;
-  readonly relay: { trouble(): Promise<string | null> } | undefined;
+  readonly relay: { blocker(): Promise<string | null> } | undefined;
 };
 
 /** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
@@ -102,10 +102,10 @@ export async function readOverview(ctx: Ctx, span: EventSpan): Promise<Overview>
 async function readState(ctx: Ctx) {
   const { database: state } = await ctx.readiness();
   if (state === 'unavailable') return { state, relay: null, follower: null };
-  const [follower, trouble] = await Promise.all([readFollower(ctx), ctx.relay?.trouble()]);
+  const [follower, blocker] = await Promise.all([readFollower(ctx), ctx.relay?.blocker()]);
   return {
     state,
-    relay: ctx.relay ? { trouble: trouble ?? null } : null,
+    relay: ctx.relay ? { trouble: blocker ?? null } : null,
     follower: follower ? { block: follower.block, lag: follower.lag, silent_ms: follower.silentMs } : null,
   };
 }

@@ -118,8 +118,8 @@ async function checkChain(
   what: { readonly registry: string; readonly controller: string; readonly didHash: string },
 ): Promise<void> {
   const address = await vault.relay.address();
-  const trouble = await vault.relay.trouble();
-  if (trouble === 'chain_reset') throw rpcError(trouble);
+  const blocker = await vault.relay.blocker();
+  if (blocker === 'chain_reset') throw rpcError(blocker);
   const [simulation, balance] = await Promise.all([simulate(vault, address, what), readBalance(vault, address)]);
   if ('refusal' in simulation) throw refusedOnChain(simulation.refusal, false);
   if (balance < vault.config.relayMinBalance) throw new VaultError('relay_unfunded');
@@ -129,7 +129,7 @@ async function checkChain(
 async function untilMined(vault: Services, { id }: RelayRow, right: Right): Promise<Relayed> {
   const { clock, db, relay } = vault;
   const deadline = clock.now() + RELAY_WAIT_MS;
-  for (let turns = relay.kick(); ; turns = relay.poll()) {
+  for (let turns = relay.runNow(); ; turns = relay.runIfDue()) {
     // A turn that waits for a slow node does not keep this from seeing what another process did.
     await Promise.race([turns, sleep(clock, RELAY_POLL_MS)]);
     const found = await readRelay(vault.db, id);
@@ -139,7 +139,7 @@ async function untilMined(vault: Services, { id }: RelayRow, right: Right): Prom
     else if (found.status === 'signed') return { txHash: found.txHash, status: 'submitted' };
     else {
       const [withdrawn] = await db.write(...withdrawRegistration(found, right.signature, clock.now()));
-      if (withdrawn?.rowsAffected === 1) throw obstructed(await relay.trouble());
+      if (withdrawn?.rowsAffected === 1) throw blockedError(await relay.blocker());
     }
   }
 }
@@ -159,6 +159,6 @@ function refusedOnChain(why: RegistryRefusal | string | null, wasSent: boolean):
 }
 
 /** Why what was queued has been taken back. */
-function obstructed(trouble: Awaited<ReturnType<Relay['trouble']>>): VaultError {
-  return trouble === 'unfunded' ? new VaultError('relay_unfunded') : rpcError(`withdrawn: ${trouble ?? 'no turn'}`);
+function blockedError(blocker: Awaited<ReturnType<Relay['blocker']>>): VaultError {
+  return blocker === 'unfunded' ? new VaultError('relay_unfunded') : rpcError(`withdrawn: ${blocker ?? 'no turn'}`);
 }

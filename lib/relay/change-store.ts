@@ -1,10 +1,10 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
 import { lapseSessions } from '../sessions/sessions.ts';
-import { type Signer, spendNonceIfChanged } from './signer-store.ts';
-import type { Attempt, RelayRow } from './store.ts';
+import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
+import type { RelayAttempt, RelayRow } from './store.ts';
 
-/** What is relayed: registry and controller in lower case, of a chain. */
+/** A relay to queue; registry, controller and DID hash are 0x-hex, lower-case. */
 export interface QueuedRelay {
   readonly chainId: number;
   readonly registry: string;
@@ -12,12 +12,13 @@ export interface QueuedRelay {
   readonly didHash: string;
 }
 
-/** Queues the relay of the registration of whose row the condition is true. */
+/** Queues a relay of the registration for whose row the condition is true. */
 export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: number): Statement {
   const { chainId, registry, controller, didHash } = relay;
   return {
     sql: `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
-      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :now, :now FROM registrations WHERE ${sql}`,
+      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :now, :now FROM registrations
+      WHERE ${sql}`,
     args: {
       ...args,
       relay_chain_id: chainId,
@@ -30,14 +31,15 @@ export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: nu
 }
 
 /**
- * Gives a queued relay the signer's next nonce and stores its signed bytes, or changes nothing: the nonce went to another meanwhile, or the relay
- * was withdrawn. `rowsAffected` of the first is the verdict. Broadcast only afterwards: whatever dies then, the same bytes go out again.
+ * Gives a queued relay the signer's next nonce and stores its signed bytes. Changes nothing if the nonce is taken or
+ * the relay was withdrawn: `rowsAffected` of the first is the verdict. Broadcast only afterwards, so that the same
+ * bytes go out again after a crash.
  */
 export function signRelay(
   relay: RelayRow,
-  signer: Signer,
+  signer: RelaySigner,
   nonce: number,
-  attempt: Attempt,
+  attempt: RelayAttempt,
   head: number,
 ): readonly Statement[] {
   const of = { chain_id: signer.chainId, signer: signer.address, nonce };
@@ -53,8 +55,11 @@ export function signRelay(
   ];
 }
 
-/** Stores another version of a signed relay's transaction, for the same nonce; `rowsAffected` of the first is the verdict. */
-export function replaceAttempt(relay: RelayRow, attempt: Attempt, head: number): readonly Statement[] {
+/**
+ * Stores another version of a signed relay's transaction with the same nonce; `rowsAffected` of the first is the
+ * verdict.
+ */
+export function replaceAttempt(relay: RelayRow, attempt: RelayAttempt, head: number): readonly Statement[] {
   return [
     {
       sql: `UPDATE relays SET waiting_since = :head WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
@@ -64,39 +69,46 @@ export function replaceAttempt(relay: RelayRow, attempt: Attempt, head: number):
   ];
 }
 
-/** Where a relay's transaction is in the chain; `nextCheckAt` null ends the watch. */
-export interface Place {
+/** The block that holds a relay's transaction; `nextCheckAt` null ends the watch. */
+export interface MinedBlock {
   readonly txHash: string;
   readonly block: number;
   readonly blockHash: string;
   readonly nextCheckAt: number | null;
 }
 
-/** Notes that the transaction is in a block, which confirms the registration; the last statement's `rowsAffected` tells whether that is news. */
+/**
+ * Records that a block holds the transaction, which confirms the registration. `rowsAffected` of the last is 1 if it
+ * was not known.
+ */
 export function mineRelay(
   relay: RelayRow,
-  { txHash, block, blockHash, nextCheckAt }: Place,
+  { txHash, block, blockHash, nextCheckAt }: MinedBlock,
   now: number,
 ): readonly Statement[] {
   return [
-    tellConfirmed(relay, now, txHash),
+    emitConfirmed(relay, now, txHash),
     {
       sql: `UPDATE relays SET status = CASE WHEN :next IS NULL THEN 'confirmed' ELSE 'mined' END, next_check_at = :next,
           checks = checks + 1 WHERE id = :id AND status IN ('signed', 'mined')`,
       args: { id: relay.id, next: nextCheckAt },
     },
     {
-      sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block, mined_block = :block, mined_hash = :hash
+      sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
+        mined_block = :block, mined_hash = :hash
         WHERE id = :registration_id AND status <> 'failed' AND mined_hash IS NOT :hash`,
       args: { registration_id: relay.registrationId, tx_hash: txHash, block, hash: blockHash },
     },
   ];
 }
 
-/** Ends a relay whose DID the registry has with the right controller, though none of its own transactions is known to have done it. */
+/**
+ * Ends a relay whose DID the registry has with the right controller, although none of its own transactions is known
+ * to have registered it.
+ */
 export function confirmRelay(relay: RelayRow, now: number): readonly Statement[] {
   return [
-    tellConfirmed(relay, now, relay.txHash),
+    emitConfirmed(relay, now, relay.txHash),
     {
       sql: `UPDATE relays SET status = 'confirmed', next_check_at = NULL WHERE id = :id AND next_check_at IS NOT NULL`,
       args: { id: relay.id },
@@ -108,7 +120,7 @@ export function confirmRelay(relay: RelayRow, now: number): readonly Statement[]
   ];
 }
 
-/** Takes back that it was mined: a re-org took its block. */
+/** Returns a mined relay to `signed`: a re-org removed its block. */
 export function reopenRelay(relay: RelayRow, head: number, now: number): readonly Statement[] {
   return [
     {
@@ -128,8 +140,8 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
   ];
 }
 
-/** Makes due what the chain no longer has, by the signer's nonce there. */
-export function recallRelays({ chainId, address }: Signer, chainNonce: number, now: number): Statement {
+/** Makes relays due whose nonce the chain no longer has as spent. */
+export function recallRelays({ chainId, address }: RelaySigner, chainNonce: number, now: number): Statement {
   return {
     sql: `UPDATE relays SET next_check_at = :now
       WHERE chain_id = :chain_id AND signer = :signer AND nonce >= :nonce AND next_check_at > :now`,
@@ -137,7 +149,7 @@ export function recallRelays({ chainId, address }: Signer, chainNonce: number, n
   };
 }
 
-/** Queues a relay again whose nonce another transaction spent for good. */
+/** Queues a relay again whose nonce another transaction has spent. */
 export function requeueRelay(relay: RelayRow): Statement {
   return {
     sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
@@ -146,7 +158,10 @@ export function requeueRelay(relay: RelayRow): Statement {
   };
 }
 
-/** Fails a relay and its registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
+/**
+ * Fails a relay and its registration and lapses its session, which frees identifier, DID, credential and IP slot. A
+ * session that the chain also links stays.
+ */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
     emitRegistrationsFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
@@ -156,13 +171,15 @@ export function failRelay(relay: RelayRow, reason: string, now: number): readonl
     }),
     lapseSessions(
       {
-        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE id = :registration_id AND status <> 'failed')`,
+        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE id = :registration_id
+          AND status <> 'failed')`,
         args: { registration_id: relay.registrationId },
       },
       now,
     ),
     {
-      sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL, mined_block = NULL, mined_hash = NULL
+      sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
+        mined_block = NULL, mined_hash = NULL
         WHERE id = :registration_id AND status <> 'failed'`,
       args: { registration_id: relay.registrationId, reason },
     },
@@ -174,23 +191,27 @@ export function failRelay(relay: RelayRow, reason: string, now: number): readonl
   ];
 }
 
-/** Takes a queued relay back, which it is only while it has no nonce; `rowsAffected` is the verdict. */
+/** Withdraws a relay that has no nonce yet; `rowsAffected` is the verdict. */
 export function withdrawRelay({ id }: RelayRow): Statement {
   return {
-    sql: `UPDATE relays SET status = 'failed', failure = 'withdrawn', next_check_at = NULL WHERE id = :id AND status = 'queued'`,
+    sql: `UPDATE relays SET status = 'failed', failure = 'withdrawn', next_check_at = NULL WHERE id = :id
+      AND status = 'queued'`,
     args: { id },
   };
 }
 
-/** Told when it is news; the transaction is the one that was mined. */
-function tellConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
+/** The event `registration.confirmed` with the mined transaction, unless it was confirmed before. */
+function emitConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
   const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
   const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
   return emitEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
 }
 
-/** The attempt, and the transaction that is now expected; both only if the statement before changed its row. */
-function insertAttempt(relay: RelayRow, attempt: Attempt): readonly Statement[] {
+/**
+ * Inserts the attempt and makes its transaction the registration's, both only if the statement before changed its
+ * row.
+ */
+function insertAttempt(relay: RelayRow, attempt: RelayAttempt): readonly Statement[] {
   const { hash, raw, gas, maxFee, tip, kind } = attempt;
   return [
     {

@@ -1,19 +1,19 @@
 import type { Store } from '../db/database.ts';
 import { type RelayKey, type RelayRow, selectRelay, selectRelayOf, toRelay } from './store.ts';
 
-// For registration, which asks for relays and waits for them.
+// For registration, which queues relays and waits for them.
 export { queueRelay, withdrawRelay } from './change-store.ts';
 export type { RelayRow } from './store.ts';
 
 type Reader = Pick<Store, 'read'>;
 
-/** The live relay of the same identifier, DID, credential and account: what a retry asks for. */
+/** The live relay of the same identifier, DID, credential and account, so that a retry joins it. */
 export async function findRelay(db: Reader, key: RelayKey): Promise<RelayRow | undefined> {
   const [row] = await db.read(selectRelayOf(key));
   return row && toRelay(row);
 }
 
-/** A relay as it is now. Throws when there is none of this id. */
+/** A relay by its id. Throws when there is none. */
 export async function readRelay(db: Reader, id: number): Promise<RelayRow> {
   const [row] = await db.read(selectRelay(id));
   if (!row) throw new Error('a relay is gone');

@@ -1,77 +1,77 @@
 import { VaultError } from '../base/error.ts';
 import { offer } from '../chain/fees.ts';
 import { type RegistryRefusal, type Simulation, simulate } from '../chain/registry.ts';
-import type { Standing } from '../chain/signer-state.ts';
+import type { SignerState } from '../chain/signer-state.ts';
 import { signRelay } from './change-store.ts';
-import type { Attempt, RelayRow } from './store.ts';
-import { broadcast, callAttempt, judge, type Relayer, tell } from './transactions.ts';
+import type { RelayAttempt, RelayRow } from './store.ts';
+import { broadcast, callAttempt, endRefused, type Relayer, recordOutcome } from './transactions.ts';
 
-/** Transactions of one signer that are not mined: as many as a node surely keeps (geth's `txpool.accountslots`). */
+/** The most transactions of one signer that are not mined: what every node keeps (geth's `txpool.accountslots`). */
 export const RELAY_IN_FLIGHT_MAX = 16;
 
-/** A queued relay with what its registration would come to; undefined when the node could not tell. */
+/** A queued relay and its simulation; undefined when the node could not be asked. */
 export interface Simulated {
   readonly relay: RelayRow;
   readonly simulation: Simulation | undefined;
 }
 
-/** Why nothing more is signed for now. */
-export type Obstacle = 'unfunded' | 'fees_above_cap' | 'not_registrar';
+/** Why no relay can be signed now. */
+export type SigningBlocker = 'unfunded' | 'fees_above_cap' | 'not_registrar';
 
-/** Tries every queued relay without sending it, so that none burns a nonce that would revert. */
+/** Simulates every queued relay, so that none spends a nonce on a transaction that would revert. */
 export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Promise<readonly Simulated[]> {
   const from = relayer.signer.address;
   return Promise.all(
     queued.map(async (relay) => ({
       relay,
-      simulation: await simulate(relayer, from, relay).catch(untold),
+      simulation: await simulate(relayer, from, relay).catch(unlessUnreadable),
     })),
   );
 }
 
-function untold(failure: unknown): undefined {
+function unlessUnreadable(failure: unknown): undefined {
   if (!(failure instanceof VaultError)) throw failure;
 }
 
 /**
- * Signs and sends the relays that would succeed, `RELAY_IN_FLIGHT_MAX` under way at most; what the registry refuses ends here. Returns whether
- * anything changed, or what is in the way.
+ * Signs and sends the relays that would succeed, with at most `RELAY_IN_FLIGHT_MAX` not mined; ends those that the
+ * registry refuses. Returns whether anything changed, or what blocks signing.
  */
 export async function signQueued(
   relayer: Relayer,
-  standing: Standing,
+  state: SignerState,
   simulated: readonly Simulated[],
   { nextNonce, inFlight }: { readonly nextNonce: number; readonly inFlight: number },
-): Promise<boolean | Obstacle> {
+): Promise<boolean | SigningBlocker> {
   const refused: { relay: RelayRow; refusal: RegistryRefusal }[] = [];
   const ready: { relay: RelayRow; gas: bigint }[] = [];
   for (const { relay, simulation } of simulated) {
     if (simulation && 'refusal' in simulation) refused.push({ relay, refusal: simulation.refusal });
     else if (simulation) ready.push({ relay, gas: withReserve(simulation.gas) });
   }
-  // Without the role every registration is refused, and none for a reason of its own.
+  // Without the registrar's role every registration is refused, and none for a reason of its own.
   if (refused.some(({ refusal }) => refusal === 'not_registrar')) return 'not_registrar';
-  await Promise.all(refused.map(({ relay, refusal }) => judge(relayer, relay, refusal)));
+  await Promise.all(refused.map(({ relay, refusal }) => endRefused(relayer, relay, refusal)));
   if (ready.length === 0) return refused.length > 0;
-  if (standing.balance < relayer.config.relayMinBalance) return 'unfunded';
-  const fees = offer(standing.market, relayer.config.relayMaxFeeGwei);
+  if (state.balance < relayer.config.relayMinBalance) return 'unfunded';
+  const fees = offer(state.market, relayer.config.relayMaxFeeGwei);
   if (!fees) return 'fees_above_cap';
   const room = Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight);
   const made = ready.slice(0, room).map(({ relay, gas }, i) => {
     const nonce = nextNonce + i;
     return { relay, nonce, attempt: callAttempt(relayer, relay, nonce, gas, fees) };
   });
-  const sent = await storeAndSend(relayer, standing.head, made);
+  const sent = await storeAndSend(relayer, state.head, made);
   return sent > 0 || refused.length > 0;
 }
 
 interface Made {
   readonly relay: RelayRow;
   readonly nonce: number;
-  readonly attempt: Attempt;
+  readonly attempt: RelayAttempt;
 }
 
-/** Stores nonces and bytes in one write, and only then sends what was stored; returns how many. */
+/** Stores nonces and bytes in one write, and only then sends what was stored. Returns how many were sent. */
 async function storeAndSend(relayer: Relayer, head: number, made: readonly Made[]): Promise<number> {
   if (made.length === 0) return 0;
   const writes = made.map(({ relay, nonce, attempt }) => signRelay(relay, relayer.signer, nonce, attempt, head));
@@ -80,11 +80,11 @@ async function storeAndSend(relayer: Relayer, head: number, made: readonly Made[
   const stored = made.filter((_, i) => isStored(i));
   // Started together and in the order of their nonces, so that they travel as one batch.
   await Promise.all(stored.map(({ attempt }) => broadcast(relayer, attempt)));
-  for (const { relay, attempt } of stored) tell(relayer, relay, 'signed', { tx: attempt.hash });
+  for (const { relay, attempt } of stored) recordOutcome(relayer, relay, 'signed', { tx: attempt.hash });
   return stored.length;
 }
 
-/** A quarter more than the newest state needs: the state may be another when the transaction is mined. */
+/** A quarter more gas than the newest state needs, since the state may change before the transaction is mined. */
 function withReserve(gas: bigint): bigint {
   return (gas * 5n) / 4n;
 }

@@ -1,13 +1,13 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import type { Signer } from './signer-store.ts';
+import type { RelaySigner } from './signer-store.ts';
 
 /**
- * `queued` until nonce and signed bytes are stored, `signed` until a block holds them, `mined` until that block is deep, then `confirmed`.
- * What the registry refuses is `failed`; a re-org makes a mined one signed again.
+ * `queued` until nonce and signed bytes are stored, `signed` until a block holds the transaction, `mined` until that
+ * block is deep, then `confirmed`. `failed` if the registry refuses. A re-org turns `mined` back into `signed`.
  */
 export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
 
-/** A registration that the vault makes on-chain for someone else; hashes and addresses are 0x-hex, lower-case. */
+/** A registration that the vault sends on-chain for a user; hashes and addresses are 0x-hex, lower-case. */
 export interface RelayRow {
   readonly id: number;
   readonly registrationId: number;
@@ -16,30 +16,30 @@ export interface RelayRow {
   readonly didHash: string;
   readonly status: RelayStatus;
   readonly failure: string | null;
-  /** Who signed it, under which nonce, and the newest block when it last got new bytes; null while it is queued. */
+  /** The signer's address, the nonce, and the newest block when new bytes were last stored; null while it is queued. */
   readonly signer: string | null;
   readonly nonce: number | null;
   readonly waitingSince: number | null;
   readonly createdAt: number;
   readonly checks: number;
-  /** The transaction that is expected, or was mined; empty while it is queued. */
+  /** The hash of the newest transaction, or of the mined one; empty while it is queued. */
   readonly txHash: string;
-  /** The block that holds it, null until one does. */
+  /** The hash of the block that holds it, null until one does. */
   readonly minedHash: string | null;
 }
 
-/** One version of a relay's transaction; at most one of a nonce is ever mined. */
-export interface Attempt {
+/** One version of a relay's transaction. At most one of a nonce is ever mined. Amounts are wei per gas. */
+export interface RelayAttempt {
   readonly hash: string;
   readonly raw: string;
   readonly gas: bigint;
   readonly maxFee: bigint;
   readonly tip: bigint;
-  /** A call, or nothing at all, sent only to free the nonce. */
+  /** `call` registers the DID; `noop` only spends the nonce. */
   readonly kind: 'call' | 'noop';
 }
 
-/** Whether any relay of the chain is due for a look: what an idle vault asks. */
+/** One row if any relay of the chain is due, else none: a cheap check for an idle vault. */
 export function selectAnyRelayDue(chainId: number, now: number): Statement {
   return {
     sql: `SELECT 1 FROM relays WHERE chain_id = :chain_id AND next_check_at <= :now LIMIT 1`,
@@ -50,7 +50,8 @@ export function selectAnyRelayDue(chainId: number, now: number): Statement {
 /** The relays with a nonce that are due: signed ones first, then mined ones, each by nonce. */
 export function selectSent(chainId: number, now: number, limit: number): Statement {
   return {
-    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now AND relays.nonce IS NOT NULL
+    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now
+      AND relays.nonce IS NOT NULL
       ORDER BY relays.status DESC, relays.nonce LIMIT :limit`,
     args: { chain_id: chainId, now, limit },
   };
@@ -70,7 +71,7 @@ export function selectRelay(id: number): Statement {
   return { sql: `${SELECT_RELAYS} WHERE relays.id = :id`, args: { id } };
 }
 
-/** What a relay is found by: identifier key, DID, credential and the account that controls it. */
+/** The key of a relay: identifier key, DID, credential and the controlling account. */
 export interface RelayKey {
   readonly identifier: string;
   readonly did: string;
@@ -78,16 +79,17 @@ export interface RelayKey {
   readonly smartAccount: string | null;
 }
 
-/** The live relay of the same identifier, DID, credential and account, one row or none: what a retry asks for. */
+/** The live relay of the same identifier, DID, credential and account, one row or none. */
 export function selectRelayOf({ identifier, did, credentialId, smartAccount }: RelayKey): Statement {
   return {
     sql: `${SELECT_RELAYS} WHERE registrations.identifier = :identifier AND registrations.did = :did
-      AND registrations.credential_id = :credential_id AND registrations.status <> 'failed' AND relays.controller = :controller`,
+      AND registrations.credential_id = :credential_id AND registrations.status <> 'failed'
+      AND relays.controller = :controller`,
     args: { identifier, did, credential_id: credentialId, controller: smartAccount },
   };
 }
 
-/** How many relays wait or are under way, and since when the oldest of them; times in milliseconds. */
+/** The relays that are not settled, counted by status, and when the oldest of each was created, in milliseconds. */
 export function selectBacklog(chainId: number): Statement {
   return {
     sql: `SELECT status, count(*) AS relays, min(created_at) AS since FROM relays
@@ -104,8 +106,8 @@ export function selectAttempts(relays: readonly Pick<RelayRow, 'id'>[]): Stateme
   };
 }
 
-/** The attempts that were made under a nonce, whatever became of their relays. */
-export function selectAttemptsAt({ chainId, address }: Signer, nonce: number): Statement {
+/** The attempts with this nonce, whatever the status of their relays. */
+export function selectAttemptsAt({ chainId, address }: RelaySigner, nonce: number): Statement {
   return {
     sql: `SELECT * FROM relay_attempts WHERE relay_id IN
       (SELECT id FROM relays WHERE chain_id = :chain_id AND signer = :signer AND nonce = :nonce) ORDER BY seq`,
@@ -134,7 +136,7 @@ export function toRelay(row: Row): RelayRow {
 }
 
 /** A row of `relay_attempts`, read, with the relay it belongs to. */
-export function toAttempt(row: Row): Attempt & { readonly relayId: number } {
+export function toAttempt(row: Row): RelayAttempt & { readonly relayId: number } {
   return {
     relayId: Number(row['relay_id']),
     hash: String(row['hash']),
@@ -142,7 +144,7 @@ export function toAttempt(row: Row): Attempt & { readonly relayId: number } {
     gas: BigInt(Number(row['gas'])),
     maxFee: BigInt(Number(row['max_fee'])),
     tip: BigInt(Number(row['tip'])),
-    kind: row['kind'] as Attempt['kind'],
+    kind: row['kind'] as RelayAttempt['kind'],
   };
 }
 

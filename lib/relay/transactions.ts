@@ -4,44 +4,47 @@ import { isRegistered, type Registering, type RegistryRefusal, registerForData }
 import type { Signed, Unsigned } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
 import { confirmRelay, failRelay } from './change-store.ts';
-import type { Signer } from './signer-store.ts';
-import type { Attempt, RelayRow } from './store.ts';
+import type { RelaySigner } from './signer-store.ts';
+import type { RelayAttempt, RelayRow } from './store.ts';
 
-/** What the relay's parts have in common: the vault's services, and the registrar's key behind `sign`. */
+/** What the relay's parts share: the ground parts, the signer and its signing function. */
 export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
-  readonly signer: Signer;
+  readonly signer: RelaySigner;
   readonly sign: (unsigned: Unsigned) => Signed;
 }
 
 /** The relay's parts with their signer. The cryptography is loaded here, at first use. */
-export async function createRelayer(vault: Omit<Relayer, 'signer' | 'sign'>, key: `0x${string}`): Promise<Relayer> {
+export async function createRelayer(ctx: Omit<Relayer, 'signer' | 'sign'>, key: `0x${string}`): Promise<Relayer> {
   const { signerAddress, signTransaction } = await import('../chain/transaction.ts');
-  const signer = { chainId: vault.config.chainId, address: signerAddress(key) };
-  return { ...vault, signer, sign: (unsigned) => signTransaction(unsigned, key) };
+  const signer = { chainId: ctx.config.chainId, address: signerAddress(key) };
+  return { ...ctx, signer, sign: (unsigned) => signTransaction(unsigned, key) };
 }
 
-/** The registration as a transaction, with this much gas. */
-export function callAttempt(relayer: Relayer, what: Registering, nonce: number, gas: bigint, fees: Fees): Attempt {
-  return attemptOf(relayer, 'call', { to: what.registry, data: registerForData(what), gas, nonce, ...fees });
+/** The registration as a signed transaction with this much gas. */
+export function callAttempt(relayer: Relayer, call: Registering, nonce: number, gas: bigint, fees: Fees): RelayAttempt {
+  return attemptOf(relayer, 'call', { to: call.registry, data: registerForData(call), gas, nonce, ...fees });
 }
 
-/** A transaction that does nothing but spend the nonce, so that those behind it can be mined. */
-export function noopAttempt(relayer: Relayer, nonce: number, fees: Fees): Attempt {
+/** A transaction that only spends the nonce, so that those behind it can be mined. */
+export function noopAttempt(relayer: Relayer, nonce: number, fees: Fees): RelayAttempt {
   const { address } = relayer.signer;
   return attemptOf(relayer, 'noop', { to: address, data: '0x', gas: NOOP_GAS, nonce, ...fees });
 }
 
 function attemptOf(
   { signer, sign }: Relayer,
-  kind: Attempt['kind'],
+  kind: RelayAttempt['kind'],
   { gas, maxFee, tip, ...rest }: Omit<Unsigned, 'chainId'>,
-): Attempt {
+): RelayAttempt {
   const signed = sign({ ...rest, chainId: signer.chainId, gas, maxFee, tip });
   return { ...signed, kind, gas, maxFee, tip };
 }
 
-/** Sends bytes that are stored already, for the first time or again. A failure changes nothing: what the chain then knows decides what comes next. */
-export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt: Attempt): Promise<void> {
+/**
+ * Sends stored bytes, for the first time or again. A failure changes nothing: the next turn decides by what the chain
+ * knows.
+ */
+export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt: RelayAttempt): Promise<void> {
   const { hash, kind, raw } = attempt;
   const sent = await rpc.call(config.chainId, 'eth_sendRawTransaction', [raw]).then(
     () => 'accepted',
@@ -53,18 +56,21 @@ export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt:
   metrics.counter('vault_relay_broadcasts_total').add({ kind, outcome: sent });
 }
 
-/** Ends a relay that the registry refuses: confirmed when it has the DID with our controller all the same, else failed. Throws 502 `rpc_error`. */
-export async function judge(relayer: Relayer, relay: RelayRow, refusal: RegistryRefusal): Promise<void> {
+/**
+ * Ends a relay that the registry refuses: confirmed if the registry has the DID with the right controller, else
+ * failed. Throws 502 `rpc_error`.
+ */
+export async function endRefused(relayer: Relayer, relay: RelayRow, refusal: RegistryRefusal): Promise<void> {
   const isOurs = await isRegistered(relayer, relay);
   const now = relayer.clock.now();
   const ending = isOurs ? confirmRelay(relay, now) : failRelay(relay, refusal, now);
   const results = await relayer.db.write(...ending);
   if (results.some(({ rowsAffected }) => rowsAffected > 0))
-    tell(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });
+    recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });
 }
 
-/** Logs and counts what became of a relay. */
-export function tell(
+/** Logs and counts a relay's outcome. */
+export function recordOutcome(
   { log, metrics }: Relayer,
   relay: RelayRow,
   outcome: 'signed' | 'confirmed' | 'submitted' | 'failed',
@@ -74,5 +80,5 @@ export function tell(
   log({ level: 'info', event: 'relay', id: relay.id, outcome, ...more });
 }
 
-/** What a transaction costs that does nothing. */
+/** The gas of a transaction that does nothing. */
 const NOOP_GAS = 21_000n;

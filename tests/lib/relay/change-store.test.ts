@@ -13,9 +13,15 @@ import {
   requeueRelay,
   signRelay,
 } from '../../../lib/relay/change-store.ts';
-import { noteGenesis, noteTrouble, raiseNonce, selectGenesis, selectSigner } from '../../../lib/relay/signer-store.ts';
 import {
-  type Attempt,
+  raiseNonce,
+  recordBlocker,
+  recordGenesis,
+  selectGenesis,
+  selectSigner,
+} from '../../../lib/relay/signer-store.ts';
+import {
+  type RelayAttempt,
   type RelayRow,
   selectAnyRelayDue,
   selectAttempts,
@@ -75,7 +81,7 @@ for (const engine of engines()) {
         return admitted?.rowsAffected === 1;
       });
 
-    const attempt = (hash: string, change: Partial<Attempt> = {}): Attempt => ({
+    const attempt = (hash: string, change: Partial<RelayAttempt> = {}): RelayAttempt => ({
       hash,
       raw: `${hash}-raw`,
       gas: 97_006n,
@@ -258,17 +264,17 @@ for (const engine of engines()) {
     });
 
     test('a signer’s nonce never falls, its trouble and a chain’s first block are noted once', async () => {
-      await db.write(raiseNonce(signer, 3), noteTrouble(other, 'unreachable'));
+      await db.write(raiseNonce(signer, 3), recordBlocker(other, 'unreachable'));
       expect([await nextNonce(), (await db.read(selectSigner(other)))[0]]).toEqual([
         5,
         { next_nonce: null, trouble: 'unreachable' },
       ]);
-      await db.write(raiseNonce(other, 3), raiseNonce(signer, 9), noteTrouble(other, null));
+      await db.write(raiseNonce(other, 3), raiseNonce(signer, 9), recordBlocker(other, null));
       expect([await nextNonce(), (await db.read(selectSigner(other)))[0]]).toEqual([
         9,
         { next_nonce: 3, trouble: null },
       ]);
-      await db.write(noteGenesis(84532, '0xfirst'), noteGenesis(84532, '0xsecond'));
+      await db.write(recordGenesis(84532, '0xfirst'), recordGenesis(84532, '0xsecond'));
       expect(await db.read(selectGenesis(84532))).toEqual([{ genesis: '0xfirst' }]);
     });
   });
