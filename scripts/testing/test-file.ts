@@ -43,7 +43,7 @@ export async function runTestFile(file: string, { root, folder, env }: TestPlace
 }
 
 /** What the tests start ends with their process, even when that is killed. */
-const FLAGS = ['--no-orphans', '--reporter=junit'];
+const FLAGS = ['--no-orphans', '--only-failures', '--reporter=junit'];
 
 function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return new Response(stream).text();
