@@ -1,32 +1,37 @@
 #!/usr/bin/env bun
-import { parseArguments, UsageError } from './commands/cli/arguments.ts';
+import { parseArguments, takeCommand, UsageError } from './commands/cli/arguments.ts';
+import type { Command, Commands } from './commands/cli/command.ts';
 import { groupText, helpText } from './commands/cli/help.ts';
+import { HELP } from './commands/cli/options.ts';
 import { print } from './commands/cli/print.ts';
-import { COMMANDS as ALL_BUT_HELP, type Command } from './commands/index.ts';
+import { COMMANDS as ALL_BUT_HELP, loadCommands } from './commands/index.ts';
 import { isCode } from './commands/storage/durable.ts';
-import { version } from './commands/version.ts';
+import { printVersion } from './commands/version.ts';
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  ...ALL_BUT_HELP,
-  help: { summary: 'prints this text', options: ['help'], usesSettings: true, run: () => help() },
+const HELP_COMMAND: Command = {
+  summary: 'prints this text',
+  options: [HELP],
+  usesSettings: true,
+  run: () => help(),
 };
 
+const COMMANDS = { ...ALL_BUT_HELP, help: async () => HELP_COMMAND };
+
 /** Exit codes: 0 success, 1 failure, 2 invalid usage. */
-async function main(words: readonly string[]): Promise<number> {
+async function main(line: readonly string[]): Promise<number> {
   // `vault help limits show` asks what `vault limits show --help` does.
-  const argv = words[0] === 'help' && words.length > 1 ? [...words.slice(1), '--help'] : words;
+  const argv = line[0] === 'help' && line.length > 1 ? [...line.slice(1), '--help'] : line;
   try {
     const [first = '', ...rest] = argv;
     if (isGroup(first) && rest.length > 0 && rest.every((word) => word === '--help' || word === '-h'))
-      return say(groupText(COMMANDS, first));
-    const given = parseArguments(
-      argv,
-      Object.fromEntries(Object.entries(COMMANDS).map(([name, { options }]) => [name, options])),
-    );
+      return say(groupText(await loadAll(), first));
+    const { command: name, words } = takeCommand(argv, Object.keys(COMMANDS));
+    const command = await COMMANDS[name as keyof typeof COMMANDS]();
+    const given = parseArguments(name, words, command.options);
     const isNamed = argv.join(' ').startsWith(given.command);
     if (given.options['help'] !== undefined) return help(isNamed ? given.command : undefined);
-    if (given.options['version'] !== undefined) return version();
-    return (await COMMANDS[given.command]?.run(given)) ?? 1;
+    if (given.options['version'] !== undefined) return printVersion();
+    return await command.run(given, loadCommands);
   } catch (error) {
     // Who reads no further, as head does, has what was wanted.
     if (isCode(error, 'EPIPE')) return 1;
@@ -35,8 +40,12 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-function help(command?: string): number {
-  return say(helpText(COMMANDS, command));
+async function help(command?: string): Promise<number> {
+  return say(helpText(await loadAll(), command));
+}
+
+async function loadAll(): Promise<Commands> {
+  return { ...(await loadCommands()), help: HELP_COMMAND };
 }
 
 function say(text: string): number {

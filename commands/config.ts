@@ -2,9 +2,20 @@ import { effectiveVars, SETTING_NAMES } from '../lib/config/config.ts';
 import { maskSetting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import type { Arguments } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, HELP, JSON_OUTPUT } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
 import type { Given } from './setup/vars.ts';
+
+/** `vault config`. */
+export const configCommand: Command = {
+  summary: 'shows the settings in force and their sources',
+  options: [CONFIG, JSON_OUTPUT, HELP],
+  usesSettings: true,
+  exitCodes: '0 the vault would start, 1 failure, 2 it would not start',
+  run: config,
+};
 
 /** A setting in force as it may be shown; `value` is null where it is unset. */
 export interface DescribedSetting {
@@ -14,7 +25,7 @@ export interface DescribedSetting {
 }
 
 /** Prints every setting in force and where it came from, as a table or with `--json`; writes nothing, and ends with 2 when the vault would not start. */
-export function config(given: Arguments): number {
+function config(given: Arguments): number {
   const { settings } = previewSettings(given);
   const described = describeConfig(settings);
   printAnswer(given, described, () => table(described));

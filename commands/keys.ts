@@ -5,6 +5,8 @@ import { systemClock } from '../lib/base/clock.ts';
 import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
 import { createKeys } from '../lib/identity/keys.ts';
 import { type Arguments, UsageError } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, DRY_RUN, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
 import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './setup/secrets.ts';
 import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './setup/settings.ts';
@@ -18,11 +20,30 @@ import {
   writeDurably,
 } from './storage/durable.ts';
 
+/** `vault keys rotate`. */
+export const keysRotateCommand: Command = {
+  summary: 'creates a new attestation key; previous keys still verify',
+  options: [
+    option('--operator', 'rotate OPERATOR_SECRET instead of the attestation key'),
+    DRY_RUN,
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  notes: [
+    'The keys take effect at the next start of the vault.',
+    'If a setting provides the key, the new value is printed for you to set, and nothing is changed.',
+    "VAULT_SECRET is never rotated: that would void pending codes and change the operator's DID.",
+  ],
+  run: rotateKeys,
+};
+
 /**
  * Makes a new attestation key the current one and keeps those before it for verifying, or with `--operator` makes a new OPERATOR_SECRET. Generated keys are
  * files of the data directory, and are replaced there; what settings give is only printed. A running vault goes on with the keys it has read.
  */
-export function rotateKeys(given: Arguments): number {
+function rotateKeys(given: Arguments): number {
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
   if (isEmbedded(config.databaseUrl) && unkept.includes('VAULT_SECRET'))

@@ -3,11 +3,35 @@ import { STORED_LIMITS, type StoredLimit } from '../lib/limits/catalogue.ts';
 import { clearLimit, type LimitUse, showLimits } from '../lib/limits/report.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import { closest } from './cli/closest.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
+const KIND = option('--kind <kind>', 'name of the limit, such as sends-per-ip');
+const KEY = option(
+  '--key <key>',
+  'an IP, or an identifier such as email:alice@example.com; the -per-day limits have none',
+);
+
+/** `vault limits show`. */
+export const limitsShowCommand: Command = {
+  summary: 'shows how much of each limit is used',
+  options: [KIND, KEY, JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: limitsShow,
+};
+
+/** `vault limits clear`. */
+export const limitsClearCommand: Command = {
+  summary: 'resets a limit for a blocked user',
+  options: [KIND, KEY, JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: limitsClear,
+};
+
 /** Prints how much of the stored limits is spent, the fullest buckets first, as a table or with `--json`. */
-export async function limitsShow(given: Arguments): Promise<number> {
+async function limitsShow(given: Arguments): Promise<number> {
   const { options } = given;
   const kind = options['kind'] === undefined ? undefined : readKind(options['kind']);
   const key = options['key'];
@@ -18,7 +42,7 @@ export async function limitsShow(given: Arguments): Promise<number> {
 }
 
 /** Frees one bucket: what was spent of it counts no more, on any vault of the database, from its next request on. The event stream tells of it. */
-export async function limitsClear(given: Arguments): Promise<number> {
+async function limitsClear(given: Arguments): Promise<number> {
   const kind = readKind(needOption(given, 'kind'));
   const key = given.options['key'];
   const cleared = await onStore(given, (vault) => clearLimit(vault, { kind, key })).catch(explain);

@@ -3,12 +3,22 @@ import { systemClock } from '../lib/base/clock.ts';
 import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrations.ts';
 import { MIGRATIONS } from '../lib/db/schema.ts';
 import type { Arguments } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, DRY_RUN, HELP } from './cli/options.ts';
 import { print } from './cli/print.ts';
 import { checkSettings, isEmbedded, loadSettings, previewSettings } from './setup/settings.ts';
 import { databaseOf, filePath, openDatabase } from './storage/database.ts';
 
+/** `vault migrate`. */
+export const migrateCommand: Command = {
+  summary: "brings the database's tables up to date",
+  options: [CONFIG, DRY_RUN, HELP],
+  usesSettings: true,
+  run: migrate,
+};
+
 /** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
-export async function migrate(given: Arguments): Promise<number> {
+async function migrate(given: Arguments): Promise<number> {
   const dryRun = given.options['dry-run'] !== undefined;
   const config = dryRun ? checkSettings(previewSettings(given).settings) : loadSettings(given).config;
   // Opening a file would make it.

@@ -11,12 +11,62 @@ import { type Inspection, inspectToken } from '../lib/ucan/inspect.ts';
 import { mintDelegation, UCAN_NONCE_BYTES } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
 
+const APP = option('--app <app>', 'the app whose events may be read [token delegate: every app]');
+
+/** `vault token mint`. */
+export const tokenMintCommand: Command = {
+  summary: "prints a token for an app's event stream",
+  options: [APP, option('--channel <channel>', 'only the events of this channel [all]'), JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: mintToken,
+};
+
+/** `vault token inspect`. */
+export const tokenInspectCommand: Command = {
+  summary: 'shows what a token contains and what is wrong with it',
+  options: [option('TOKEN', 'the token, or - for standard input'), JSON_OUTPUT, HELP],
+  usesSettings: false,
+  exitCodes: '0 valid unless revoked, 1 not valid, 2 invalid usage',
+  run: inspect,
+};
+
+/** `vault token delegate`. */
+export const tokenDelegateCommand: Command = {
+  summary: 'prints a delegation that lets another key issue such tokens',
+  options: [
+    option('--aud <did:key>', 'the key that receives the delegation'),
+    APP,
+    option('--command <command>', 'the command that is allowed [/vault/console]'),
+    option('--expires <time>', 'lifetime, such as 12h or 30d [30d]'),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  run: delegateToken,
+};
+
+/** `vault token revoke`. */
+export const tokenRevokeCommand: Command = {
+  summary: 'revokes a token, or a delegation and everything based on it',
+  options: [
+    option('CID', 'the CID of a token or a delegation, as vault token inspect prints it'),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  run: revoke,
+};
+
 /** Prints a token that opens an app's stream of events, made with the vault's own key; needs no running vault. */
-export async function mintToken(given: Arguments): Promise<number> {
+async function mintToken(given: Arguments): Promise<number> {
   const channel = given.options['channel'];
   if (channel !== undefined && !EVENT_CHANNELS.some((one) => one === channel))
     throw new UsageError(`--channel is one of ${EVENT_CHANNELS.join(', ')}.`);
@@ -26,7 +76,7 @@ export async function mintToken(given: Arguments): Promise<number> {
 }
 
 /** Prints a delegation by which the holder of another key may make such tokens by itself. */
-export async function delegateToken(given: Arguments): Promise<number> {
+async function delegateToken(given: Arguments): Promise<number> {
   const audience = await readDid(needOption(given, 'aud'));
   const { app, command = CONSOLE_COMMAND, expires = '30d' } = given.options;
   if (!isCommand(command) || !covers('/vault', command))
@@ -42,7 +92,7 @@ export async function delegateToken(given: Arguments): Promise<number> {
 }
 
 /** Prints what a token says and what is wrong with it; ends with 1 when it would not be followed. The token comes from standard input when it is `-`. */
-export async function inspect(given: Arguments): Promise<number> {
+async function inspect(given: Arguments): Promise<number> {
   const named = needOption(given, 'TOKEN');
   const text = named === '-' ? await readInput() : named;
   const inspection = await inspectToken(text.trim(), { now: systemClock.now(), verify: createVerify() });
@@ -51,7 +101,7 @@ export async function inspect(given: Arguments): Promise<number> {
 }
 
 /** Writes down that a token, or a delegation and all that rests on it, counts no more; a running vault knows at the next request. */
-export async function revoke(given: Arguments): Promise<number> {
+async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
   if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
   const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named));

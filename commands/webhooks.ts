@@ -7,11 +7,29 @@ import {
   type WebhookStatus,
 } from '../lib/webhooks/deliveries.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
+/** `vault webhooks list`. */
+export const webhooksListCommand: Command = {
+  summary: 'lists dead webhooks; --status lists others',
+  options: [option('--status <status>', 'queued, delivered or dead [dead]'), JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: webhooksList,
+};
+
+/** `vault webhooks resend`. */
+export const webhooksResendCommand: Command = {
+  summary: 'sends a dead webhook again',
+  options: [option('ID', 'the id that vault webhooks list shows'), JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: webhooksResend,
+};
+
 /** Prints webhooks, the newest first: the dead ones, unless `--status` names others; as a table or with `--json`. */
-export async function webhooksList(given: Arguments): Promise<number> {
+async function webhooksList(given: Arguments): Promise<number> {
   const { options } = given;
   const status = readStatus(options['status'] ?? 'dead');
   const found = await onStore(given, (vault) => listDeliveries(vault, { status }));
@@ -20,7 +38,7 @@ export async function webhooksList(given: Arguments): Promise<number> {
 }
 
 /** Queues a dead webhook again, for the vault that runs to send. */
-export async function webhooksResend(given: Arguments): Promise<number> {
+async function webhooksResend(given: Arguments): Promise<number> {
   const text = needOption(given, 'ID');
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(id)) throw new UsageError('ID is the number that vault webhooks list shows.');

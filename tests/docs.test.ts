@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { OPTIONS } from '../commands/cli/options.ts';
-import { COMMANDS } from '../commands/index.ts';
+import { COMMANDS, loadCommands } from '../commands/index.ts';
 import { SETTING_NAMES } from '../lib/config/config.ts';
 import { scripts } from '../package.json';
 
@@ -160,7 +159,8 @@ const SOURCE =
 
 /** npm's own words. */
 const NPM = ['install', 'pack', 'ci'];
-const FLAGS = [...Object.keys(OPTIONS), ...SETTING_NAMES.map((name) => name.toLowerCase().replaceAll('_', '-'))];
+const OPTIONS = Object.values(await loadCommands()).flatMap(({ options }) => options.map(({ name }) => name));
+const FLAGS = [...OPTIONS, ...SETTING_NAMES.map((name) => name.toLowerCase().replaceAll('_', '-'))];
 
 /** A word of the table, the first word of several (`vault limits`), or a flag of serving. */
 function isCommand(first: string, second: string): boolean {

@@ -8,6 +8,8 @@ import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, FILE, HELP, JSON_OUTPUT, WITH_SECRETS } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
@@ -18,11 +20,23 @@ import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
 import { type Manifest, seal } from './backup-file.ts';
 import { copyEmbedded, copyRemote } from './snapshot.ts';
 
+/** `vault backup`. */
+export const backupCommand: Command = {
+  summary: 'writes everything stored into one file, while the vault runs',
+  options: [FILE, WITH_SECRETS, JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  notes: [
+    'The file is one checked state of the database. Only its owner can read it. It never replaces a file.',
+    'It contains secrets only with --with-secrets. Keep the secrets that the command lists somewhere else.',
+  ],
+  run: backup,
+};
+
 /**
  * Writes all that is stored at one moment into one new file of its owner's alone, while the vault serves, and says which secrets have to be kept
  * elsewhere. Until all of it is checked and on the disk there is no file of that name.
  */
-export async function backup(given: Arguments): Promise<number> {
+async function backup(given: Arguments): Promise<number> {
   const path = resolve(needOption(given, 'FILE'));
   const { settings } = previewSettings(given);
   const config = checkSettings(settings);

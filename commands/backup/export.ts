@@ -4,6 +4,8 @@ import { isoTime } from '../../lib/base/clock.ts';
 import type { Database, Row } from '../../lib/db/database.ts';
 import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/list.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, HELP, option } from '../cli/options.ts';
 import { STANDARD_OUTPUT } from '../cli/print.ts';
 import { counted, createProgress } from '../cli/progress.ts';
 import { checkSettings, previewSettings } from '../setup/settings.ts';
@@ -11,11 +13,25 @@ import { openExisting } from '../storage/database.ts';
 import { draftOf, noticeSignals, publish, whileDrafting, writeAll } from '../storage/durable.ts';
 import { COPY_ROWS_MAX } from './snapshot.ts';
 
+/** `vault export`. */
+export const exportCommand: Command = {
+  summary: 'prints the registrations, one JSON object per line, ordered by id',
+  options: [
+    option('--after <id>', 'only registrations with a higher id [0]'),
+    option('--out <file>', 'the file to write [standard output]'),
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  notes: ['The last line on standard error has their number and the id to continue --after.'],
+  run: exportRegistrations,
+};
+
 /**
  * Prints every registration as a line of JSON in the order of their ids, or writes them to a new file; `--after` goes on behind an id. The last line, on
  * standard error, says how many there were and the last one's id. One page is in memory at a time.
  */
-export async function exportRegistrations(given: Arguments): Promise<number> {
+async function exportRegistrations(given: Arguments): Promise<number> {
   const after = readId(given.options['after'] ?? '0');
   const config = checkSettings(previewSettings(given).settings);
   const out = given.options['out'];

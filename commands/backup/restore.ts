@@ -6,6 +6,8 @@ import type { Config } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, DRY_RUN, FILE, HELP, JSON_OUTPUT, option, WITH_SECRETS } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from '../setup/secrets.ts';
@@ -17,11 +19,32 @@ import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
 
+/** `vault restore`. */
+export const restoreCommand: Command = {
+  summary: 'checks a backup and makes it the database; stop the vault first',
+  options: [
+    FILE,
+    option('--overwrite', 'replace a database that is not empty; the old file is kept beside it'),
+    WITH_SECRETS,
+    option('--other-secret', 'accept a backup of another VAULT_SECRET; then only damage is reliably detected'),
+    DRY_RUN,
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  notes: [
+    'The whole backup is checked before anything is replaced.',
+    'A libSQL database must be empty. If a restore into it is interrupted, run it again: it starts from the beginning.',
+  ],
+  run: restore,
+};
+
 /**
  * Makes a backup the database: all of it is checked before anything is replaced, and what was there is kept beside it. Whatever dies when, the
  * database is the one of before or the whole of the backup. Throws an `Error` in words, having changed nothing.
  */
-export async function restore(given: Arguments): Promise<number> {
+async function restore(given: Arguments): Promise<number> {
   const progress = createProgress();
   return tell(given, await restoreFile(given, progress).finally(progress.end));
 }

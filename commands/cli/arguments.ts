@@ -1,7 +1,7 @@
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { closest } from './closest.ts';
-import { isOperand, takesValue } from './options.ts';
+import { flagOfOption, isOperand, type Option, takesValue } from './options.ts';
 
 /** A command line, or a file named on it, that cannot be followed; the message is for the one who wrote it and holds no value. */
 export class UsageError extends Error {
@@ -17,15 +17,19 @@ export interface Arguments {
 
 const SHORT: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' };
 
-/** Takes a command line apart; `commands` maps each command to the flags of its own. Throws `UsageError`. */
-export function parseArguments(
-  argv: readonly string[],
-  commands: Readonly<Record<string, readonly string[]>>,
-): Arguments {
+/** The command that a command line begins with, one of `names`, and the words behind it. Throws `UsageError`. */
+export function takeCommand(argv: readonly string[], names: readonly string[]): { command: string; words: string[] } {
+  const [first, second] = argv;
+  if (first === undefined || first.startsWith('-')) return { command: 'serve', words: [...argv] };
+  const count = names.includes(`${first} ${second}`) ? 2 : 1;
+  const command = argv.slice(0, count).join(' ');
+  if (!names.includes(command)) throw unknown('command', command, names);
+  return { command, words: argv.slice(count) };
+}
+
+/** Takes the words behind a command apart, by the flags and operands of its own. Throws `UsageError`. */
+export function parseArguments(command: string, argv: readonly string[], own: readonly Option[]): Arguments {
   const words = [...argv];
-  const command = takeCommand(words, commands);
-  const own = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!own) throw unknown('command', command, Object.keys(commands));
   const taken = { vars: {} as Record<string, string>, options: {} as Record<string, string> };
   let last = `vault ${command}`;
   while (words.length > 0) {
@@ -43,7 +47,7 @@ export function parseArguments(
 /** What was given for the command's operand or flag. Throws `UsageError` when nothing was. */
 export function needOption({ command, options }: Arguments, name: string): string {
   const text = options[name];
-  if (text === undefined) throw new UsageError(`vault ${command} needs ${isOperand(name) ? name : `--${name}`}.`);
+  if (text === undefined) throw new UsageError(`vault ${command} needs ${/^[A-Z]/.test(name) ? name : `--${name}`}.`);
   return text;
 }
 
@@ -52,40 +56,32 @@ export function flagOf(name: string): string {
   return `--${name.toLowerCase().replaceAll('_', '-')}`;
 }
 
-/** One word, or two where that is a command: `contracts deploy`. */
-function takeCommand(words: string[], commands: Readonly<Record<string, unknown>>): string {
-  const [first, second] = words;
-  if (first === undefined || first.startsWith('-')) return 'serve';
-  return words.splice(0, Object.hasOwn(commands, `${first} ${second}`) ? 2 : 1).join(' ');
-}
-
 /** A word that is no flag goes to the command's first operand that has none yet. */
-function takeOperand(options: Record<string, string>, own: readonly string[], word: string): boolean {
-  const operand = own.find((option) => isOperand(option) && options[option] === undefined);
+function takeOperand(options: Record<string, string>, own: readonly Option[], word: string): boolean {
+  const operand = own.find((one) => isOperand(one) && options[one.name] === undefined);
   // A dash alone is an operand: standard input.
   if ((word.startsWith('-') && word !== '-') || word === '' || operand === undefined) return false;
-  options[operand] = word;
+  options[operand.name] = word;
   return true;
 }
 
 function takeFlag(
   { vars, options }: { vars: Record<string, string>; options: Record<string, string> },
-  own: readonly string[],
+  own: readonly Option[],
   flag: string,
   inline: string | undefined,
   words: string[],
 ): void {
-  const option = flag.slice(2);
+  const option = own.find((one) => !isOperand(one) && flagOfOption(one) === flag);
   const setting = SETTING_NAMES.find((name) => flagOf(name) === flag);
-  const isOption = own.includes(option) && !isOperand(option);
-  if (!isOption && !setting) throw unknownFlag(flag, own);
+  if (!option && !setting) throw unknownFlag(flag, own);
   if (setting && SETTINGS[setting].kind === 'secret')
     throw new UsageError(
       `${flag} is not a flag, because other users can read a command line: set ${setting}, or ${setting}_FILE to a file that contains it.`,
     );
-  const [bag, name] = setting ? [vars, setting] : [options, option];
+  const [bag, name] = setting ? [vars, setting] : [options, flag.slice(2)];
   if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
-  const isFollowed = setting ? !isSwitch(setting) : takesValue(option);
+  const isFollowed = setting ? !isSwitch(setting) : option !== undefined && takesValue(option);
   if (!isFollowed && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
   bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
 }
@@ -108,12 +104,9 @@ function isSwitch(name: keyof typeof SETTINGS): boolean {
   return SETTINGS[name].default === 'true' || SETTINGS[name].default === 'false';
 }
 
-function unknownFlag(flag: string, own: readonly string[]): UsageError {
+function unknownFlag(flag: string, own: readonly Option[]): UsageError {
   const flags = SETTING_NAMES.filter((name) => SETTINGS[name].kind !== 'secret').map(flagOf);
-  return unknown('flag', flag, [
-    ...flags,
-    ...own.filter((option) => !isOperand(option)).map((option) => `--${option}`),
-  ]);
+  return unknown('flag', flag, [...flags, ...own.filter((one) => !isOperand(one)).map(flagOfOption)]);
 }
 
 function unknown(kind: string, given: string, known: readonly string[]): UsageError {

@@ -1,14 +1,10 @@
-import type { Described } from './help.ts';
-import { isOperand, OPTIONS } from './options.ts';
+import type { Command, Commands } from './command.ts';
+import { isOperand, takesValue } from './options.ts';
 
 type Pair = readonly [name: string, meaning: string];
 
 /** The completion function of zsh (zshcompsys(1)), to be sourced once compinit ran, or kept as `_vault` in a directory of `$fpath`. */
-export function zshScript(
-  commands: Readonly<Record<string, Described>>,
-  settings: readonly Pair[],
-  shells: readonly string[],
-): string {
+export function zshScript(commands: Commands, settings: readonly Pair[], shells: readonly string[]): string {
   const names = Object.keys(commands);
   const groups = [...new Set(names.filter((name) => name.includes(' ')).map(firstWord))];
   return `#compdef vault
@@ -55,20 +51,20 @@ function secondNames(names: readonly string[], first: string): string {
     .join(', ');
 }
 
-function secondWords(commands: Readonly<Record<string, Described>>, group: string): string {
+function secondWords(commands: Commands, group: string): string {
   return Object.entries(commands)
     .filter(([name]) => name.startsWith(`${group} `))
     .map(([name, { summary }]) => quoted(pair([name.slice(group.length + 1), summary])))
     .join(' ');
 }
 
-function argumentsOf({ options, usesSettings }: Described, shells: readonly string[]): string {
-  const specs = options.map((option) => {
-    const [written = '', meaning = ''] = OPTIONS[option] ?? [];
-    if (option === 'SHELL') return quoted(`1:shell:(${shells.join(' ')})`);
-    if (isOperand(option)) return quoted(`1:${described(meaning)}:${option === 'FILE' ? '_files' : ''}`);
-    const value = written.includes('<') ? `:value:${written.endsWith('<file>') ? '_files' : ''}` : '';
-    return quoted(`--${option}${value === '' ? '' : '='}[${described(meaning)}]${value}`);
+function argumentsOf({ options, usesSettings }: Command, shells: readonly string[]): string {
+  const specs = options.map((one) => {
+    const { name, written, meaning } = one;
+    if (name === 'SHELL') return quoted(`1:shell:(${shells.join(' ')})`);
+    if (isOperand(one)) return quoted(`1:${described(meaning)}:${name === 'FILE' ? '_files' : ''}`);
+    const value = takesValue(one) ? `:value:${written.endsWith('<file>') ? '_files' : ''}` : '';
+    return quoted(`--${name}${value === '' ? '' : '='}[${described(meaning)}]${value}`);
   });
   return [...specs, ...(usesSettings ? ['$_vault_settings'] : [])].join(' ');
 }

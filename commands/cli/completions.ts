@@ -1,15 +1,21 @@
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { type Arguments, flagOf, needOption, UsageError } from './arguments.ts';
+import type { Command, Commands } from './command.ts';
 import { zshScript } from './completions-zsh.ts';
-import type { Described } from './help.ts';
-import { isOperand, OPTIONS } from './options.ts';
+import { flagOfOption, HELP, isOperand, option, takesValue } from './options.ts';
 import { print } from './print.ts';
 
-type Commands = Readonly<Record<string, Described>>;
+/** `vault completions`. */
+export const completionsCommand: Command = {
+  summary: 'prints a shell script that completes commands and flags',
+  options: [option('SHELL', 'bash, zsh or fish'), HELP],
+  usesSettings: false,
+  run: async (given, all) => completions(given, await all()),
+};
 
 /** Prints the script that makes a shell complete this program's commands and flags, made from the very tables they are parsed by. Throws `UsageError` for another shell. */
-export function completions(given: Arguments, commands: Commands): number {
+function completions(given: Arguments, commands: Commands): number {
   const shell = needOption(given, 'SHELL');
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (!script) throw new UsageError(`There are no completions for ${shell}: choose ${Object.keys(SHELLS).join(', ')}.`);
@@ -29,7 +35,7 @@ _vault() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" flags words
   COMPREPLY=()
   case "$previous" in
-    ${fileFlags().join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${fileFlags(commands).join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   if [[ "$current" == -* ]]; then
     flags='${flagsOf(commands['serve']).join(' ')}'
@@ -72,11 +78,10 @@ function fish(commands: Commands): string {
   ]);
   const flags = Object.entries(commands).flatMap(([name, { options }]) =>
     options
-      .filter((option) => !isOperand(option))
-      .map((option) => {
-        const [written = '', meaning = ''] = OPTIONS[option] ?? [];
+      .filter((one) => !isOperand(one))
+      .map((one) => {
         const last = name.split(' ').at(-1);
-        return `complete -c vault -n '__fish_seen_subcommand_from ${last}' -l ${option}${written.includes('<') ? ' -r' : ''} -d ${quoted(meaning)}`;
+        return `complete -c vault -n '__fish_seen_subcommand_from ${last}' -l ${one.name}${takesValue(one) ? ' -r' : ''} -d ${quoted(one.meaning)}`;
       }),
   );
   const settings = settingFlags().map(
@@ -91,8 +96,8 @@ function fish(commands: Commands): string {
   ].join('\n');
 }
 
-function flagsOf(command: Described | undefined): string[] {
-  const own = (command?.options ?? []).filter((option) => !isOperand(option)).map((option) => `--${option}`);
+function flagsOf(command: Command | undefined): string[] {
+  const own = (command?.options ?? []).filter((one) => !isOperand(one)).map(flagOfOption);
   return [...own, ...(command?.usesSettings ? settingFlags().map(([flag]) => flag) : [])];
 }
 
@@ -104,14 +109,17 @@ function settingFlags(): (readonly [flag: string, meaning: string])[] {
 }
 
 /** Flags whose value is a file. */
-function fileFlags(): string[] {
-  return Object.entries(OPTIONS)
-    .filter(([, [written]]) => written.endsWith('<file>'))
-    .map(([option]) => `--${option}`);
+function fileFlags(commands: Commands): string[] {
+  const all = Object.values(commands).flatMap(({ options }) => options);
+  return [...new Set(all.filter(({ written }) => written.endsWith('<file>')).map(flagOfOption))];
 }
 
 function fileCommands(commands: Commands): string[] {
-  return Object.keys(commands).filter((name) => commands[name]?.options.includes('FILE'));
+  return Object.keys(commands).filter((name) => hasOperand(commands[name], 'FILE'));
+}
+
+function hasOperand(command: Command | undefined, name: string): boolean {
+  return command?.options.some((one) => one.name === name) === true;
 }
 
 function firstWords(commands: Commands): string[] {
@@ -122,7 +130,7 @@ function firstWords(commands: Commands): string[] {
 function secondWords(commands: Commands): [first: string, words: string[]][] {
   const pairs = Object.keys(commands).flatMap((name) => {
     const [first = '', second] = name.split(' ');
-    if (commands[name]?.options.includes('SHELL')) return Object.keys(SHELLS).map((shell) => [first, shell] as const);
+    if (hasOperand(commands[name], 'SHELL')) return Object.keys(SHELLS).map((shell) => [first, shell] as const);
     return second === undefined ? [] : [[first, second] as const];
   });
   return [...Map.groupBy(pairs, ([first]) => first)].map(([first, rest]) => [first, rest.map(([, second]) => second)]);

@@ -14,15 +14,32 @@ import { signerAddress } from '../../lib/chain/transaction.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import * as place from '../../lib/config/url-parsers.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, DRY_RUN, HELP, JSON_OUTPUT, option } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
 import { checkSettings, previewSettings } from '../setup/settings.ts';
 import { type Node, openNode } from './deployer.ts';
+
+/** `vault contracts deploy`. */
+export const contractsDeployCommand: Command = {
+  summary: "deploys the contracts to RPC_URL's chain and prints the settings to use; DEPLOYER_PRIVATE_KEY pays",
+  options: [
+    CONFIG,
+    option('--owner <address>', 'the account that appoints registrars [the account that pays]'),
+    option('--registrar <address>', 'the first registrar [the account of REGISTRAR_PRIVATE_KEY, else none]'),
+    DRY_RUN,
+    JSON_OUTPUT,
+    HELP,
+  ],
+  usesSettings: true,
+  run: deployContracts,
+};
 
 /**
  * Deploys the contracts that are not on the chain yet and prints the settings that lead a vault to them; with `--dry-run` says what it
  * would do. It may be stopped at any point and run again: a contract's address follows from its code, so what is there is found.
  */
-export async function deployContracts(given: Arguments): Promise<number> {
+async function deployContracts(given: Arguments): Promise<number> {
   const isJson = given.options['json'] !== undefined;
   const say: Say = (...lines) => void (isJson || print(lines.join('\n')));
   const order = readOrder(given);

@@ -1,6 +1,8 @@
 import { VERSION } from '../../lib/base/version.ts';
 import { type Config, ConfigError, describeFault, readConfig } from '../../lib/config/config.ts';
 import type { Arguments } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, HELP, JSON_OUTPUT } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
 import { chainChecks } from './chain.ts';
@@ -9,8 +11,21 @@ import { type Finding, fail, ok, runChecks, warn } from './finding.ts';
 import { fileChecks, networkChecks } from './place.ts';
 import { storageChecks } from './storage.ts';
 
+/** `vault doctor`. */
+export const doctorCommand: Command = {
+  summary: 'checks every dependency and prints what to do',
+  options: [CONFIG, JSON_OUTPUT, HELP],
+  usesSettings: true,
+  notes: [
+    'It sends nothing and changes nothing.',
+    'Each finding is marked ✓ works, ! works with a warning, ✗ does not work, or – not checked.',
+  ],
+  exitCodes: '0 no ✗, 1 at least one ✗, 2 invalid usage',
+  run: doctor,
+};
+
 /** Tries everything the vault stands on, sends and changes nothing, and prints what it found with what to do about it. Resolves with 1 when something does not work. */
-export async function doctor(given: Arguments): Promise<number> {
+async function doctor(given: Arguments): Promise<number> {
   const { findings, config } = examineSettings(given);
   if (config) {
     // The disk is looked at after the network, because the database's check lets nothing else run meanwhile.

@@ -3,6 +3,8 @@ import { atLevel, type Log } from '../../lib/base/log.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { checkSettings, loadSettings, type Settings } from '../setup/settings.ts';
 import { databaseOf, openDatabase } from '../storage/database.ts';
@@ -15,12 +17,21 @@ import { createProcessReader } from './process.ts';
 import { drain, untilStopped } from './stop.ts';
 import { createGuardedFetch } from './webhook-fetch.ts';
 
+/** `vault serve`. */
+export const serveCommand: Command = {
+  summary: 'runs the vault (the default)',
+  options: [CONFIG, HELP, VERSION_FLAG],
+  usesSettings: true,
+  exitCodes: '0 stopped by SIGTERM or SIGINT, 1 cannot start or continue, 2 invalid usage',
+  run: serve,
+};
+
 /** How often background work is called, and how long one turn may take. */
 export const WORK_INTERVAL_MS = 1_000;
 export const WORK_TURN_MS = 5_000;
 
 /** Runs the vault until a signal ends it; resolves with the exit code once everything taken is answered and written. Throws when it cannot start. */
-export async function serve(given: Arguments): Promise<number> {
+async function serve(given: Arguments): Promise<number> {
   const settings = loadSettings(given);
   const print = createLog(settings.config.logFormat);
   const log = atLevel(settings.config.logLevel, print);

@@ -1,19 +1,31 @@
 import { describe, expect, test } from 'bun:test';
-import { flagOf, needOption, parseArguments, UsageError } from '../../../commands/cli/arguments.ts';
+import { flagOf, needOption, parseArguments, takeCommand, UsageError } from '../../../commands/cli/arguments.ts';
+import {
+  CONFIG,
+  DRY_RUN,
+  FILE,
+  HELP,
+  JSON_OUTPUT,
+  option,
+  VERSION_FLAG,
+  WITH_SECRETS,
+} from '../../../commands/cli/options.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
 import { SETTINGS } from '../../../lib/config/settings.ts';
 
+const KIND = option('--kind <kind>', 'the limit');
 const COMMANDS = {
-  serve: ['config', 'help', 'version'],
-  config: ['config', 'json'],
-  'contracts deploy': ['dry-run', 'owner'],
-  backup: ['FILE', 'with-secrets'],
-  'limits show': ['kind'],
-  'limits clear': ['kind'],
+  serve: [CONFIG, HELP, VERSION_FLAG],
+  config: [CONFIG, JSON_OUTPUT],
+  'contracts deploy': [DRY_RUN, option('--owner <address>', 'the owner')],
+  backup: [FILE, WITH_SECRETS],
+  'limits show': [KIND],
+  'limits clear': [KIND],
 };
 
 function parse(...argv: string[]) {
-  return parseArguments(argv, COMMANDS);
+  const { command, words } = takeCommand(argv, Object.keys(COMMANDS));
+  return parseArguments(command, words, COMMANDS[command as keyof typeof COMMANDS]);
 }
 
 describe('a command line', () => {

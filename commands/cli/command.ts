@@ -1,0 +1,20 @@
+import type { Arguments } from './arguments.ts';
+import type { Option } from './options.ts';
+
+/** What the program can do: how the help describes it, and how it runs. */
+export interface Command {
+  readonly summary: string;
+  /** Its own flags and operands, in the order of the help. */
+  readonly options: readonly Option[];
+  /** Whether it reads the settings: each is then a flag of it too. */
+  readonly usesSettings: boolean;
+  /** Paragraphs of its own help. */
+  readonly notes?: readonly string[];
+  /** Its exit codes, where they say more than the usual ones. */
+  readonly exitCodes?: string;
+  /** Resolves with the exit code; `all` loads every command, for those that describe the others. */
+  readonly run: (given: Arguments, all: () => Promise<Commands>) => number | Promise<number>;
+}
+
+/** Commands by what is typed for them, such as `limits show`. */
+export type Commands = Readonly<Record<string, Command>>;
