@@ -25,14 +25,14 @@ export const CHAINS: Readonly<Record<string, Vars>> = {
 
 /** Settings of chain access. Each default that depends on the chain is `none` where nothing is known to be deployed. */
 export const CHAIN_SETTINGS = {
-  CHAIN_ID: plain('chain the registry is on', form.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
+  CHAIN_ID: plain('id of the chain that the registry is on', form.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
   CHAIN_NAME: plain(
     "the chain's display name",
     form.text,
     derived("the chain's name", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['CHAIN_NAME'] ?? `Chain ${CHAIN_ID}`),
   ),
   RPC_URL: endpoint(
-    "JSON-RPC endpoint of the chain; may hold a provider's key, and is never shown",
+    "JSON-RPC endpoint of the chain; may contain a provider's key and is never shown",
     place.httpUrl,
     derived(
       "the chain's public endpoint",
@@ -52,7 +52,11 @@ export const CHAIN_SETTINGS = {
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
-  PREDICT_LOCALLY: plain("computes addresses of our own factory's accounts instead of asking it", form.boolean, 'true'),
+  PREDICT_LOCALLY: plain(
+    "computes addresses of our own factory's accounts instead of calling it",
+    form.boolean,
+    'true',
+  ),
 };
 
 /** Settings of the vault's own follower. By itself it asks only an endpoint that the operator chose: following costs thousands of requests a day. */
@@ -65,11 +69,11 @@ export const FOLLOWER_SETTINGS = {
     ),
   ),
   FOLLOWER_START_BLOCK: plain(
-    'first block to follow; unset, the one in which the contracts were deployed is looked for',
+    'first block to follow; if unset, the vault searches for the block that deployed the contracts',
     optional(form.integer(0, Number.MAX_SAFE_INTEGER)),
   ),
   FOLLOWER_POLL_SECONDS: plain(
-    'pause between looks for new blocks, each of about three requests',
+    'seconds between polls for new blocks, each of about three requests',
     form.integer(1, 3_600),
     derived('1 while RPC_URL is loopback, else 10', ({ RPC_URL = '' }) =>
       URL.canParse(RPC_URL) && place.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',

@@ -72,7 +72,7 @@ function parse(name: SettingName, text: string | undefined) {
   if (text !== undefined && text.length > SETTING_CHARS_MAX)
     return refusal(`must be at most ${SETTING_CHARS_MAX} characters`);
   if (text !== undefined && /\p{Cc}/u.test(text))
-    return refusal('must not hold line breaks or other control characters');
+    return refusal('must not contain line breaks or other control characters');
   const result = v.safeParse(SETTINGS[name].schema as v.GenericSchema<string | undefined>, text);
   return result.success ? result : refusal(result.issues[0].message);
 }
@@ -83,6 +83,6 @@ function refusal(problem: string) {
 
 /** What to do about a setting that nothing can stand in for. */
 const UNSET_REMEDIES: Readonly<Record<string, { readonly remedy: string }>> = {
-  VAULT_SECRET: { remedy: 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
-  RPC_URL: { remedy: 'to an endpoint of the chain, as no public one is known for this CHAIN_ID' },
+  VAULT_SECRET: { remedy: 'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
+  RPC_URL: { remedy: 'set an endpoint of the chain, because no public one is known for this CHAIN_ID' },
 };

@@ -2,9 +2,9 @@ import * as Value from 'ox/Value';
 import * as v from 'valibot';
 import { normalIdentifier } from '../identity/identifier.ts';
 
-// The forms of a setting's text as valibot schemas: their messages complete the sentence "NAME …" and never repeat the text.
+// Parsers of settings as valibot schemas. Their messages complete the sentence "NAME …" and never repeat the text.
 
-/** A text turned into a value; undefined is refused with the problem. */
+/** A schema from a parser; `undefined` fails with `problem`. */
 export function parsed<T>(problem: string, parse: (text: string) => T | undefined) {
   return v.pipe(
     v.string('must be set'),

@@ -42,7 +42,7 @@ const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config })
 /** Replicas on one database must agree on keys that each would otherwise generate for itself. */
 const replicasAgree: Rule = ({ databaseUrl }, isSet) => {
   if (databaseUrl === undefined || /^file:/i.test(databaseUrl) || isSet('OPERATOR_SECRET')) return [];
-  const remedy = 'to the same 32 random bytes on every replica, made once with: openssl rand -hex 32';
+  const remedy = 'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32';
   return [{ name: 'OPERATOR_SECRET', problem: 'must be set when DATABASE_URL is remote', remedy }];
 };
 
@@ -86,7 +86,7 @@ const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
   if (webhookUrl === undefined || webhookAllowPrivate !== false) return [];
   const isPublic = isPublicHost(new URL(webhookUrl).hostname);
   if (isPublic && webhookUrl.startsWith('https:')) return [];
-  const problem = isPublic ? 'must be an https URL' : 'must not lead to a private, loopback or special address';
+  const problem = isPublic ? 'must be an https URL' : 'must not point to a private, loopback or special address';
   const remedy = 'or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network';
   return [{ name: 'WEBHOOK_URL', problem, remedy }];
 };

@@ -3,10 +3,10 @@ import type * as v from 'valibot';
 /** Settings by variable name, as text. */
 export type Vars = Readonly<Record<string, string | undefined>>;
 
-/** From a setting's text to its value; `undefined` in where it may be unset. */
+/** A schema from a setting's text to its value; `undefined` in where the setting may be unset. */
 export type Form<T> = v.GenericSchema<string, T> | v.GenericSchema<string | undefined, T>;
 
-/** One setting under its variable's name; its flag, its line of `vault config` and its row of docs/settings.md are read off it. */
+/** One setting. Its flag, its line of `vault config` and its row of docs/settings.md follow from it. */
 export interface Setting<T = unknown> {
   readonly meaning: string;
   readonly schema: Form<T>;
@@ -23,17 +23,17 @@ interface Derived {
   readonly from: (vars: Vars) => string | undefined;
 }
 
-/** A setting that anyone may see. */
+/** A setting that is shown in full. */
 export function plain<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
   return setting('plain', meaning, schema, fallback);
 }
 
-/** A setting that nobody may see. */
+/** A secret: no flag, never printed. */
 export function secret<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
   return setting('secret', meaning, schema, fallback);
 }
 
-/** A URL of which only the origin may be seen. */
+/** A URL that may contain a key: only its origin is printed. */
 export function endpoint<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
   return setting('endpoint', meaning, schema, fallback);
 }
@@ -43,7 +43,7 @@ export function derived(words: string, from: Derived['from'] = () => undefined):
   return { words, from };
 }
 
-/** The text as it may be shown. */
+/** The text with secrets masked and endpoints cut to their origin. */
 export function maskSetting({ kind }: Setting, text: string): string {
   if (kind === 'plain') return text;
   if (kind === 'secret') return '(secret)';

@@ -20,7 +20,7 @@ const LISTENING = {
     derived('http://localhost:<PORT>', ({ PORT }) => `http://localhost:${PORT}`),
   ),
   TRUSTED_PROXIES: plain(
-    'networks whose CLIENT_IP_HEADER is believed (CIDR, comma list), or none',
+    'networks whose CLIENT_IP_HEADER is trusted (CIDR, comma list), or none',
     place.networks(1),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
@@ -28,7 +28,7 @@ const LISTENING = {
 };
 
 const STORAGE = {
-  DATA_DIR: plain('directory of the generated keys and of the embedded database', form.text, './vault-data'),
+  DATA_DIR: plain('directory of the generated keys and the embedded database', form.text, './vault-data'),
   DATABASE_URL: endpoint(
     'file: for the embedded database; libsql:, https: or wss: for Turso or a libSQL server',
     place.databaseUrl,
@@ -53,20 +53,23 @@ const KEYS = {
     derived('generated into <DATA_DIR>/operator.secret'),
   ),
   ATTESTATION_SIGNING_KEY: secret(
-    'attestation keys, the current one first, previous ones behind commas',
+    'attestation keys, separated by commas, the current one first',
     optional(secrecy.secrets(limit.ATTESTATION_KEYS_MAX)),
     derived('<DATA_DIR>/attestation.keys after vault keys rotate, else derived from VAULT_SECRET'),
   ),
   REGISTRAR_DID: plain(
-    'DID that attestations are issued by',
+    'DID that issues the attestations',
     form.parsed('must be a DID', (text) => (isDid(text) ? text : undefined)),
     derived('did:web:<host of BASE_URL>', ({ BASE_URL = '' }) =>
       place.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
     ),
   ),
-  REGISTRAR_PRIVATE_KEY: secret('account that registers DIDs for others and pays for it', optional(secrecy.privateKey)),
+  REGISTRAR_PRIVATE_KEY: secret(
+    'key of the account that registers DIDs for others and pays for it',
+    optional(secrecy.privateKey),
+  ),
   DEPLOYER_PRIVATE_KEY: secret(
-    'account that pays for `vault contracts deploy`, and for nothing else',
+    'key of the account that pays for `vault contracts deploy`, and for nothing else',
     optional(secrecy.privateKey),
   ),
 };
@@ -78,7 +81,7 @@ const DELIVERY = {
   RESEND_API_KEY: secret('key of the Resend API', optional(secrecy.token(1))),
   RESEND_API_URL: endpoint('base URL of the Resend API', place.httpUrl, 'https://api.resend.com'),
   SMS_PROVIDER: plain(
-    'how codes go to phones; log prints them, none sends none',
+    'how codes are sent to phones; log prints them, none switches SMS off',
     form.oneOf('log', 'none', 'twilio'),
     'log',
   ),
@@ -90,13 +93,13 @@ const DELIVERY = {
 };
 
 const UPSTREAMS = {
-  BUNDLER_URL: endpoint("ERC-4337 bundler; may hold a provider's key, and is never shown", optional(place.httpUrl)),
-  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods passed on besides the built-in ones', form.bundlerMethods, ''),
-  INDEXER_URL: endpoint("indexer to ask instead of the vault's own follower", optional(place.httpUrl)),
+  BUNDLER_URL: endpoint("ERC-4337 bundler; may contain a provider's key and is never shown", optional(place.httpUrl)),
+  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', form.bundlerMethods, ''),
+  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(place.httpUrl)),
   ...FOLLOWER_SETTINGS,
-  WEBHOOK_URL: endpoint('where events are posted', optional(place.httpUrl)),
+  WEBHOOK_URL: endpoint('URL that events are posted to', optional(place.httpUrl)),
   WEBHOOK_SECRET: secret(
-    'keys that sign webhooks, whsec_ and base64 (Standard Webhooks), the current one first, previous ones behind commas',
+    'keys that sign webhooks (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
     optional(secrecy.webhookSecrets(WEBHOOK_SECRETS_MAX)),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
@@ -112,30 +115,32 @@ const NAMES = {
 };
 
 const LIMITS = {
-  MAX_REGISTRATIONS_PER_IP: count('registrations of one IP', limit.MAX_REGISTRATIONS_PER_IP),
-  MAX_VERIFY_ATTEMPTS: count('checks of one code', limit.MAX_VERIFY_ATTEMPTS, 1),
-  EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
-  RATE_LIMIT_CODES_PER_IDENTIFIER: count(
-    'codes mailed to one address in an hour',
-    limit.RATE_LIMIT_CODES_PER_IDENTIFIER,
+  MAX_REGISTRATIONS_PER_IP: count('registrations per IP', limit.MAX_REGISTRATIONS_PER_IP),
+  MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
+  EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
+  RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),
+  MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP per day', limit.MAX_VERIFY_SENDS_PER_IP),
+  ATTESTATION_TTL_SECONDS: count('lifetime of an attestation in seconds', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
+  SESSION_TTL_SECONDS: count(
+    'lifetime of a session without a DID, in seconds',
+    limit.SESSION_TTL_SECONDS,
+    1,
+    31_536_000,
   ),
-  MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP in a day', limit.MAX_VERIFY_SENDS_PER_IP),
-  ATTESTATION_TTL_SECONDS: count('lifetime of an attestation', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
-  SESSION_TTL_SECONDS: count('lifetime of a session without a DID', limit.SESSION_TTL_SECONDS, 1, 31_536_000),
-  SMS_DAILY_MAX: count('SMS of the whole service in a day', limit.SMS_DAILY_MAX),
-  RELAY_DAILY_MAX: count('DIDs registered for others in a day', limit.RELAY_DAILY_MAX),
+  SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
+  RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
   RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', form.ether, '0.002'),
   RELAY_MAX_FEE_GWEI: plain(
-    'most the registrar pays for a unit of gas; while the chain asks more, it waits',
+    'highest price that the registrar pays per unit of gas; it waits while the chain asks more',
     form.gwei,
     '10',
   ),
-  SPONSOR_DAILY_MAX: count('user operations sponsored in a day', limit.SPONSOR_DAILY_MAX),
+  SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
   RATE_LIMIT_PROXY_PER_IP: count(
-    'requests of one IP in a minute that cost an upstream call',
+    'requests of one IP per minute that cause an upstream call',
     limit.RATE_LIMIT_PROXY_PER_IP,
   ),
-  RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP in a minute', limit.RATE_LIMIT_READS_PER_IP),
+  RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
 };
 
 const OPERATION = {
@@ -145,12 +150,22 @@ const OPERATION = {
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
   METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrecy.token(16))),
-  STREAM_TOKEN_TTL_SECONDS: count('lifetime of a stream token at most', limit.STREAM_TOKEN_TTL_SECONDS, 1, 300),
-  STREAM_HEARTBEAT_SECONDS: count("pause between a stream's heartbeats", limit.STREAM_HEARTBEAT_SECONDS, 1, 120),
-  STREAM_QUEUE_EVENTS_MAX: count('events queued for one subscriber', limit.STREAM_QUEUE_EVENTS_MAX, 1, 100_000),
+  STREAM_TOKEN_TTL_SECONDS: count(
+    'maximum lifetime of a stream token in seconds',
+    limit.STREAM_TOKEN_TTL_SECONDS,
+    1,
+    300,
+  ),
+  STREAM_HEARTBEAT_SECONDS: count("seconds between a stream's heartbeats", limit.STREAM_HEARTBEAT_SECONDS, 1, 120),
+  STREAM_QUEUE_EVENTS_MAX: count(
+    'maximum number of events queued for one subscriber',
+    limit.STREAM_QUEUE_EVENTS_MAX,
+    1,
+    100_000,
+  ),
   NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: plain("the console's live stream", form.boolean, 'true'),
-  LOG_LEVEL: plain('least severe entries written; debug adds one line a request', form.oneOf(...LOG_LEVELS), 'info'),
-  LOG_FORMAT: plain('form of the log; pretty by default on a terminal', form.oneOf('json', 'pretty'), 'json'),
+  LOG_LEVEL: plain('lowest level that is written; debug adds one line per request', form.oneOf(...LOG_LEVELS), 'info'),
+  LOG_FORMAT: plain('format of the log; pretty by default on a terminal', form.oneOf('json', 'pretty'), 'json'),
 };
 
 /** Every setting, by subject. */

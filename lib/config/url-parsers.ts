@@ -37,7 +37,7 @@ export const smtpUrl = parsed('must look like smtp://user:password@host:587 or s
 
 /** Where everything is stored: a `file:` path or a libSQL server. */
 export const databaseUrl = parsed(
-  'must be file:<path>, or libsql:, https:, http:, wss: or ws: and the host of a libSQL server (a token goes into DATABASE_AUTH_TOKEN)',
+  'must be file:<path>, or libsql:, https:, http:, wss: or ws: and the host of a libSQL server (put a token into DATABASE_AUTH_TOKEN)',
   (given) => {
     if (/^file:/i.test(given)) return /^file:[^?#]+$/i.test(given) ? given : undefined;
     const url = parseUrl(given, ['libsql:', 'https:', 'http:', 'wss:', 'ws:']);
@@ -47,7 +47,7 @@ export const databaseUrl = parsed(
 
 /** Networks in CIDR form, or `none`; one that leaves fewer than `bitsMin` bits fixed is refused. */
 export const networks = (bitsMin: number) => {
-  const problem = `must be a comma list of networks such as 127.0.0.1/32${bitsMin > 0 ? ' (none that holds every address)' : ''}, or none`;
+  const problem = `must be a comma list of networks such as 127.0.0.1/32${bitsMin > 0 ? ' (none of them may contain every address)' : ''}, or none`;
   return parsed(problem, (given): readonly string[] | undefined => {
     const entries = given === 'none' ? [] : given.split(',').map((entry) => entry.trim());
     return entries.every((entry) => (parseCidr(entry)?.bits ?? -1) >= bitsMin) ? entries : undefined;
