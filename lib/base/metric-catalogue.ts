@@ -24,13 +24,13 @@ export const METRICS = {
   vault_db_pool_connections: gauge('Connections by state.', 'state'),
   vault_db_pool_connections_max: gauge('Size of the connection pool.'),
   vault_db_pool_pending_requests: gauge('Requests that wait for a connection.'),
-  vault_db_pool_refused_total: counter('Requests refused because the line for a connection was full.'),
+  vault_db_pool_refused_total: counter('Requests refused because the queue for a connection was full.'),
 
   vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
   vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),
-  vault_codes_lost_total: counter('Codes whose message was not accepted before a crash.'),
-  vault_sessions_total: counter('Sessions asked for by outcome.', 'outcome'),
-  vault_registrations_total: counter('Registrations by what became of them.', 'outcome'),
+  vault_codes_lost_total: counter('Codes whose message no provider had accepted before a crash.'),
+  vault_sessions_total: counter('Requests for a session by outcome.', 'outcome'),
+  vault_registrations_total: counter('Registrations by outcome.', 'outcome'),
   vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),
 
   vault_messages_total: counter('Messages with one-time codes by outcome.', 'channel', 'provider', 'outcome'),
@@ -40,7 +40,7 @@ export const METRICS = {
   vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
 
   vault_relay_balance_ether: gauge("The registrar's ether."),
-  vault_relay_trouble: gauge('What keeps the registrar from getting on: 1 while it does.', 'trouble'),
+  vault_relay_trouble: gauge('Conditions that block relaying: 1 while the condition holds.', 'trouble'),
   vault_relays: gauge('Relayed registrations that are not settled yet.', 'status'),
   vault_relay_oldest_seconds: gauge('Age of the oldest relay that is not mined.'),
   vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'kind', 'outcome'),
@@ -49,11 +49,11 @@ export const METRICS = {
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
   vault_follower_events_total: counter('Events read from the chain.'),
-  vault_follower_reorgs_total: counter('Re-orgs that took blocks back.'),
+  vault_follower_reorgs_total: counter('Re-orgs that removed blocks already read.'),
 
   vault_events_total: counter('Events written.'),
   vault_streams: gauge('Event streams that are open.'),
-  vault_stream_rewinds_total: counter('Streams told that they missed events.'),
+  vault_stream_rewinds_total: counter('Streams told to rewind because they missed events.'),
   vault_streams_superseded_total: counter('Streams ended by a newer one of their token.'),
 
   vault_webhook_deliveries_total: counter('Attempts to deliver webhooks by outcome.', 'outcome'),

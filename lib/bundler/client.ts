@@ -32,7 +32,7 @@ export function createBundler({ url, ...outside }: Outside & { readonly url: str
   let pending = 0;
   return {
     async call(method, params, timeoutMs) {
-      if (pending === BUNDLER_PENDING_MAX) throw failed(new Error('too many calls are under way'));
+      if (pending === BUNDLER_PENDING_MAX) throw failed(new Error('too many calls are pending'));
       const id = ++lastId;
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const request = { url, method: 'POST', headers: HEADERS, body } as const;

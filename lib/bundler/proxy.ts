@@ -58,7 +58,7 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
   const { config, clock, db } = vault;
   if (!(await isOwnSender(vault, operation))) {
     throw new VaultError('sponsorship_refused', {
-      extra: { kind: 'paymaster_rejected', reason: 'the sender is no account of the configured factory' },
+      extra: { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' },
     });
   }
   const now = clock.now();

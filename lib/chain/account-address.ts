@@ -76,7 +76,7 @@ export function createPredict(chain: Chain, learnt: Learnt): Predict {
 
   return async (key) => {
     const factory = config.hyperauthFactoryAddress;
-    if (!factory) throw rpcError('no account factory is set');
+    if (!factory) throw rpcError('HYPERAUTH_FACTORY_ADDRESS is not set');
     if (!learnt.own) return askOnce(factory, key);
     if (++learnt.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
       learnt.unchecked = 0;

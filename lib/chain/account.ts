@@ -75,7 +75,7 @@ type Chain = ChainReader<'accountHelperAddress'>;
 /** Asks the account helper; zeros and inactive where there is no code, whatever the helper says of it. Throws 502 `rpc_error`. */
 export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {
   const { chainId, accountHelperAddress: helper } = config;
-  if (!helper) throw rpcError('no account helper is set');
+  if (!helper) throw rpcError('ACCOUNT_HELPER_ADDRESS is not set');
   const view = { to: helper, data: `${GET_ACCOUNT_STATE}${addressWord(account)}` };
   const [code, words] = await Promise.all([
     rpc.call(chainId, 'eth_getCode', [account, 'latest']),

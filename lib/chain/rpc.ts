@@ -43,7 +43,7 @@ export function createRpc(outside: Outside & { readonly urls: Readonly<Record<nu
     async call(chainId, method, params) {
       const node = nodes.get(chainId);
       if (!node) throw rpcError(new Error(`no RPC URL for chain ${chainId}`));
-      if (node.pending === RPC_PENDING_MAX) throw rpcError(new Error('too many calls are waiting'));
+      if (node.pending === RPC_PENDING_MAX) throw rpcError(new Error('too many calls are pending'));
       const id = ++lastId;
       const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const outcome = await new Promise<RpcOutcome>((settle) => {

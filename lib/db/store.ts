@@ -128,5 +128,5 @@ function toColumn(name: string, value: unknown): Value {
   if (Number.isSafeInteger(value)) return BigInt(value as number);
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
-  throw new TypeError(`:${name} is no value that a column can hold`);
+  throw new TypeError(`:${name} is not a value that a column can store`);
 }

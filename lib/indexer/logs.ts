@@ -18,7 +18,7 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
   try {
     return (logs as RawLog[]).flatMap((log) => {
       const event = readLog(log);
-      if (event.block < from || event.block > to) throw new RangeError('a block that was not asked for');
+      if (event.block < from || event.block > to) throw new RangeError('a log of a block outside the requested range');
       // Each contract is believed its own events only.
       const isOwn = (event.kind === 'AccountCreated') === (log.address?.toLowerCase() === factory);
       return isOwn ? [event] : [];
@@ -68,7 +68,7 @@ function readLog(log: RawLog): ChainEvent {
   const [block, logIndex] = [Number(log.blockNumber), Number(log.logIndex)];
   // `Number` makes NaN of what is absent; a log of a pending block has no hash.
   if (!kind || !blockHash || !transactionHash || !Number.isSafeInteger(block) || !Number.isSafeInteger(logIndex))
-    throw new TypeError('a log without its place');
+    throw new TypeError('a log without its block or index');
   const isAccount = kind === 'AccountCreated';
   return {
     kind,

@@ -80,9 +80,9 @@ function bucketOf(kind: StoredLimit, key: string): string {
   const { bucket } = limitOf(kind);
   if (bucket === 'vault') {
     if (key === '') return '';
-    throw badRequest(`Invalid key: ${kind} has none`);
+    throw badRequest(`Invalid key: ${kind} takes no key`);
   }
-  if (key === '') throw badRequest(`Missing key: ${kind} has one each`);
+  if (key === '') throw badRequest(`Missing key: ${kind} needs a key`);
   if (bucket === 'identifier') {
     const [, named, rest] = /^(email|sms):(.*)$/.exec(key) ?? [];
     const text = rest ?? key;

@@ -87,7 +87,7 @@ async function queue(
     if (results[0]?.rowsAffected !== 1) throw refused(vault, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
     metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
     const stored = await findRelay(vault.db, claim);
-    if (!stored) throw new Error('a relay is gone that was just stored');
+    if (!stored) throw new Error('a relay that was just stored is missing');
     return stored;
   });
 }
@@ -96,7 +96,7 @@ async function queue(
 async function checkProof({ config, predict }: Services, relaying: Relaying, claim: Claim): Promise<`0x${string}`> {
   const { key, proof, smartAccount } = relaying;
   const registry = config.didRegistryAddress;
-  if (!registry) throw rpcError('no registry is set');
+  if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
   const challenge = registrationChallenge({
     chainId: config.chainId,
     registry,

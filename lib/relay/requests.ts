@@ -16,6 +16,6 @@ export async function findRelay(db: Reader, key: RelayKey): Promise<RelayRow | u
 /** A relay by its id. Throws when there is none. */
 export async function readRelay(db: Reader, id: number): Promise<RelayRow> {
   const [row] = await db.read(selectRelay(id));
-  if (!row) throw new Error('a relay is gone');
+  if (!row) throw new Error('a relay is missing');
   return toRelay(row);
 }

@@ -46,7 +46,7 @@ test('too many calls under way are refused at once, and there is room again afte
   const { call } = open({ send: () => new Promise((resolve) => waiting.push(resolve)) });
   const calls = Array.from({ length: BUNDLER_PENDING_MAX }, () => failureOf(call()));
   const refused = await failureOf(call());
-  expect([refused.code, String(refused.cause)]).toEqual(['bundler_error', 'Error: too many calls are under way']);
+  expect([refused.code, String(refused.cause)]).toEqual(['bundler_error', 'Error: too many calls are pending']);
   for (const resolve of waiting) resolve(new Response(''));
   await Promise.all(calls);
   const again = call();

@@ -79,7 +79,7 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
       { ...draft(alice), factory: contracts.didRegistry },
     ]) {
       const reply = await ask(operation, method);
-      const data = { kind: 'paymaster_rejected', reason: 'the sender is no account of the configured factory' };
+      const data = { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' };
       const error = { code: -32501, message: 'sponsorship_refused', data };
       expect([reply.status, reply.body]).toEqual([403, { jsonrpc: '2.0', id: 1, error }]);
     }

@@ -235,7 +235,7 @@ test('a node that cannot be reached fails the call without telling where it is',
 test('too many calls under way are refused at once, and there is room again after them', async () => {
   const { call } = client();
   const calls = Array.from({ length: RPC_PENDING_MAX }, () => call());
-  expect(await failure(call())).toBe('Error: too many calls are waiting');
+  expect(await failure(call())).toBe('Error: too many calls are pending');
   await Promise.all(calls);
   expect(await call('again')).toEqual(['again']);
 });

@@ -137,10 +137,10 @@ describe('limits', () => {
 
   test.each([
     [{ kind: 'sends' }, /^Invalid kind\. Must be of sends-per-ip, /],
-    [{ kind: 'sends-per-ip' }, /^Missing key: sends-per-ip has one each$/],
+    [{ kind: 'sends-per-ip' }, /^Missing key: sends-per-ip needs a key$/],
     [{ kind: 'sends-per-ip', key: 'alice' }, /^Invalid key: expected an IP address$/],
     [{ kind: 'sends-per-identifier', key: 'email:nobody' }, /^Invalid identifier$/],
-    [{ kind: 'sms-per-day', key: 'x' }, /^Invalid key: sms-per-day has none$/],
+    [{ kind: 'sms-per-day', key: 'x' }, /^Invalid key: sms-per-day takes no key$/],
     [{}, /^Missing required fields: kind$/],
   ])('clearing %j is 400', async (body, error) => {
     await send();
