@@ -1,18 +1,24 @@
-/** Blocks read at once: halved when a node refuses, doubled again after so many full ranges that it did not. */
+/** The most blocks in one request for events. */
 export const FOLLOWER_RANGE_BLOCKS_MAX = 10_000;
+/** Full ranges answered in a row before the range doubles. */
 export const FOLLOWER_RANGE_ANSWERS_MIN = 16;
 
-/** How many blocks to ask a node for at once. Each provider has its own limits, of blocks or of events, and tells them in its own words: so they are felt for. */
-export interface Span {
+/**
+ * How many blocks to request at once. Providers limit blocks or events, each with its own error text: so the limit is
+ * found by trying.
+ */
+export interface BlockRange {
   readonly blocks: number;
-  /** A range of so many blocks was refused. */
+  /** The node refused a range of this many blocks. */
   refused(blocks: number): void;
-  /** A full range was answered. */
+  /** The node answered a full range. */
   answered(): void;
 }
 
-/** Starts at the most; goes to half of what was refused, doubles after a number of answers in a row. */
-export function createSpan(): Span {
+/**
+ * A range that starts at the maximum, halves what was refused, and doubles after `FOLLOWER_RANGE_ANSWERS_MIN` answers.
+ */
+export function createBlockRange(): BlockRange {
   let blocks = FOLLOWER_RANGE_BLOCKS_MAX;
   let answers = 0;
   return {

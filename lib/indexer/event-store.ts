@@ -1,12 +1,12 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents } from '../events/emit.ts';
 
-/** An event of the registry or the factory; hashes and addresses are 0x-hex in lower case. */
+/** An event of the registry or the factory; hashes and addresses in lower-case 0x-hex. */
 export interface ChainEvent {
   readonly kind: 'DIDRegistered' | 'AliasRegistered' | 'DIDUpdated' | 'DIDDeactivated' | 'AccountCreated';
-  /** What it is about: the DID's hash, the alias' hash, the account. */
+  /** The DID's hash, the alias hash, or the account. */
   readonly subject: string;
-  /** What that leads to: the controller, the DID's hash, the account's owner. */
+  /** The subject's controller, DID hash, or owner. */
   readonly object: string | null;
   readonly metadataCid: string | null;
   readonly block: number;
@@ -15,7 +15,7 @@ export interface ChainEvent {
   readonly logIndex: number;
 }
 
-/** Adds the events that are not there yet. All travel in one argument, since a range may hold thousands. */
+/** Inserts events that are not stored yet. They are one JSON argument, since a range may hold thousands. */
 export function insertChainEvents(events: readonly ChainEvent[], { sql, args }: Condition): Statement {
   const rows = events.map((one) => [
     one.block,
@@ -36,7 +36,10 @@ export function insertChainEvents(events: readonly ChainEvent[], { sql, args }: 
   };
 }
 
-/** Tells of the deactivations among them that are not there yet, to the app the DID was registered under. */
+/**
+ * Emits `did.deactivated` for each deactivation not stored yet, in the app of the DID's registration. Run before
+ * `insertChainEvents`.
+ */
 export function emitDeactivations(events: readonly ChainEvent[], now: number, { sql, args }: Condition): Statement {
   const deactivated = events.filter(({ kind }) => kind === 'DIDDeactivated');
   const rows = deactivated.map(({ block, logIndex, subject, txHash }) => [block, logIndex, subject, txHash]);
@@ -50,12 +53,12 @@ export function emitDeactivations(events: readonly ChainEvent[], now: number, { 
   return emitEvents([part], { rows: JSON.stringify(rows), now, ...args });
 }
 
-/** Removes the events of later blocks. */
+/** Deletes the events of blocks after `block`. */
 export function deleteEventsAfter(block: number, { sql, args }: Condition): Statement {
   return { sql: `DELETE FROM chain_events WHERE block > :after AND ${sql}`, args: { after: block, ...args } };
 }
 
-/** Removes up to `limit` events, the newest first. */
+/** Deletes up to `limit` events, newest first. */
 export function deleteNewestEvents(limit: number, { sql, args }: Condition): Statement {
   return {
     sql: `DELETE FROM chain_events WHERE (block, log_index) IN
@@ -64,7 +67,7 @@ export function deleteNewestEvents(limit: number, { sql, args }: Condition): Sta
   };
 }
 
-/** The DID that an alias leads to, one row or none; `controller` is null when its registration was not read. */
+/** The DID of an alias, one row or none; `controller` is null if its registration was not read. */
 export function selectAlias(hash: string): Statement {
   return {
     sql: `SELECT alias.object AS did_hash, did.object AS controller, did.object IS NOT NULL AND ${isActive('did')} AS active
@@ -95,7 +98,7 @@ export function selectAccount(address: string): Statement {
   };
 }
 
-/** How many events there are of each kind, and the last block read. */
+/** The number of events of each kind, and the last block read. */
 export function selectStatistics(): Statement {
   const tally = (kind: ChainEvent['kind']) => `(SELECT value FROM tallies WHERE name = '${kind}')`;
   return {

@@ -8,25 +8,26 @@ import {
   insertChainEvents,
 } from './event-store.ts';
 
-/** Blocks whose hashes are kept to find where a re-org began: longer than finality takes. */
+/** Blocks whose hashes are kept to find the start of a re-org: more than finality takes. */
 export const FOLLOWER_KEEP_BLOCKS = 1_024;
-/** Rows removed at a turn when all has to be read again. */
+/** Rows deleted per turn when the follower starts over. */
 export const FOLLOWER_CLEAR_ROWS_MAX = 10_000;
 
-/** What has been read of the chain. */
-export interface Position {
-  /** Chain and contracts that the events are of; empty while they are being removed. */
+/** How far the follower has read; the row of `follower`. */
+export interface FollowerPosition {
+  /** Chain id and contracts of the stored events; empty while they are being deleted. */
   readonly source: string;
   /** The hash of the chain's first block. */
   readonly genesis: string;
-  /** The first block of interest. */
+  /** The first block to read. */
   readonly start: number;
-  /** The last block read; one before `start` when none was. */
+  /** The last block read; `start - 1` if none. */
   readonly block: number;
-  /** Its hash when it was read; empty when none was. */
+  /** The hash of `block`; empty if none. */
   readonly hash: string;
-  /** The chain's newest block when it was last looked at, and when that was noted. */
+  /** The chain's newest block at the last recorded poll. */
   readonly head: number;
+  /** The time of that poll in milliseconds. */
   readonly seenAt: number;
 }
 
@@ -35,8 +36,8 @@ export function selectPosition(): Statement {
   return { sql: `SELECT * FROM follower`, args: {} };
 }
 
-/** The row, read. */
-export function toPosition(row: Row): Position {
+/** Reads the row of `selectPosition`. */
+export function toPosition(row: Row): FollowerPosition {
   return {
     source: String(row['source']),
     genesis: String(row['genesis']),
@@ -48,59 +49,74 @@ export function toPosition(row: Row): Position {
   };
 }
 
-/** The lease, and the position as it was read: what every write that moves it demands, so that a late one changes nothing. */
-export function standingAt({ block, hash }: Position, lease: Condition): Condition {
+/**
+ * True while the lease is held and the position is unchanged. Every write of the follower requires it, so that a late
+ * one changes nothing.
+ */
+export function whileUnmoved({ block, hash }: FollowerPosition, lease: Condition): Condition {
   return {
     sql: `${lease.sql} AND EXISTS (SELECT 1 FROM follower WHERE block = :at_block AND hash = :at_hash)`,
     args: { ...lease.args, at_block: block, at_hash: hash },
   };
 }
 
-/** A range of blocks as read: all events from block `from` up to `last`. */
+/** All events of blocks `from` to `last`. */
 export interface ReadRange {
   readonly from: number;
   readonly last: KnownBlock;
   readonly events: readonly ChainEvent[];
 }
 
-/** Stores a range (its second statement, if it has events), links the sessions whose alias is in it, and moves on; the last statement's `rowsAffected` is the verdict. */
+/**
+ * Stores a range (the second statement, if it has events), links sessions by its aliases and moves the position. The
+ * last `rowsAffected` is 1 on success.
+ */
 export function advance(
   { from, last, events }: ReadRange,
   head: number,
   now: number,
-  standing: Condition,
+  condition: Condition,
 ): Statement[] {
   const hasAlias = events.some(({ kind }) => kind === 'AliasRegistered');
   return [
-    ...(events.length > 0 ? [emitDeactivations(events, now, standing), insertChainEvents(events, standing)] : []),
-    ...(hasAlias ? linkSessions(from, now, standing) : []),
-    ...rememberBlock(last, standing),
-    moveTo(last, head, now, standing),
+    ...(events.length > 0 ? [emitDeactivations(events, now, condition), insertChainEvents(events, condition)] : []),
+    ...(hasAlias ? linkSessions(from, now, condition) : []),
+    ...rememberBlock(last, condition),
+    moveTo(last, head, now, condition),
   ];
 }
 
-/** Takes back all that was read after a block, and moves back to it; sessions linked by it are given until `lapseAt` to be linked again. */
+/**
+ * Deletes what was read after `block` and moves the position back to it. Sessions linked by that lapse at `lapseAt`
+ * unless they are linked again.
+ */
 export function rewind(
   block: KnownBlock,
   lapseAt: number,
   head: number,
   now: number,
-  standing: Condition,
+  condition: Condition,
 ): Statement[] {
   return [
-    ...unlinkSessions({ from: block.number + 1, lapseAt, now }, standing),
-    deleteEventsAfter(block.number, standing),
-    deleteBlocksAfter(block.number, standing),
-    moveTo(block, head, now, standing),
+    ...unlinkSessions({ from: block.number + 1, lapseAt, now }, condition),
+    deleteEventsAfter(block.number, condition),
+    deleteBlocksAfter(block.number, condition),
+    moveTo(block, head, now, condition),
   ];
 }
 
-/** Notes a look that found nothing new. */
-export function noteLook({ head, seenAt }: Pick<Position, 'head' | 'seenAt'>, { sql, args }: Condition): Statement {
+/** Records a poll without new blocks. */
+export function recordPoll(
+  { head, seenAt }: Pick<FollowerPosition, 'head' | 'seenAt'>,
+  { sql, args }: Condition,
+): Statement {
   return { sql: `UPDATE follower SET head = :head, seen_at = :now WHERE ${sql}`, args: { head, now: seenAt, ...args } };
 }
 
-/** Takes back a bounded part of everything; the last statement's `rowsAffected` tells whether more is left. A position cleared halfway belongs to no source. */
+/**
+ * Deletes a bounded number of events, and all blocks and links. More is left while the last `rowsAffected` is
+ * `FOLLOWER_CLEAR_ROWS_MAX`. Until then the source is empty.
+ */
 export function clear(lapseAt: number, now: number, lease: Condition): Statement[] {
   return [
     { sql: `UPDATE follower SET source = '' WHERE ${lease.sql}`, args: lease.args },
@@ -110,9 +126,9 @@ export function clear(lapseAt: number, now: number, lease: Condition): Statement
   ];
 }
 
-/** Puts the follower at its beginning. */
+/** Sets the position to its start. */
 export function begin(
-  { source, genesis, start, head, seenAt }: Omit<Position, 'block' | 'hash'>,
+  { source, genesis, start, head, seenAt }: Omit<FollowerPosition, 'block' | 'hash'>,
   lease: Condition,
 ): Statement {
   return {
@@ -131,13 +147,16 @@ function moveTo({ number, hash }: KnownBlock, head: number, now: number, { sql, 
   };
 }
 
-/** A block as it was when it was read. */
+/** The number and hash of a block when it was read. */
 export interface KnownBlock {
   readonly number: number;
   readonly hash: string;
 }
 
-/** Remembers a block, and forgets those too old to be taken back; the newest of them stays, so that there is always one to go back to. */
+/**
+ * Inserts a block, and deletes those older than `FOLLOWER_KEEP_BLOCKS` except the newest of them: there is always one
+ * to go back to.
+ */
 export function rememberBlock({ number, hash }: KnownBlock, { sql, args }: Condition): readonly Statement[] {
   return [
     {
@@ -153,12 +172,12 @@ export function rememberBlock({ number, hash }: KnownBlock, { sql, args }: Condi
   ];
 }
 
-/** Forgets later blocks. */
+/** Deletes blocks after `block`. */
 export function deleteBlocksAfter(block: number, { sql, args }: Condition): Statement {
   return { sql: `DELETE FROM chain_blocks WHERE number > :after AND ${sql}`, args: { after: block, ...args } };
 }
 
-/** The newest blocks below a number whose hash is known, of those remembered and of those with events. */
+/** The newest blocks below `below` with a known hash: of `chain_blocks` and of the events. */
 export function selectKnownBlocks(below: number, limit: number): Statement {
   return {
     sql: `SELECT number, hash FROM (

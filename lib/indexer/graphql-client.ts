@@ -5,13 +5,16 @@ import { parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 
-/** The indexer that is asked instead of the vault's own follower. */
+/** The longest answer of the indexer that is read. */
 const INDEXER_ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Asks the upstream indexer: `path` and parameters are the vault's own words and checked values, never a caller's text. Throws 502 `indexer_error`, 504 `indexer_timeout`. */
+/**
+ * Asks the upstream indexer (`INDEXER_URL`); `path` and parameters are never a caller's text. Throws 502
+ * `indexer_error`, 504 `indexer_timeout`.
+ */
 export type AskIndexer = (path: string, parameters: Readonly<Record<string, string>>) => Promise<unknown>;
 
-/** A client of the indexer at `url`, which may hold a key and is never told. */
+/** A client of the indexer at `url`, which may contain a key and appears in no message. */
 export function createAskIndexer(outside: Outside & { readonly url: string }): AskIndexer {
   return async (path, parameters) => {
     const url = new URL(outside.url);

@@ -1,4 +1,7 @@
-/** Events of the registry and the account factory (completions section 9), read by `eth_getLogs`: https://eips.ethereum.org/EIPS/eip-1474 */
+/**
+ * Events of the registry and the account factory (completions section 9), read by `eth_getLogs`:
+ * https://eips.ethereum.org/EIPS/eip-1474
+ */
 
 import { fromHex } from '../base/bytes.ts';
 import { rpcError, VaultError } from '../base/error.ts';
@@ -9,7 +12,7 @@ import type { ChainReader } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
 import type { ChainEvent } from './event-store.ts';
 
-/** All events of blocks `from` to `to`, both included. Throws 502 `rpc_error`; `isRangeRefused` tells when fewer blocks may do. */
+/** All events of blocks `from` to `to`, both included. Throws 502 `rpc_error`; see `isRangeRefused`. */
 export async function readEvents({ config, rpc }: Chain, from: number, to: number): Promise<readonly ChainEvent[]> {
   const topics = [Object.values(TOPICS)];
   const filter = { address: contractsOf(config), topics, fromBlock: quantity(from), toBlock: quantity(to) };
@@ -19,22 +22,25 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
     return (logs as RawLog[]).flatMap((log) => {
       const event = readLog(log);
       if (event.block < from || event.block > to) throw new RangeError('a log of a block outside the requested range');
-      // Each contract is believed its own events only.
+      // Events are accepted only from the contract that emits them.
       const isOwn = (event.kind === 'AccountCreated') === (log.address?.toLowerCase() === factory);
       return isOwn ? [event] : [];
     });
   } catch {
-    // Whatever else a node answered, it was no list of logs.
+    // The answer is not a list of logs.
     throw rpcError(new UpstreamError('malformed'));
   }
 }
 
-/** The contracts that are followed, lower-cased. */
+/** The addresses of the followed contracts, in lower case. */
 export function contractsOf({ didRegistryAddress, hyperauthFactoryAddress }: Chain['config']): readonly string[] {
   return [didRegistryAddress, hyperauthFactoryAddress].flatMap((one) => (one ? [one.toLowerCase()] : []));
 }
 
-/** Whether a failed `readEvents` may succeed with fewer blocks. Nodes have no common code for too many blocks or events, so all but the known others count. */
+/**
+ * Whether a failed `readEvents` may succeed with fewer blocks. Nodes have no common code for that, so every error
+ * counts except the known others.
+ */
 export function isRangeRefused(failure: unknown): boolean {
   const cause = failure instanceof VaultError ? failure.cause : undefined;
   if (cause instanceof RpcError) return !OTHER_REFUSALS.has(cause.code);
@@ -43,7 +49,7 @@ export function isRangeRefused(failure: unknown): boolean {
 
 type Chain = ChainReader<'didRegistryAddress' | 'hyperauthFactoryAddress'>;
 
-/** Too many requests, of several providers, and a method that is not there. */
+/** Codes of several providers for too many requests, and for an unknown method. */
 const OTHER_REFUSALS: ReadonlySet<number> = new Set([429, -32007, -32016, -32029, -32601]);
 const RANGE_FAULTS: ReadonlySet<string> = new Set(['timeout', 'oversize', 'refused', 'malformed']);
 
@@ -66,7 +72,7 @@ function readLog(log: RawLog): ChainEvent {
   const kind = KINDS.get(topic);
   const { blockHash, transactionHash, data } = log;
   const [block, logIndex] = [Number(log.blockNumber), Number(log.logIndex)];
-  // `Number` makes NaN of what is absent; a log of a pending block has no hash.
+  // `Number` turns a missing value into NaN; a log of a pending block has no hash.
   if (!kind || !blockHash || !transactionHash || !Number.isSafeInteger(block) || !Number.isSafeInteger(logIndex))
     throw new TypeError('a log without its block or index');
   const isAccount = kind === 'AccountCreated';
@@ -87,7 +93,7 @@ function addressIn(topic: string): string {
   return `0x${topic.slice(-40)}`;
 }
 
-/** The one string in an event's data; empty when it is malformed, and without NUL, which no column keeps. */
+/** The one string in an event's data; empty if malformed. NUL is replaced, since no column can hold it. */
 function readString(data: string): string {
   const word = (byte: number) => Number(`0x${data.slice(2 + 2 * byte, 66 + 2 * byte)}`);
   const start = word(0) + 32;

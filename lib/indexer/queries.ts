@@ -8,13 +8,15 @@ import { selectAccount, selectAlias, selectDid, selectStatistics } from './event
 import { selectPosition, toPosition } from './follower-store.ts';
 import type { AskIndexer } from './graphql-client.ts';
 
-/** The indexer is well while its last look is younger, and the chain's head nearer. */
+/** The follower is healthy while its last poll is younger than this. */
 export const FOLLOWER_SILENT_MS = MINUTE_MS;
+/** The follower is healthy while it is at most this many blocks behind the head. */
 export const FOLLOWER_BEHIND_BLOCKS = 150;
 
-type Services = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly askIndexer: AskIndexer | undefined };
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly askIndexer: AskIndexer | undefined };
 
-// The answers' shapes (completions section 8). An upstream's are cut to them, so that both modes answer alike.
+// The shapes of the answers (completions section 8). Those of an upstream are cut to them, so that both modes answer
+// alike.
 
 const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/), v.toLowerCase());
 const address = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/), v.toLowerCase());
@@ -48,10 +50,12 @@ const statistics = v.object({
 });
 const health = v.object({ ok: v.boolean(), chain: count });
 
-/** Which DID the registry leads an alias hash to. Throws 502 `indexer_error`, 504 `indexer_timeout`, as all of these do. */
-export function findAlias(vault: Services, aliasHash: string): Promise<v.InferOutput<typeof alias>> {
-  return answer(vault, ['aliases', { hash: aliasHash }], alias, async () => {
-    const [row] = await vault.db.read(selectAlias(aliasHash));
+/**
+ * The DID of an alias, by the alias hash. Throws 502 `indexer_error` and 504 `indexer_timeout`, as do all queries here.
+ */
+export function findAlias(ctx: Ctx, aliasHash: string): Promise<v.InferOutput<typeof alias>> {
+  return answer(ctx, ['aliases', { hash: aliasHash }], alias, async () => {
+    const [row] = await ctx.db.read(selectAlias(aliasHash));
     if (!row) return { found: false };
     return {
       found: true,
@@ -63,10 +67,10 @@ export function findAlias(vault: Services, aliasHash: string): Promise<v.InferOu
   });
 }
 
-/** A DID as registered, by its hash. */
-export function findDidByHash(vault: Services, didHash: string): Promise<v.InferOutput<typeof did>> {
-  return answer(vault, ['dids', { hash: didHash }], did, async () => {
-    const [row] = await vault.db.read(selectDid(didHash));
+/** A registered DID, by its hash. */
+export function findDidByHash(ctx: Ctx, didHash: string): Promise<v.InferOutput<typeof did>> {
+  return answer(ctx, ['dids', { hash: didHash }], did, async () => {
+    const [row] = await ctx.db.read(selectDid(didHash));
     if (!row) return { found: false };
     return {
       found: true,
@@ -74,33 +78,33 @@ export function findDidByHash(vault: Services, didHash: string): Promise<v.Infer
       controller: row['controller'] as string,
       metadata_cid: row['metadata_cid'] as string,
       active: row['active'] === 1,
-      ...placeOf(row),
+      ...minedIn(row),
     };
   });
 }
 
-/** An account that the factory created, by its address. */
-export function findAccount(vault: Services, accountAddress: string): Promise<v.InferOutput<typeof account>> {
-  return answer(vault, ['accounts', { address: accountAddress }], account, async () => {
-    const [row] = await vault.db.read(selectAccount(accountAddress));
+/** An account created by the factory, by its address. */
+export function findAccount(ctx: Ctx, accountAddress: string): Promise<v.InferOutput<typeof account>> {
+  return answer(ctx, ['accounts', { address: accountAddress }], account, async () => {
+    const [row] = await ctx.db.read(selectAccount(accountAddress));
     if (!row) return { found: false };
     return {
       found: true,
       account_address: accountAddress,
       owner_address: row['owner'] as string,
-      ...placeOf(row),
+      ...minedIn(row),
     };
   });
 }
 
-/** How much was registered and created, up to the last block read. */
-export function readStatistics(vault: Services): Promise<v.InferOutput<typeof statistics>> {
-  return answer(vault, ['stats', {}], statistics, async () => {
-    const [row = {}] = await vault.db.read(selectStatistics());
+/** Counts of DIDs, aliases and accounts up to the last block read. */
+export function readStatistics(ctx: Ctx): Promise<v.InferOutput<typeof statistics>> {
+  return answer(ctx, ['stats', {}], statistics, async () => {
+    const [row = {}] = await ctx.db.read(selectStatistics());
     const number = (name: string) => Number(row[name] ?? 0);
     return {
       total_dids: number('dids'),
-      // Fewer than none when the follower was told to start after registrations that have ended since.
+      // Negative if the follower's start block is after registrations that were deactivated later.
       active_dids: Math.max(0, number('dids') - number('deactivated')),
       total_aliases: number('aliases'),
       total_accounts: number('accounts'),
@@ -109,16 +113,19 @@ export function readStatistics(vault: Services): Promise<v.InferOutput<typeof st
   });
 }
 
-/** Whether what is answered is as new as the chain, or nearly. */
-export function readIndexerHealth(vault: Services): Promise<v.InferOutput<typeof health>> {
-  return answer(vault, ['health', {}], health, async () => {
-    const state = await readFollower(vault);
+/** Whether answers are up to date: the last poll and the lag are within the bounds above. */
+export function readIndexerHealth(ctx: Ctx): Promise<v.InferOutput<typeof health>> {
+  return answer(ctx, ['health', {}], health, async () => {
+    const state = await readFollower(ctx);
     const ok = state !== undefined && state.silentMs < FOLLOWER_SILENT_MS && state.lag <= FOLLOWER_BEHIND_BLOCKS;
-    return { ok, chain: vault.config.chainId };
+    return { ok, chain: ctx.config.chainId };
   });
 }
 
-/** How far the follower is, whichever process runs it: the last block read, the blocks on top of it, the time since it last looked. Undefined when none ever did. */
+/**
+ * The state of the follower of any process: last block read, blocks behind the head, milliseconds since its last poll.
+ * Undefined if none has run.
+ */
 export async function readFollower({
   clock,
   db,
@@ -130,17 +137,17 @@ export async function readFollower({
 }
 
 async function answer<T>(
-  { askIndexer }: Services,
-  question: Parameters<NonNullable<Services['askIndexer']>>,
+  { askIndexer }: Ctx,
+  question: Parameters<NonNullable<Ctx['askIndexer']>>,
   schema: v.GenericSchema<unknown, T>,
-  own: () => Promise<T>,
+  readOwn: () => Promise<T>,
 ): Promise<T> {
-  if (!askIndexer) return own();
+  if (!askIndexer) return readOwn();
   const result = v.safeParse(schema, await askIndexer(...question));
   if (!result.success) throw new VaultError('indexer_error', { cause: new UpstreamError('malformed') });
   return result.output;
 }
 
-function placeOf(row: Row): { block_number: string; tx_hash: string } {
+function minedIn(row: Row): { block_number: string; tx_hash: string } {
   return { block_number: String(row['block']), tx_hash: row['tx_hash'] as string };
 }

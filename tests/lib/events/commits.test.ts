@@ -5,7 +5,14 @@ import { leaseHeld } from '../../../lib/db/leases.ts';
 import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { EVENTS } from '../../../lib/events/catalogue.ts';
-import { advance, begin, rewind, selectPosition, standingAt, toPosition } from '../../../lib/indexer/follower-store.ts';
+import {
+  advance,
+  begin,
+  rewind,
+  selectPosition,
+  toPosition,
+  whileUnmoved,
+} from '../../../lib/indexer/follower-store.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
 import {
   claimDueRegistrations,
@@ -288,18 +295,18 @@ describe('registrations', () => {
       { ...event, kind: 'DIDDeactivated', subject: '0xdead', object: null, logIndex: 1 },
     ] as const;
     const position = async () => toPosition((await db.read(selectPosition()))[0] ?? {});
-    const at = standingAt(await position(), held);
+    const at = whileUnmoved(await position(), held);
     const range = { from: 0, last: { number: 5, hash: '0x5' }, events };
     const handle = { identifier: 'a***', channel: 'handle', did: 'did:key:a' };
     expect(await tell(() => db.write(...advance(range, 9, t.clock.now(), at)))).toEqual([
       ['did.deactivated', { did_hash: '0xdead', tx_hash: '0xt', block: 3 }],
       ['session.linked', handle],
     ]);
-    const on = standingAt(await position(), held);
+    const on = whileUnmoved(await position(), held);
     // Read again, with the blocks that overlap: known events are told no more.
     await db.write(...advance({ ...range, last: { number: 6, hash: '0x6' } }, 9, t.clock.now(), on));
     expect((await t.rows(`SELECT 1 FROM events WHERE type = 'did.deactivated'`)).length).toBe(1);
-    const back = standingAt(await position(), held);
+    const back = whileUnmoved(await position(), held);
     const gone = () => db.write(...rewind({ number: 2, hash: '0x2' }, t.clock.now() + 9, 9, t.clock.now(), back));
     expect(await tell(gone)).toEqual([['session.unlinked', handle]]);
   });

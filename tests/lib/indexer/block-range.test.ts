@@ -1,43 +1,47 @@
 import { expect, test } from 'bun:test';
-import { createSpan, FOLLOWER_RANGE_ANSWERS_MIN, FOLLOWER_RANGE_BLOCKS_MAX } from '../../../lib/indexer/block-range.ts';
+import {
+  createBlockRange,
+  FOLLOWER_RANGE_ANSWERS_MIN,
+  FOLLOWER_RANGE_BLOCKS_MAX,
+} from '../../../lib/indexer/block-range.ts';
 
 test('starts at the most, goes to half of what was refused, and never below one block', () => {
-  const span = createSpan();
-  expect(span.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
-  span.refused(FOLLOWER_RANGE_BLOCKS_MAX);
-  expect(span.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX / 2);
-  span.refused(7);
-  expect(span.blocks).toBe(3);
-  for (let i = 0; i < 3; i++) span.refused(span.blocks);
-  expect(span.blocks).toBe(1);
+  const range = createBlockRange();
+  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
+  range.refused(FOLLOWER_RANGE_BLOCKS_MAX);
+  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX / 2);
+  range.refused(7);
+  expect(range.blocks).toBe(3);
+  for (let i = 0; i < 3; i++) range.refused(range.blocks);
+  expect(range.blocks).toBe(1);
 });
 
 test('doubles after enough answers in a row, up to the most', () => {
-  const span = createSpan();
-  span.refused(20);
-  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) span.answered();
-  expect(span.blocks).toBe(10);
-  span.answered();
-  expect(span.blocks).toBe(20);
-  span.refused(20);
-  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) span.answered();
-  expect(span.blocks).toBe(10);
-  for (let i = 0; i < 20 * FOLLOWER_RANGE_ANSWERS_MIN; i++) span.answered();
-  expect(span.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
+  const range = createBlockRange();
+  range.refused(20);
+  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
+  expect(range.blocks).toBe(10);
+  range.answered();
+  expect(range.blocks).toBe(20);
+  range.refused(20);
+  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
+  expect(range.blocks).toBe(10);
+  for (let i = 0; i < 20 * FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
+  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
 });
 
 /** How many questions a node with a limit of its own is asked, and how many of them it refuses. */
 function readAll(blocks: number, limit: number): { asked: number; refused: number } {
-  const span = createSpan();
+  const range = createBlockRange();
   let [asked, refused] = [0, 0];
   for (let read = 0; read < blocks; asked++) {
-    const size = span.blocks;
+    const size = range.blocks;
     if (size > limit) {
       refused++;
-      span.refused(size);
+      range.refused(size);
     } else {
       read += size;
-      span.answered();
+      range.answered();
     }
   }
   return { asked, refused };

@@ -9,13 +9,13 @@ import {
   clear,
   FOLLOWER_CLEAR_ROWS_MAX,
   FOLLOWER_KEEP_BLOCKS,
-  noteLook,
-  type Position,
+  type FollowerPosition,
+  recordPoll,
   rewind,
   selectKnownBlocks,
   selectPosition,
-  standingAt,
   toPosition,
+  whileUnmoved,
 } from '../../../lib/indexer/follower-store.ts';
 import { insertSession } from '../../../lib/sessions/store.ts';
 import { testClock } from '../../support/clock.ts';
@@ -46,12 +46,12 @@ const range = (from: number, to: number) => ({
   events: Array.from({ length: to - from + 1 }, (_, i) => eventsOf(from + i)).flat(),
 });
 
-async function position(): Promise<Position> {
+async function position(): Promise<FollowerPosition> {
   const [row = {}] = await db.read(selectPosition());
   return toPosition(row);
 }
 
-const standing = async (lease = LEASE) => standingAt(await position(), leaseHeld(lease));
+const standing = async (lease = LEASE) => whileUnmoved(await position(), leaseHeld(lease));
 
 /** Stores a range and tells whether that was done. */
 async function read(from: number, to: number, condition = standing()): Promise<boolean> {
@@ -116,16 +116,16 @@ for (const engine of engines()) {
       const late = { ...LEASE, now: LEASE.until };
       expect(await read(10, 19, standing({ ...LEASE, owner: 'another' }))).toBe(false);
       expect(await read(10, 19, standing(late))).toBe(false);
-      expect(await read(10, 19, Promise.resolve(standingAt({ ...before, hash: '0xother' }, leaseHeld(LEASE))))).toBe(
+      expect(await read(10, 19, Promise.resolve(whileUnmoved({ ...before, hash: '0xother' }, leaseHeld(LEASE))))).toBe(
         false,
       );
-      const old = standingAt({ ...before, block: 8 }, leaseHeld(LEASE));
+      const old = whileUnmoved({ ...before, block: 8 }, leaseHeld(LEASE));
       for (const statements of [
         rewind({ number: 3, hash: hashOf(3) }, NOW, 9, NOW, old),
         clear(NOW, NOW, leaseHeld(late)),
       ])
         await db.write(...statements);
-      await db.write(begin(START, leaseHeld(late)), noteLook({ head: 99, seenAt: 99 }, old));
+      await db.write(begin(START, leaseHeld(late)), recordPoll({ head: 99, seenAt: 99 }, old));
       expect([await position(), await count('chain_events')]).toEqual([before, 20]);
     });
 
