@@ -1,4 +1,4 @@
-/** A number of the smallest unit as a decimal, without zeros at the end. */
+/** An amount of the smallest unit as a decimal without trailing zeros. */
 export function formatAmount(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -6,7 +6,7 @@ export function formatAmount(amount: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** A decimal text in the smallest unit; undefined when it is none, or has more places than the token. */
+/** A decimal text as an amount of the smallest unit; undefined if invalid or with more places than the token. */
 export function parseAmount(text: string, decimals: number): bigint | undefined {
   const [, whole = '', fraction = ''] = /^(\d{1,60})(?:\.(\d{1,60}))?$/.exec(text) ?? [];
   if (whole === '') return undefined;
@@ -14,10 +14,10 @@ export function parseAmount(text: string, decimals: number): bigint | undefined 
   return places.length > decimals ? undefined : BigInt(whole + places.padEnd(decimals, '0'));
 }
 
-/** What a shop's own total says beside what it asks for: the same, another amount, or nothing that can be compared. */
+/** The shop's total compared with the requested amount. */
 export type Comparison = 'equal' | 'different' | 'incomparable';
 
-/** Compares only in a token of the list: dollars with USDC, and a token with its own symbol. Others have no price here. */
+/** Compares listed tokens only: dollars with USDC, and a token with its own symbol. Others have no price here. */
 export function compareTotal(
   total: { readonly currency: string; readonly value: string },
   { amount, symbol, decimals, listed }: { amount: bigint; symbol: string; decimals: number; listed: boolean },

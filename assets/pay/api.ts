@@ -2,7 +2,7 @@ import type { Hex } from './bytes.ts';
 import { API_MS } from './constants.ts';
 import type { Operation } from './operation.ts';
 
-/** The chain that the vault pays on, and whose passkeys it takes. */
+/** The chain that the vault pays on, and the relying party of its passkeys. */
 export interface Config {
   readonly rpId: string;
   readonly origin: string;
@@ -12,13 +12,13 @@ export interface Config {
   readonly factory: Hex | null;
 }
 
-/** A token as the chain has it; one that is not listed calls itself by its symbol, which anybody can. */
+/** A token as the chain describes it. An unlisted token chose its symbol itself. */
 export interface Token {
   readonly symbol: string;
   readonly decimals: number;
   readonly listed: boolean;
   readonly balance: bigint;
-  /** Of `native`: what the account has paid in at the EntryPoint, which fees are taken from first. */
+  /** Of `native`: the account's deposit at the EntryPoint, from which fees are taken first. */
   readonly deposit: bigint;
 }
 
@@ -28,19 +28,19 @@ export interface Fees {
   readonly maxPriorityFeePerGas: Hex;
 }
 
-/** What a bundler tells of an operation that is in a block; `success` is the inner call's. */
+/** A bundler's receipt of an operation in a block; `success` is that of the inner call. */
 export interface Receipt {
   readonly success: boolean;
   readonly userOpHash: Hex;
   readonly receipt: { readonly transactionHash: Hex };
 }
 
-/** The vault, the chain or the bundler behind it cannot be asked, or answers nonsense: nothing is known of what became of the call. */
+/** The vault, the chain or the bundler does not answer, or answers nonsense. The result of the call is unknown. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
-/** The vault or the bundler said no; `kind` and `aa` are the bundler's words for why. */
+/** The vault or the bundler refused; `kind` and `aa` are the bundler's words for the reason. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly kind: string;
@@ -53,12 +53,12 @@ export class RefusedError extends Error {
   }
 }
 
-/** Throws `UnreachableError`, as all calls here do. */
+/** Reads the chain's settings. Throws `UnreachableError`, as all calls here do. */
 export function readConfig(): Promise<Config> {
   return get('/pay/config', {});
 }
 
-/** Throws `RefusedError` where no token is. */
+/** Reads a token and the account's balance. Throws `RefusedError` if there is no token at the address. */
 export async function readToken(token: string, account: string): Promise<Token> {
   const found = await get<Omit<Token, 'balance' | 'deposit'> & { balance: string; deposit?: string }>('/pay/token', {
     token,
@@ -67,24 +67,24 @@ export async function readToken(token: string, account: string): Promise<Token> 
   return { ...found, balance: BigInt(found.balance), deposit: BigInt(found.deposit ?? '0') };
 }
 
-/** Today's fees. */
+/** Fees for the next blocks. */
 export function readFees(): Promise<Fees> {
   return get('/pay/fees', {});
 }
 
-/** Where the account of a key is or would be, lower case. */
+/** The address of a key's account, deployed or not, in lower case. */
 export async function predictAddress(x: Hex, y: Hex): Promise<Hex> {
   const { address } = await get<{ address: string }>('/api/accounts/predict', { pubKeyX: x, pubKeyY: y });
   return address.toLowerCase() as Hex;
 }
 
-/** Whether there is an account at the address yet: one that is there answers its key. */
+/** Whether the account is deployed: only a deployed one has a key. */
 export async function isDeployed(account: string): Promise<boolean> {
   const { pubKeyX } = await get<{ pubKeyX: string }>('/api/accounts/state', { account });
   return BigInt(pubKeyX) !== 0n;
 }
 
-/** The account registered with a passkey, lower case; undefined when the vault knows none. */
+/** The account registered with a passkey, in lower case; undefined if the vault knows none. */
 export async function lookUpAccount(credentialId: string): Promise<Hex | undefined> {
   try {
     const found = await get<{ smartAccount: string | null }>('/api/dids/lookup', { credentialId });
@@ -95,22 +95,22 @@ export async function lookUpAccount(credentialId: string): Promise<Hex | undefin
   }
 }
 
-/** Has a sponsor pay for an operation. Throws `RefusedError` when none does. */
+/** Asks the sponsor to pay for an operation. Throws `RefusedError` if none does. */
 export function sponsor(operation: Operation, entryPoint: string): Promise<unknown> {
   return bundler('pm_sponsorUserOperation', [operation, entryPoint]);
 }
 
-/** The gas an operation takes. Throws `RefusedError` when it would fail. */
+/** Estimates the gas of an operation. Throws `RefusedError` if it would fail. */
 export function estimate(operation: Operation, entryPoint: string): Promise<unknown> {
   return bundler('eth_estimateUserOperationGas', [operation, entryPoint]);
 }
 
-/** Sends a signed operation. Throws `RefusedError` when the bundler does not take it. */
+/** Sends a signed operation. Throws `RefusedError` if the bundler refuses it. */
 export async function send(operation: Operation, entryPoint: string): Promise<void> {
   await bundler('eth_sendUserOperation', [operation, entryPoint]);
 }
 
-/** Null while it is in no block. */
+/** The receipt of an operation; null while it is not in a block. */
 export async function readReceipt(userOpHash: Hex): Promise<Receipt | null> {
   return (await bundler('eth_getUserOperationReceipt', [userOpHash])) as Receipt | null;
 }

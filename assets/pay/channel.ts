@@ -4,7 +4,7 @@ import { fromBase64url, toBase64url } from './bytes.ts';
 import { CHANNEL_MS, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 import type { Asked, Asker } from './request.ts';
 
-/** What a shop is told of a payment that is in a block. */
+/** The receipt that the shop gets for a payment in a block. */
 export interface Details {
   readonly userOpHash: string;
   readonly txHash: string;
@@ -13,26 +13,26 @@ export interface Details {
   readonly token: string;
 }
 
-/** One request's way in and out. The account goes out in `answer` alone. */
+/** The connection to the shop for one request. Only `answer` reveals the account. */
 export interface Channel {
   readonly asked: Asked;
-  /** Called before a signature is sent: false when the request was taken back or is over, and then nothing may be sent. */
+  /** Call before sending a signature. False if the request was withdrawn or is over: then nothing may be sent. */
   commit(): Promise<boolean>;
   answer(details: Details): void;
   /** `reason` is a word for programs. */
   cancel(reason: string): void;
-  /** Called when the shop takes its request back, or its time is over. */
+  /** Called when the shop withdraws its request or the request expires. */
   onEnd: (why: 'aborted' | 'expired' | 'gone') => void;
-  /** Where a link's answer goes, after a click; undefined where the answer goes by itself. */
+  /** Where a link's answer goes after a click; undefined if the answer is sent without one. */
   readonly returnTo: ((outcome: Details | { readonly error: string }) => string) | undefined;
 }
 
-/** There is no request for this page, or nobody is left who made it. */
+/** There is no request for this page, or its sender has gone. */
 export class NoRequestError extends Error {
   override readonly name = 'NoRequestError';
 }
 
-/** The request that this page was opened for. Throws `NoRequestError`. */
+/** Connects to the request that this page was opened for. Throws `NoRequestError`. */
 export function openChannel(location: Location): Promise<Channel> {
   const query = new URLSearchParams(location.search);
   const mode = query.get('mode');
@@ -41,7 +41,7 @@ export function openChannel(location: Location): Promise<Channel> {
   return fromWorker(query.get('request') ?? '');
 }
 
-/** For a payment that was sent when the browser ended the worker: there is nobody to tell, and nothing left to decide. */
+/** For a payment already sent when the browser ended the worker: no one is left to answer. */
 export function deafChannel(asker: Asker): Channel {
   return {
     asked: { asker, id: undefined, data: [], total: undefined, expiresAt: 0 },
@@ -172,7 +172,7 @@ async function fromLink(request: string): Promise<Channel> {
   };
 }
 
-/** Where an answer may go: https, or http on loopback; undefined for anything else, such as `javascript:` or a URL with a password. */
+/** A URL that may receive an answer: https, or http on loopback. Undefined for others, such as `javascript:`. */
 export function readReturnUrl(value: unknown): URL | undefined {
   if (typeof value !== 'string' || value.length > URL_CHARS_MAX || !URL.canParse(value)) return undefined;
   const url = new URL(value);

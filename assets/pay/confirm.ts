@@ -1,4 +1,4 @@
-// The confirm page: shows a payment, has it approved by a passkey, and follows it until it is in a block.
+// The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is in a block.
 
 import { formatAmount } from './amount.ts';
 import { RefusedError, readConfig, UnreachableError } from './api.ts';

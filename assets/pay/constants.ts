@@ -1,24 +1,24 @@
-/** Every limit of the confirm page, unit last. */
+/** The limits of the confirm page, unit last. */
 
-/** A request lives so long, unless the shop set an earlier end: Chromium ends a worker's event after five minutes. */
+/** Lifetime of a request, unless the shop set an earlier end. Chromium ends a worker's event after five minutes. */
 export const REQUEST_MS = 4 * 60_000;
-/** What is shown before approval is asked for again once it is so old. */
+/** A quote older than this is requested again before approval. */
 export const QUOTE_MS = 60_000;
-/** A button that moves money answers no sooner after it appeared, so that a click meant for another window cannot hit it. */
+/** A button that moves money reacts only after this time, so that a click meant for another window cannot hit it. */
 export const ARMING_MS = 600;
-/** How often the receipt is looked for, and how long until the page says that it takes its time. */
+/** Pause between polls for the receipt, and when the page says that it is slow. */
 export const RECEIPT_POLL_MS = 1_000;
 export const RECEIPT_SLOW_MS = 45_000;
-/** Looks for the receipt of an operation whose nonce is spent, until another one is believed to have spent it. */
+/** Polls for the receipt of an operation whose nonce is spent, before another operation is assumed to have spent it. */
 export const SPENT_LOOKS = 5;
-/** Without an answer the browser, the shop or the vault has gone away. */
+/** After this time without an answer the browser, the shop or the vault counts as gone. */
 export const CHANNEL_MS = 5_000;
 export const API_MS = 25_000;
 /** What a shop may send. */
 export const ID_CHARS_MAX = 256;
 export const LABEL_CHARS_MAX = 80;
 export const URL_CHARS_MAX = 2_048;
-/** Payments remembered on this device once they are over: a shop that asks again within it gets the receipt. */
+/** How long this device keeps a finished payment: a shop that asks again in this time gets the receipt. */
 export const PAYMENT_KEEP_MS = 90 * 86_400_000;
 /**
  * The least gas an operation asks for. Estimates alone are too low: of the verification because they are made with a signature over

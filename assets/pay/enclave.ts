@@ -1,10 +1,10 @@
-// The few calls of the enclave (`/enclave.wasm`) that a payment takes. Keys never come near it: they are the authenticator's.
+// The calls of the enclave (`/enclave.wasm`) that a payment needs. Private keys stay in the authenticator.
 import { bytesOf } from '../../client/bytes.ts';
 import { type Enclave as Client, loadEnclave as load } from '../../client/enclave.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
 
-/** Hashes and packs what is signed. All calls throw what the enclave throws. */
+/** Hashes and packs the bytes that are signed. All calls throw what the enclave throws. */
 export interface Enclave {
   keccak256(bytes: Uint8Array): Uint8Array;
   /** The P-256 key in a COSE_Key, as a new passkey gives it. */
@@ -23,7 +23,7 @@ interface SignedAssertion {
   readonly signature: Uint8Array;
 }
 
-/** Loads it from the vault, or from bytes. Throws when that is no enclave. */
+/** Loads the enclave from the vault or from bytes. Throws if they are not an enclave. */
 export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm'): Promise<Enclave> {
   const enclave = await load(source);
   return {

@@ -4,7 +4,7 @@ import { type Hex, quantity, word } from './bytes.ts';
 import { CALL_GAS_MIN, VERIFICATION_GAS_MIN } from './constants.ts';
 import type { Payment } from './request.ts';
 
-/** A user operation as bundlers take it (ERC-7769): 0x-hex, quantities without leading zeros. */
+/** A user operation as bundlers accept it (ERC-7769): 0x-hex, quantities without leading zeros. */
 export interface Operation {
   readonly sender: Hex;
   readonly nonce: Hex;
@@ -23,13 +23,13 @@ export interface Operation {
   readonly signature: Hex;
 }
 
-/** A passkey's account; x and y are its P-256 key, unknown where it was found by its passkey and exists already. */
+/** A passkey's account. `x` and `y` are its P-256 key, unknown for a deployed account that was found by its passkey. */
 export interface Account {
   readonly credentialId: string;
   readonly address: Hex;
   readonly x: Hex | undefined;
   readonly y: Hex | undefined;
-  /** What the person calls it. */
+  /** The name shown to the person. */
   readonly name: string;
 }
 
@@ -39,14 +39,14 @@ export function callDataOf({ to, amount, token }: Pick<Payment, 'to' | 'amount' 
   return execute(token, 0n, `${TRANSFER}${word(to)}${word(amount)}`);
 }
 
-/** The call that creates an account's contract, of a key at salt 0. */
+/** The call that deploys the account of a key at salt 0. */
 export function factoryDataOf(x: Hex, y: Hex): Hex {
   return `${CREATE_ACCOUNT}${word(x)}${word(y)}${word(0n)}`;
 }
 
 /**
- * The nonce of a payment: a sequence of its own (ERC-4337's 192-bit key, of the SHA-256 of its name) at number 0. The EntryPoint spends it
- * once, so a payment settles at most once from an account, whatever tab, device or bundler sent it, and however often.
+ * The nonce of a payment: number 0 of its own sequence (ERC-4337's 192-bit key, from the SHA-256 of the name). The
+ * EntryPoint accepts it once, so a payment settles at most once per account over all tabs, devices and bundlers.
  */
 export async function nonceOf(name: string): Promise<Hex> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
@@ -74,7 +74,7 @@ export function draftOperation(draft: {
   };
 }
 
-/** The operation with what a bundler or a sponsor says of gas and paymaster, and nothing else that it says. Throws for what is no hex. */
+/** The operation with the gas and paymaster members of a bundler's or sponsor's answer. Throws if one is not hex. */
 export function withGas(operation: Operation, given: unknown): Operation {
   const record = (given ?? {}) as Readonly<Record<string, unknown>>;
   const taken: Record<string, string> = {};
@@ -91,7 +91,7 @@ export function withGas(operation: Operation, given: unknown): Operation {
   return { ...operation, ...taken };
 }
 
-/** The most that an account without a sponsor pays for it, in wei. */
+/** The most that the account pays for it, in wei; 0 with a sponsor. */
 export function feeOf(operation: Operation): bigint {
   const gas = GAS_LIMITS.reduce((sum, name) => sum + BigInt(operation[name]), 0n);
   return operation.paymaster === undefined ? gas * BigInt(operation.maxFeePerGas) : 0n;

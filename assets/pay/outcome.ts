@@ -1,4 +1,4 @@
-// How a payment ends on the page, and the ways back to the shop.
+// The last screen of a payment, and the ways back to the shop.
 import type { Channel, Details } from './channel.ts';
 import { hostOf } from './review.ts';
 import { element, onPress, shownPart, showPart, toggle, write } from './view.ts';
@@ -45,7 +45,7 @@ export function showProblem(problem: Problem, { channel, again, detail }: Around
   showPart('problem');
 }
 
-/** Tells the shop and closes the window; of a link the person goes back by another one. */
+/** Reports the problem to the shop and closes the window. After a link, offers the link back instead. */
 export function leave(problem: Problem, channel: Channel | undefined): void {
   channel?.cancel(problem);
   if (channel?.returnTo && shownPart() !== 'problem') showProblem('cancelled', { channel, again: undefined });

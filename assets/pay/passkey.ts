@@ -4,7 +4,7 @@ import type { Enclave } from './enclave.ts';
 import type { Account } from './operation.ts';
 import { recoverKeys } from './recover.ts';
 
-/** What a passkey signed, as the authenticator gave it; the signature in DER. */
+/** A WebAuthn assertion; the signature is DER. */
 export interface Assertion {
   readonly credentialId: string;
   readonly authenticatorData: Uint8Array;
@@ -12,17 +12,17 @@ export interface Assertion {
   readonly signature: Uint8Array;
 }
 
-/** The person said no, waited too long, or there is no such passkey here: browsers do not tell which. */
+/** The person refused, waited too long, or has no such passkey here. Browsers do not say which. */
 export class PasskeyError extends Error {
   override readonly name = 'PasskeyError';
 }
 
-/** The passkey belongs to no account that can be used here. */
+/** The passkey has no account that can be used here. */
 export class NoAccountError extends Error {
   override readonly name = 'NoAccountError';
 }
 
-/** Makes a passkey and names its account, which need not exist. Throws `PasskeyError`. */
+/** Creates a passkey and computes its account, which need not be deployed. Throws `PasskeyError`. */
 export async function createAccount(rpId: string, enclave: Enclave): Promise<Account> {
   const name = `Vault account of ${new Date().toISOString().slice(0, 10)}`;
   const created = await ceremony(() =>
@@ -44,8 +44,8 @@ export async function createAccount(rpId: string, enclave: Enclave): Promise<Acc
 }
 
 /**
- * Finds the registered account of a passkey that the person picks. Its key, which creates the account if need be, is one of the two that
- * may have made this signature: the one whose address it is. Throws `PasskeyError`, `NoAccountError`.
+ * Finds the registered account of a passkey that the person picks. Two keys can have made the signature; the one whose
+ * address matches is the account's and deploys it if needed. Throws `PasskeyError`, `NoAccountError`.
  */
 export async function findAccount(rpId: string, enclave: Enclave): Promise<Account> {
   const assertion = await assert(rpId, crypto.getRandomValues(new Uint8Array(32)), []);
@@ -67,7 +67,7 @@ async function signedDigest({ authenticatorData, clientDataJSON }: Assertion): P
   return new Uint8Array(await crypto.subtle.digest('SHA-256', signed));
 }
 
-/** Has an account's passkey sign 32 bytes, the person verified. Throws `PasskeyError`. */
+/** Signs 32 bytes with the account's passkey and user verification. Throws `PasskeyError`. */
 export function signWith(rpId: string, challenge: Uint8Array<ArrayBuffer>, credentialId: string): Promise<Assertion> {
   return assert(rpId, challenge, [credentialId]);
 }

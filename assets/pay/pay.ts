@@ -1,4 +1,5 @@
-// From what is asked for to a transfer in a block: quote, signature, sending, receipt. Whatever dies in between, the money moves once or not at all.
+// From a request to a transfer in a block: quote, sign, send, receipt.
+// If anything is interrupted in between, the money moves once or not at all.
 import * as api from './api.ts';
 import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from './api.ts';
 import { type Hex, toHex } from './bytes.ts';
@@ -19,37 +20,40 @@ import { NoAccountError, signWith } from './passkey.ts';
 import { checksum, nameOf, type Payment, termsOf } from './request.ts';
 import { addPayment, dropPayment, findPayment, keepAccount, type StoredPayment, updatePayment } from './store.ts';
 
-/** What a payment costs and whether there is enough for it; the operation is complete but for its signature. */
+/** What a payment costs and whether the account has enough. The operation lacks only its signature. */
 export interface Quote {
   readonly account: Account;
   readonly token: Token;
-  /** What the account pays for the transaction at most, in wei; 0 when somebody else pays. */
+  /** The most that the account pays for the transaction, in wei; 0 with a sponsor. */
   readonly fee: bigint;
-  /** What is missing; undefined when there is enough. */
+  /** What the account lacks; undefined if it has enough. */
   readonly lacks: 'token' | 'fee' | undefined;
   readonly operation: Operation;
   readonly entryPoint: Hex;
   readonly at: number;
 }
 
-/** The shop took its request back, or its time was over, before anything was sent. */
+/** The shop withdrew its request, or the request expired, before anything was sent. */
 export class EndedError extends Error {
   override readonly name = 'EndedError';
 }
 
-/** The transfer was in a block and reverted, or the payment's nonce was spent elsewhere: it cannot be made any more. */
+/** The payment cannot be made any more: its transfer reverted, or its nonce was spent elsewhere. */
 export class SpentError extends Error {
   override readonly name = 'SpentError';
 }
 
-/** What this device knows of a payment. Throws `SpentError` when its id was used for another one. */
+/** This device's record of a payment. Throws `SpentError` if its id was used for another payment. */
 export async function recall(payment: Payment): Promise<StoredPayment | undefined> {
   const known = await findPayment(nameOf(payment));
   if (known && known.terms !== termsOf(payment)) throw new SpentError('other terms');
   return known;
 }
 
-/** Asks the chain and the sponsor. Throws `UnreachableError`, `RefusedError` when the transfer would fail, `NoAccountError` without the key of an account that does not exist yet. */
+/**
+ * Asks the chain and the sponsor for the price. Throws `UnreachableError`, `RefusedError` if the transfer would fail,
+ * and `NoAccountError` if the key of an account that is not deployed is unknown.
+ */
 export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
   const { entryPoint, factory } = config;
   if (entryPoint === null || factory === null) throw new UnreachableError('no contracts on this chain');
@@ -73,7 +77,7 @@ export async function quote(payment: Payment, account: Account, config: Config):
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
 }
 
-/** The EntryPoint takes a fee from the account's deposit, and only what is missing there from its ether, before the transfer. */
+/** The EntryPoint takes the fee from the account's deposit first, then from its ether, before the transfer. */
 export function lacksFee(
   { token, amount }: Pick<Payment, 'token' | 'amount'>,
   fee: bigint,
@@ -100,8 +104,8 @@ async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation
 }
 
 /**
- * Has the passkey sign, keeps the signed operation, and sends it. Throws `PasskeyError` and `EndedError` when nothing was sent, and what
- * `submit` throws.
+ * Asks the passkey to sign, stores the signed operation, and sends it. Throws `PasskeyError` and `EndedError` if nothing
+ * was sent, and what `submit` throws.
  */
 export async function approve(
   payment: Payment,
@@ -132,8 +136,8 @@ export async function approve(
 }
 
 /**
- * Sends a payment's one signed operation, again if need be. Resolves once the bundler has it, or may have it. Throws `EndedError` when the
- * request ended before, `RefusedError` when the bundler does not take it, `UnreachableError` when that is not known.
+ * Sends a payment's one signed operation, again if needed. Resolves once the bundler has it or may have it. Throws
+ * `EndedError` if the request ended before, `RefusedError` if the bundler refuses it, `UnreachableError` if unknown.
  */
 export async function submit(stored: StoredPayment, channel: Channel): Promise<StoredPayment> {
   if (stored.state === 'settled' || stored.state === 'failed') return stored;
@@ -169,7 +173,7 @@ async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<S
   throw error;
 }
 
-/** Waits for a block, for as long as it takes; `tick` is called after each look, and ends the wait when it throws. */
+/** Waits for the receipt, without a time limit. Calls `tick` after each poll; if it throws, the wait ends. */
 export async function awaitReceipt(sent: StoredPayment, tick: () => void): Promise<StoredPayment> {
   for (let now = sent; ; ) {
     if (now.state === 'settled' || now.state === 'failed') return now;
@@ -190,7 +194,7 @@ async function settle(sent: StoredPayment, { success, receipt }: Receipt): Promi
   return updatePayment(sent, { state: success ? 'settled' : 'failed', txHash: receipt.transactionHash });
 }
 
-/** What the shop is told of a settled payment, addresses with their checksums. */
+/** The shop's receipt of a settled payment, addresses with checksums. */
 export function detailsOf(settled: StoredPayment, { keccak256 }: Pick<Enclave, 'keccak256'>): Details {
   const { userOpHash, txHash = '0x', chainId, account, token } = settled;
   const address = (of: string) => checksum(of.slice(2), keccak256);

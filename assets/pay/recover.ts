@@ -1,13 +1,14 @@
-// SEC 1 section 4.1.6: the keys that may have made an ECDSA signature. P-256, on public numbers alone, so nothing here has to take constant time.
+// SEC 1 section 4.1.6: the keys that may have made an ECDSA signature, for P-256.
+// All numbers here are public, so nothing has to take constant time.
 import { type Hex, word } from './bytes.ts';
 
-/** A public key: its coordinates as 32 bytes. */
+/** A public key: its coordinates, 32 bytes each. */
 export interface PublicKey {
   readonly x: Hex;
   readonly y: Hex;
 }
 
-/** The two keys of which one made the signature (r‖s) of a digest; none for a signature that no key makes. */
+/** The two keys of which one made the signature (r‖s) of a digest; empty for an impossible signature. */
 export function recoverKeys(digest: Uint8Array, signature: Uint8Array): PublicKey[] {
   const [r, s, e] = [numberOf(signature.subarray(0, 32)), numberOf(signature.subarray(32, 64)), numberOf(digest)];
   // An r that wrapped around the order happens once in 2¹²⁸ signatures.

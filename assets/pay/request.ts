@@ -1,7 +1,7 @@
 import type { Hex } from './bytes.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
-/** Who asks, as far as that is known: `link` is only where the answer goes, since anybody can make a link. */
+/** Who asks. For `link` the origin is only where the answer goes, because anyone can make a link. */
 export interface Asker {
   readonly via: 'browser' | 'opener' | 'link';
   readonly origin: string;
@@ -9,25 +9,25 @@ export interface Asker {
   readonly frame: string | undefined;
 }
 
-/** A shop's total as it calls it; it moves nothing. */
+/** The shop's own total. It is only shown. */
 export interface Total {
   readonly label: string;
   readonly currency: string;
   readonly value: string;
 }
 
-/** What was asked for, not judged yet. */
+/** A request as received, not validated yet. */
 export interface Asked {
   readonly asker: Asker;
   readonly id: unknown;
-  /** One for each entry of the payment method that reached us; more than one must say the same. */
+  /** One for each entry of the payment method. Several must be equal. */
   readonly data: readonly unknown[];
   readonly total: unknown;
   /** Milliseconds since the Unix epoch, by this device's clock. */
   readonly expiresAt: number;
 }
 
-/** A payment as it will be made: amount in the token's smallest unit, addresses in lower case. */
+/** A validated payment: amount in the token's smallest unit, addresses in lower case. */
 export interface Payment {
   readonly asker: Asker;
   readonly id: string;
@@ -40,7 +40,7 @@ export interface Payment {
   readonly expiresAt: number;
 }
 
-/** Why a request cannot be paid, in a word. */
+/** Why a request cannot be paid. */
 export type RequestFault =
   | 'no_id'
   | 'no_data'
@@ -55,7 +55,7 @@ export type RequestFault =
   | 'bad_expiry'
   | 'expired';
 
-/** A request that is refused before anybody is asked. */
+/** A request that is refused before the person sees it. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly fault: RequestFault;
@@ -72,7 +72,7 @@ interface Judge {
   readonly keccak256: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** Judges what was asked for, member by member; unknown members are left alone. Throws `RequestError`. */
+/** Validates a request member by member and ignores unknown members. Throws `RequestError`. */
 export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge: Judge): Payment {
   const fields = readData(data);
   if (typeof id !== 'string' || id === '' || id.length > ID_CHARS_MAX) throw new RequestError('no_id');
@@ -89,14 +89,14 @@ export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge:
   return { asker, id, to, amount, token, chainId, label, total: readTotal(total), expiresAt: until };
 }
 
-/** What two payments of the same id must have in common to be the same one. */
+/** The terms that two payments with the same id must share to be one payment. */
 export function termsOf({ to, amount, token, chainId }: Payment): string {
   return `${chainId} ${token} ${amount} ${to}`;
 }
 
 /**
- * What names a payment: whose it is, and the id that they gave it. The same by the worker, a popup and a link, so that it is paid once by any of
- * them; a link that only says whose it is cannot do harm by it, since other terms under a known name are refused.
+ * The name of a payment: the shop's origin, its frame and its id. It is the same by worker, popup and link, so that a
+ * payment is made once over all of them. A link can claim any origin, but other terms under a known name are refused.
  */
 export function nameOf({ asker, id }: Payment): string {
   const { origin, frame = origin } = asker;
@@ -104,8 +104,8 @@ export function nameOf({ asker, id }: Payment): string {
 }
 
 /**
- * Text that a stranger wrote, without what would not be seen or would turn or cover what stands beside it: controls, marks of direction, line
- * breaks, towers of accents.
+ * A stranger's text without characters that are invisible or that turn or cover the text beside it: controls, marks of
+ * direction, line breaks, towers of accents.
  */
 export function printable(text: string, max = LABEL_CHARS_MAX): string {
   return text
@@ -137,7 +137,7 @@ function readChain(value: unknown): number {
   return id;
 }
 
-/** EIP-55: mixed case is a checksum, one case is none. */
+/** EIP-55: mixed case is a checksum, a single case is not. */
 function readAddress(value: unknown, fault: 'bad_to' | 'bad_token', { keccak256 }: Judge): Hex {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw new RequestError(fault);
   const digits = value.slice(2);
@@ -154,7 +154,7 @@ export function checksum(lower: string, keccak256: Judge['keccak256']): Hex {
   return `0x${Array.from(lower, (digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`;
 }
 
-/** A text, since a JSON number would lose its last digits; decimal, because what looks like hex could be read as either. */
+/** Text, because a JSON number would lose its last digits; decimal, because hex would be ambiguous. */
 function readUnits(value: unknown): bigint {
   if (typeof value !== 'string' || !/^[1-9]\d{0,77}$/.test(value)) throw new RequestError('bad_amount');
   const amount = BigInt(value);
@@ -168,7 +168,7 @@ function readLabel(value: unknown): string | undefined {
   return printable(value);
 }
 
-/** A total that is none is left out: it is only shown. */
+/** Leaves out an invalid total, because it is only shown. */
 function readTotal(value: unknown): Total | undefined {
   const record = (value ?? {}) as { readonly label?: unknown; readonly amount?: unknown; readonly currency?: unknown };
   const amount = (record.amount ?? value ?? {}) as { readonly currency?: unknown; readonly value?: unknown };

@@ -42,7 +42,7 @@ function feeWords({ operation, fee, lacks }: Quote): string {
   return `At most ${formatAmount(fee, 18)} ETH`;
 }
 
-/** What a person should not overlook, in whole sentences. */
+/** Warnings for the person, in whole sentences. */
 export function warningsOf(payment: Payment, quote: Pick<Quote, 'token' | 'lacks'>): string[] {
   const { asker, amount, total, token: address } = payment;
   const { symbol, decimals, listed } = quote.token;
@@ -70,7 +70,7 @@ export function warningsOf(payment: Payment, quote: Pick<Quote, 'token' | 'lacks
   return warnings;
 }
 
-/** An origin as it is read: https goes without saying. */
+/** An origin for display, without `https://`. */
 export function hostOf(origin: string): string {
   return origin.replace(/^https:\/\//, '');
 }

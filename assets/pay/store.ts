@@ -1,18 +1,18 @@
-// What this device remembers, in IndexedDB: the accounts used here, and every payment from its signature on.
+// IndexedDB on this device: the accounts used here, and every payment from its signature on.
 import type { Hex } from './bytes.ts';
 import { PAYMENT_KEEP_MS } from './constants.ts';
 import type { Account, Operation } from './operation.ts';
 import type { Asker } from './request.ts';
 
 /**
- * A payment that was signed. `signed`: kept here before anything was sent; `sent`: the bundler may have it; `refused`: it said no, and another
- * signature of the same account and nonce may follow; `settled` and `failed`: it is in a block.
+ * A signed payment. `signed`: stored, nothing sent yet; `sent`: the bundler may have it; `refused`: the bundler refused
+ * it, and the same account and nonce may sign again; `settled` and `failed`: it is in a block.
  */
 export interface StoredPayment {
-  /** `nameOf` the payment: one record each, so there is never a second signature while one is under way. */
+  /** `nameOf` the payment. One record each, so there is never a second signature while one is pending. */
   readonly name: string;
   readonly terms: string;
-  /** The page's own URL, by which it finds what it sent when nobody can tell it the request any more. */
+  /** The URL of the page, which finds the payment after the worker that held the request has ended. */
   readonly page: string;
   readonly asker: Asker;
   readonly state: 'signed' | 'sent' | 'refused' | 'settled' | 'failed';
@@ -26,32 +26,32 @@ export interface StoredPayment {
   readonly changedAt: number;
 }
 
-/** The accounts used on this device, the newest first. */
+/** The accounts used on this device, the most recently used first. */
 export async function readAccounts(): Promise<readonly Account[]> {
   const all = await run<(Account & { usedAt: number })[]>('accounts', 'readonly', (store) => store.getAll());
   return all.sort((a, b) => b.usedAt - a.usedAt);
 }
 
-/** Remembers an account as the one used last. */
+/** Stores an account as the most recently used. */
 export async function keepAccount({ credentialId, address, x, y, name }: Account): Promise<void> {
   const usedAt = Date.now();
   await run('accounts', 'readwrite', (store) => store.put({ credentialId, address, x, y, name, usedAt }));
 }
 
-/** The record of a payment; undefined when it was never signed here. */
+/** The record of a payment; undefined if it was never signed here. */
 export function findPayment(name: string): Promise<StoredPayment | undefined> {
   return run('payments', 'readonly', (store) => store.get(name));
 }
 
-/** The payment that a page of this URL has sent; undefined when it sent none. */
+/** The payment that the page with this URL sent, if any. */
 export async function findPaymentOf(page: string): Promise<StoredPayment | undefined> {
   const all = await run<StoredPayment[]>('payments', 'readonly', (store) => store.getAll());
   return all.find((payment) => payment.page === page && ['sent', 'settled'].includes(payment.state));
 }
 
 /**
- * Records a signed payment, unless one of that name is under way or over: then false, and nothing changes. One transaction, so of two tabs
- * exactly one succeeds.
+ * Stores a signed payment. Returns false and changes nothing if one with that name is pending or over. It is one
+ * transaction, so of two tabs exactly one succeeds.
  */
 export async function addPayment(payment: StoredPayment): Promise<boolean> {
   const db = await open();
@@ -69,7 +69,7 @@ export async function addPayment(payment: StoredPayment): Promise<boolean> {
   return added;
 }
 
-/** Writes down what became of a payment. */
+/** Stores a payment's new state. */
 export async function updatePayment(
   payment: StoredPayment,
   change: Pick<StoredPayment, 'state'> & Partial<StoredPayment>,
@@ -79,7 +79,7 @@ export async function updatePayment(
   return changed;
 }
 
-/** Forgets a payment that was signed and never sent; one that another tab has sent meanwhile stays. */
+/** Deletes a payment that was signed and never sent. One that another tab has sent meanwhile stays. */
 export async function dropPayment(name: string): Promise<void> {
   await run('payments', 'readwrite', (store) => {
     const found = store.get(name);
@@ -90,12 +90,12 @@ export async function dropPayment(name: string): Promise<void> {
   });
 }
 
-/** This browser remembers nothing here, as some do in private windows: nothing may be signed, since it could be paid again from another account. */
+/** The browser stores nothing here, as in some private windows. Nothing may be signed, because it could be paid twice. */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError';
 }
 
-/** Throws `MemoryError` when nothing can be remembered. */
+/** Throws `MemoryError` if nothing can be stored. */
 export async function checkMemory(): Promise<void> {
   try {
     await sweepPayments(Date.now());

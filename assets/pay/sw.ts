@@ -1,5 +1,5 @@
-// The payment handler's service worker (W3C Payment Handler API). It holds what shops ask for until the confirm page has an answer,
-// knows no account, and asks nobody on the network. A classic script: the import below is a number that is bundled.
+// The payment handler's service worker (W3C Payment Handler API). It keeps the shops' requests until the confirm page
+// answers, knows no account, and uses no network. A classic script: the import below is a number that is bundled.
 import { REQUEST_MS } from './constants.ts';
 
 const CONFIRM_PATH = '/pay/confirm';

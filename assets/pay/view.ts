@@ -1,4 +1,4 @@
-// The page's parts: it only ever writes text, never HTML.
+// The parts of the page. Only text is written, never HTML.
 import { ARMING_MS } from './constants.ts';
 
 /** The parts of the page, of which one is shown. */
@@ -6,14 +6,14 @@ export type Part = 'loading' | 'setup' | 'review' | 'progress' | 'done' | 'probl
 
 const PARTS: readonly Part[] = ['loading', 'setup', 'review', 'progress', 'done', 'problem'];
 
-/** An element of the page. Throws when there is none. */
+/** The element with this id. Throws if there is none. */
 export function element(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`no #${id}`);
   return found;
 }
 
-/** Shows one part, and leads keyboard and screen reader to its heading. */
+/** Shows one part and moves keyboard and screen reader to its heading. */
 export function showPart(part: Part): void {
   for (const name of PARTS) element(name).hidden = name !== part;
   const heading = element(part).querySelector('h1');
@@ -37,12 +37,12 @@ export function toggle(id: string, isShown: boolean): void {
   element(id).hidden = !isShown;
 }
 
-/** Tells a screen reader. */
+/** Announces text to screen readers. */
 export function say(text: string): void {
   element('status').textContent = text;
 }
 
-/** One paragraph for each warning; none hides the list. */
+/** Lists the warnings; hides an empty list. */
 export function writeWarnings(texts: readonly string[]): void {
   const items = texts.map((text) => {
     const item = document.createElement('li');
@@ -53,7 +53,7 @@ export function writeWarnings(texts: readonly string[]): void {
   toggle('warnings', items.length > 0);
 }
 
-/** Marks a step as the present one, those before it as past. */
+/** Marks a step as current and the steps before it as past. */
 export function step(current: 'sign' | 'send' | 'block'): void {
   const steps = ['sign', 'send', 'block'];
   for (const [i, name] of steps.entries()) {
@@ -65,7 +65,7 @@ export function step(current: 'sign' | 'send' | 'block'): void {
   say(element(`step-${current}`).textContent ?? '');
 }
 
-/** Calls `act` when the person uses a button: a script's click is none. Replaces what it did before. */
+/** Calls `act` when the person, not a script, presses the button. Replaces the action before. */
 export function onPress(id: string, act: () => void): void {
   element(id).onclick = (event) => {
     if (event.isTrusted) act();
@@ -73,8 +73,8 @@ export function onPress(id: string, act: () => void): void {
 }
 
 /**
- * The same for a button that moves money: it answers only once the page has been seen for a moment, so that a click meant for what was on
- * the screen before does not hit it; and again from the start when the page was hidden.
+ * The same for a button that moves money. It reacts only after the page was visible for `ARMING_MS`, so that a click
+ * meant for the screen before cannot hit it. The wait starts again after the page was hidden.
  */
 export function onArmedPress(id: string, act: () => void): void {
   const button = element(id) as HTMLButtonElement;

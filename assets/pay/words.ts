@@ -1,6 +1,6 @@
 import type { RequestFault } from './request.ts';
 
-/** What went wrong, in a word that shops are told, too. */
+/** What went wrong. The word goes to the shop too. */
 export type Problem =
   | RequestFault
   | 'no_request'
@@ -18,7 +18,7 @@ export type Problem =
 const NOTHING = 'Nothing was paid.';
 const SHOP = `The shop’s request has an error. ${NOTHING}`;
 
-/** Title and text for a person. */
+/** Title and text that the person reads. */
 export const PROBLEMS: Readonly<Record<Problem, readonly [string, string]>> = {
   no_request: [
     'There is nothing to pay here',
