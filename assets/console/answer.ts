@@ -2,7 +2,7 @@ import { ApiError } from './api.ts';
 import { byId, definitions, make } from './dom.ts';
 import { formatValue } from './format.ts';
 
-/** Runs what a form asks for and shows the answer, or in words why there is none, where the form says. */
+/** Runs a form's request and shows the answer, or the reason for a failure, in `place`. */
 export async function answerInto(place: Element, ask: () => Promise<Node>): Promise<void> {
   place.setAttribute('aria-busy', 'true');
   try {
@@ -14,7 +14,7 @@ export async function answerInto(place: Element, ask: () => Promise<Node>): Prom
   }
 }
 
-/** What a refusal means to the person at the page. */
+/** An error as a sentence for the operator. */
 export function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The page failed to read the answer.';
   if (error.status === 0) return 'The vault does not answer. Check that it runs and that you can reach it from here.';
@@ -35,7 +35,7 @@ export function render(value: unknown): Node {
   return definitions(Object.entries(value).map(([name, member]) => [name.replaceAll('_', ' '), render(member)]));
 }
 
-/** Runs a form: its answer goes to the element named after it; `button` is the value of the one that was pressed. */
+/** Handles a form: its answer goes to `#<id>-answer`; `button` is the value of the pressed button. */
 export function onSubmit(id: string, read: (form: HTMLFormElement, button: string) => () => Promise<Node>): void {
   const form = byId(id, HTMLFormElement);
   form.addEventListener('submit', (event) => {
@@ -45,7 +45,7 @@ export function onSubmit(id: string, read: (form: HTMLFormElement, button: strin
   });
 }
 
-/** What stands in a form's field, without white space around it. */
+/** The value of a form's field, trimmed. */
 export function field(form: HTMLFormElement, name: string): string {
   return String(new FormData(form).get(name) ?? '').trim();
 }

@@ -1,6 +1,6 @@
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
 
-/** A refusal: the answer's status (0 when there was none) and its word. */
+/** A refusal: the status of the answer (0 without an answer) and its error word. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -18,7 +18,7 @@ export interface Minted {
   readonly cid: string;
 }
 
-/** The operator's routes, asked with the secret in a header and never in an address. All throw `ApiError`. */
+/** The operator's routes, called with the secret in a header, never in a URL. All throw `ApiError`. */
 export interface Api {
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
   post(path: string, body: Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -26,7 +26,7 @@ export interface Api {
   mint(app: string): Promise<Minted>;
 }
 
-/** `onUnauthorized` is told when the vault no longer takes the secret. */
+/** Creates the API. `onUnauthorized` is called when the vault no longer accepts the secret. */
 export function createApi(secret: () => string, onUnauthorized: () => void): Api {
   const ask = async (path: string, init: RequestInit): Promise<unknown> => {
     const headers = { Authorization: `Bearer ${secret()}`, ...init.headers };

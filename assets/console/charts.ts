@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<Counted | 'latency', string>> = {
 
 const SIZE = { width: 240, height: 48 };
 
-/** Draws the vault's counters: each reading adds what happened since the one before. */
+/** Draws the vault's counters: each reading adds the growth since the one before. */
 export function createCharts(): { readonly add: (overview: Overview) => void; readonly clear: () => void } {
   const cards = new Map(Object.entries(TITLES).map(([name, title]) => [name, createCard(name, title)]));
   byId('charts').replaceChildren(...[...cards.values()].map(({ card }) => card));

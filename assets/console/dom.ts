@@ -1,4 +1,4 @@
-/** Something that can stand in an element; texts become text nodes, never markup. */
+/** A child of an element. Text becomes a text node, never markup. */
 export type Child = Node | string | null;
 
 /** A new element with attributes (an empty text is a bare attribute) and children. */
@@ -19,14 +19,14 @@ export function draw<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 }
 
-/** The element of the page with this id. Throws when the page has none of that kind. */
+/** The element with this id. Throws if the page has none of that kind. */
 export function byId<T extends Element = HTMLElement>(id: string, kind?: new () => T): T {
   const found = document.getElementById(id);
   if (!found || (kind && !(found instanceof kind))) throw new Error(`the page has no #${id}`);
   return found as unknown as T;
 }
 
-/** Replaces the text where it differs: screen readers tell only what changed. */
+/** Replaces the text if it differs, so that screen readers announce only changes. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

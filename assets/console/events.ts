@@ -1,4 +1,4 @@
-/** An event as the stream carries it. Its texts come from anywhere: they are shown as text and nothing else. */
+/** An event of the stream. Its texts come from strangers, so they are shown only as text. */
 export interface ConsoleEvent {
   readonly id: number;
   readonly app: string;
@@ -8,23 +8,23 @@ export interface ConsoleEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Which of the events are looked at: channels that are switched off, and words that must all occur. */
+/** Which events are shown: `hidden` channels are not, and all words of `text` must occur. */
 export interface EventFilter {
   readonly hidden: ReadonlySet<string>;
   readonly text: string;
 }
 
-/** The newest events, at most so many. */
+/** The newest events, up to a maximum. */
 export interface Ring {
   push(event: ConsoleEvent): void;
   /** Newest first. */
   matching(filter: EventFilter): readonly ConsoleEvent[];
-  /** How many are kept, and how many there ever were. */
+  /** How many events are kept, and how many were received. */
   counts(): { readonly kept: number; readonly seen: number; readonly byChannel: ReadonlyMap<string, number> };
   clear(): void;
 }
 
-/** An event out of a frame's data, undefined when it is none. */
+/** Parses the data of a frame; undefined if it is not an event. */
 export function readEvent(data: string): ConsoleEvent | undefined {
   try {
     const { id, app, channel, type, at, data: members, ...rest } = JSON.parse(data);

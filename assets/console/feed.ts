@@ -4,16 +4,16 @@ import { formatCount } from './format.ts';
 import { EVENTS_KEPT_MAX } from './limits.ts';
 import { createRows } from './rows.ts';
 
-/** The list of events: newest on top, filtered by channel and words, and it can be held still. */
+/** The list of events: newest first, filtered by channel and words; it can be paused. */
 export interface Feed {
   add(data: string): void;
   clear(): void;
-  /** Offers a switch for each channel; what is switched off stays so. */
+  /** Shows a switch for each channel. A channel that is switched off stays off. */
   setChannels(channels: readonly string[]): void;
   togglePause(): void;
 }
 
-/** The feed on the page's own elements. */
+/** Creates the feed on the elements of the page. */
 export function createFeed(): Feed {
   const ring = createRing(EVENTS_KEPT_MAX);
   const showRows = createRows(byId('events'));

@@ -3,7 +3,7 @@ import { TEXT_SHOWN_CHARS_MAX } from './limits.ts';
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const PLAIN = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
 
-/** A count: whole up to 9,999, then such as `12.3K`. */
+/** A count: exact up to 9,999, then for example `12.3K`. */
 export function formatCount(count: number): string {
   return Math.abs(count) < 10_000 ? PLAIN.format(count) : COMPACT.format(count);
 }
@@ -22,20 +22,20 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1_000],
 ];
 
-/** The time of day where the person is, with seconds; what is no time is shown as it came. */
+/** The local time of day with seconds. A text that is not a time is shown unchanged. */
 export function formatTime(iso: string): string {
   const at = new Date(iso);
   return Number.isNaN(at.getTime()) ? cut(iso) : at.toLocaleTimeString('en-GB');
 }
 
-/** A day and a time where the person is. */
+/** The local day and time. */
 export function formatDate(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return cut(iso);
   return at.toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 }
 
-/** Counts by a word in one line, the largest first; empty ones are left out. */
+/** Counts by word in one line, the largest first, without zeros. */
 export function formatCounts(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -44,7 +44,7 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
     .join(' · ');
 }
 
-/** Any JSON value as a short text; characters that would turn the line around or hide are shown by their number. */
+/** Any JSON value as a short text. Invisible characters and those that turn the text around are shown by number. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return '–';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

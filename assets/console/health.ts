@@ -5,7 +5,7 @@ import { type Counts, growth, total } from './series.ts';
 
 type State = 'good' | 'bad' | 'unused';
 
-/** Shows how database, relay, follower and upstreams are, and which limits refused; failures count when they came since the `earlier` reading. */
+/** Shows database, relay, follower, upstreams and reached limits. Upstream failures count since `earlier`. */
 export function showHealth(overview: Overview, earlier: Overview): void {
   byId('health').replaceChildren(
     part('Database', ...databaseOf(overview)),

@@ -1,4 +1,4 @@
-/** One key each, when no field has the focus and no other key is held; Escape leaves a field. */
+/** Binds single keys, active while no field has the focus and no modifier is held. Escape leaves a field. */
 export function bindKeys(actions: Readonly<Record<string, () => void>>): void {
   document.addEventListener('keydown', (event) => {
     const target = event.target;

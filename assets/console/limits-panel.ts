@@ -17,7 +17,7 @@ interface Answer {
   readonly limits: readonly Use[];
 }
 
-/** The fullest buckets of the stored limits, and the form that shows and releases one; calling it reads them anew. */
+/** The fullest buckets of the stored limits, and the form that shows and resets one. Call the result to refresh. */
 export function createLimits(api: Api): () => Promise<void> {
   const kinds = byId('limits-kind', HTMLSelectElement);
   const key = byId('limits-key', HTMLInputElement);

@@ -1,4 +1,4 @@
-/** Every bound of the console's page, unit last. */
+/** The limits of the console's page, unit last. */
 
 export const EVENTS_KEPT_MAX = 1_000;
 /** How many ids back the page asks for when it opens, so that it does not begin empty. */

@@ -1,36 +1,36 @@
 import type { Api } from './api.ts';
 import { IDLE, type Probe, type StreamEffect, type StreamInput, type StreamState, step } from './stream.ts';
 
-/** What the stream tells the page. */
+/** Callbacks of the stream. */
 export interface LiveHooks {
-  /** Every event once, in the order of its id; `data` is what the vault sent. */
+  /** Every event once, ordered by id; `data` is the JSON that the vault sent. */
   readonly onEvent: (data: string) => void;
-  /** Events that are gone for good: kept no longer, or of another database when `to` is smaller. */
+  /** Events that are lost: expired, or of another database if `to` is smaller than `from`. */
   readonly onLost: (from: number, to: number) => void;
   readonly onState: (state: StreamState) => void;
-  /** The name of the token in use, which it is revoked by. */
+  /** The CID of the token in use, by which it can be revoked. */
   readonly onToken: (cid: string) => void;
 }
 
-/** The stream that is asked for: one app's, of all channels; `types` are the names its events come under. */
+/** The stream to open: all channels of one app; `types` are the event names to listen for. */
 export interface Wanted {
   readonly app: string;
   readonly types: readonly string[];
   readonly lastId: number;
 }
 
-/** The stream over the browser's own EventSource: it carries out what `step` decides. */
+/** The stream over the browser's EventSource; it carries out what `step` decides. */
 export interface Live {
   start(wanted: Wanted): void;
-  /** Tries at once, after the network came back or when the person asks. */
+  /** Tries again at once, after the network came back or the person asked. */
   wake(): void;
-  /** Opens the stream anew beside the one there is, which may be dead without anyone having said so. */
+  /** Opens a new stream beside the current one, which may be dead without an error. */
   renew(): void;
   stop(): void;
   state(): StreamState;
 }
 
-/** `now` is the vault's time in milliseconds, which tokens are measured by. */
+/** Creates the stream. `now` is the vault's time in milliseconds, by which tokens expire. */
 export function createLive(api: Api, now: () => number, hooks: LiveHooks): Live {
   const sources = new Map<number, EventSource>();
   const waits = new Map<string, ReturnType<typeof setTimeout>>();

@@ -1,6 +1,6 @@
 type Outcomes = Readonly<Record<string, number>>;
 
-/** The answer of `GET /v1/console/overview`; a test holds it against the vault's own. */
+/** The answer of `GET /v1/console/overview`; a test compares it with the vault's own type. */
 export interface Overview {
   readonly at: string;
   readonly version: string;

@@ -2,7 +2,7 @@ import { make } from './dom.ts';
 import type { ConsoleEvent } from './events.ts';
 import { formatTime, formatValue } from './format.ts';
 
-/** Shows events in this order under `place`. Rows that are there already stay, and with them the reader's focus and selection. */
+/** Shows events in this order under `place`. Existing rows stay, so focus and selection stay too. */
 export function createRows(place: HTMLElement): (events: readonly ConsoleEvent[]) => void {
   let shown: ReadonlyMap<number, HTMLElement> = new Map();
   return (events) => {

@@ -1,4 +1,4 @@
-/** A drawing's size in its own units. */
+/** The size of a drawing in its own units. */
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -12,7 +12,7 @@ export interface Bar {
   readonly height: number;
 }
 
-/** The top of a scale that holds `max`: 1, 2 or 5 times a power of ten, so that it does not jump with every value. At least 1. */
+/** The top of a scale for `max`: 1, 2 or 5 times a power of ten, so that it does not jump; at least 1. */
 export function niceTop(max: number): number {
   if (!(max > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(max));
@@ -20,7 +20,7 @@ export function niceTop(max: number): number {
   return steps.find((step) => step >= max) ?? 10 * power;
 }
 
-/** One bar per value, the newest at the right edge of `slots` places; what is more than nothing is at least one unit high. */
+/** One bar per value, the newest at the right edge of `slots` places. A value above 0 is at least one unit high. */
 export function bars(values: readonly number[], slots: number, { width, height }: Size): readonly Bar[] {
   const top = niceTop(Math.max(0, ...values));
   const slot = width / slots;
@@ -31,7 +31,7 @@ export function bars(values: readonly number[], slots: number, { width, height }
   });
 }
 
-/** The SVG path of a line through the values, the newest at the right edge; it is interrupted where there is none. `top` is its scale. */
+/** The SVG path of a line through the values, the newest at the right edge, with gaps for null. `top` is its scale. */
 export function line(values: readonly (number | null)[], slots: number, top: number, { width, height }: Size): string {
   const slot = width / slots;
   const shown = values.slice(-slots);

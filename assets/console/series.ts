@@ -1,12 +1,12 @@
 import type { Overview } from './overview.ts';
 
-/** Counts by some word. */
+/** Counts by word. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Answers within each bound in seconds, cumulative; null is no bound. */
+/** Answers within each bound in seconds, cumulative; null means no bound. */
 export type Buckets = Overview['latency'];
 
-/** What the charts count: of the codes those that got through, of the others those that came to their end. */
+/** What the charts count: accepted codes, verified verifications, confirmed registrations. */
 export const COUNTED = { sends: 'accepted', verifications: 'verified', registrations: 'confirmed' } as const;
 
 /** What happened between two readings. */
@@ -22,7 +22,7 @@ export interface Point {
   readonly p95: number | null;
 }
 
-/** The point between two readings; a process that began anew counts from nothing. */
+/** The growth between two readings. The counters of a restarted process start at 0. */
 export function pointBetween(before: Overview, after: Overview): Point {
   const { counters } = after;
   const requests = growth(before.counters.requests, counters.requests);
@@ -40,7 +40,7 @@ export function pointBetween(before: Overview, after: Overview): Point {
   };
 }
 
-/** How much each count grew. When any fell, the counters began anew and all of them count from nothing. */
+/** How much each count grew. If any count fell, the process restarted and all counts start at 0. */
 export function growth(before: Counts, after: Counts): Counts {
   const isFresh = Object.keys(before).some((key) => (after[key] ?? 0) < (before[key] ?? 0));
   return Object.fromEntries(
@@ -61,8 +61,8 @@ export function bucketsBetween(before: Buckets, after: Buckets): Buckets {
 }
 
 /**
- * The quantile in milliseconds, by a straight line inside its bucket as Prometheus' `histogram_quantile` draws it: the last bound when it lies
- * beyond, null when nothing was counted.
+ * The quantile in milliseconds, interpolated linearly inside its bucket like Prometheus' `histogram_quantile`. Beyond
+ * the last bound it is that bound; null if nothing was counted.
  */
 export function quantile(buckets: Buckets, q: number): number | null {
   const all = buckets.at(-1)?.count ?? 0;
@@ -77,7 +77,7 @@ export function quantile(buckets: Buckets, q: number): number | null {
   return 1000 * lower;
 }
 
-/** The newest of a list with one more, at most so many. */
+/** The list with one more entry, cut to the newest `max`. */
 export function appended<T>(list: readonly T[], one: T, max: number): readonly T[] {
   return [...list, one].slice(-max);
 }

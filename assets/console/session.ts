@@ -1,16 +1,16 @@
-/** Where a tab may keep what it is told to: `sessionStorage`, or nothing where the browser forbids it. */
+/** The storage of a tab: `sessionStorage`, or undefined if the browser forbids it. */
 export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /** The operator's secret while the page is open. */
 export interface Session {
-  /** Empty when nobody is signed in. */
+  /** Empty while signed out. */
   secret(): string;
-  /** `keep` leaves it with this tab, until the tab is closed or the person signs out. */
+  /** `keep` stores the secret in this tab until the tab is closed or the person signs out. */
   signIn(secret: string, keep: boolean): void;
   signOut(): void;
 }
 
-/** Takes up what the tab was told to keep. Nothing but that one entry ever leaves memory. */
+/** Restores the secret that the tab keeps. Only that entry ever leaves memory. */
 export function createSession(storage: TabStorage | undefined): Session {
   let held = storage?.getItem(KEY) ?? '';
   return {

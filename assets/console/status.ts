@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<Phase, readonly [string, string]>> = {
   revoked: ['revoked', 'The token of this page was revoked.'],
 };
 
-/** Shows where the stream stands, politely to screen readers, with a button where only the person can go on. */
+/** Shows the state of the stream, also to screen readers, with a button if only the person can continue. */
 export function createStatus(onResume: () => void): (state: Pick<StreamState, 'phase' | 'lastId'>) => void {
   const [badge, note, resume] = [byId('stream-state'), byId('stream-note'), byId('stream-resume')];
   resume.addEventListener('click', onResume);
@@ -22,7 +22,7 @@ export function createStatus(onResume: () => void): (state: Pick<StreamState, 'p
     say(badge, word);
     say(note, explained);
     document.documentElement.dataset['stream'] = phase;
-    // For whoever drives the page, a person with the inspector open or a test.
+    // For tests, and for people with the inspector open.
     document.documentElement.dataset['lastId'] = String(lastId);
     resume.hidden = phase !== 'superseded' && phase !== 'revoked';
   };

@@ -1,8 +1,8 @@
 import { BACKOFF_FIRST_MS, BACKOFF_MS_MAX, RECONNECT_WAIT_MS, RENEW_AT_LIFE, RENEW_MS_MIN } from './limits.ts';
 
 /**
- * Where the stream stands: `off` by the operator's setting, `idle` before a start, `superseded` and `revoked` until the person asks for a new one,
- * everything else on its way to `live` by itself.
+ * The state of the stream: `off` by the operator's setting, `idle` before a start, `superseded` and `revoked` until the
+ * person asks for a new one. All others become `live` without the person.
  */
 export type Phase =
   | 'off'
@@ -15,10 +15,10 @@ export type Phase =
   | 'superseded'
   | 'revoked';
 
-/** The stream as plain data. Sources are named by numbers: `current` delivers, `next` is about to take its place. */
+/** The stream as plain data. Sources are numbers: `current` delivers, `next` will replace it. */
 export interface StreamState {
   readonly phase: Phase;
-  /** The newest event shown: a resumption starts behind it, and nothing at or below it is shown again. */
+  /** The newest event shown. A resumption starts after it; no id up to it is shown again. */
   readonly lastId: number;
   readonly token: string | null;
   readonly current: number | null;
@@ -26,42 +26,42 @@ export interface StreamState {
   readonly isMinting: boolean;
   /** Failures in a row. */
   readonly failures: number;
-  /** How many sources there were so far. */
+  /** Number of sources so far. */
   readonly sources: number;
   /** The sources that delivered since they were last opened. */
   readonly delivered: readonly number[];
 }
 
-/** What can happen to it; `source` names the connection it happened on. */
+/** An input of `step`; `source` is the connection it came from. */
 export type StreamInput =
   | { readonly kind: 'start'; readonly lastId: number }
   | { readonly kind: 'stop' | 'wake' | 'renew' | 'retry' | 'mint-failed' }
   | { readonly kind: 'minted'; readonly token: string; readonly lifeMs: number }
-  /** Of a rewind, `id` is where the vault's own place in the stream is. */
+  /** For a rewind, `id` is the vault's position in the stream. */
   | { readonly kind: 'event' | 'rewind'; readonly source: number; readonly id: number }
-  /** `dropped`: the browser reconnects by itself; `closed`: it has given up; the others as the vault says. */
+  /** `dropped`: the browser reconnects; `closed`: it has given up; the others come from the vault. */
   | { readonly kind: SourceNews; readonly source: number }
   | { readonly kind: 'probed'; readonly source: number; readonly found: Probe };
 
 type SourceNews = 'opened' | 'dropped' | 'closed' | 'expired' | 'superseded' | 'revoked';
 
-/** Why a source was refused, found out by asking again in a way that can be read. */
+/** Why a source was refused, found by a second request whose answer can be read. */
 export type Probe = 'token_expired' | 'token_revoked' | 'refused' | 'unreachable';
 
-/** What is to be done. `wait` replaces the wait of the same name; `show` means that the input's event is new. */
+/** An effect to carry out. `wait` replaces the wait of the same name; `show` means that the event is new. */
 export type StreamEffect =
   | { readonly do: 'mint' | 'show' }
-  /** Events between the two ids are gone for good; a smaller `to` means that the ids began anew. */
+  /** Events between the two ids are lost. A smaller `to` means that the ids started again. */
   | { readonly do: 'lose'; readonly from: number; readonly to: number }
   | { readonly do: 'open'; readonly source: number; readonly token: string; readonly lastId: number }
   | { readonly do: 'close' | 'probe'; readonly source: number }
   | { readonly do: 'wait'; readonly until: 'renew' | 'retry'; readonly ms: number }
   | { readonly do: 'forget'; readonly until: 'renew' | 'retry' };
 
-/** The state and what to do about it. */
+/** The new state and the effects to carry out. */
 export type Step = readonly [StreamState, readonly StreamEffect[]];
 
-/** A stream that has not begun. */
+/** A stream that has not started. */
 export const IDLE: StreamState = {
   phase: 'idle',
   lastId: 0,
@@ -74,7 +74,7 @@ export const IDLE: StreamState = {
   delivered: [],
 };
 
-/** One step of the stream: pure, so that every order of things can be tried. */
+/** One step of the stream. It is pure, so that tests can try every order of inputs. */
 export function step(state: StreamState, input: StreamInput): Step {
   switch (input.kind) {
     case 'start':
@@ -96,12 +96,12 @@ export function step(state: StreamState, input: StreamInput): Step {
   }
 }
 
-/** When a token of this remaining life is renewed. */
+/** Milliseconds until a token with this remaining life is renewed. */
 export function renewalMs(lifeMs: number): number {
   return Math.max(RENEW_MS_MIN, Math.round(lifeMs * RENEW_AT_LIFE));
 }
 
-/** The wait after so many failures in a row. */
+/** The wait in milliseconds after this many failures in a row. */
 export function backoffMs(failures: number): number {
   return Math.min(BACKOFF_MS_MAX, BACKOFF_FIRST_MS * 2 ** Math.min(failures, 10));
 }

@@ -1,6 +1,6 @@
 const THEMES = ['auto', 'light', 'dark'] as const;
 
-/** Light or dark as the system is, until the button says otherwise; what it says stays with the browser. */
+/** Follows the system's theme until the button chooses one; the browser keeps the choice. */
 export function createTheme(
   button: HTMLElement,
   storage: Pick<Storage, 'getItem' | 'setItem'> | undefined,

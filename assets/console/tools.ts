@@ -2,7 +2,7 @@ import { field, onSubmit, render } from './answer.ts';
 import type { Api } from './api.ts';
 import { byId, make, say } from './dom.ts';
 
-/** Look-up of registrations, and revocation of tokens. */
+/** The forms that look up registrations and revoke tokens. */
 export function createTools(api: Api): { readonly setToken: (cid: string | null) => void } {
   onSubmit('lookup', (form) => {
     const [by, value] = [field(form, 'by'), field(form, 'value')];

@@ -12,7 +12,7 @@ interface Delivery {
   readonly last_error: string | null;
 }
 
-/** The webhooks that were given up, each with a button that sends it again; calling it reads them anew. */
+/** The dead webhooks, each with a button that sends it again. Call the result to refresh. */
 export function createWebhooks(api: Api): () => Promise<void> {
   const list = byId('webhooks-list');
   const refresh = async (): Promise<void> => {
