@@ -5,17 +5,20 @@ import type { Metrics } from '../base/metrics.ts';
 import { createRedact, redactUrls } from '../base/redact.ts';
 import { readMessage } from '../chain/json-rpc.ts';
 import { UPSTREAM_ANSWER_BYTES_MAX } from '../constants.ts';
-import { type BundlerFault, readFault } from './errors.ts';
+import { type BundlerRpcError, readRpcError } from './errors.ts';
 
-/** Calls to the bundler under way. */
+/** The most concurrent calls to the bundler. */
 export const BUNDLER_PENDING_MAX = 1_000;
 
-/** What the bundler, or the paymaster behind it, answered; its URL and key are struck out. */
-export type BundlerOutcome = { readonly result: unknown } | { readonly error: BundlerFault };
+/** The answer of the bundler or paymaster; the bundler's URL and key are removed from it. */
+export type BundlerOutcome = { readonly result: unknown } | { readonly error: BundlerRpcError };
 
 /** The upstream of `POST /api/bundler`. */
 export interface Bundler {
-  /** Makes one call, once. Throws 502 `bundler_error` or 504 `bundler_timeout` when there is no answer; a call that failed may still have arrived. */
+  /**
+   * Sends one call, without retries. Throws 502 `bundler_error` or 504 `bundler_timeout` without an answer; the bundler
+   * may have received the call all the same.
+   */
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<BundlerOutcome>;
 }
 
@@ -25,7 +28,7 @@ interface Outside {
   readonly metrics: Metrics;
 }
 
-/** A client of the bundler at `url`, which may hold a key. Calls are never joined to a batch: bundlers refuse those. */
+/** A client of the bundler at `url`, which may contain a key. It sends no batches: bundlers refuse them. */
 export function createBundler({ url, ...outside }: Outside & { readonly url: string }): Bundler {
   const redact = createRedact(url);
   let lastId = 0;
@@ -43,7 +46,7 @@ export function createBundler({ url, ...outside }: Outside & { readonly url: str
           readMessage(id, await callUpstream(outside, request, limits)),
         );
         if (message.error === undefined || message.error === null) return { result: redact(message.result) };
-        return { error: readFault(redactUrls(redact(message.error))) };
+        return { error: readRpcError(redactUrls(redact(message.error))) };
       } catch (cause) {
         throw failed(cause);
       } finally {

@@ -1,15 +1,20 @@
-/** Errors of bundlers and paymasters: ERC-7769, EIP-1474, and −32521 as vendors send it. */
+// Errors of bundlers and paymasters: ERC-7769, EIP-1474, and −32521 as vendors send it.
 import { TEXT_CHARS_MAX } from '../constants.ts';
 
-/** A JSON-RPC error as a caller reads it; `data.kind` says what failed in a word, `data.aa` the EntryPoint's own code. */
-export interface BundlerFault {
+/**
+ * A JSON-RPC error for callers. `data.kind` is a word for the code, `data.aa` the EntryPoint's code, such as `AA21`.
+ */
+export interface BundlerRpcError {
   readonly code: number;
   readonly message: string;
   readonly data: { readonly kind: string; readonly aa?: string; readonly [member: string]: unknown };
 }
 
-/** An upstream's error object: its code (−32603 without one) and message, and its data beside the kind; data that is no object stands under `data.data`. */
-export function readFault(error: unknown): BundlerFault {
+/**
+ * Reads an upstream's error: its code (−32603 without one), its message, and its data beside `kind`; data that is not
+ * an object becomes `data.data`.
+ */
+export function readRpcError(error: unknown): BundlerRpcError {
   const { code, message, data } = error as {
     readonly code?: unknown;
     readonly message?: unknown;

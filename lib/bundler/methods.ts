@@ -1,61 +1,61 @@
-/** What may be asked of a bundler (ERC-7769) and of a paymaster (ERC-7677), and the form of its parameters. */
+// The allowed methods of bundlers (ERC-7769) and paymasters (ERC-7677), and the form of their parameters.
 import type { Config } from '../config/config.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
-import { invalidParams, readUserOperation, type Stage, type UserOperation } from './user-operation.ts';
+import { invalidParams, readUserOperation, type UserOperation, type UserOperationStage } from './user-operation.ts';
 
-/** How long a user operation may take to send. */
+/** The timeout of `eth_estimateUserOperationGas` and `eth_sendUserOperation`. */
 export const UPSTREAM_SEND_TIMEOUT_MS = 20_000;
 
-/** A call that may be forwarded; `operation` is the user operation among its parameters. */
+/** A call that may be forwarded; `userOperation` is the one among its parameters. */
 export interface BundlerCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  readonly operation?: UserOperation;
+  readonly userOperation?: UserOperation;
   readonly timeoutMs: number;
 }
 
 type Chain = Pick<Config, 'chainId' | 'entryPointAddress' | 'bundlerExtraMethods'>;
 
-/** Whether a method is on the list, or among the operator's own. */
+/** Whether a method is in `METHODS`, or in the operator's `BUNDLER_EXTRA_METHODS`. */
 export function isAllowed(config: Chain, method: string): boolean {
   return METHODS.has(method) || config.bundlerExtraMethods.includes(method);
 }
 
-/** Whether a method spends the operator's deposit. */
+/** Whether a method asks the paymaster, and so may spend the operator's deposit. */
 export function isSponsorship(method: string): boolean {
   return method.startsWith('pm_');
 }
 
-/** An allowed method's call, of checked parameters alone. Throws 400 `invalid_params`. */
+/** The call of an allowed method, with checked parameters only. Throws 400 `invalid_params`. */
 export function readBundlerCall(config: Chain, method: string, params: unknown = []): BundlerCall {
   if (!Array.isArray(params)) throw invalidParams('expected an array');
   const timeoutMs = SLOW.has(method) ? UPSTREAM_SEND_TIMEOUT_MS : UPSTREAM_TIMEOUT_MS;
-  const read = METHODS.get(method) ?? (isSponsorship(method) ? aboutOperation('draft') : undefined);
+  const read = METHODS.get(method) ?? (isSponsorship(method) ? withUserOperation('draft') : undefined);
   return { method, timeoutMs, ...(read ? read(params, config) : { params }) };
 }
 
-type Read = (params: readonly unknown[], config: Chain) => Pick<BundlerCall, 'params' | 'operation'>;
+type ParamsReader = (params: readonly unknown[], config: Chain) => Pick<BundlerCall, 'params' | 'userOperation'>;
 
-/** Says what is wrong with a parameter behind the user operation and its EntryPoint. */
-type Check = (param: unknown, config: Chain) => string | undefined;
+/** Returns what is wrong with a parameter after the user operation and its EntryPoint. */
+type ParamCheck = (param: unknown, config: Chain) => string | undefined;
 
-const nothing: Read = (params) => {
+const noParams: ParamsReader = (params) => {
   if (params.length > 0) throw invalidParams('expected none');
   return { params: [] };
 };
 
-const hash: Read = (params) => {
+const userOperationHash: ParamsReader = (params) => {
   const [first] = params;
   const isHash = typeof first === 'string' && /^0x[0-9a-fA-F]{64}$/.test(first);
   if (params.length !== 1 || !isHash) throw invalidParams('expected the 32-byte hash of a user operation');
   return { params: [first] };
 };
 
-/** [user operation, EntryPoint, …], the others as the checks say; without checks as they come. */
-function aboutOperation(stage: Stage, checks?: readonly Check[]): Read {
+/** [user operation, EntryPoint, …]; the others are checked in order, or passed on if there are no checks. */
+function withUserOperation(stage: UserOperationStage, checks?: readonly ParamCheck[]): ParamsReader {
   return (params, config) => {
     const [first, entryPoint, ...others] = params;
-    const operation = readUserOperation(first, stage);
+    const userOperation = readUserOperation(first, stage);
     const isOurs =
       typeof entryPoint === 'string' && entryPoint.toLowerCase() === config.entryPointAddress?.toLowerCase();
     if (!isOurs) throw invalidParams('the EntryPoint is not the configured one');
@@ -64,31 +64,31 @@ function aboutOperation(stage: Stage, checks?: readonly Check[]): Read {
       const fault = check(others[i], config);
       if (fault !== undefined) throw invalidParams(fault);
     }
-    return { params: [operation, entryPoint, ...others], operation };
+    return { params: [userOperation, entryPoint, ...others], userOperation };
   };
 }
 
-const ourChain: Check = (param, { chainId }) => {
+const ourChain: ParamCheck = (param, { chainId }) => {
   const isOurs = typeof param === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(param) && BigInt(param) === BigInt(chainId);
   return isOurs ? undefined : 'the chain is not the configured one';
 };
 
 /** State overrides or a paymaster's context; may be absent or null. */
-const someObject: Check = (param) =>
+const someObject: ParamCheck = (param) =>
   (param ?? undefined) === undefined || (typeof param === 'object' && !Array.isArray(param))
     ? undefined
     : 'the last one must be an object';
 
-const METHODS: ReadonlyMap<string, Read> = new Map([
-  ['eth_chainId', nothing],
-  ['eth_supportedEntryPoints', nothing],
-  ['eth_estimateUserOperationGas', aboutOperation('draft', [someObject])],
-  ['eth_sendUserOperation', aboutOperation('signed', [])],
-  ['eth_getUserOperationByHash', hash],
-  ['eth_getUserOperationReceipt', hash],
-  ['pm_sponsorUserOperation', aboutOperation('draft', [someObject])],
-  ['pm_getPaymasterStubData', aboutOperation('draft', [ourChain, someObject])],
-  ['pm_getPaymasterData', aboutOperation('draft', [ourChain, someObject])],
+const METHODS: ReadonlyMap<string, ParamsReader> = new Map([
+  ['eth_chainId', noParams],
+  ['eth_supportedEntryPoints', noParams],
+  ['eth_estimateUserOperationGas', withUserOperation('draft', [someObject])],
+  ['eth_sendUserOperation', withUserOperation('signed', [])],
+  ['eth_getUserOperationByHash', userOperationHash],
+  ['eth_getUserOperationReceipt', userOperationHash],
+  ['pm_sponsorUserOperation', withUserOperation('draft', [someObject])],
+  ['pm_getPaymasterStubData', withUserOperation('draft', [ourChain, someObject])],
+  ['pm_getPaymasterData', withUserOperation('draft', [ourChain, someObject])],
 ]);
 
 /** A bundler simulates these before it answers. */

@@ -11,15 +11,15 @@ import { isOwnSender } from './sponsorship.ts';
 import { insertSponsorship, selectSponsorshipReset } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
-type Services = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
   readonly predict: Predict;
   readonly bundler: Bundler | undefined;
 };
 
-/** What a caller may name its request by: JSON-RPC's string, number or null. */
+/** The `id` of a JSON-RPC request. */
 export type CallId = string | number | null;
 
-/** The id a request is answered under; undefined when it has none (a notification) or one that could not be given back as it came. */
+/** The id of a request. Undefined if it has none (a notification), or one that cannot be echoed exactly. */
 export function readId(message: unknown): CallId | undefined {
   if (!isObject(message) || !Object.hasOwn(message, 'id')) return undefined;
   const { id } = message;
@@ -29,18 +29,19 @@ export function readId(message: unknown): CallId | undefined {
 }
 
 /**
- * Forwards one JSON-RPC request to the bundler, once, rebuilt from its checked parts (completions section 8). Throws 400 `invalid_request` and
- * `invalid_params`, 403 `method_refused` and `sponsorship_refused`, 429 `sponsor_limit_reached`, 502 `bundler_error` and `rpc_error`, 503, 504.
+ * Forwards one JSON-RPC request to the bundler, rebuilt from its checked parts (completions section 8). Throws 400
+ * `invalid_request`, `invalid_params`; 403 `method_refused`, `sponsorship_refused`; 429 `sponsor_limit_reached`; 502
+ * `bundler_error`, `rpc_error`; 503 `bundler_not_configured`; 504 `bundler_timeout`.
  */
-export async function callBundler(vault: Services, message: unknown): Promise<BundlerOutcome> {
-  const { method, params, operation, timeoutMs } = readCall(vault, message);
-  if (!vault.bundler) throw new VaultError('bundler_not_configured');
-  if (operation && isSponsorship(method)) await sponsor(vault, operation);
-  return vault.bundler.call(method, params, timeoutMs);
+export async function callBundler(ctx: Ctx, message: unknown): Promise<BundlerOutcome> {
+  const { method, params, userOperation, timeoutMs } = readCall(ctx, message);
+  if (!ctx.bundler) throw new VaultError('bundler_not_configured');
+  if (userOperation && isSponsorship(method)) await sponsor(ctx, userOperation);
+  return ctx.bundler.call(method, params, timeoutMs);
 }
 
-/** The list is judged first, so that nothing else can be learnt of a method that is not on it. */
-function readCall({ config }: Services, message: unknown): BundlerCall {
+/** The method is checked first, so that no other error reveals anything about a method that is not allowed. */
+function readCall({ config }: Ctx, message: unknown): BundlerCall {
   if (!isObject(message) || typeof message['method'] !== 'string') throw invalidRequest();
   const { method, params } = message;
   if (!isAllowed(config, method)) {
@@ -53,18 +54,21 @@ function readCall({ config }: Services, message: unknown): BundlerCall {
   return readBundlerCall(config, method, params);
 }
 
-/** Spends the operator's deposit on an account of its own factory, within the day's limit, which counts each operation once. */
-async function sponsor(vault: Services, operation: UserOperation): Promise<void> {
-  const { config, clock, db } = vault;
-  if (!(await isOwnSender(vault, operation))) {
+/**
+ * Counts a sponsorship within the daily limit, each user operation once. The sender must be an account of the
+ * configured factory.
+ */
+async function sponsor(ctx: Ctx, userOperation: UserOperation): Promise<void> {
+  const { config, clock, db } = ctx;
+  if (!(await isOwnSender(ctx, userOperation))) {
     throw new VaultError('sponsorship_refused', {
       extra: { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' },
     });
   }
   const now = clock.now();
   const sponsorship = {
-    sender: operation.sender.toLowerCase(),
-    nonce: quantity(BigInt(operation.nonce)),
+    sender: userOperation.sender.toLowerCase(),
+    nonce: quantity(BigInt(userOperation.nonce)),
     now,
   };
   const results = await db.write(
@@ -73,7 +77,7 @@ async function sponsor(vault: Services, operation: UserOperation): Promise<void>
   );
   if (results[0]?.rowsAffected === 1) return;
   const slotSince = (results[1]?.rows[0]?.['at'] ?? null) as number | null;
-  throw dayLimitReached(vault, 'sponsorships-per-day', slotSince, now);
+  throw dayLimitReached(ctx, 'sponsorships-per-day', slotSince, now);
 }
 
 function invalidRequest(): VaultError {

@@ -9,19 +9,22 @@ interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
 }
 
 /**
- * Whether the operation's sender is an account of the configured factory: there already, or created by this operation. What the
- * operation or the sender's own code says of its key is only a hint: an address commits to key, salt and factory. Throws 502 `rpc_error`.
+ * Whether the sender is an account of the configured factory: deployed already, or created by this user operation. The
+ * key named by the operation or the account's code is verified, since the address commits to key, salt and factory.
+ * Throws 502 `rpc_error`.
  */
-export async function isOwnSender(chain: Chain, operation: UserOperation): Promise<boolean> {
+export async function isOwnSender(chain: Chain, userOperation: UserOperation): Promise<boolean> {
   const key =
-    operation.factory === undefined ? await readKey(chain, operation.sender) : keyOfCreation(chain, operation);
+    userOperation.factory === undefined
+      ? await readKey(chain, userOperation.sender)
+      : keyOfCreation(chain, userOperation);
   if (!key) return false;
-  return (await chain.predict(key)).toLowerCase() === operation.sender.toLowerCase();
+  return (await chain.predict(key)).toLowerCase() === userOperation.sender.toLowerCase();
 }
 
 /** Selector of `createAccount(uint256,uint256,uint256)`. */
 const CREATE_ACCOUNT = '0x4c1ed7f5';
-/** The code of our accounts (ERC-1167 with immutable arguments): it delegates, and ends in x ‖ y ‖ salt. */
+/** The code of our accounts: an ERC-1167 proxy that ends in its immutable arguments x ‖ y ‖ salt. */
 const CLONE = /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3([0-9a-f]{192})$/;
 
 function keyOfCreation({ config }: Chain, { factory, factoryData }: UserOperation): AccountKey | undefined {
@@ -35,7 +38,7 @@ async function readKey({ config, rpc }: Chain, account: string): Promise<Account
   if (code === '0x') return undefined;
   const key = keyOf(CLONE.exec(String(code).toLowerCase())?.[1] ?? '');
   if (key) return key;
-  // Accounts of another factory, whose code says nothing: at its default salt, the only one that can be guessed.
+  // An account of a factory whose proxies have no arguments: only the default salt can be tried.
   const owner = await findWords(rpc, config.chainId, { to: account, data: GET_OWNER }, 2);
   return owner && keyOf(`${owner.join('')}${ZERO_WORD}`);
 }

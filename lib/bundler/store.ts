@@ -3,17 +3,22 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement, Value } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
-/** A user operation that somebody else pays for: an EntryPoint executes at most one of a sender and nonce. Both in normal form. */
+/**
+ * A sponsored user operation. An EntryPoint executes at most one per sender (lower case) and nonce (shortest 0x-hex).
+ */
 export interface Sponsorship {
   readonly sender: string;
   readonly nonce: string;
   readonly now: number;
 }
 
-/** Where the window begins: what the operator cleared counts no more. */
+/** The start of the window: the last 24 hours, or since the operator cleared the limit. */
 const SINCE = `max(:day_ago, ${clearedAt('sponsorships-per-day')})`;
 
-/** One statement that counts the operation unless the day is full; asking again for one that was counted costs nothing. `rowsAffected` 0 means the limit refused. */
+/**
+ * Counts the user operation unless the limit is reached; one counted before is not counted again. `rowsAffected` 0
+ * means that the limit refused.
+ */
 export function insertSponsorship(sponsorship: Sponsorship, dailyMax: number): Statement {
   return {
     sql: `INSERT INTO sponsorships (sender, nonce, sponsored_at) SELECT :sender, :nonce, :now
@@ -25,7 +30,10 @@ export function insertSponsorship(sponsorship: Sponsorship, dailyMax: number): S
   };
 }
 
-/** The time of the sponsorship that has to leave the window before another is allowed, null while there is room. Run after `insertSponsorship` in the same batch. */
+/**
+ * The time of the sponsorship that must leave the window before another is allowed; null while there is room. Run after
+ * `insertSponsorship` in its batch.
+ */
 export function selectSponsorshipReset(sponsorship: Sponsorship, dailyMax: number): Statement {
   return {
     sql: `SELECT (SELECT sponsored_at FROM sponsorships WHERE sponsored_at > ${SINCE} AND :daily_max > 0
@@ -34,7 +42,7 @@ export function selectSponsorshipReset(sponsorship: Sponsorship, dailyMax: numbe
   };
 }
 
-/** Removes sponsorships that the window does not count any more. */
+/** Deletes sponsorships that have left the window. */
 export function sweepSponsorships(now: number): Statement {
   return {
     sql: `DELETE FROM sponsorships WHERE (sender, nonce) IN

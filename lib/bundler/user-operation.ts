@@ -1,7 +1,7 @@
-/** User operations as JSON, ERC-7769 (EntryPoint v0.7 and later). */
+// User operations as JSON, ERC-7769 (EntryPoint v0.7 and later).
 import { VaultError } from '../base/error.ts';
 
-/** A user operation whose members have the right form, and stand in whole groups. */
+/** A user operation with checked members, as 0x-hex; factory and paymaster members are complete groups. */
 export interface UserOperation {
   readonly sender: string;
   readonly nonce: string;
@@ -10,27 +10,27 @@ export interface UserOperation {
   readonly [member: string]: string | undefined;
 }
 
-/** `signed` is ready to be sent; a `draft`, of which gas or paymaster are still asked for, may lack gas, fees and signature. */
-export type Stage = 'signed' | 'draft';
+/** `signed`: complete. `draft`: sent to ask for gas or a paymaster, so it may lack gas, fees and signature. */
+export type UserOperationStage = 'signed' | 'draft';
 
-/** The members of a user operation; a null one is left out. Throws 400 `invalid_params` saying what is wrong with it. */
-export function readUserOperation(value: unknown, stage: Stage): UserOperation {
+/** Reads a user operation; null members are left out. Throws 400 `invalid_params` with what is wrong. */
+export function readUserOperation(value: unknown, stage: UserOperationStage): UserOperation {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidParams('no user operation');
-  const operation: Record<string, string> = {};
+  const userOperation: Record<string, string> = {};
   for (const [name, member] of Object.entries(value)) {
     const form = MEMBERS.get(name);
     if (!form) throw invalidParams('an unknown member in the user operation');
     if (member === null) continue;
     if (typeof member !== 'string' || !FORMS[form].test(member)) throw invalidParams(`${name} must be ${WORDS[form]}`);
-    operation[name] = member;
+    userOperation[name] = member;
   }
-  const missing = REQUIRED[stage].filter((name) => !(name in operation));
+  const missing = REQUIRED[stage].filter((name) => !(name in userOperation));
   if (missing.length > 0) throw invalidParams(`the user operation lacks ${missing.join(', ')}`);
-  checkGroups(operation, stage);
-  return operation as unknown as UserOperation;
+  checkGroups(userOperation, stage);
+  return userOperation as unknown as UserOperation;
 }
 
-/** A 400 of parameters that are not forwarded. */
+/** The 400 `invalid_params` with this text. */
 export function invalidParams(what: string): VaultError {
   return new VaultError('invalid_params', { message: `Invalid params: ${what}`, extra: { kind: 'invalid_params' } });
 }
@@ -66,7 +66,7 @@ const GAS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas', 'maxF
 const REQUIRED = { draft: ALWAYS, signed: [...ALWAYS, ...GAS, 'signature'] };
 
 const PAYMASTER_GAS = ['paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'];
-const GROUPS: Readonly<Record<Stage, readonly (readonly string[])[]>> = {
+const GROUPS: Readonly<Record<UserOperationStage, readonly (readonly string[])[]>> = {
   draft: [
     ['factory', 'factoryData'],
     ['paymaster', 'paymasterData'],
@@ -77,12 +77,12 @@ const GROUPS: Readonly<Record<Stage, readonly (readonly string[])[]>> = {
   ],
 };
 
-/** A draft's paymaster may lack its gas limits, which are what is asked for; they never stand alone. */
-function checkGroups(operation: Readonly<Record<string, string>>, stage: Stage): void {
+/** The paymaster of a draft may lack its gas limits, but they need a paymaster. */
+function checkGroups(userOperation: Readonly<Record<string, string>>, stage: UserOperationStage): void {
   for (const group of GROUPS[stage]) {
-    const present = group.filter((name) => name in operation);
+    const present = group.filter((name) => name in userOperation);
     if (present.length % group.length !== 0) throw invalidParams(`${group.join(', ')} stand together or not at all`);
   }
-  const gas = PAYMASTER_GAS.filter((name) => name in operation);
-  if (gas.length > 0 && !('paymaster' in operation)) throw invalidParams(`${gas.join(', ')} without paymaster`);
+  const gas = PAYMASTER_GAS.filter((name) => name in userOperation);
+  if (gas.length > 0 && !('paymaster' in userOperation)) throw invalidParams(`${gas.join(', ')} without paymaster`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { readFault } from '../../../lib/bundler/errors.ts';
+import { readRpcError } from '../../../lib/bundler/errors.ts';
 
 describe('error.data.kind', () => {
   test.each([
@@ -19,21 +19,21 @@ describe('error.data.kind', () => {
     [-32000, 'upstream'],
     [3, 'upstream'],
   ])('of %i is %s, code and message unchanged', (code, kind) => {
-    expect(readFault({ code, message: 'words' })).toEqual({ code, message: 'words', data: { kind } });
+    expect(readRpcError({ code, message: 'words' })).toEqual({ code, message: 'words', data: { kind } });
   });
 });
 
 test("the EntryPoint's own code is read from the message", () => {
   const message = "UserOperation reverted during simulation with reason: AA21 didn't pay prefund";
-  expect(readFault({ code: -32500, message }).data).toEqual({ kind: 'entrypoint_rejected', aa: 'AA21' });
-  expect(readFault({ code: -32500, message: 'FailedOp(0,"AA95 out of gas")' }).data.aa).toBe('AA95');
+  expect(readRpcError({ code: -32500, message }).data).toEqual({ kind: 'entrypoint_rejected', aa: 'AA21' });
+  expect(readRpcError({ code: -32500, message: 'FailedOp(0,"AA95 out of gas")' }).data.aa).toBe('AA95');
   for (const words of ['AA2', 'AAA21', '0xAA2111', 'aa21']) {
-    expect(readFault({ code: -32500, message: words }).data).toEqual({ kind: 'entrypoint_rejected' });
+    expect(readRpcError({ code: -32500, message: words }).data).toEqual({ kind: 'entrypoint_rejected' });
   }
 });
 
 test("the upstream's data stands beside the kind, and never in its place", () => {
-  const of = (data: unknown) => readFault({ code: -32501, message: '', data }).data;
+  const of = (data: unknown) => readRpcError({ code: -32501, message: '', data }).data;
   expect(of({ paymaster: '0x1', kind: 'other', nested: { a: [1] } })).toEqual({
     paymaster: '0x1',
     kind: 'paymaster_rejected',
@@ -47,13 +47,13 @@ test("the upstream's data stands beside the kind, and never in its place", () =>
 });
 
 test('an error without a code is an internal one; without words, with endless ones or broken ones it is still an error', () => {
-  expect(readFault({ message: 'method disabled' })).toEqual({
+  expect(readRpcError({ message: 'method disabled' })).toEqual({
     code: -32603,
     message: 'method disabled',
     data: { kind: 'upstream' },
   });
-  expect(readFault({ code: '-32500' }).code).toBe(-32603);
-  expect(readFault({ code: 1.5, message: 7 })).toEqual({ code: -32603, message: '', data: { kind: 'upstream' } });
-  expect(readFault({ code: 1, message: 'x'.repeat(1e6) }).message).toHaveLength(1024);
-  expect(readFault({ code: 1, message: `${'x'.repeat(1023)}😀` }).message.isWellFormed()).toBe(true);
+  expect(readRpcError({ code: '-32500' }).code).toBe(-32603);
+  expect(readRpcError({ code: 1.5, message: 7 })).toEqual({ code: -32603, message: '', data: { kind: 'upstream' } });
+  expect(readRpcError({ code: 1, message: 'x'.repeat(1e6) }).message).toHaveLength(1024);
+  expect(readRpcError({ code: 1, message: `${'x'.repeat(1023)}😀` }).message.isWellFormed()).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { VaultError } from '../../../lib/base/error.ts';
-import { readUserOperation, type Stage } from '../../../lib/bundler/user-operation.ts';
+import { readUserOperation, type UserOperationStage } from '../../../lib/bundler/user-operation.ts';
 import { always } from '../../support/property.ts';
 
 const ADDRESS = `0x${'aB'.repeat(20)}`;
@@ -22,7 +22,7 @@ const PAYMASTER = { paymaster: ADDRESS, paymasterData: '0x' };
 const PAYMASTER_GAS = { paymasterVerificationGasLimit: '0x1', paymasterPostOpGasLimit: '0x1' };
 
 /** What a refused operation is said to be; undefined when it is read. */
-function fault(value: unknown, stage: Stage): string | undefined {
+function fault(value: unknown, stage: UserOperationStage): string | undefined {
   try {
     readUserOperation(value, stage);
     return undefined;
@@ -35,7 +35,7 @@ function fault(value: unknown, stage: Stage): string | undefined {
 }
 
 describe('is read', () => {
-  test.each<[string, object, Stage]>([
+  test.each<[string, object, UserOperationStage]>([
     ['signed, alone', SIGNED, 'signed'],
     ['signed, with factory and paymaster', { ...SIGNED, ...FACTORY, ...PAYMASTER, ...PAYMASTER_GAS }, 'signed'],
     ['a draft of the least there can be', DRAFT, 'draft'],
