@@ -1,8 +1,8 @@
 /** Mail over SMTP (RFC 5321): STARTTLS (RFC 3207) before anything is said, or TLS from the start (RFC 8314), and a checked certificate. */
 
 import { createTransport, type NodemailerError } from 'nodemailer';
-import type { Mail, Mailer } from '../../lib/delivery/email.ts';
-import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/email.ts';
+import type { Mail } from '../../lib/delivery/message.ts';
+import { MAIL_SEND_TIMEOUT_MS, type Mailer } from '../../lib/delivery/smtp.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 
 /** Bounds of one mailer: a step with the server, its connections, retries, waiting mails and replies. */

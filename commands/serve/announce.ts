@@ -3,6 +3,7 @@ import type { Log } from '../../lib/base/log.ts';
 import { VERSION } from '../../lib/base/version.ts';
 import { maskSetting } from '../../lib/config/setting.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
+import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/providers.ts';
 import { SECRET_FILES } from '../setup/secrets.ts';
 import { isEmbedded, type Settings } from '../setup/settings.ts';
 
@@ -32,17 +33,14 @@ interface Hint {
 
 /** What works as it is but is meant for trying out. */
 function findHints({ config, sources }: Settings): readonly Hint[] {
-  const hints: Hint[] = [];
-  if (config.emailProvider === 'log')
-    hints.push({
-      setting: 'EMAIL_PROVIDER',
-      text: 'mail codes are printed here instead of sent: set EMAIL_PROVIDER to smtp or resend',
-    });
-  if (config.smsProvider === 'log')
-    hints.push({
-      setting: 'SMS_PROVIDER',
-      text: 'SMS codes are printed here instead of sent: set SMS_PROVIDER to twilio or none',
-    });
+  const hints: Hint[] = DELIVERY_CHANNELS.flatMap((channel) => {
+    const { setting, codes } = channel;
+    const provider = chosenProvider(channel, config);
+    if (!provider?.prints) return [];
+    return [
+      { setting, text: `${codes} are printed here instead of sent: set ${setting} to ${namesBut(provider, channel)}` },
+    ];
+  });
   if (sources['RPC_URL'] === undefined && sources[`RPC_URL_${config.chainId}`] === undefined)
     hints.push({
       setting: 'RPC_URL',

@@ -1,5 +1,6 @@
 import { equalBytes } from '../base/bytes.ts';
 import { isPublicHost } from '../base/public-address.ts';
+import { chosenProvider, DELIVERY_CHANNELS, EMAIL_PROVIDERS, namesBut, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { parseSecret } from './secret-parsers.ts';
 import type { Config, SettingName } from './settings.ts';
 import { isLoopbackHost } from './url-parsers.ts';
@@ -30,13 +31,12 @@ const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config })
   const isPublic = isPublicUrl(baseUrl) || (host !== undefined && !isLoopbackHost(host));
   if (!isPublic || allowLogDelivery !== false) return [];
   const problem = 'must not be log when HOST or BASE_URL is public';
-  const faults: Fault[] = [];
   const otherwise = 'or set ALLOW_LOG_DELIVERY=true if codes may be printed';
-  if (config.emailProvider === 'log')
-    faults.push({ name: 'EMAIL_PROVIDER', problem, remedy: `set smtp or resend, ${otherwise}` });
-  if (config.smsProvider === 'log')
-    faults.push({ name: 'SMS_PROVIDER', problem, remedy: `set twilio or none, ${otherwise}` });
-  return faults;
+  return DELIVERY_CHANNELS.flatMap((channel) => {
+    const provider = chosenProvider(channel, config);
+    if (!provider?.prints) return [];
+    return [{ name: channel.setting, problem, remedy: `set ${namesBut(provider, channel)}, ${otherwise}` }];
+  });
 };
 
 /** Replicas on one database must agree on keys that each would otherwise generate for itself. */
@@ -49,13 +49,10 @@ const replicasAgree: Rule = ({ databaseUrl }, isSet) => {
 /** Each is required by what stands before it. */
 const partsAreThere: Rule = (config, isSet) => {
   const needs: (readonly [boolean, string, readonly SettingName[]])[] = [
-    [config.emailProvider === 'smtp', 'EMAIL_PROVIDER is smtp', ['SMTP_URL', 'EMAIL_FROM']],
-    [config.emailProvider === 'resend', 'EMAIL_PROVIDER is resend', ['RESEND_API_KEY', 'EMAIL_FROM']],
-    [
-      config.smsProvider === 'twilio',
-      'SMS_PROVIDER is twilio',
-      ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID'],
-    ],
+    ...EMAIL_PROVIDERS.map(
+      (one) => [config.emailProvider === one.name, `EMAIL_PROVIDER is ${one.name}`, one.needs] as const,
+    ),
+    ...SMS_PROVIDERS.map((one) => [config.smsProvider === one.name, `SMS_PROVIDER is ${one.name}`, one.needs] as const),
     [config.webhookUrl !== undefined, 'WEBHOOK_URL is', ['WEBHOOK_SECRET']],
   ];
   return needs.flatMap(([applies, when, names]) =>

@@ -1,6 +1,7 @@
 import { optional } from 'valibot';
 import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
+import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
 import * as form from './parsers.ts';
@@ -75,14 +76,18 @@ const KEYS = {
 };
 
 const DELIVERY = {
-  EMAIL_PROVIDER: plain('how codes are mailed; log prints them', form.oneOf('log', 'smtp', 'resend'), 'log'),
+  EMAIL_PROVIDER: plain(
+    'how codes are mailed; log prints them',
+    form.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
+    'log',
+  ),
   EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(form.mailbox)),
   SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(place.smtpUrl)),
   RESEND_API_KEY: secret('key of the Resend API', optional(secrecy.token(1))),
   RESEND_API_URL: endpoint('base URL of the Resend API', place.httpUrl, 'https://api.resend.com'),
   SMS_PROVIDER: plain(
     'how codes are sent to phones; log prints them, none switches SMS off',
-    form.oneOf('log', 'none', 'twilio'),
+    form.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
     'log',
   ),
   TWILIO_ACCOUNT_SID: plain('Twilio account', optional(form.sid('AC'))),

@@ -34,6 +34,22 @@ export function codeMessage(notice: CodeNotice): CodeMessage {
   };
 }
 
+/** The settings of every mail. */
+export interface MailSettings {
+  readonly emailFrom?: string | undefined;
+  readonly baseUrl: string;
+}
+
+/** What makes a code's mail for a provider. Throws without `EMAIL_FROM`. */
+export function mailOf(
+  provider: string,
+  { emailFrom: from, baseUrl }: MailSettings,
+): (notice: Omit<CodeNotice, 'service'> & { readonly to: string }) => Mail {
+  if (from === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
+  const service = new URL(baseUrl).host;
+  return ({ to, code, lifetimeSeconds }) => ({ from, to, ...codeMessage({ code, service, lifetimeSeconds }) });
+}
+
 /** The text message; it ends in the origin-bound line when that fits one segment. */
 export function smsText(notice: CodeNotice): string {
   const text = `${notice.code} ${isFor(notice)} Nobody will ask you for it.`;

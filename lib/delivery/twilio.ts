@@ -8,19 +8,46 @@ import { isObject, parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { attempt } from './measure.ts';
+import type {
+  CheckContext,
+  CheckResult,
+  DeliveryContext,
+  DeliveryProvider,
+  ProviderVerdict,
+  VerifySms,
+} from './provider.ts';
 
-/** What a provider that keeps the code says of a guess; `pending` is a wrong one that may be tried again. */
-export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
-
-/**
- * The provider keeps the code. `send` throws 502 `sms_send_failed`, 429 `rate_limited` or 400 `Invalid identifier`;
- * `check` throws 502 `sms_provider_error`. No cause holds a number, code or key.
- */
-export interface VerifySms {
-  readonly kind: 'verify';
-  send(to: string): Promise<void>;
-  check(to: string, code: string): Promise<ProviderVerdict>;
+/** The settings of Twilio. */
+export interface TwilioSettings {
+  readonly twilioApiUrl: string;
+  readonly twilioAccountSid?: string | undefined;
+  readonly twilioAuthToken?: string | undefined;
+  readonly twilioVerifyServiceSid?: string | undefined;
 }
+
+/** Text messages by Twilio Verify. */
+export const twilio = {
+  name: 'twilio',
+  needs: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID'],
+  remedy: 'allow connections to TWILIO_API_URL',
+  create: (outside: DeliveryContext<TwilioSettings>) => createTwilio(outside, accountOf(outside.config)),
+  async check({ config, fetch, clock }: CheckContext<TwilioSettings>): Promise<readonly CheckResult[]> {
+    const { apiUrl, serviceSid, ...account } = accountOf(config);
+    const headers = { accept: 'application/json', authorization: basic(account) };
+    const request = { url: `${apiUrl}/v2/Services/${serviceSid}`, method: 'GET', headers } as const;
+    const { status } = await callUpstream({ fetch, clock }, request, LIMITS);
+    if (status === 200) return [{ state: 'ok', text: 'Twilio accepts the account and the service; nothing was sent' }];
+    const refused = `Twilio refuses the credentials (${status})`;
+    if (status === 401 || status === 403)
+      return [{ state: 'fail', text: refused, remedy: 'set TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN' }];
+    const unknown = 'the account has no such Verify service';
+    if (status === 404)
+      return [{ state: 'fail', text: unknown, remedy: 'set TWILIO_VERIFY_SERVICE_SID to a service of the account' }];
+    throw new Error(`Twilio answers ${status}`);
+  },
+} as const satisfies DeliveryProvider;
+
+const LIMITS = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
 
 /** A Verify service, the account that owns it and where the API is (no trailing slash). */
 export interface TwilioAccount {
@@ -59,6 +86,17 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
   };
 }
 
+function accountOf(config: TwilioSettings): TwilioAccount {
+  const { twilioApiUrl: apiUrl, twilioAccountSid, twilioAuthToken, twilioVerifyServiceSid } = config;
+  if (twilioAccountSid === undefined || twilioAuthToken === undefined || twilioVerifyServiceSid === undefined)
+    throw new Error('SMS_PROVIDER=twilio needs TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_VERIFY_SERVICE_SID');
+  return { apiUrl, accountSid: twilioAccountSid, authToken: twilioAuthToken, serviceSid: twilioVerifyServiceSid };
+}
+
+function basic({ accountSid, authToken }: Pick<TwilioAccount, 'accountSid' | 'authToken'>): string {
+  return `Basic ${btoa(String.fromCharCode(...utf8(`${accountSid}:${authToken}`)))}`;
+}
+
 /** The HTTP status with the two fields that decide: `status` of a verification, `code` of an error. */
 interface Answer {
   readonly http: number;
@@ -77,13 +115,12 @@ async function post(
     url: `${apiUrl}/v2/Services/${encodeURIComponent(serviceSid)}/${path}`,
     method: 'POST',
     headers: {
-      authorization: `Basic ${btoa(String.fromCharCode(...utf8(`${accountSid}:${authToken}`)))}`,
+      authorization: basic({ accountSid, authToken }),
       'content-type': 'application/x-www-form-urlencoded',
     },
     body: new URLSearchParams(form).toString(),
   } as const;
-  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
-  const { status, text } = await callUpstream(outside, request, limits);
+  const { status, text } = await callUpstream(outside, request, LIMITS);
   return { ...parse(text, status), http: status };
 }
 

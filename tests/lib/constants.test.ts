@@ -16,7 +16,7 @@ import * as secretParsers from '../../lib/config/secret-parsers.ts';
 import * as constants from '../../lib/constants.ts';
 import * as databaseErrors from '../../lib/db/errors.ts';
 import * as rowLock from '../../lib/db/row-lock.ts';
-import * as email from '../../lib/delivery/email.ts';
+import * as smtpProvider from '../../lib/delivery/smtp.ts';
 import * as idempotency from '../../lib/idempotency/idempotency.ts';
 import * as idempotencyStore from '../../lib/idempotency/store.ts';
 import * as did from '../../lib/identity/did.ts';
@@ -53,7 +53,7 @@ const limit = {
   ...secretParsers,
   ...databaseErrors,
   ...rowLock,
-  ...email,
+  ...smtpProvider,
   ...idempotency,
   ...idempotencyStore,
   ...passkey,

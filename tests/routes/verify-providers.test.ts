@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { fromHex } from '../../lib/base/bytes.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
-import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/email.ts';
+import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/smtp.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { openAttestation } from '../../lib/verification/attestation.ts';
 import { FAULTS } from '../../scripts/world/fault.ts';

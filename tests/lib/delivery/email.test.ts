@@ -4,7 +4,9 @@ import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
-import { createEmailSender, MAIL_SEND_TIMEOUT_MS, type Mail, type Mailer } from '../../../lib/delivery/email.ts';
+import { createEmailSender } from '../../../lib/delivery/email.ts';
+import type { Mail } from '../../../lib/delivery/message.ts';
+import { MAIL_SEND_TIMEOUT_MS, type Mailer } from '../../../lib/delivery/smtp.ts';
 import {
   RESEND_API_KEY,
   RESEND_ERRORS,

@@ -1,0 +1,70 @@
+import type { Clock } from '../base/clock.ts';
+import type { Fetch } from '../base/http-client.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+
+/** One way to deliver codes. Settings, rules, the doctor and the start read it; a new one is listed in providers.ts. */
+export interface DeliveryProvider {
+  /** The word of `EMAIL_PROVIDER` or `SMS_PROVIDER`. */
+  readonly name: string;
+  /** The variables that have to be set with it. */
+  readonly needs: readonly string[];
+  /** It prints the codes: for trying out, and refused on public hosts. */
+  readonly prints?: true;
+  /** What to do when its check throws, or does not end. */
+  readonly remedy: string;
+  /** What sends, given a `DeliveryContext` with its settings. Throws when one is missing. */
+  readonly create: (outside: never) => unknown;
+  /** Whether it would send, given a `CheckContext` with its settings; one that prints has nothing to check. */
+  readonly check?: (outside: never) => Promise<readonly CheckResult[]>;
+}
+
+/** What a check found, in the doctor's words: `warn` works, but; `skip` could not be tried. No text holds a secret. */
+export interface CheckResult {
+  readonly state: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly text: string;
+  readonly remedy?: string;
+}
+
+/** What every provider is given. */
+export interface DeliveryContext<Config> {
+  readonly config: Config;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** What a check is given; it sends nothing. `connect` is the host's mail server, for those that need sockets. */
+export interface CheckContext<Config> {
+  readonly config: Config;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
+}
+
+/** A code on its way by mail. */
+export interface CodeMail {
+  readonly to: string;
+  readonly code: string;
+  readonly lifetimeSeconds: number;
+}
+
+/** The vault keeps the code and the provider only carries it. Throws 502 `sms_send_failed`. */
+export interface OwnSms {
+  readonly kind: 'own';
+  send(message: CodeMail): Promise<void>;
+}
+
+/** What a provider that keeps the code says of a guess; `pending` is a wrong one that may be tried again. */
+export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
+
+/**
+ * The provider keeps the code. `send` throws 502 `sms_send_failed`, 429 `rate_limited` or 400 `Invalid identifier`;
+ * `check` throws 502 `sms_provider_error`. No cause holds a number, code or key.
+ */
+export interface VerifySms {
+  readonly kind: 'verify';
+  send(to: string): Promise<void>;
+  check(to: string, code: string): Promise<ProviderVerdict>;
+}

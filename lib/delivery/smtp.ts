@@ -1,0 +1,61 @@
+/** Mail over SMTP, by the host's mailer, as it takes sockets. */
+import type { Clock } from '../base/clock.ts';
+import { type Mail, type MailSettings, mailOf } from './message.ts';
+import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
+
+/** How long a mailer may take for one mail. */
+export const MAIL_SEND_TIMEOUT_MS = 20_000;
+
+/**
+ * Sends mail for the vault where that takes sockets. `send` resolves once a server has taken the mail over and rejects when none has;
+ * the error's message is logged, so it should name neither address nor code.
+ */
+export interface Mailer {
+  send(mail: Mail): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** The setting of SMTP, which only its check reads: the host makes the mailer. */
+export interface SmtpSettings {
+  readonly smtpUrl?: string | undefined;
+}
+
+/** Mail by SMTP. */
+export const smtp = {
+  name: 'smtp',
+  needs: ['SMTP_URL', 'EMAIL_FROM'],
+  remedy: 'check SMTP_URL: host, port, user and password',
+  create({ config, mail: mailer, clock }: DeliveryContext<MailSettings> & { readonly mail?: Mailer | undefined }) {
+    const compose = mailOf('smtp', config);
+    if (!mailer) throw new Error('EMAIL_PROVIDER=smtp needs a mailer in env.mail');
+    return (message: CodeMail) => sendInTime(clock, mailer, compose(message), message.code);
+  },
+  async check({ config, connect }: CheckContext<SmtpSettings>): Promise<readonly CheckResult[]> {
+    const mailer = await connect(config.smtpUrl ?? '');
+    try {
+      await mailer.verify();
+      return [{ state: 'ok', text: 'the server accepts the connection and the credentials; nothing was sent' }];
+    } finally {
+      await mailer.close();
+    }
+  },
+} as const satisfies DeliveryProvider;
+
+async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, code: string): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(MAIL_SEND_TIMEOUT_MS, () => reject(new Error('the mailer did not answer in time')));
+  });
+  try {
+    await Promise.race([mailer.send(mail), late]);
+  } catch (error) {
+    // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with that.
+    throw new Error(hide(error instanceof Error ? error.message : 'the mailer failed', [mail.to, code]));
+  } finally {
+    cancel();
+  }
+}
+
+function hide(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text);
+}
