@@ -2,10 +2,10 @@ import { isoTime } from '../base/clock.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Platform } from '../platform.ts';
 import { UCAN_SKEW_SECONDS } from '../ucan/chain.ts';
-import type { UcanFaultWord } from '../ucan/fault.ts';
+import type { UcanFault } from '../ucan/fault.ts';
 import type { IpldMap } from '../ucan/ipld.ts';
 import { mintInvocation, UCAN_NONCE_BYTES } from '../ucan/mint.ts';
-import { createVerify, ed25519Signer, type Signer, type Verify } from '../ucan/signature.ts';
+import { createVerify, ed25519Signer, type UcanSigner, type Verify } from '../ucan/signature.ts';
 import { verifyInvocation } from '../ucan/verify.ts';
 
 /** The UCAN command above all commands of the console; it is what operators delegate to a dashboard. */
@@ -74,7 +74,7 @@ export async function checkConsoleToken(
 }
 
 /** All other faults are `token_invalid`. */
-const ERRORS: Partial<Record<UcanFaultWord, 'token_expired' | 'token_scope'>> = {
+const ERRORS: Partial<Record<UcanFault, 'token_expired' | 'token_scope'>> = {
   expired: 'token_expired',
   command: 'token_scope',
   policy: 'token_scope',
@@ -93,7 +93,7 @@ function allows(args: IpldMap, { app, channels }: { app: string; channels: reado
 
 interface Identity {
   readonly did: string;
-  readonly signer: Signer;
+  readonly signer: UcanSigner;
   readonly verify: Verify;
 }
 

@@ -2,10 +2,13 @@ import { covers } from './command.ts';
 import { UcanError } from './fault.ts';
 import type { Delegation, Invocation } from './payload.ts';
 
-/** How far two clocks may be apart. */
+/** The accepted difference between two clocks. */
 export const UCAN_SKEW_SECONDS = 60;
 
-/** Checks that each link leads to the next, from the subject's own to the invocation, and that all are of this time (milliseconds, a minute's difference of clocks allowed). Throws `UcanError`. Signatures and policies are not looked at. */
+/**
+ * Checks that the delegations lead from the subject to the invocation, and that all are valid at `now` (milliseconds, ±
+ * `UCAN_SKEW_SECONDS`). Signatures and policies are not checked. Throws `UcanError`.
+ */
 export function checkChain(invocation: Invocation, proofs: readonly Delegation[], now: number): void {
   const { subject } = invocation;
   const [root] = proofs;
@@ -23,12 +26,12 @@ function checkLink(proof: Delegation, next: Delegation | Invocation, subject: st
   if (proof.subject !== null && proof.subject !== subject) throw new UcanError('subject', WRONG_SUBJECT);
   if (proof.audience !== next.issuer)
     throw new UcanError('audience', 'a delegation is used by another than its audience');
-  // All commands at once are the subject's own to delegate, and nobody else's to pass on.
+  // Only the subject itself may delegate `/`, all commands at once.
   if (!covers(proof.command, next.command) || next.command === '/')
     throw new UcanError('command', `${next.command} is more than the ${proof.command} that was delegated`);
 }
 
-/** Checks a token's own time, in milliseconds, a minute's difference of clocks allowed. Throws `UcanError`. */
+/** Checks that a token is valid at `now` (milliseconds, ± `UCAN_SKEW_SECONDS`). Throws `UcanError`. */
 export function checkTime(token: Delegation | Invocation, now: number): void {
   const skew = UCAN_SKEW_SECONDS * 1000;
   if (token.expiresAt !== null && now > token.expiresAt + skew) throw new UcanError('expired', 'expired');

@@ -8,17 +8,17 @@ export function cidBytes(token: Uint8Array): Uint8Array<ArrayBuffer> {
   return concat(HEAD, sha256(token));
 }
 
-/** A binary CID as text, in base58btc: `zdpu…`, the form in which UCAN names tokens. */
+/** A binary CID as text in base58btc: `zdpu…`, UCAN's normal form. */
 export function cidText(cid: Uint8Array): string {
   return `z${Base58.fromBytes(cid)}`;
 }
 
-/** Whether a binary CID is one that a token can have. */
+/** Whether a binary CID has the form of a token's: CIDv1, dag-cbor, sha2-256. */
 export function isTokenCid(cid: Uint8Array): boolean {
   return cid.length === HEAD.length + 32 && HEAD.every((byte, i) => byte === cid[i]);
 }
 
-/** The `zdpu…` form of a token's CID that is written in base58btc or base32 (`bafyrei…`); undefined of anything else. */
+/** A token's CID in base58btc or base32 (`bafyrei…`) as `zdpu…`; undefined for other text. */
 export function parseCid(text: string): string | undefined {
   if (text.length > CID_CHARS_MAX) return undefined;
   const bytes = text.startsWith('z') ? fromBase58(text.slice(1)) : fromBase32(text);
@@ -28,7 +28,7 @@ export function parseCid(text: string): string | undefined {
 const HEAD = Uint8Array.of(0x01, 0x71, 0x12, 0x20);
 const CID_CHARS_MAX = 64;
 
-/** RFC 4648 base32 in lower case without padding, behind multibase's `b`; whatever it is of else ends up with another length. */
+/** RFC 4648 base32 in lower case without padding, after multibase's `b`; empty for other text. */
 function fromBase32(text: string): Uint8Array {
   if (!/^b[a-z2-7]{58}$/.test(text)) return new Uint8Array();
   const bytes: number[] = [];

@@ -5,19 +5,22 @@ import { encode } from './encode.ts';
 import { malformed, UcanError } from './fault.ts';
 import { isList, isMap } from './ipld.ts';
 
-/** The longest token that is read. */
+/** The longest text that is read. */
 export const UCAN_TOKEN_CHARS_MAX = 8 * 1024;
 
-/** Tokens as one text, sorted bytewise as the standard wants it. */
+/** Packs tokens into one text, sorted bytewise as the standard requires. */
 export function pack(tokens: readonly Uint8Array[]): string {
   return `C${toBase64url(encode({ [VERSION]: [...tokens].sort(compareBytes) }))}`;
 }
 
-/** The tokens of a container, in any order since the standard's own vectors are not sorted; or the one token of a bare base64url text. Throws `UcanError`. */
+/**
+ * The tokens of a container in any order, since the standard's own vectors are not sorted; or the token of a bare
+ * base64url text. Throws `UcanError`.
+ */
 export function unpack(text: string): readonly Uint8Array<ArrayBuffer>[] {
   if (text.length > UCAN_TOKEN_CHARS_MAX)
     throw new UcanError('large', `longer than ${UCAN_TOKEN_CHARS_MAX} characters`);
-  // A token begins with 0x82, so in base64url with "g", and is no container by mistake.
+  // A token begins with 0x82, which is "g" in base64url, so it is never taken for a container.
   const isContainer = text.startsWith('C');
   const encoded = isContainer ? text.slice(1) : text;
   const bytes = /^[\w-]+$/.test(encoded) ? fromBase64(encoded) : undefined;

@@ -1,11 +1,15 @@
-// DAG-CBOR (IPLD; RFC 8949 section 4.2): only the one canonical form of a value is read, so that no two texts mean the same token.
+// DAG-CBOR (IPLD; RFC 8949 section 4.2): only the one canonical form of a value is read, so that no two texts mean the
+// same token.
 import { malformed } from './fault.ts';
 import { type Ipld, link } from './ipld.ts';
 
 /** The deepest nesting that is read. */
 export const UCAN_DEPTH_MAX = 32;
 
-/** The value of canonical DAG-CBOR. Throws `UcanError`: `malformed` for anything else, also for integers past 53 bits and floats that are no number. */
+/**
+ * Decodes canonical DAG-CBOR. Throws `UcanError` `malformed` for anything else, and for integers beyond 53 bits, NaN
+ * and infinities.
+ */
 export function decode(bytes: Uint8Array): Ipld {
   const reader: Reader = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), at: 0 };
   const value = readValue(reader, 0);
@@ -43,7 +47,7 @@ function readValue(reader: Reader, depth: number): Ipld {
   }
 }
 
-/** Moves on and returns where it was. */
+/** Advances by `length` and returns the old offset. */
 function take(reader: Reader, length: number): number {
   const { at } = reader;
   if (length > reader.bytes.length - at) throw malformed('cut off');
@@ -51,7 +55,7 @@ function take(reader: Reader, length: number): number {
   return at;
 }
 
-/** The argument of a head, which must be written as short as it can be. */
+/** The argument of a head, which must be in its shortest form. */
 function readSize(reader: Reader, info: number): number {
   if (info < 24) return info;
   if (info > 27) throw malformed('indefinite lengths are not canonical');
@@ -90,7 +94,7 @@ function readText(reader: Reader, length: number): string {
   }
 }
 
-// A mark at the beginning is content: taken away, two texts would mean the same.
+// A byte order mark is content: without it, two texts would decode to the same string.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function readList(reader: Reader, length: number, depth: number): Ipld {
@@ -115,7 +119,7 @@ function readMap(reader: Reader, length: number, depth: number): Ipld {
   return map;
 }
 
-/** Bytewise; of encoded keys that is shorter first, since the head holds the length. */
+/** Compares bytewise. Of encoded keys the shorter comes first, since the head holds the length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -2,10 +2,13 @@ import * as Base58 from 'ox/Base58';
 import { concat } from '../base/bytes.ts';
 import { malformed } from './fault.ts';
 
-/** A kind of key, and so of signature: the three that UCAN 1.0 demands. */
+/** The key types that UCAN 1.0 requires. */
 export type Algorithm = keyof typeof ALGORITHMS;
 
-/** What a did:key begins with (multicodec), how long its key is (points compressed), and the varsig v1 header of its signatures over DAG-CBOR. */
+/**
+ * By key type: the multicodec prefix of its did:key, the length of the key (compressed points), and the varsig v1
+ * header of signatures over DAG-CBOR.
+ */
 export const ALGORITHMS = {
   Ed25519: {
     code: Uint8Array.of(0xed, 0x01),
@@ -24,18 +27,21 @@ export const ALGORITHMS = {
   },
 } as const;
 
-/** A public key and its kind. */
+/** A public key; a P-256 or secp256k1 key is a compressed point. */
 export interface PublicKey {
   readonly algorithm: Algorithm;
   readonly bytes: Uint8Array;
 }
 
-/** The did:key of a public key: Ed25519, or a compressed point. */
+/** The did:key of a public key. */
 export function toDidKey({ algorithm, bytes }: PublicKey): string {
   return `${PREFIX}${Base58.fromBytes(concat(ALGORITHMS[algorithm].code, bytes))}`;
 }
 
-/** Reads a did:key without a fragment. Only the one canonical text of a key is read; whether the bytes are a point shows when the key is used. Throws `UcanError`. */
+/**
+ * Reads a did:key without a fragment, in its canonical text only. Whether the bytes are a point is checked when the key
+ * is used. Throws `UcanError`.
+ */
 export function fromDidKey(did: string): PublicKey {
   const bytes = did.startsWith(PREFIX) && did.length <= DID_KEY_CHARS_MAX ? fromBase58(did.slice(PREFIX.length)) : NONE;
   for (const [name, { code, keyBytes }] of Object.entries(ALGORITHMS)) {
@@ -50,7 +56,7 @@ const NONE = new Uint8Array();
 /** A key of 35 bytes has 48 characters in base58. */
 const DID_KEY_CHARS_MAX = PREFIX.length + 48;
 
-/** Bytes of base58btc, none when it is anything but their one canonical text. */
+/** Decodes base58btc; empty unless the text is the canonical form of its bytes. */
 export function fromBase58(text: string): Uint8Array {
   if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return NONE;
   const bytes = Base58.toBytes(text);

@@ -3,7 +3,10 @@ import { compareBytes } from './decode.ts';
 import { malformed } from './fault.ts';
 import { cidOf, type Ipld, type IpldMap, isList } from './ipld.ts';
 
-/** Canonical DAG-CBOR of a value: shortest heads, keys sorted by length and then bytewise, a number without fraction as integer. Throws `UcanError` for numbers and text that it cannot hold. */
+/**
+ * Canonical DAG-CBOR: shortest heads, keys sorted by length and then bytewise, whole numbers as integers. Throws
+ * `UcanError` for unsafe integers, NaN, infinities and ill-formed text.
+ */
 export function encode(value: Ipld): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   write(parts, value);
@@ -28,7 +31,7 @@ const FALSE = Uint8Array.of(0xf4);
 
 function writeObject(parts: Uint8Array[], value: IpldMap): void {
   const cid = cidOf(value);
-  // Tag 42, and the zero that stands for the binary form before a CID.
+  // Tag 42, and the zero byte before a binary CID.
   if (cid) return void parts.push(Uint8Array.of(0xd8, 42), head(2, cid.length + 1), Uint8Array.of(0), cid);
   const entries = Object.keys(value).map((key): [Uint8Array, Ipld] => [text(key), value[key] as Ipld]);
   parts.push(head(5, entries.length));

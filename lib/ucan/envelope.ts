@@ -6,33 +6,37 @@ import { ALGORITHMS, fromDidKey } from './did-key.ts';
 import { encode } from './encode.ts';
 import { malformed } from './fault.ts';
 import { type Ipld, type IpldMap, isList, isMap } from './ipld.ts';
-import { type Signer, twinOf } from './signature.ts';
+import { twinOf, type UcanSigner } from './signature.ts';
 
-/** A delegation or an invocation. */
-export type Kind = 'dlg' | 'inv';
+/** `dlg`: a delegation. `inv`: an invocation. */
+export type TokenKind = 'dlg' | 'inv';
 
-/** A token taken out of its envelope; nothing about it is verified. */
+/** A token's envelope, decoded but not verified. */
 export interface Envelope {
-  readonly kind: Kind;
+  readonly kind: TokenKind;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly cid: string;
-  /** Every CID the token can have: a P-256 signature has a twin, and whoever holds the token can write either. */
+  /** Every CID the token can have: a P-256 signature has a twin, and any holder of the token can compute it. */
   readonly cids: readonly string[];
   readonly issuer: string;
   readonly payload: IpldMap;
   readonly signature: Uint8Array;
-  /** What the signature is made of. */
+  /** The bytes that are signed. */
   readonly signed: Uint8Array<ArrayBuffer>;
 }
 
-/** Signs a payload and puts it into its envelope. */
-export async function seal(signer: Signer, kind: Kind, payload: IpldMap): Promise<Uint8Array<ArrayBuffer>> {
+/** Signs a payload; returns the token's bytes. */
+export async function signEnvelope(
+  signer: UcanSigner,
+  kind: TokenKind,
+  payload: IpldMap,
+): Promise<Uint8Array<ArrayBuffer>> {
   const signed = encode({ h: ALGORITHMS[signer.algorithm].varsig, [TAGS[kind]]: payload });
   return concat(PAIR, encode(await signer.sign(signed)), signed);
 }
 
-/** Takes a token apart. Throws `UcanError`, also when the header names another algorithm than the issuer's key. */
-export function open(bytes: Uint8Array<ArrayBuffer>): Envelope {
+/** Decodes a token. Throws `UcanError`, also if the header names another algorithm than that of the issuer's key. */
+export function openEnvelope(bytes: Uint8Array<ArrayBuffer>): Envelope {
   const [signature, body] = pairOf(decode(bytes));
   const kind = KINDS.find((one) => Object.hasOwn(body, TAGS[one]));
   const payload = kind && body[TAGS[kind]];
@@ -43,7 +47,7 @@ export function open(bytes: Uint8Array<ArrayBuffer>): Envelope {
   const { h: header } = body;
   if (!(header instanceof Uint8Array) || !equalBytes(header, ALGORITHMS[algorithm].varsig))
     throw malformed("the signature's header does not fit the issuer's key");
-  // Not encoded anew: the signature is over these very bytes.
+  // Not encoded again: the signature covers exactly these bytes.
   const signed = bytes.slice(PAIR.length + encode(signature).length);
   const cid = cidText(cidBytes(bytes));
   const hasTwin = algorithm === 'P-256' && signature.length === 64;

@@ -1,34 +1,37 @@
-/** Why a token is refused. `large`, `malformed`, `signature`, `expired`, `early` say it of any link of the chain. */
-export type UcanFaultWord =
+/**
+ * Why a token is refused. `large`, `malformed`, `signature`, `expired` and `early` may concern any token of the chain.
+ */
+export type UcanFault =
   | 'large'
   | 'malformed'
   | 'signature'
   | 'expired'
   | 'early'
-  /** A proof is named that the token does not bring along. */
+  /** A delegation that the invocation names is not in the text. */
   | 'missing'
-  /** Nothing shows that the issuer may act for the subject. */
+  /** The issuer is not the subject, and no delegation of the subject leads to it. */
   | 'unproven'
-  /** A link was made out to somebody else than the one who used it. */
+  /** A token was issued to another audience than the one that used it. */
   | 'audience'
-  /** A link is about another subject. */
+  /** A delegation is about another subject. */
   | 'subject'
-  /** More is asked for than was delegated. */
+  /** The command was not delegated. */
   | 'command'
+  /** The arguments do not satisfy a delegation's policy. */
   | 'policy';
 
-/** Ends the reading or judging of a token; caught where a verdict is given, so it reaches no caller. */
+/** A refused token. Caught by `verifyInvocation` and `inspectToken`. */
 export class UcanError extends Error {
   override readonly name = 'UcanError';
-  readonly why: UcanFaultWord;
+  readonly why: UcanFault;
 
-  constructor(why: UcanFaultWord, message: string) {
+  constructor(why: UcanFault, message: string) {
     super(message);
     this.why = why;
   }
 }
 
-/** Something that is not as the standard says; the message is for whoever made it. */
+/** A `UcanError` for a token that does not follow the standard; the message is for its author. */
 export function malformed(message: string): UcanError {
   return new UcanError('malformed', message);
 }

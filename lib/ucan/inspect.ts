@@ -4,16 +4,19 @@ import { cidText } from './cid.ts';
 import { UcanError } from './fault.ts';
 import { cidOf, type Ipld, isList } from './ipld.ts';
 import type { Delegation, Invocation } from './payload.ts';
-import { checkSignature, type Occasion, readTokens, verifyInvocation } from './verify.ts';
+import { checkSignature, readTokens, type Verifier, verifyInvocation } from './verify.ts';
 
-/** A token laid open; `tokens` are in the order of the text, and `fault` says in words why it would not be followed, null when it would. */
+/**
+ * A decoded token. `tokens` in the order of the text; `fault` is the reason why it would be refused, null if it would
+ * be accepted.
+ */
 export interface Inspection {
   readonly valid: boolean;
   readonly fault: string | null;
   readonly tokens: readonly InspectedToken[];
 }
 
-/** One delegation or invocation; bytes and links in `says` are as DAG-JSON has them, times ISO 8601. */
+/** One delegation or invocation; `expires_at` is ISO 8601, `says` the payload as DAG-JSON. */
 export interface InspectedToken {
   readonly kind: 'delegation' | 'invocation';
   readonly cid: string;
@@ -22,14 +25,17 @@ export interface InspectedToken {
   readonly says: unknown;
 }
 
-/** Lays a token open and judges it by whom it is made out to itself; delegations alone are judged each for themselves. Throws nothing. Revocations are not known here. */
-export async function inspectToken(text: string, occasion: Omit<Occasion, 'service'>): Promise<Inspection> {
+/**
+ * Decodes a text and verifies its invocation for the audience that it names; delegations without an invocation are
+ * verified one by one. Never throws. Revocations are not checked.
+ */
+export async function inspectToken(text: string, verifier: Omit<Verifier, 'service'>): Promise<Inspection> {
   try {
     const read = readTokens(text);
-    const tokens = await Promise.all(read.map((token) => inspectOne(token, occasion)));
+    const tokens = await Promise.all(read.map((token) => inspectOne(token, verifier)));
     const invocation = read.find((token) => token.kind === 'inv');
     const fault = invocation
-      ? await faultOf(text, { ...occasion, service: invocation.audience ?? invocation.subject })
+      ? await faultOf(text, { ...verifier, service: invocation.audience ?? invocation.subject })
       : (tokens.flatMap(({ faults }) => faults)[0] ?? null);
     return { valid: fault === null, fault, tokens };
   } catch (error) {
@@ -38,25 +44,25 @@ export async function inspectToken(text: string, occasion: Omit<Occasion, 'servi
   }
 }
 
-async function faultOf(text: string, occasion: Occasion): Promise<string | null> {
-  const verdict = await verifyInvocation(text, occasion);
+async function faultOf(text: string, verifier: Verifier): Promise<string | null> {
+  const verdict = await verifyInvocation(text, verifier);
   return verdict.ok ? null : verdict.message;
 }
 
 async function inspectOne(
   token: Delegation | Invocation,
-  { now, verify }: Omit<Occasion, 'service'>,
+  { now, verify }: Omit<Verifier, 'service'>,
 ): Promise<InspectedToken> {
   const faults: string[] = [];
-  const note = (error: unknown) => {
+  const addFault = (error: unknown) => {
     if (!(error instanceof UcanError)) throw error;
     faults.push(error.message);
   };
-  await checkSignature(token, verify).catch(note);
+  await checkSignature(token, verify).catch(addFault);
   try {
     checkTime(token, now);
   } catch (error) {
-    note(error);
+    addFault(error);
   }
   return {
     kind: token.kind === 'inv' ? 'invocation' : 'delegation',
@@ -67,7 +73,7 @@ async function inspectOne(
   };
 }
 
-/** A value as DAG-JSON writes it, for people and for `JSON.stringify`. */
+/** A value as DAG-JSON, for `JSON.stringify`. */
 function toDagJson(value: Ipld): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Uint8Array) return { '/': { bytes: btoa(String.fromCharCode(...value)).replace(/=+$/, '') } };

@@ -1,31 +1,31 @@
 import { equalBytes } from '../base/bytes.ts';
 
-/** The IPLD data model as this vault reads it: integers within 53 bits, maps as objects without a prototype, links as `Link`. */
+/** The IPLD data model: integers within 53 bits, maps as objects without a prototype, links as `Link`. */
 export type Ipld = null | boolean | number | string | Uint8Array | Link | readonly Ipld[] | IpldMap;
 
-/** A map; its keys may be any text, `__proto__` too. */
+/** A map; its keys may be any text, including `__proto__`. */
 export interface IpldMap {
   readonly [key: string]: Ipld;
 }
 
 const CID = Symbol('cid');
 
-/** A CID in binary, by which a token names another. */
+/** A link: a binary CID, by which a token names another. */
 export interface Link {
   readonly [CID]: Uint8Array;
 }
 
-/** A link to these bytes' CID. */
+/** A link to a binary CID. */
 export function link(cid: Uint8Array): Link {
   return { [CID]: cid };
 }
 
-/** The CID of a link, undefined of anything else. */
+/** The binary CID of a link; undefined for other values. */
 export function cidOf(value: Ipld): Uint8Array | undefined {
   return typeof value === 'object' && value !== null && CID in value ? (value as Link)[CID] : undefined;
 }
 
-/** Whether it is a map, which a list, a link and bytes are not. */
+/** Whether a value is a map: not a list, a link or bytes. */
 export function isMap(value: Ipld | undefined): value is IpldMap {
   return (
     typeof value === 'object' &&
@@ -36,12 +36,12 @@ export function isMap(value: Ipld | undefined): value is IpldMap {
   );
 }
 
-/** Whether it is a list. */
+/** Whether a value is a list. */
 export function isList(value: Ipld | undefined): value is readonly Ipld[] {
   return Array.isArray(value);
 }
 
-/** Equality of content; 1 and 1.0 are one number. */
+/** Deep equality; 1 and 1.0 are equal. */
 export function equalIpld(a: Ipld, b: Ipld): boolean {
   if (a === b) return true;
   if (a instanceof Uint8Array || b instanceof Uint8Array)

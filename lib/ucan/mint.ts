@@ -1,14 +1,17 @@
 // UCAN 1.0: making tokens.
 import { cidBytes, cidText } from './cid.ts';
 import { pack } from './container.ts';
-import { seal } from './envelope.ts';
+import { signEnvelope } from './envelope.ts';
 import { type Ipld, type IpldMap, link } from './ipld.ts';
-import type { Signer } from './signature.ts';
+import type { UcanSigner } from './signature.ts';
 
-/** Bytes of a nonce. */
+/** The length of a nonce. */
 export const UCAN_NONCE_BYTES = 12;
 
-/** A token in a container, the CID by which it can be revoked, and when it ends in milliseconds. */
+/**
+ * A token in a container with its proofs, its expiry in milliseconds, the CID by which it is revoked, and its own
+ * bytes.
+ */
 export interface Minted {
   readonly token: string;
   readonly expiresAt: number | null;
@@ -16,9 +19,12 @@ export interface Minted {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What is to be done; `expiresAt` in milliseconds is cut to whole seconds, `proofs` are delegations with the subject's own first. */
+/**
+ * An invocation to sign. `expiresAt` in milliseconds is cut to whole seconds; `proofs` are delegations, the subject's
+ * own first.
+ */
 export interface NewInvocation {
-  readonly key: Signer;
+  readonly key: UcanSigner;
   readonly subject: string;
   readonly audience?: string | undefined;
   readonly command: string;
@@ -28,9 +34,12 @@ export interface NewInvocation {
   readonly proofs?: readonly Uint8Array[];
 }
 
-/** Leave to be given; times in milliseconds are cut to whole seconds. A `subject` of null passes on what the audience gets elsewhere. */
+/**
+ * A delegation to sign. Times in milliseconds are cut to whole seconds. With a `subject` of null it applies to the
+ * subject of the previous delegation.
+ */
 export interface NewDelegation {
-  readonly key: Signer;
+  readonly key: UcanSigner;
   readonly audience: string;
   readonly subject: string | null;
   readonly command: string;
@@ -40,7 +49,7 @@ export interface NewDelegation {
   readonly nonce: Uint8Array;
 }
 
-/** Signs an invocation; the token brings its proofs along. */
+/** Signs an invocation; the token contains its proofs. */
 export async function mintInvocation(order: NewInvocation): Promise<Minted> {
   const { key, subject, audience, command, args, expiresAt, nonce, proofs = [] } = order;
   const payload = {
@@ -53,7 +62,7 @@ export async function mintInvocation(order: NewInvocation): Promise<Minted> {
     exp: secondsOf(expiresAt),
     nonce,
   };
-  return minted(await seal(key, 'inv', payload), payload.exp, proofs);
+  return minted(await signEnvelope(key, 'inv', payload), payload.exp, proofs);
 }
 
 /** Signs a delegation. */
@@ -69,7 +78,7 @@ export async function mintDelegation(order: NewDelegation): Promise<Minted> {
     exp: secondsOf(expiresAt),
     nonce,
   };
-  return minted(await seal(key, 'dlg', payload), payload.exp);
+  return minted(await signEnvelope(key, 'dlg', payload), payload.exp);
 }
 
 function minted(bytes: Uint8Array<ArrayBuffer>, exp: number | null, proofs: readonly Uint8Array[] = []): Minted {

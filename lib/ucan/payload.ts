@@ -1,43 +1,43 @@
-// What a delegation and an invocation of UCAN 1.0 say. A member that is not known is refused: it may restrict.
+// The payloads of UCAN 1.0 delegations and invocations. An unknown member is refused: it may be a restriction.
 import { isDid } from '../identity/did.ts';
 import { cidText, isTokenCid } from './cid.ts';
 import { isCommand } from './command.ts';
-import type { Envelope, Kind } from './envelope.ts';
+import type { Envelope, TokenKind } from './envelope.ts';
 import { malformed, UcanError } from './fault.ts';
 import { cidOf, type Ipld, type IpldMap, isList, isMap } from './ipld.ts';
 import { type Policy, parsePolicy } from './policy.ts';
 
-/** The most proofs of one token. */
+/** The most delegations of one invocation. */
 export const UCAN_PROOFS_MAX = 8;
 
-/** Leave that an issuer gives an audience. Times are milliseconds. */
+/** A delegation from issuer to audience. Times in milliseconds. */
 export interface Delegation extends Envelope {
   readonly kind: 'dlg';
   readonly audience: string;
-  /** Null stands for whatever the link before is about. */
+  /** Null: the subject of the previous delegation. */
   readonly subject: string | null;
   readonly command: string;
   readonly policy: Policy;
   readonly notBefore: number;
-  /** Null when it never ends. */
+  /** Null: never. */
   readonly expiresAt: number | null;
 }
 
-/** What an issuer wants done. Times are milliseconds. */
+/** An invocation of a command by its issuer. Times in milliseconds. */
 export interface Invocation extends Envelope {
   readonly kind: 'inv';
   readonly audience: string | undefined;
   readonly subject: string;
   readonly command: string;
   readonly args: IpldMap;
-  /** CIDs of the delegations it rests on, the subject's own first. */
+  /** The CIDs of its delegations, the subject's own first. */
   readonly proofs: readonly string[];
-  /** When it was issued, where it says so. */
+  /** When it was issued (`iat`); 0 if it does not say. */
   readonly notBefore: number;
   readonly expiresAt: number | null;
 }
 
-/** Reads what is in an envelope. Throws `UcanError`. */
+/** Reads and checks the payload of an envelope. Throws `UcanError`. */
 export function readPayload(envelope: Envelope): Delegation | Invocation {
   const { kind, payload } = envelope;
   const stranger = Object.keys(payload).find((name) => !MEMBERS[kind].includes(name));
@@ -59,7 +59,7 @@ export function readPayload(envelope: Envelope): Delegation | Invocation {
   };
 }
 
-const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
+const MEMBERS: Readonly<Record<TokenKind, readonly string[]>> = {
   dlg: ['iss', 'aud', 'sub', 'cmd', 'pol', 'nonce', 'meta', 'nbf', 'exp'],
   inv: ['iss', 'sub', 'aud', 'cmd', 'args', 'prf', 'meta', 'nonce', 'exp', 'iat', 'cause'],
 };
@@ -75,7 +75,7 @@ function readInvocation({ aud, sub, args, prf, iat, cause }: IpldMap) {
   };
 }
 
-/** Counted and measured before they are written as text, which takes time by the square of a link's length. */
+/** Count and lengths are checked first: base58 takes time proportional to the square of a link's length. */
 function readProofs(links: readonly Ipld[]): readonly string[] {
   if (links.length > UCAN_PROOFS_MAX) throw new UcanError('large', `more than ${UCAN_PROOFS_MAX} delegations`);
   return links.map((proof) => {
@@ -88,7 +88,7 @@ function didOf(name: string, value: Ipld | undefined): string {
   return typeof value === 'string' && isDid(value) ? value : refuse(name);
 }
 
-/** Seconds since 1970 as milliseconds; up to the last moment of a `Date`, in the year 275760. */
+/** Seconds since 1970 as milliseconds, within the range of `Date` (the year 275760). */
 function timeOf(name: string, value: Ipld | undefined): number {
   const isTime = typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 8.64e12;
   return isTime ? value * 1000 : refuse(name);

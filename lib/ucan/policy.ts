@@ -1,33 +1,36 @@
-// The policy language of UCAN 1.0 delegations: statements that the arguments of an invocation must satisfy, all of them.
+// The policy language of UCAN 1.0 delegations: the arguments of an invocation must satisfy every statement.
 import { UCAN_DEPTH_MAX } from './decode.ts';
 import { equalIpld, type Ipld, isList } from './ipld.ts';
-import { parseSelector, type Step, select, valuesOf } from './selector.ts';
+import { parseSelector, type SelectorStep, select, valuesOf } from './selector.ts';
 
-/** The most steps a policy may take. */
+/** The most statements that are evaluated for one policy. */
 const UCAN_POLICY_STEPS_MAX = 10_000;
 
-/** Statements, read and checked. */
+/** Parsed statements. */
 export type Policy = readonly Statement[];
 
-/** The statements of a policy, undefined when one of them is none: what is not understood must not be passed over. */
+/** Parses a policy. Undefined if a statement is not understood: it must not be ignored. */
 export function parsePolicy(value: Ipld | undefined): Policy | undefined {
   return isList(value) ? parseAll(value, 0) : undefined;
 }
 
-/** Whether the arguments satisfy the policy. A selector that leads nowhere makes its statement neither true nor false, also under `not`, and only what is true passes; nor does what would take too many steps. */
+/**
+ * Whether the arguments satisfy the policy. A selector without a result makes its statement undefined, also under
+ * `not`. Only true passes; a policy that takes more than `UCAN_POLICY_STEPS_MAX` steps does not.
+ */
 export function satisfies(args: Ipld, policy: Policy): boolean {
   return holdsAll(policy, args, { left: UCAN_POLICY_STEPS_MAX }) === true;
 }
 
-/** Undefined where that cannot be said. */
+/** Undefined: neither true nor false. */
 type Truth = boolean | undefined;
 type Test = (found: Ipld, given: Ipld) => Truth;
 
 type Statement =
-  | { readonly op: 'test'; readonly steps: readonly Step[]; readonly test: Test; readonly given: Ipld }
+  | { readonly op: 'test'; readonly steps: readonly SelectorStep[]; readonly test: Test; readonly given: Ipld }
   | { readonly op: 'not'; readonly of: Statement }
   | { readonly op: 'and' | 'or'; readonly of: Policy }
-  | { readonly op: 'all' | 'any'; readonly steps: readonly Step[]; readonly of: Statement };
+  | { readonly op: 'all' | 'any'; readonly steps: readonly SelectorStep[]; readonly of: Statement };
 
 const TESTS: Readonly<Record<string, Test>> = {
   '==': equalIpld,
@@ -106,7 +109,7 @@ function not(truth: Truth): Truth {
   return truth === undefined ? undefined : !truth;
 }
 
-/** True when one is; else undefined when one could not be told. */
+/** True if one item is true; otherwise undefined if one is undefined. */
 function someOf<T>(items: readonly T[], test: (item: T) => Truth): Truth {
   let isUnsure = false;
   for (const item of items) {
@@ -117,7 +120,7 @@ function someOf<T>(items: readonly T[], test: (item: T) => Truth): Truth {
   return isUnsure ? undefined : false;
 }
 
-/** Text against a pattern in which `*` stands for any text and `\*` for a star. Each part is looked for once, so time is bounded. */
+/** Matches a pattern in which `*` is any text and `\*` a star. Each part is searched once, so time is bounded. */
 function isLike(text: string, pattern: string): boolean {
   const parts = pattern.split(/(?<!\\)\*/).map((part) => part.replaceAll('\\*', '*'));
   const [first = '', last] = [parts[0], parts.length > 1 ? parts.at(-1) : undefined];

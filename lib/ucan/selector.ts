@@ -1,17 +1,18 @@
-// Selectors of UCAN 1.0 policies, a subset of jq's: ".", ".name", "[\"name\"]", "[0]", "[-1]", "[1:3]", "[]", each with an optional "?".
+// Selectors of UCAN 1.0 policies, a subset of jq's: ".", ".name", "[\"name\"]", "[0]", "[-1]", "[1:3]", "[]", each with
+// an optional "?".
 import { type Ipld, isList, isMap } from './ipld.ts';
 
-/** One step into a value; where it leads nowhere, an optional one gives null. */
-export interface Step {
+/** One step of a selector. Without a result, an optional step gives null. */
+export interface SelectorStep {
   readonly isOptional: boolean;
   readonly take: (value: Ipld) => Ipld | undefined;
 }
 
-/** The steps of a selector, undefined when the text is none. */
-export function parseSelector(text: string): readonly Step[] | undefined {
+/** Parses a selector; undefined if the text is not one. */
+export function parseSelector(text: string): readonly SelectorStep[] | undefined {
   if (!text.startsWith('.')) return undefined;
   if (text === '.') return [];
-  const steps: Step[] = [];
+  const steps: SelectorStep[] = [];
   // A bracket right after the first dot belongs to it.
   const rest = text.startsWith('.[') ? text.slice(1) : text;
   let at = 0;
@@ -24,8 +25,8 @@ export function parseSelector(text: string): readonly Step[] | undefined {
   return at === rest.length ? steps : undefined;
 }
 
-/** What the steps lead to, undefined where they lead nowhere. */
-export function select(steps: readonly Step[], value: Ipld): Ipld | undefined {
+/** Applies the steps to a value; undefined if a step has no result. */
+export function select(steps: readonly SelectorStep[], value: Ipld): Ipld | undefined {
   let found: Ipld = value;
   for (const { isOptional, take } of steps) {
     const next = take(found);
@@ -35,7 +36,7 @@ export function select(steps: readonly Step[], value: Ipld): Ipld | undefined {
   return found;
 }
 
-/** The values of a list or a map, undefined of anything else. */
+/** The values of a list or a map; undefined for other values. */
 export function valuesOf(value: Ipld): readonly Ipld[] | undefined {
   if (isList(value)) return value;
   return isMap(value) ? Object.values(value) : undefined;
@@ -44,7 +45,7 @@ export function valuesOf(value: Ipld): readonly Ipld[] | undefined {
 // Sticky, so that each step begins where the one before it ended.
 const STEP = /\.([A-Za-z_][\w-]*)\??|\[("(?:[^"\\]|\\.)*"|-?\d{1,15}|(?:-?\d{1,15})?:(?:-?\d{1,15})?|)\]\??/gy;
 
-function taking([, name, inside = '']: RegExpMatchArray): Step['take'] | undefined {
+function taking([, name, inside = '']: RegExpMatchArray): SelectorStep['take'] | undefined {
   if (name !== undefined) return member(name);
   if (inside.startsWith('"')) return quoted(inside);
   if (inside === '') return valuesOf;
@@ -53,11 +54,11 @@ function taking([, name, inside = '']: RegExpMatchArray): Step['take'] | undefin
   return (value) => (isList(value) || value instanceof Uint8Array ? value.slice(start, end) : undefined);
 }
 
-function member(name: string): Step['take'] {
+function member(name: string): SelectorStep['take'] {
   return (value) => (isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined);
 }
 
-function quoted(text: string): Step['take'] | undefined {
+function quoted(text: string): SelectorStep['take'] | undefined {
   try {
     return member(JSON.parse(text));
   } catch {

@@ -6,20 +6,20 @@ import { createCache } from '../base/lru-cache.ts';
 import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
 import { malformed, UcanError } from './fault.ts';
 
-/** Keys of others that are remembered. */
+/** Public keys in the cache of a verifier. */
 const UCAN_KEYS_CACHED_MAX = 1_000;
 
-/** Whoever signs: a did:key, and signatures of 64 bytes by its key (Ed25519; ECDSA as r and s over SHA-256). */
-export interface Signer {
+/** A signer with a did:key. Signatures have 64 bytes (Ed25519; ECDSA as r ‖ s over SHA-256). */
+export interface UcanSigner {
   readonly did: string;
   readonly algorithm: PublicKey['algorithm'];
   sign(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
 }
 
-/** Whether the signature is the DID's. Throws `UcanError` when the DID is none that can be used. */
+/** Whether the signature is by the key of the did:key. Throws `UcanError` if the DID is not a usable did:key. */
 export type Verify = (did: string, message: Uint8Array<ArrayBuffer>, signature: Uint8Array) => Promise<boolean>;
 
-/** Verifies signatures and remembers the keys it has met, which cost more to read than to use. */
+/** A `Verify` that caches imported keys: importing costs more than verifying. */
 export function createVerify(): Verify {
   const known = createCache<string, Check>(UCAN_KEYS_CACHED_MAX);
   return async (did, message, signature) => {
@@ -43,8 +43,8 @@ export async function checkDidKey(did: string): Promise<boolean> {
   }
 }
 
-/** A signer with the Ed25519 key of a 32-byte seed (RFC 8032). */
-export async function ed25519Signer(seed: Uint8Array): Promise<Signer> {
+/** The signer of a 32-byte Ed25519 seed (RFC 8032). */
+export async function ed25519Signer(seed: Uint8Array): Promise<UcanSigner> {
   const bytes = Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
   const key = await crypto.subtle.importKey('pkcs8', concat(ED25519_PKCS8, seed), 'Ed25519', false, ['sign']);
   return {
@@ -65,7 +65,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 async function openKey({ algorithm, bytes }: PublicKey): Promise<Check> {
   const point = readPoint(algorithm, bytes);
   if (algorithm === 'secp256k1') {
-    // WebCrypto has no such curve. Of the two signatures that ECDSA makes out of one only that with the low s counts.
+    // WebCrypto lacks this curve. Of the two valid forms of a signature only that with the low s is accepted.
     return (message, signature) => Secp256k1.noble.verify(signature, message, point, { lowS: true, prehash: true });
   }
   const way = algorithm === 'P-256' ? ECDSA : { name: 'Ed25519' };
@@ -73,19 +73,22 @@ async function openKey({ algorithm, bytes }: PublicKey): Promise<Check> {
   return (message, signature) => crypto.subtle.verify(way, key, new Uint8Array(signature), message);
 }
 
-/** The point as WebCrypto takes it everywhere, so not compressed. One of small order is refused: anyone could sign for it. */
+/**
+ * The point in a form that every WebCrypto accepts: uncompressed for P-256. Points of small order are refused: anyone
+ * could sign for them.
+ */
 function readPoint(algorithm: PublicKey['algorithm'], bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   try {
     if (algorithm === 'P-256') return new Uint8Array(P256.noble.Point.fromBytes(bytes).toBytes(false));
     if (algorithm === 'secp256k1') return new Uint8Array(Secp256k1.noble.Point.fromBytes(bytes).toBytes(true));
     if (!Ed25519.noble.Point.fromBytes(bytes).isSmallOrder()) return new Uint8Array(bytes);
   } catch {
-    // Not on the curve, or not written canonically.
+    // Not on the curve, or not canonical.
   }
   throw malformed('a did:key whose key is no point of its curve');
 }
 
-/** The other of the two P-256 signatures that say the same, which everyone can make out of one: s and the curve's order less s. */
+/** The twin of a P-256 signature, with n − s in place of s. It is valid too, and anyone can compute it. */
 export function twinOf(signature: Uint8Array): Uint8Array<ArrayBuffer> {
   const twin = new Uint8Array(signature);
   const view = new DataView(twin.buffer);

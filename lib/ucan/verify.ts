@@ -1,15 +1,18 @@
-// UCAN 1.0: whether an invocation may be followed.
+// UCAN 1.0: verification of an invocation and its delegations.
 
 import { checkChain } from './chain.ts';
 import { unpack } from './container.ts';
-import { open } from './envelope.ts';
-import { malformed, UcanError, type UcanFaultWord } from './fault.ts';
+import { openEnvelope } from './envelope.ts';
+import { malformed, UcanError, type UcanFault } from './fault.ts';
 import type { IpldMap } from './ipld.ts';
 import { type Delegation, type Invocation, readPayload, UCAN_PROOFS_MAX } from './payload.ts';
 import { satisfies } from './policy.ts';
 import type { Verify } from './signature.ts';
 
-/** What became of an invocation: `cid` names it whichever way it is signed, `cids` are all names of all links of the chain, `expiresAt` is the first end among them in milliseconds. */
+/**
+ * The result of a verification. `cid` is the same for both forms of a P-256 signature, `cids` are all CIDs of all
+ * tokens of the chain, `expiresAt` is the earliest expiry among them in milliseconds.
+ */
 export type UcanVerdict =
   | {
       readonly ok: true;
@@ -19,31 +22,31 @@ export type UcanVerdict =
       readonly subject: string;
       readonly command: string;
       readonly args: IpldMap;
-      /** The invocation's own end. */
+      /** The invocation's own expiry in milliseconds; null: never. */
       readonly ownExpiresAt: number | null;
       readonly expiresAt: number | null;
     }
-  | { readonly ok: false; readonly why: UcanFaultWord; readonly message: string };
+  | { readonly ok: false; readonly why: UcanFault; readonly message: string };
 
-/** Who verifies, when (milliseconds), and by whose keys. */
-export interface Occasion {
-  /** The DID the invocation must be made out to: its `aud`, or its `sub` where it has none. */
+/** The verifying service, its time (`now`, milliseconds) and its check of signatures. */
+export interface Verifier {
+  /** The DID that the invocation must address: by `aud`, or by `sub` if it has no `aud`. */
   readonly service: string;
   readonly now: number;
   readonly verify: Verify;
 }
 
 /**
- * Judges an invocation with its delegations, in a container or bare; throws nothing, whatever the text is. Whether a link was revoked is
- * for the caller to look up by `cids`, and what `command` and `args` mean.
+ * Verifies an invocation with its delegations, in a container or bare. Never throws for a bad text. The caller checks
+ * revocation by `cids`, and the meaning of `command` and `args`.
  */
-export async function verifyInvocation(text: string, occasion: Occasion): Promise<UcanVerdict> {
+export async function verifyInvocation(text: string, verifier: Verifier): Promise<UcanVerdict> {
   try {
     const { invocation, proofs } = resolve(readTokens(text));
-    checkService(invocation, occasion.service);
-    checkChain(invocation, proofs, occasion.now);
-    // The subject's own first: nobody makes the vault verify more by writing a longer chain.
-    for (const token of [...proofs, invocation]) await checkSignature(token, occasion.verify);
+    checkService(invocation, verifier.service);
+    checkChain(invocation, proofs, verifier.now);
+    // The subject's delegation first: a forged longer chain must not cost more signature checks.
+    for (const token of [...proofs, invocation]) await checkSignature(token, verifier.verify);
     if (!proofs.every(({ policy }) => satisfies(invocation.args, policy)))
       throw new UcanError('policy', 'a delegation does not allow these arguments');
     return accept(invocation, proofs);
@@ -53,20 +56,20 @@ export async function verifyInvocation(text: string, occasion: Occasion): Promis
   }
 }
 
-/** Every token in a text, read and not verified. Throws `UcanError`. */
+/** Decodes all tokens of a text without verifying them. Throws `UcanError`. */
 export function readTokens(text: string): readonly (Delegation | Invocation)[] {
   const tokens = unpack(text);
   if (tokens.length > UCAN_PROOFS_MAX + 1) throw new UcanError('large', `more than ${UCAN_PROOFS_MAX} delegations`);
-  return tokens.map((token) => readPayload(open(token)));
+  return tokens.map((token) => readPayload(openEnvelope(token)));
 }
 
-/** Checks that the issuer signed the token. Throws `UcanError`. */
+/** Checks the issuer's signature. Throws `UcanError`. */
 export async function checkSignature(token: Delegation | Invocation, verify: Verify): Promise<void> {
   if (!(await verify(token.issuer, token.signed, token.signature)))
     throw new UcanError('signature', "not the issuer's signature");
 }
 
-/** The one invocation, and its proofs in its own order. Delegations it does not name do not matter. */
+/** The one invocation, and its proofs in its order. Delegations that it does not name are ignored. */
 function resolve(tokens: readonly (Delegation | Invocation)[]) {
   const [invocation, ...others] = tokens.filter((token) => token.kind === 'inv');
   if (!invocation || others.length > 0) throw malformed('not exactly one invocation');
@@ -88,7 +91,7 @@ function accept(invocation: Invocation, proofs: readonly Delegation[]): UcanVerd
   const ends = [invocation, ...proofs].map(({ expiresAt }) => expiresAt).filter((end) => end !== null);
   return {
     ok: true,
-    // Of two ways to sign the same the first by alphabet, so that both are one token.
+    // The first of both forms of a P-256 token, so that they have one name.
     cid: cids[0] ?? invocation.cid,
     cids: [...cids, ...proofs.flatMap((proof) => proof.cids)],
     issuer,

@@ -2,7 +2,7 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { type Minted, mintDelegation, mintInvocation } from '../../lib/ucan/mint.ts';
-import { createVerify, ed25519Signer, type Signer } from '../../lib/ucan/signature.ts';
+import { createVerify, ed25519Signer, type UcanSigner } from '../../lib/ucan/signature.ts';
 import { verifyInvocation } from '../../lib/ucan/verify.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { newSigner } from '../support/ucan.ts';
@@ -22,7 +22,7 @@ async function measure(place: string): Promise<void> {
   const now = systemClock.now();
   const expiresAt = now + 300_000;
   const common = { subject: vault.did, command: COMMAND, expiresAt };
-  const mint = (key: Signer, proofs: readonly Uint8Array[] = []) =>
+  const mint = (key: UcanSigner, proofs: readonly Uint8Array[] = []) =>
     mintInvocation({ ...common, key, args: { app: 'default' }, nonce: systemRandom(12), proofs });
   const leave = await mintDelegation({
     ...common,

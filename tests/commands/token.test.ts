@@ -8,7 +8,7 @@ import { createKeys } from '../../lib/identity/keys.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
 import { selectRevoked } from '../../lib/tokens/revocation-store.ts';
 import { mintInvocation } from '../../lib/ucan/mint.ts';
-import type { Signer } from '../../lib/ucan/signature.ts';
+import type { UcanSigner } from '../../lib/ucan/signature.ts';
 import { readTokens } from '../../lib/ucan/verify.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { runProgram } from '../support/run.ts';
@@ -77,7 +77,7 @@ describe('vault token mint', () => {
 });
 
 describe('vault token delegate', () => {
-  const invoke = (key: Signer, proof: string, app: string) =>
+  const invoke = (key: UcanSigner, proof: string, app: string) =>
     mintInvocation({
       key,
       subject: operatorDid(vault),

@@ -4,10 +4,10 @@ import * as Secp256k1 from 'ox/Secp256k1';
 import { ALGORITHMS, type Algorithm, toDidKey } from '../../lib/ucan/did-key.ts';
 import { encode } from '../../lib/ucan/encode.ts';
 import type { Ipld, IpldMap } from '../../lib/ucan/ipld.ts';
-import type { Signer } from '../../lib/ucan/signature.ts';
+import type { UcanSigner } from '../../lib/ucan/signature.ts';
 
 /** A signer with a new key, made by another implementation than the vault's own; `lowS` is what ECDSA signatures are turned to. */
-export async function newSigner(algorithm: Algorithm, { lowS = true } = {}): Promise<Signer> {
+export async function newSigner(algorithm: Algorithm, { lowS = true } = {}): Promise<UcanSigner> {
   if (algorithm === 'Ed25519') {
     const secret = Ed25519.randomPrivateKey({ as: 'Bytes' });
     const bytes = Ed25519.getPublicKey({ privateKey: secret, as: 'Bytes' });
@@ -30,7 +30,7 @@ export async function newSigner(algorithm: Algorithm, { lowS = true } = {}): Pro
 
 /** A delegation or an invocation with parts replaced, signed as if they were right. */
 export function forge(
-  signer: Signer,
+  signer: UcanSigner,
   kind: 'dlg' | 'inv',
   payload: IpldMap,
   header = ALGORITHMS[signer.algorithm].varsig,
@@ -39,6 +39,6 @@ export function forge(
 }
 
 /** Any signed content in an envelope. */
-export async function forgeEnvelope(signer: Signer, content: Ipld): Promise<Uint8Array<ArrayBuffer>> {
+export async function forgeEnvelope(signer: UcanSigner, content: Ipld): Promise<Uint8Array<ArrayBuffer>> {
   return encode([await signer.sign(encode(content)), content]);
 }

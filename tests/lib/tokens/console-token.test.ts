@@ -5,7 +5,7 @@ import { operatorDid } from '../../../lib/identity/did-document.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
 import { type ConsoleScope, checkConsoleToken, mintConsoleToken } from '../../../lib/tokens/console-token.ts';
 import { mintDelegation, mintInvocation, type NewDelegation, type NewInvocation } from '../../../lib/ucan/mint.ts';
-import { ed25519Signer, type Signer } from '../../../lib/ucan/signature.ts';
+import { ed25519Signer, type UcanSigner } from '../../../lib/ucan/signature.ts';
 import { testClock } from '../../support/clock.ts';
 import { newSigner } from '../../support/ucan.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
@@ -16,8 +16,8 @@ const keys = createKeys(config.vaultSecret);
 const vault = { keys, clock, random: systemRandom, config };
 const did = operatorDid(vault);
 
-let own: Signer;
-let dashboard: Signer;
+let own: UcanSigner;
+let dashboard: UcanSigner;
 beforeAll(async () => {
   own = await ed25519Signer(keys.operatorSeed);
   dashboard = await newSigner('P-256');

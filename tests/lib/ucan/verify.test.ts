@@ -11,7 +11,7 @@ import { encode } from '../../../lib/ucan/encode.ts';
 import { inspectToken } from '../../../lib/ucan/inspect.ts';
 import { type Ipld, type IpldMap, link } from '../../../lib/ucan/ipld.ts';
 import { mintDelegation, mintInvocation, type NewDelegation, type NewInvocation } from '../../../lib/ucan/mint.ts';
-import { createVerify, type Signer, twinOf } from '../../../lib/ucan/signature.ts';
+import { createVerify, twinOf, type UcanSigner } from '../../../lib/ucan/signature.ts';
 import { readTokens, verifyInvocation } from '../../../lib/ucan/verify.ts';
 import { forge, forgeEnvelope, newSigner } from '../../support/ucan.ts';
 
@@ -21,13 +21,13 @@ const MINUTE = 60_000;
 const COMMAND = '/vault/console/events/read';
 
 const verify = createVerify();
-let vault: Signer;
-let bob: Signer;
-let carol: Signer;
+let vault: UcanSigner;
+let bob: UcanSigner;
+let carol: UcanSigner;
 beforeAll(async () => {
   [vault, bob, carol] = (await Promise.all(
     ['Ed25519', 'P-256', 'secp256k1'].map((one) => newSigner(one as Algorithm)),
-  )) as [Signer, Signer, Signer];
+  )) as [UcanSigner, UcanSigner, UcanSigner];
 });
 
 const judge = (text: string, service = vault.did, now = NOW) => verifyInvocation(text, { service, now, verify });
