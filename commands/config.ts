@@ -17,14 +17,14 @@ export const configCommand: Command = {
   run: config,
 };
 
-/** A setting in force as it may be shown; `value` is null where it is unset. */
+/** A setting in force, masked if secret; `value` is null if it is unset. */
 export interface DescribedSetting {
   readonly name: string;
   readonly value: string | null;
   readonly source: string;
 }
 
-/** Prints every setting in force and where it came from, as a table or with `--json`; writes nothing, and ends with 2 when the vault would not start. */
+/** Prints every setting in force and its source, as a table or JSON. Writes nothing; exit code 2 if the vault would not start. */
 function config(given: Arguments): number {
   const { settings } = previewSettings(given);
   const described = describeConfig(settings);
@@ -34,7 +34,10 @@ function config(given: Arguments): number {
   return 0;
 }
 
-/** Every setting with its source: a flag, the environment, a file, `generated` or `default`. Secrets are masked, URLs that may hold a key cut to their origin. */
+/**
+ * Every setting with its source: a flag, the environment, a file, `generated` or `default`. Secrets are masked; URLs
+ * that may contain a key are cut to their origin.
+ */
 export function describeConfig({ vars, sources }: Pick<Given, 'vars' | 'sources'>): readonly DescribedSetting[] {
   const effective = effectiveVars(vars);
   return SETTING_NAMES.map((name) => {

@@ -40,8 +40,9 @@ export const keysRotateCommand: Command = {
 };
 
 /**
- * Makes a new attestation key the current one and keeps those before it for verifying, or with `--operator` makes a new OPERATOR_SECRET. Generated keys are
- * files of the data directory, and are replaced there; what settings give is only printed. A running vault goes on with the keys it has read.
+ * Creates a new current attestation key and keeps the previous ones for verifying; with `--operator` creates a new
+ * OPERATOR_SECRET. Generated keys are replaced in the data directory; for keys from settings the new value is only
+ * printed. A running vault uses the keys it has read until it restarts.
  */
 function rotateKeys(given: Arguments): number {
   const { settings, unkept } = previewSettings(given);

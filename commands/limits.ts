@@ -30,7 +30,7 @@ export const limitsClearCommand: Command = {
   run: limitsClear,
 };
 
-/** Prints how much of the stored limits is spent, the fullest buckets first, as a table or with `--json`. */
+/** Prints how much of the stored limits is used, the fullest buckets first, as a table or JSON. */
 async function limitsShow(given: Arguments): Promise<number> {
   const { options } = given;
   const kind = options['kind'] === undefined ? undefined : readKind(options['kind']);
@@ -41,7 +41,7 @@ async function limitsShow(given: Arguments): Promise<number> {
   return 0;
 }
 
-/** Frees one bucket: what was spent of it counts no more, on any vault of the database, from its next request on. The event stream tells of it. */
+/** Resets one bucket on every vault of the database, from the next request on. Emits `limit.cleared`. */
 async function limitsClear(given: Arguments): Promise<number> {
   const kind = readKind(needOption(given, 'kind'));
   const key = given.options['key'];

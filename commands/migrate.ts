@@ -17,7 +17,7 @@ export const migrateCommand: Command = {
   run: migrate,
 };
 
-/** Brings the database's tables up to date and prints what was applied; with `--dry-run` what would be, changing nothing. */
+/** Brings the tables up to date and prints the applied migrations; `--dry-run` only prints the pending ones. */
 async function migrate(given: Arguments): Promise<number> {
   const dryRun = given.options['dry-run'] !== undefined;
   const config = dryRun ? checkSettings(previewSettings(given).settings) : loadSettings(given).config;

@@ -6,7 +6,7 @@ import type { Arguments } from './cli/arguments.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
 import { openExisting } from './storage/database.ts';
 
-/** What a command that works on stored rows needs of a vault. */
+/** The parts of a vault that a command on stored rows needs. */
 export type StoredVault = Pick<Context, 'config' | 'clock' | 'db'>;
 
 /** Runs `work` on the database of the settings, whether a vault runs on it or not. Throws as `openExisting` does. */

@@ -65,7 +65,7 @@ export const tokenRevokeCommand: Command = {
   run: revoke,
 };
 
-/** Prints a token that opens an app's stream of events, made with the vault's own key; needs no running vault. */
+/** Prints a token for an app's event stream, signed with the vault's own key. Needs no running vault. */
 async function mintToken(given: Arguments): Promise<number> {
   const channel = given.options['channel'];
   if (channel !== undefined && !EVENT_CHANNELS.some((one) => one === channel))
@@ -75,7 +75,7 @@ async function mintToken(given: Arguments): Promise<number> {
   return printToken(given, minted.token, minted);
 }
 
-/** Prints a delegation by which the holder of another key may make such tokens by itself. */
+/** Prints a delegation that lets the holder of another key issue such tokens. */
 async function delegateToken(given: Arguments): Promise<number> {
   const audience = await readDid(needOption(given, 'aud'));
   const { app, command = CONSOLE_COMMAND, expires = '30d' } = given.options;
@@ -91,7 +91,7 @@ async function delegateToken(given: Arguments): Promise<number> {
   return printToken(given, token, { token, cid, expires_at: ends, audience, command, policy });
 }
 
-/** Prints what a token says and what is wrong with it; ends with 1 when it would not be followed. The token comes from standard input when it is `-`. */
+/** Prints what a token contains and what is wrong with it; exit code 1 if it is not valid. `-` reads standard input. */
 async function inspect(given: Arguments): Promise<number> {
   const named = needOption(given, 'TOKEN');
   const text = named === '-' ? await readInput() : named;
@@ -100,7 +100,7 @@ async function inspect(given: Arguments): Promise<number> {
   return inspection.valid ? 0 : 1;
 }
 
-/** Writes down that a token, or a delegation and all that rests on it, counts no more; a running vault knows at the next request. */
+/** Revokes a token, or a delegation and everything based on it; a running vault refuses it from the next request on. */
 async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
   if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
@@ -109,7 +109,7 @@ async function revoke(given: Arguments): Promise<number> {
   return 0;
 }
 
-/** The vault's own keys. Never made up here: a token by a key that no vault has would open nothing. */
+/** The vault's own keys. They are never generated here, because a token of a new key would open nothing. */
 function loadKeys(given: Arguments) {
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);

@@ -37,7 +37,7 @@ async function webhooksList(given: Arguments): Promise<number> {
   return 0;
 }
 
-/** Queues a dead webhook again, for the vault that runs to send. */
+/** Queues a dead webhook again; a running vault sends it. */
 async function webhooksResend(given: Arguments): Promise<number> {
   const text = needOption(given, 'ID');
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -24,16 +24,16 @@ const MANIFEST = v.strictObject({
   secrets: v.optional(v.record(v.string(), v.string())),
 });
 
-/** What a backup says of itself: when and by which release it was made, the schema's version, the rows of each table, and the SQLite file it holds. */
+/** The manifest of a backup: time, release, schema version, rows per table, and the SQLite file's length and digest. */
 export type Manifest = v.InferOutput<typeof MANIFEST>;
 
-/** A backup whose every byte was found to be as it was written; `isMac` tells whether the MAC is one of the key, undefined without a key. */
+/** A backup that is not damaged. `isMac`: whether the MAC was made with the key; undefined without a key. */
 export interface Sealed {
   readonly manifest: Manifest;
   readonly isMac: boolean | undefined;
 }
 
-/** Makes a SQLite file a backup, and brings it to the disk. */
+/** Turns a SQLite file into a backup and writes it durably. */
 export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'format'>, key: Uint8Array): Manifest {
   const file = openSync(path, 'r');
   const bytes = fstatSync(file).size;
@@ -47,8 +47,8 @@ export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'f
 }
 
 /**
- * Reads a backup to its last byte, and into `target` if one is given (which then is a SQLite file and nothing else). Throws an `Error` in words when it is
- * no backup, or not as it was written. A MAC that is not the key's is for the caller to judge.
+ * Reads and checks a whole backup. Copies the SQLite file in it to `target`, if given. Throws an `Error` that explains
+ * the problem if it is not a backup or is damaged. The caller judges a MAC of another key.
  */
 export function unseal(path: string, key: Uint8Array | undefined, target?: string): Sealed {
   const file = openSync(path, 'r');

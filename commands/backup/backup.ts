@@ -33,8 +33,8 @@ export const backupCommand: Command = {
 };
 
 /**
- * Writes all that is stored at one moment into one new file of its owner's alone, while the vault serves, and says which secrets have to be kept
- * elsewhere. Until all of it is checked and on the disk there is no file of that name.
+ * Writes a snapshot of the database into a new file that only its owner can read, while the vault serves, and prints
+ * which secrets to keep elsewhere. The file gets its name only after it is checked and on the disk.
  */
 async function backup(given: Arguments): Promise<number> {
   const path = resolve(needOption(given, 'FILE'));

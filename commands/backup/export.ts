@@ -28,8 +28,8 @@ export const exportCommand: Command = {
 };
 
 /**
- * Prints every registration as a line of JSON in the order of their ids, or writes them to a new file; `--after` goes on behind an id. The last line, on
- * standard error, says how many there were and the last one's id. One page is in memory at a time.
+ * Prints every registration as a line of JSON ordered by id, or writes them to a new file. `--after` continues after an
+ * id. The last line, on standard error, has their number and the last id. One page is in memory at a time.
  */
 async function exportRegistrations(given: Arguments): Promise<number> {
   const after = readId(given.options['after'] ?? '0');
@@ -106,7 +106,7 @@ async function writePages(
   }
 }
 
-/** The members are a promise to whoever reads them: none is taken away or changes its meaning. */
+/** The members are a stable format: none is removed or changes its meaning. */
 function describe(row: Row) {
   const { id, identifier: key, registeredAt, strength, smartAccount, ...rest } = toRegistration(row);
   return {

@@ -20,11 +20,14 @@ interface Order {
   readonly backup: string;
   readonly target: string;
   readonly isOverwrite: boolean;
-  /** Does what has to be done before the database is replaced, once nothing stands in the way. */
+  /** Called after all checks, before the database is replaced. */
   readonly keep: () => void;
 }
 
-/** Puts a backup's database in the place of a file, and returns where that is kept, if there was one. Throws an `Error` in words, with the file as it was. */
+/**
+ * Replaces the database file with that of a backup. Returns the path under which the old file is kept, if there was one.
+ * Throws an `Error` that explains the problem; the file is then unchanged.
+ */
 export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): Promise<string | undefined> {
   const draft = draftOf(target);
   return whileDrafting(draft, async () => {
@@ -64,8 +67,8 @@ function checkDraft(draft: string, rows: Readonly<Record<string, number>>): void
 }
 
 /**
- * Runs `work` while no other process has the database open. A vault keeps a lock on it for as long as it runs, so that its log can be folded into the
- * file, as this does, only when there is none; and one that starts meanwhile finds the new file (`openSqlite`).
+ * Runs `work` while no other process has the database open. A running vault holds a lock, so the log can be folded into
+ * the file, as this does, only without one. A vault that starts meanwhile opens the new file (`openSqlite`).
  */
 function whileNobodyHas<T>(target: string, isOverwrite: boolean, work: () => T): T {
   const connection = new Connection(target, { readwrite: true, create: false, strict: true });

@@ -41,8 +41,9 @@ export const restoreCommand: Command = {
 };
 
 /**
- * Makes a backup the database: all of it is checked before anything is replaced, and what was there is kept beside it. Whatever dies when, the
- * database is the one of before or the whole of the backup. Throws an `Error` in words, having changed nothing.
+ * Makes a backup the database. The whole backup is checked before anything is replaced, and the old file is kept. If it
+ * is interrupted at any point, the database is either the old one or the complete restored one. Throws an `Error` that
+ * explains the problem; nothing is changed then.
  */
 async function restore(given: Arguments): Promise<number> {
   const progress = createProgress();

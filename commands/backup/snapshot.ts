@@ -9,8 +9,8 @@ import { keyColumns, quote, type SchemaObject, SELECT_SCHEMA } from '../storage/
 export const COPY_ROWS_MAX = 500;
 
 /**
- * Copies an embedded database as it is at one moment into a new file. Whoever writes meanwhile is not kept waiting: the copy reads one snapshot
- * of the write-ahead log, which cannot shrink until it is done. Nothing of it is sure to be on the disk yet.
+ * Copies a snapshot of an embedded database into a new file. Writers do not wait: the copy reads one snapshot of the
+ * write-ahead log, which cannot shrink until the copy ends. The copy is not durable yet.
  */
 export function copyEmbedded(path: string, draft: string): void {
   // SQLite takes an empty file as the target, but would make a new one with the process's default mode.
@@ -24,7 +24,7 @@ export function copyEmbedded(path: string, draft: string): void {
   }
 }
 
-/** Copies what a libSQL server holds at one moment into a new file: all pages are read in one read transaction, which other writers do not wait for. */
+/** Copies a snapshot of a libSQL server into a new file, in one read transaction that writers do not wait for. */
 export async function copyRemote(client: Client, draft: string, progress: Progress): Promise<void> {
   closeSync(openSync(draft, 'wx', 0o600));
   const copy = new Connection(draft, { readwrite: true, create: false, strict: true, safeIntegers: true });

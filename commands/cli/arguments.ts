@@ -3,7 +3,7 @@ import { SETTINGS } from '../../lib/config/settings.ts';
 import { closest } from './closest.ts';
 import { flagOfOption, isOperand, type Option, takesValue } from './options.ts';
 
-/** A command line, or a file named on it, that cannot be followed; the message is for the one who wrote it and holds no value. */
+/** Invalid usage: a wrong command line, or a wrong file that it names. The message never contains a value. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,4 +1,4 @@
-/** The candidate with the fewest edits (Levenshtein distance) from what was written, if it is near enough to have been meant. */
+/** The candidate with the smallest Levenshtein distance to `written`; undefined if none is near. */
 export function closest(written: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let fewest = Math.ceil(written.length / 3) + 1;

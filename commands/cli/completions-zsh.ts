@@ -3,7 +3,7 @@ import { isOperand, takesValue } from './options.ts';
 
 type Pair = readonly [name: string, meaning: string];
 
-/** The completion function of zsh (zshcompsys(1)), to be sourced once compinit ran, or kept as `_vault` in a directory of `$fpath`. */
+/** The completion function of zsh (zshcompsys(1)): source it after compinit, or store it as `_vault` in `$fpath`. */
 export function zshScript(commands: Commands, settings: readonly Pair[], shells: readonly string[]): string {
   const names = Object.keys(commands);
   const groups = [...new Set(names.filter((name) => name.includes(' ')).map(firstWord))];

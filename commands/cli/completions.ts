@@ -14,7 +14,10 @@ export const completionsCommand: Command = {
   run: async (given, all) => completions(given, await all()),
 };
 
-/** Prints the script that makes a shell complete this program's commands and flags, made from the very tables they are parsed by. Throws `UsageError` for another shell. */
+/**
+ * Prints a shell script that completes commands and flags. It is made from the tables that parse them. Throws
+ * `UsageError` for an unknown shell.
+ */
 function completions(given: Arguments, commands: Commands): number {
   const shell = needOption(given, 'SHELL');
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;

@@ -1,7 +1,7 @@
 import { writeAll } from '../storage/durable.ts';
 import type { Arguments } from './arguments.ts';
 
-/** Prints what a command was asked for, whole: throws where `console.log` would lose it in silence, on a full disk for instance, and `EPIPE` when its reader has gone. */
+/** Prints the result of a command. Throws where `console.log` would silently lose it (a full disk); `EPIPE` for a broken pipe. */
 export function print(text: string): void {
   writeAll(STANDARD_OUTPUT, Buffer.from(`${text}\n`));
 }

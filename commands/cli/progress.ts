@@ -1,13 +1,13 @@
 /** The pause between two lines of progress. */
 const PROGRESS_LINE_MS = 5_000;
 
-/** Says on standard error how long work gets on: in one line that is written over on a terminal, else in a line now and then. */
+/** Shows progress on standard error: one line that is overwritten on a terminal, otherwise a line from time to time. */
 export interface Progress {
   say(text: string): void;
   end(): void;
 }
 
-/** Starts silent; work that is over before there is anything to say leaves nothing. */
+/** Creates a progress line. Work that ends before the first message prints nothing. */
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
   let saidAt = performance.now();
   let width = 0;

@@ -36,8 +36,9 @@ export const contractsDeployCommand: Command = {
 };
 
 /**
- * Deploys the contracts that are not on the chain yet and prints the settings that lead a vault to them; with `--dry-run` says what it
- * would do. It may be stopped at any point and run again: a contract's address follows from its code, so what is there is found.
+ * Deploys the contracts that are missing on the chain and prints the settings to use; `--dry-run` only prints what it
+ * would do. It can be stopped and run again at any point: a contract's address follows from its code, so deployed ones
+ * are found.
  */
 async function deployContracts(given: Arguments): Promise<number> {
   const isJson = given.options['json'] !== undefined;

@@ -12,7 +12,7 @@ import { signTransaction } from '../../lib/chain/transaction.ts';
 const DEPLOYMENT_WAIT_MS = 3 * MINUTE_MS;
 const DEPLOYMENT_POLL_MS = 250;
 
-/** A chain as a deployment needs it. Each throws an `Error` that says in words what is wrong with chain or endpoint. */
+/** The chain operations of a deployment. Each throws an `Error` that explains what is wrong with chain or endpoint. */
 export interface Node {
   /** Of the chain that the endpoint really is of. */
   chainId(): Promise<number>;
@@ -29,7 +29,7 @@ export interface Node {
   nextNonce(address: string, waiting: () => void): Promise<number>;
 }
 
-/** A chain behind a JSON-RPC endpoint, whose URL is never told. */
+/** A chain behind a JSON-RPC endpoint. Errors never contain its URL. */
 export function openNode(chainId: number, url: string): Node {
   const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
   const rpc: Rpc = createRpc({ ...outside, urls: { [chainId]: url } });

@@ -20,7 +20,7 @@ const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 
 const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
 
-/** The chain, what is on it, who relays, and the upstreams beside it. */
+/** Checks of clock, chain, contracts, registrar, bundler and indexer. */
 export function chainChecks(config: Config): readonly Check[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const chain = { config, rpc };
@@ -74,7 +74,7 @@ async function checkClock({ rpcUrl: url }: Config): Promise<readonly Finding[]> 
 /** The header has whole seconds. */
 const HALF_SECOND_MS = 500;
 
-/** `aheadMs` is how far this machine's clock is before the other, negative when behind. */
+/** `aheadMs` is how far this machine's clock is ahead of the other, negative if behind. */
 export function judgeClock(aheadMs: number): Finding {
   const off = Math.abs(aheadMs);
   const text = `${(off / 1000).toFixed(0)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the node at RPC_URL`;

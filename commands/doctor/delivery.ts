@@ -3,7 +3,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/providers.ts';
 import { type Check, type Finding, warn } from './finding.ts';
 
-/** Whether mail and SMS would go out, as far as can be told without sending any. */
+/** Checks of mail and SMS that send none. */
 export function deliveryChecks(config: Config): readonly Check[] {
   const outside = { config, fetch, clock: systemClock, connect };
   return DELIVERY_CHANNELS.flatMap((channel) => {

@@ -24,7 +24,7 @@ export const doctorCommand: Command = {
   run: doctor,
 };
 
-/** Tries everything the vault stands on, sends and changes nothing, and prints what it found with what to do about it. Resolves with 1 when something does not work. */
+/** Checks every dependency without side effects and prints what to do; exit code 1 on a failure. */
 async function doctor(given: Arguments): Promise<number> {
   const { findings, config } = examineSettings(given);
   if (config) {

@@ -3,7 +3,10 @@ import { VaultError } from '../../lib/base/error.ts';
 /** How long a check may take. */
 const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
 
-/** What one check found: `ok`, `warn` (works, but), `fail` (does not work), `skip` (could not be tried). Neither text holds a secret or a whole URL. */
+/**
+ * The result of a check: `ok`, `warn` (works with a warning), `fail` (does not work), `skip` (not checked). The texts
+ * contain no secret and no whole URL.
+ */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
@@ -11,10 +14,10 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** What is found of one thing. Throws when it does not work at all. */
+/** One check. `run` throws if the thing does not work at all. */
 export interface Check {
   readonly name: string;
-  /** What to do when it throws, or does not end. */
+  /** What to do if `run` throws or does not end. */
   readonly remedy: string;
   readonly run: () => Promise<readonly Finding[]> | readonly Finding[];
 }
@@ -22,16 +25,16 @@ export interface Check {
 /** It works. */
 export const ok = (check: string, text: string): Finding => ({ check, state: 'ok', text });
 
-/** It works, but. */
+/** It works with a warning. */
 export const warn = (check: string, text: string, remedy: string): Finding => ({ check, state: 'warn', text, remedy });
 
 /** It does not work. */
 export const fail = (check: string, text: string, remedy: string): Finding => ({ check, state: 'fail', text, remedy });
 
-/** Nobody can tell. */
+/** It could not be checked. */
 export const skip = (check: string, text: string): Finding => ({ check, state: 'skip', text });
 
-/** Runs all at once, each within its time, and resolves with everything they found in their own order. Never throws. */
+/** Runs all checks in parallel, each with a timeout, and resolves with their findings in order. Never throws. */
 export async function runChecks(
   checks: readonly Check[],
   timeoutMs = DOCTOR_CHECK_TIMEOUT_MS,
@@ -51,7 +54,7 @@ async function runCheck({ name, remedy, run }: Check, timeoutMs: number): Promis
   }
 }
 
-/** A failure in words; an upstream's is told by its cause, which holds neither URL nor key. */
+/** A failure as text. For an upstream it is the cause, which contains neither URL nor key. */
 export function reasonOf(error: unknown): string {
   const told = error instanceof VaultError && error.cause instanceof Error ? error.cause : error;
   return told instanceof Error ? told.message : String(told);

@@ -14,12 +14,12 @@ import { type Check, type Finding, fail, ok, warn } from './finding.ts';
 /** A trusted network with fewer bits is a finding. */
 const PROXY_BITS_MIN = 8;
 
-/** Who can read what belongs to the vault alone. */
+/** Checks who can read the vault's files. */
 export function fileChecks({ dataDir }: Config): readonly Check[] {
   return [{ name: 'files', remedy: `give the vault access to DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
 }
 
-/** How the vault is reached, and what it reaches itself on others' behalf. */
+/** Checks of origin, proxies and webhook receiver. */
 export function networkChecks(config: Config, resolve = addressesOf): readonly Check[] {
   return [
     { name: 'origin', remedy: '', run: () => checkOrigin(config) },

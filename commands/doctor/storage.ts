@@ -28,7 +28,7 @@ const DISK_SYNC_MS_MAX = 50;
 const DISK_SYNC_ATTEMPTS = 9;
 const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
-/** What is stored, and what it is stored on. */
+/** Checks of the database and its disk or server. */
 export function storageChecks(config: Config): readonly Check[] {
   if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
   const path = resolve(filePath(config.databaseUrl));

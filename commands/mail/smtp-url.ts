@@ -1,4 +1,4 @@
-/** The mail server in `SMTP_URL`, safe unless it says otherwise: encrypted before anything is said (RFC 8314), by a server whose certificate holds. */
+/** The mail server in `SMTP_URL`, by default encrypted first (RFC 8314) and with a checked certificate. */
 import { isLoopback, parseIp } from '../../lib/base/ip.ts';
 
 /** Where to connect and how safely, in nodemailer's words. */

@@ -12,13 +12,13 @@ export const SMTP_RETRIES_MAX = 2;
 const SMTP_QUEUE_MAX = 1_000;
 const SMTP_REPLY_BYTES_MAX = 64 * 1024;
 
-/** A mailer whose server can be tried without a mail: `verify` connects, encrypts and authenticates. Its errors are safe to log. */
+/** A mailer. `verify` connects, encrypts and authenticates without a mail. Its errors are safe to log. */
 export interface SmtpMailer extends Mailer {
   verify(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What bounds a mailer: each wait for the server, a whole send with its wait for a connection, and how many there are at once. */
+/** Limits of a mailer: each wait for the server, a whole send with its wait for a connection, and parallel sends. */
 export interface SmtpLimits {
   readonly stepTimeoutMs: number;
   readonly sendTimeoutMs: number;
@@ -33,7 +33,7 @@ const LIMITS: SmtpLimits = {
   queueMax: SMTP_QUEUE_MAX,
 };
 
-/** A mailer for the server in `SMTP_URL`, over a bounded pool of connections. Throws an `Error` that names a fault in the URL and never quotes it. */
+/** A mailer for `SMTP_URL` over a bounded pool of connections. Throws an `Error` that names a URL's fault, not the URL. */
 export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpMailer {
   const { sendTimeoutMs, queueMax, ...bounds } = { ...LIMITS, ...limits };
   const transport = createTransport({ ...parseSmtpUrl(url), ...fixed(bounds) });

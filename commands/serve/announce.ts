@@ -7,7 +7,7 @@ import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/
 import { SECRET_FILES } from '../setup/secrets.ts';
 import { isEmbedded, type Settings } from '../setup/settings.ts';
 
-/** Says where the vault listens, where its data is, what is on default and what to do next: in words on a terminal, else as one entry of the log. */
+/** Prints address, data, defaults in use and next steps: as text on a terminal, otherwise as one log entry. */
 export function announce(settings: Settings, migrationsApplied: number, log: Log): void {
   const { config } = settings;
   const facts = {

@@ -1,7 +1,7 @@
 import type { Assets } from '../../lib/static-files.ts';
 import { findAssets } from './embedded.ts';
 
-/** The served files: those inside the compiled program, or what the sources of `assets/` make at the first request for one. */
+/** The served files: embedded in the compiled program, or built from `assets/` at the first request. */
 export function openAssets(): Assets {
   let found: ReturnType<typeof findAssets> | undefined;
   return {

@@ -1,12 +1,12 @@
-/** Requests that were taken and not yet answered. */
+/** The accepted requests that are not answered yet. */
 export interface Inflight {
-  /** The answer of a request, or the one given at the deadline if that comes first. */
+  /** Resolves with the answer of a request, or with the answer given at the deadline. */
   track(answer: Promise<Response>): Promise<Response>;
-  /** Resolves when everything is answered; what is not after `deadlineMs` is answered then, with `late()`. */
+  /** Resolves when all requests are answered; those still open after `deadlineMs` get `late()`. */
   settle(deadlineMs: number, late: () => Response): Promise<void>;
 }
 
-/** Keeps the requests under way, so that a stopping server answers each of them, however slow what it waits for. */
+/** Tracks the open requests, so that a stopping server answers each of them, even if an upstream is slow. */
 export function createInflight(): Inflight {
   const waiting = new Set<(answer: Response) => void>();
   let onEmpty = () => {};

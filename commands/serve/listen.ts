@@ -9,7 +9,7 @@ export const CONNECTION_IDLE_SECONDS_MIN = 60;
 /** A server that listens. */
 export type Server = ReturnType<typeof Bun.serve>;
 
-/** Listens at once; requests wait for `ready`. Throws an `Error` whose message says what to do about the port. */
+/** Listens at once; requests wait for `ready`. Throws an `Error` that says what to do about the port. */
 export function listen(config: Config, inflight: Inflight, ready: Promise<Vault>, log: Log): Server {
   const fail = (error: unknown) => {
     log({ level: 'error', event: 'request_failed', ...describeError(error) });

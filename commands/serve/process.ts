@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ProcessState } from '../../lib/monitoring/process-metrics.ts';
 
-/** A reader of this process's use of the machine; what only `/proc` tells is left out where there is none. */
+/** Reads this process's use of resources; without `/proc` it leaves out what only `/proc` has. */
 export function createProcessReader(): () => ProcessState {
   const startTimeSeconds = Date.now() / 1000 - process.uptime();
   const maxFds = readMaxFds();

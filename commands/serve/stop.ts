@@ -7,7 +7,7 @@ export const STOP_ANSWER_MS = 3_900;
 export const STOP_FLUSH_MS = 250;
 export const STOP_CLOSE_MS = 500;
 
-/** Resolves with the exit code at the first SIGTERM or SIGINT, or at a failure nothing caught; a second signal ends the process at once. */
+/** Resolves with the exit code at SIGTERM, SIGINT or an uncaught failure. A second signal ends the process at once. */
 export function untilStopped(log: Log): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
@@ -30,7 +30,7 @@ export function untilStopped(log: Log): Promise<number> {
   });
 }
 
-/** Takes nothing new, answers what was taken, and closes. */
+/** Accepts nothing new, answers the open requests, and closes. */
 export async function drain(server: Server, inflight: Inflight, close: () => Promise<void>): Promise<void> {
   // Resolves when the last connection has ended; a stream never ends by itself.
   const ended = server.stop();

@@ -17,8 +17,8 @@ interface Guard {
 }
 
 /**
- * A `fetch` that connects to the very address that it has checked: the name is resolved once, and the connection made to an address of it that may be
- * reached. Name and certificate stay the host's. Throws `UpstreamError` when none may be.
+ * A `fetch` that connects to the address it has checked: it resolves the name once and uses an allowed address of it.
+ * Host name and certificate stay those of the URL. Throws `UpstreamError` if no address is allowed.
  */
 export function createGuardedFetch({
   allowPrivate,

@@ -10,7 +10,7 @@ export const ATTESTATION_FILE = 'attestation.keys';
 /** Every file of keys that a data directory may hold. */
 export const KEY_FILES: readonly string[] = [...Object.values(SECRET_FILES), ATTESTATION_FILE];
 
-/** The kept secret, or undefined where there is none yet; warns when others than its owner can read it. */
+/** The stored secret, or undefined; warns if other users can read it. */
 export function readSecret(path: string, warnings: string[]): string | undefined {
   try {
     const text = readFileSync(path, 'utf8').trim();
@@ -23,8 +23,8 @@ export function readSecret(path: string, warnings: string[]): string | undefined
 }
 
 /**
- * Keeps a secret with mode 0600 unless the file is there, and returns what it holds then: processes that start at once agree,
- * and whatever dies when, the file is whole or not there.
+ * Stores a secret with mode 0600 unless the file exists, and returns the file's content. Processes that start together
+ * agree. If one is interrupted, the file is complete or absent.
  */
 export function keepSecret(path: string, proposal: string, warnings: string[]): string {
   const draft = draftOf(path);

@@ -11,7 +11,10 @@ export interface Settings extends Given {
   readonly config: Config;
 }
 
-/** Merges, completes and checks the settings; with an embedded database the secrets that nobody set are kept in the data directory. Throws `UsageError`, and an `Error` when the data directory cannot be used. */
+/**
+ * Merges, completes and checks the settings. With an embedded database, missing secrets are generated into the data
+ * directory. Throws `UsageError`, and an `Error` if the data directory cannot be used.
+ */
 export function loadSettings(given: Arguments): Settings {
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
@@ -27,7 +30,7 @@ export function loadSettings(given: Arguments): Settings {
   return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
 }
 
-/** What `loadSettings` would work with, and which secrets it would have to generate; nothing is written. */
+/** The settings that `loadSettings` would use, and the secrets it would generate. Writes nothing. */
 export function previewSettings({ vars: flags, options }: Arguments) {
   const given = readVars(flags, process.env, options['config']);
   const vars: Record<string, string | undefined> = { ...given.vars };

@@ -5,15 +5,18 @@ import { SETTINGS } from '../../lib/config/settings.ts';
 import { flagOf, UsageError } from '../cli/arguments.ts';
 import { closest } from '../cli/closest.ts';
 
-/** Settings as text, and where each came from; what neither flag, environment nor file says is absent. */
+/** Settings as text with their sources; settings without a value are absent. */
 export interface Given {
   readonly vars: Vars;
   readonly sources: Readonly<Record<string, string>>;
-  /** What an operator should know and need not stop for. */
+  /** Warnings for the operator; the vault starts anyway. */
   readonly warnings: readonly string[];
 }
 
-/** Merges flags over the environment over the file that `--config` names; of each, `NAME_FILE` names a file that holds a secret or an endpoint. Throws `UsageError`. */
+/**
+ * Merges flags over the environment over the `--config` file. `NAME_FILE` names a file that contains a secret or an
+ * endpoint. Throws `UsageError`.
+ */
 export function readVars(flags: Vars, environment: Vars, configFile?: string): Given {
   const warnings: string[] = [];
   const fromFile = configFile === undefined ? {} : readSettingsFile(configFile, warnings);

@@ -30,14 +30,18 @@ export function databaseOf(config: Config): DatabaseSettings {
 }
 
 /**
- * The engine behind a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL server, asked over HTTP
- * and first at the first statement. Throws when the URL cannot be used or the file not be opened; no error repeats a URL or a token.
+ * Opens the database of a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL
+ * server, called over HTTP from the first statement on. Throws if the URL is invalid or the file cannot be opened; no
+ * error contains a URL or a token.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<OwnedDatabase> {
   return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
 }
 
-/** The engine behind the settings, with the tables it has. Throws an `Error` in words where there is no file yet, which opening would make, and when a newer vault has migrated it. */
+/**
+ * Opens the database of the settings without migrating it. Throws an `Error` that explains the problem if there is no
+ * file yet, which opening would create, or if a newer vault has migrated it.
+ */
 export async function openExisting(config: Config): Promise<OwnedDatabase> {
   const { databaseUrl: url } = config;
   if (/^file:/i.test(url) && !existsSync(filePath(url))) throw noDatabase(filePath(url));

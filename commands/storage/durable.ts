@@ -16,7 +16,7 @@ import { dirname } from 'node:path';
 /** How long a command whose reader is slower than it waits until it goes on printing. */
 const PRINT_RETRY_MS = 5;
 
-/** A name beside `path` that nobody else uses, for what becomes `path` once it is whole. */
+/** A unique name beside `path`, for a file that becomes `path` when it is complete. */
 export function draftOf(path: string): string {
   return `${path}.${process.pid}.${crypto.randomUUID()}`;
 }
@@ -32,7 +32,7 @@ export function writeDurably(path: string, text: string): void {
   }
 }
 
-/** Writes all of it, however little the system takes at once; a pipe that is full is waited for. */
+/** Writes all bytes, over several system calls if needed, and waits for a full pipe. */
 export function writeAll(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
@@ -44,7 +44,7 @@ export function writeAll(file: number, bytes: Uint8Array): void {
   }
 }
 
-/** Runs `work`, which makes the draft, and removes what of it is left then, or when a signal ends the process meanwhile. */
+/** Runs `work`, which makes the draft. Removes what is left of it afterwards, or if a signal ends the process. */
 export async function whileDrafting<T>(draft: string, work: () => Promise<T>): Promise<T> {
   const clear = () => {
     // SQLite's own is left when it could not even undo, on a full disk.
@@ -84,7 +84,7 @@ export function publish(draft: string, path: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Puts a file that is on the disk in the place of `path`, and keeps what was there under the name `aside`: at every moment there is one of the two at `path`. */
+/** Replaces `path` with a durable file and keeps the old file as `aside`. One of the two is at `path` at every moment. */
 export function replaceKeeping(draft: string, path: string, aside: string): void {
   linkSync(path, aside);
   renameSync(draft, path);
@@ -131,7 +131,7 @@ export function timeInName(now: number): string {
   return new Date(now).toISOString().replaceAll(':', '');
 }
 
-/** Hands a file made by the superuser to the owner of another one, so that the vault, which is hardly ever run by it, can still open it. */
+/** Chowns a file created by root to the owner of another file, so that the vault's user can open it. */
 export function giveToOwnerOf(path: string, model: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(model);

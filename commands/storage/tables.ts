@@ -33,7 +33,10 @@ export function schemaVersion(connection: Connection): number {
   return Number(row.version ?? 0);
 }
 
-/** Throws an `Error` in words unless the file is whole, its tables are those of its schema's version, every reference leads somewhere and the rows are as many as `rows` says. */
+/**
+ * Throws an `Error` that explains the problem unless the file is intact, its tables match its schema version, no
+ * reference dangles and the number of rows matches `rows`.
+ */
 export function checkContents(connection: Connection, rows: Readonly<Record<string, number>>): void {
   const [whole] = connection.query('PRAGMA integrity_check(1)').values();
   if (whole?.[0] !== 'ok') throw new Error(`the database is damaged: ${whole?.[0]}`);
