@@ -5,7 +5,7 @@ export function random(length: number): Bytes {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-/** What `use` makes of fresh random bytes, which are zeros afterwards: whoever keeps them could make the key again. */
+/** Calls `use` with fresh random bytes and then zeroes them, because anyone who has them could make the key again. */
 export function withRandom<T>(length: number, use: (bytes: Bytes) => T): T {
   const bytes = random(length);
   try {
@@ -15,13 +15,13 @@ export function withRandom<T>(length: number, use: (bytes: Bytes) => T): T {
   }
 }
 
-/** The bytes, if they are this many. Throws a `RangeError`. */
+/** Returns the bytes; throws a `RangeError` if their number differs. */
 export function fixed(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length !== length) throw new RangeError(`expected ${length} bytes, not ${bytes.length}`);
   return bytes;
 }
 
-/** A number, big-endian, in this many bytes. Throws a `RangeError` when they cannot hold it. */
+/** A number as big-endian bytes of this length. Throws a `RangeError` if it does not fit. */
 export function number(value: bigint, length: number): Bytes {
   const hex = value.toString(16).padStart(2 * length, '0');
   if (value < 0n || hex.length > 2 * length) throw new RangeError(`a number that ${length} bytes cannot hold`);
@@ -41,7 +41,7 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-/** All of them in a row. */
+/** The parts concatenated. */
 export function join(parts: readonly Uint8Array[]): Bytes {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

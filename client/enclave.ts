@@ -5,10 +5,13 @@ import { createWindow, EnclaveError, type Exports, FUNCTIONS, type Window } from
 export type { PackedUserOperation, UserOperationDomain } from './user-operation.ts';
 export { EnclaveError };
 
-/** A curve that keys can be on. Public keys are x‖y (64 bytes), of Ed25519 the 32 bytes of RFC 8032; signatures 64 bytes. */
+/**
+ * A curve that keys can be on. Public keys are x‖y (64 bytes), of Ed25519 the 32 bytes of RFC 8032; signatures 64
+ * bytes.
+ */
 export type Curve = 'P-256' | 'secp256k1' | 'Ed25519';
 
-/** A key whose private half is in the enclave, and leaves it sealed or not at all. */
+/** A key whose private half stays in the enclave; it leaves only sealed. */
 export interface EnclaveKey {
   readonly curve: Curve;
   readonly publicKey: Bytes;
@@ -18,11 +21,14 @@ export interface EnclaveKey {
   signUcan(payload: Uint8Array): Bytes;
   /** The key in a box that opens with `secret`: 16 to 128 bytes, a WebAuthn PRF output or that of a passphrase KDF. */
   seal(secret: Uint8Array): Bytes;
-  /** Forgets the key: its calls then throw `NO_KEY`. */
+  /** Deletes the key from the enclave. Its calls then throw `NO_KEY`. */
   drop(): void;
 }
 
-/** The enclave (`docs/enclave.md`). A refused call throws `EnclaveError`; inputs and output of one call fit 8 KiB together, but hashes take any length. */
+/**
+ * The enclave (`docs/enclave.md`). A refused call throws `EnclaveError`; inputs and output of one call fit 8 KiB
+ * together, but hashes take any length.
+ */
 export type Enclave = ReturnType<typeof createHashes> &
   ReturnType<typeof createParsers> &
   ReturnType<typeof createKeys>;
@@ -32,8 +38,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const CURVES: readonly Curve[] = ['P-256', 'secp256k1', 'Ed25519'];
 
 /**
- * Loads the enclave from its URL, or from its bytes; `sha256` is the digest, in hex, that it must have (`GET /api/status` publishes it).
- * Throws an `Error` for another digest or version, and for a module that imports anything or shows its memory.
+ * Loads the enclave from its URL, or from its bytes; `sha256` is the digest, in hex, that it must have (`GET
+ * /api/status` publishes it). Throws an `Error` for another digest or version, and for a module that imports anything
+ * or shows its memory.
  */
 export async function loadEnclave(
   source: string | URL | Uint8Array,
@@ -88,7 +95,7 @@ function createHashes(abi: Exports, { ask, take, hash }: Window) {
       take([fixed(key, 32), fixed(nonce, 12), aad, bytes], bytes.length + 16, (k, n, a, p, out) =>
         abi.chacha20poly1305_seal(k, n, a, aad.length, p, bytes.length, out),
       ),
-    /** Undoes `encrypt`; throws `FORGED` when anything was changed. */
+    /** Decrypts; throws `FORGED` if anything was changed. */
     decrypt: (key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, bytes: Uint8Array): Bytes =>
       take([fixed(key, 32), fixed(nonce, 12), aad, bytes], bytes.length, (k, n, a, p, out) =>
         abi.chacha20poly1305_open(k, n, a, aad.length, p, bytes.length, out),
@@ -124,12 +131,12 @@ function createParsers(abi: Exports, { fill, take, hash }: Window) {
       const operate = domain.version === '0.7' ? abi.userop_hash_v07_of : abi.userop_hash_v08_of;
       return fill([fieldsOf(op, domain), join(hashes)], 32, operate);
     },
-    /** The hash under which a name, in its normal form, stands on-chain. */
+    /** The on-chain hash of a name in its normal form. */
     aliasHash(name: string): Bytes {
       const bytes = utf8(name);
       return fill([bytes], 32, (p, out) => abi.alias_hash(p, bytes.length, out));
     },
-    /** The hash under which a DID stands on-chain. */
+    /** The on-chain hash of a DID. */
     didHash: (did: string): Bytes => hash('keccak256', utf8(did)),
   };
 }
@@ -161,7 +168,7 @@ function createKeys(abi: Exports, { ask, fill, take }: Window) {
       withRandom(curve === 'Ed25519' ? 32 : 48, (entropy) =>
         keyIn(ask([entropy], (p) => abi.key_new(CURVES.indexOf(curve), p, entropy.length))),
       ),
-    /** Takes a sealed key in; throws `FORGED` for another secret or a changed box. */
+    /** Opens a sealed key; throws `FORGED` for another secret or a changed box. */
     openKey: (box: Uint8Array, secret: Uint8Array): EnclaveKey =>
       keyIn(ask([box, secret], (p, s) => abi.key_open(p, box.length, s, secret.length))),
     /** Two shares of a sealed box; with both, and the secret, it opens again. */
@@ -171,7 +178,10 @@ function createKeys(abi: Exports, { ask, fill, take }: Window) {
       const shares = withRandom(8 + box.length, (entropy) => fill([box, entropy], 2 * n, split));
       return cut(shares, n);
     },
-    /** `count` shares of a sealed box, any `threshold` of which make it again (Shamir over GF(256)): secret sharing, not threshold signing. */
+    /**
+     * `count` shares of a sealed box, any `threshold` of which make it again (Shamir over GF(256)): secret sharing, not
+     * threshold signing.
+     */
     splitBox(box: Uint8Array, threshold: number, count: number): Bytes[] {
       const n = box.length + 24;
       // As many as the enclave takes at most; it refuses other thresholds itself.
@@ -181,7 +191,7 @@ function createKeys(abi: Exports, { ask, fill, take }: Window) {
       const shares = withRandom(8 + terms * box.length, (entropy) => fill([box, entropy], count * n, split));
       return cut(shares, n);
     },
-    /** The box again, of shares of either kind. */
+    /** Combines shares of either kind into the box. */
     joinBox(shares: readonly Uint8Array[]): Bytes {
       const n = shares[0]?.length ?? 0;
       if (shares.some((share) => share.length !== n)) throw new EnclaveError('SHARES');

@@ -14,14 +14,14 @@ export interface PackedUserOperation {
   readonly paymasterAndData: string;
 }
 
-/** Whom a user operation is for; EntryPoint 0.8 hashes by EIP-712. */
+/** The EntryPoint and chain of a user operation; version 0.8 hashes by EIP-712. */
 export interface UserOperationDomain {
   readonly version: '0.7' | '0.8';
   readonly entryPoint: string;
   readonly chainId: number | bigint;
 }
 
-/** The fixed fields, as the enclave takes them. Throws a `RangeError` or `TypeError` for what does not fit. */
+/** The fixed fields in the enclave's form. Throws a `RangeError` or `TypeError` for a field that does not fit. */
 export function fieldsOf(op: PackedUserOperation, { entryPoint, chainId }: UserOperationDomain): Uint8Array {
   return join([
     fixed(bytesOf(op.sender), 20),
@@ -36,7 +36,7 @@ export function fieldsOf(op: PackedUserOperation, { entryPoint, chainId }: UserO
   ]);
 }
 
-/** The parts of any length, which are hashed before they go in. */
+/** The parts of variable length; they are hashed first. */
 export function dynamicOf({ initCode, callData, paymasterAndData }: PackedUserOperation): readonly Uint8Array[] {
   return [bytesOf(initCode), bytesOf(callData), bytesOf(paymasterAndData)];
 }

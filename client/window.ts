@@ -1,4 +1,6 @@
-/** What the module exports (`assets/enclave/index.ts`): offsets into its window and lengths in, a number or nothing out. */
+/**
+ * What the module exports (`assets/enclave/index.ts`): offsets into its window and lengths in, a number or nothing out.
+ */
 export const FUNCTIONS = [
   ...(['abi_version', 'window_length', 'write', 'read'] as const),
   ...(['sha256', 'sha256_init', 'sha256_update', 'sha256_final'] as const),
@@ -23,7 +25,7 @@ const REASONS = [
   ...(['CURVE', 'FORGED', 'KEY', 'SHARES', 'STREAM'] as const),
 ] as const;
 
-/** A call that the enclave refused; `docs/enclave.md` says what the reasons mean. */
+/** A call that the enclave refused; `docs/enclave.md` explains the reasons. */
 export class EnclaveError extends Error {
   override readonly name = 'EnclaveError';
   readonly reason: (typeof REASONS)[number];
@@ -34,9 +36,12 @@ export class EnclaveError extends Error {
   }
 }
 
-/** Bytes in and out of the enclave. Every call puts its inputs from the start, so none relies on what an earlier one left; one that throws leaves none there. */
+/**
+ * Bytes in and out of the enclave. Every call puts its inputs from the start, so none relies on what an earlier one
+ * left; one that throws leaves none there.
+ */
 export interface Window {
-  /** What the call answers. */
+  /** The number that the call returns. */
   ask(inputs: readonly Uint8Array[], call: Call): number;
   /** `length` bytes of output. */
   fill(inputs: readonly Uint8Array[], length: number, call: Call): Bytes;
@@ -68,7 +73,8 @@ export function createWindow(abi: Exports): Window {
       for (let i = 0; i < inputs.length; i++) put(write, at[i] ?? 0, inputs[i] ?? NONE);
       answer = call(...at);
     } finally {
-      // The module wipes secrets when it answers, but for counts that make no sense, and not when the call never reaches it.
+      // The module wipes secrets when it answers, but for counts that make no sense, and not when the call never
+      // reaches it.
       if (answer < 0) wipe(out);
     }
     if (answer < 0) throw new EnclaveError(REASONS[-1 - answer] ?? 'MALFORMED');

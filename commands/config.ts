@@ -24,7 +24,10 @@ export interface DescribedSetting {
   readonly source: string;
 }
 
-/** Prints every setting in force and its source, as a table or JSON. Writes nothing; exit code 2 if the vault would not start. */
+/**
+ * Prints every setting in force and its source, as a table or JSON. Writes nothing; exit code 2 if the vault would not
+ * start.
+ */
 function config(given: Arguments): number {
   const { settings } = previewSettings(given);
   const described = describeConfig(settings);

@@ -5,8 +5,8 @@ import { serveCommand } from './serve/serve.ts';
 import { versionCommand } from './version.ts';
 
 /**
- * Every command but `help`, in the order of the help. What `serve` does not need is loaded when it is asked for, so that a
- * start is quick and takes little memory.
+ * Every command but `help`, in the order of the help. What `serve` does not need is loaded when it is asked for, so
+ * that a start is quick and takes little memory.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => serveCommand,

@@ -1,4 +1,5 @@
-// npm run build [-- --target=TARGET]: the one-file program dist/vault, and the package that others embed, with the files it serves.
+// npm run build [-- --target=TARGET]: the one-file program dist/vault, and the package that others embed, with the
+// files it serves.
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,10 @@ import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
-/** The program as one file without anything it would look for at run time. Another `target` needs its base executable from the package registry. */
+/**
+ * The program as one file without anything it would look for at run time. Another `target` needs its base executable
+ * from the package registry.
+ */
 export async function buildProgram(outfile: string, target?: Target): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
   try {
@@ -32,7 +36,8 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
     sourcemap: 'none',
     // What is imported on demand (SMTP, the libSQL client) is then not loaded at the start.
     splitting: true,
-    // What cannot be bundled would fail only at the user's. The empty pattern stands for the modules kept apart, which are found by a path.
+    // What cannot be bundled would fail only at the user's. The empty pattern stands for the modules kept apart, which
+    // are found by a path.
     allowUnresolved: [''],
     plugins,
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -74,7 +79,10 @@ function embed(assets: Assets): Bun.BunPlugin {
   };
 }
 
-/** Large modules of which few starts need one: as bytecode each is five times its size (`docs/decisions/0010-size-of-the-program.md`). */
+/**
+ * Large modules of which few starts need one: as bytecode each is five times its size
+ * (`docs/decisions/0010-size-of-the-program.md`).
+ */
 const APART = ['nodemailer'];
 
 /** Puts a module into the program as a file of source text, which is read when the module is imported. */
@@ -101,7 +109,10 @@ export { ${names.join(', ')} };`;
   };
 }
 
-/** The vault and the enclave's client as modules for any Fetch runtime, their dependencies left outside, with their types. */
+/**
+ * The vault and the enclave's client as modules for any Fetch runtime, their dependencies left outside, with their
+ * types.
+ */
 export async function buildPackage(folder: string): Promise<void> {
   for (const entry of MODULES) {
     await Bun.build({

@@ -30,7 +30,10 @@ const SETTINGS = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
-/** Every contract by name, one per file and named after it (`Account.t.sol` holds `AccountTest`). Compiles (some seconds) only what `.world/artifacts` does not hold for these sources. */
+/**
+ * Every contract by name, one per file and named after it (`Account.t.sol` holds `AccountTest`). Compiles (some
+ * seconds) only what `.world/artifacts` does not hold for these sources.
+ */
 export async function compileContracts(): Promise<Record<string, Artifact>> {
   const sources = await readSources();
   const key = createHash('sha256')

@@ -1,4 +1,5 @@
-// npm run demo [-- --full]: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step fails.
+// npm run demo [-- --full]: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step
+// fails.
 import { AbiFunction, Hex } from 'ox';
 import { loadEnclave } from '../client/enclave.ts';
 import { toBase64url } from '../lib/base/bytes.ts';
@@ -156,7 +157,10 @@ function step(text: string): void {
   console.log(`\n${++steps}. ${text}`);
 }
 
-/** Prints each request and its answer. Throws at any status but 200. Each run is a client of its own: the limits are per IP. */
+/**
+ * Prints each request and its answer. Throws at any status but 200. Each run is a client of its own: the limits are per
+ * IP.
+ */
 function client(base: string) {
   const ip = `198.51.100.${1 + Math.floor(Math.random() * 254)}`;
   return async (method: string, path: string, body?: unknown, more = {}): Promise<Record<string, unknown>> => {

@@ -1,5 +1,5 @@
-// bun scripts/docs.ts: writes docs/settings.md from the settings, and the table of limits in docs/operating.md from their catalogue; a test fails when
-// one is stale.
+// bun scripts/docs.ts: writes docs/settings.md from the settings, and the table of limits in docs/operating.md from
+// their catalogue; a test fails when one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';

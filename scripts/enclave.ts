@@ -1,4 +1,5 @@
-// bun scripts/enclave.ts: compiles assets/enclave/ (AssemblyScript) to assets/enclave.wasm; a test says when that is stale.
+// bun scripts/enclave.ts: compiles assets/enclave/ (AssemblyScript) to assets/enclave.wasm; a test says when that is
+// stale.
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +11,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Where the module is kept. */
 export const ENCLAVE_FILE = join(ROOT, 'assets/enclave.wasm');
 
-/** What the compiler is given, by whichever runtime runs it. Paths are relative to the root, so that no machine's are in the module. */
+/**
+ * What the compiler is given, by whichever runtime runs it. Paths are relative to the root, so that no machine's are in
+ * the module.
+ */
 export const ENCLAVE_ARGUMENTS = ['assets/enclave/index.ts', '--config', 'assets/enclave/asconfig.json'] as const;
 
 /** The bytes of the module, made of the sources as they are; some seconds. Throws what the compiler says. */

@@ -1,4 +1,5 @@
-// bun scripts/icons.ts: draws assets/icons/vault-*.png from vault.svg with Chromium. Run it when the drawing changes; the files are committed.
+// bun scripts/icons.ts: draws assets/icons/vault-*.png from vault.svg with Chromium. Run it when the drawing changes;
+// the files are committed.
 import { join } from 'node:path';
 import { startBrowser } from './world/browser.ts';
 

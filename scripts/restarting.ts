@@ -23,7 +23,10 @@ const SETTLE_MS = 50;
 const STOP_TIMEOUT_MS = 3_000;
 const SOURCE = /\.(?:ts|json|html|css|svg|png|wasm)$/;
 
-/** Starts the program, and again at each change of its sources. One that ends by itself, as after a mistake in a source, starts again at the next change. */
+/**
+ * Starts the program, and again at each change of its sources. One that ends by itself, as after a mistake in a source,
+ * starts again at the next change.
+ */
 export function startRestarting({ start, root, sources, say }: RestartingOptions): Running {
   let child = run();
   let isStopped = false;
@@ -74,7 +77,8 @@ function watchSources(root: string, sources: readonly string[], onChange: (file:
         if (name !== null && SOURCE.test(name)) onChange(`${folder}/${name}`);
       }),
     ),
-    // Many editors put a new file in the place of the old one: the folder is watched, since a watched file would be gone.
+    // Many editors put a new file in the place of the old one: the folder is watched, since a watched file would be
+    // gone.
     watch(root, (_, name) => {
       if (name !== null && files.includes(name)) onChange(name);
     }),

@@ -1,9 +1,9 @@
 // npm start: builds the vault, starts a world around it (chain, contracts, bundler, paymaster, mail, a shop), and the
-// vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0.
-// npm run dev (--watch): the world stays, and the vault runs from its sources and starts again at each save. Flags behind
-// --watch go to Bun: `bun scripts/start.ts --watch --inspect`.
-// In package.json `exec` makes npm's shell this process, so that npm's signals come here and npm waits; Windows' cmd
-// knows neither `exec` nor `#`, fails without a word, and runs what follows.
+// vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0. npm run
+// dev (--watch): the world stays, and the vault runs from its sources and starts again at each save. Flags behind
+// --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
+// so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a word, and
+// runs what follows.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
@@ -71,14 +71,16 @@ async function build(stop: AbortSignal): Promise<void> {
 }
 
 function startVault(command: readonly string[], world: World, port: number): Bun.Subprocess {
-  // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads nowhere.
+  // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads
+  // nowhere.
   const { LOG_LEVEL } = process.env;
   const vars = { ...world.vars, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty', ...(LOG_LEVEL ? { LOG_LEVEL } : {}) };
   return Bun.spawn([...command, 'serve'], {
     // Bun's flag: the vault ends with this process, even when that is killed.
     env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...vars },
     stdio: ['ignore', 'inherit', 'inherit'],
-    // Ctrl+C reaches a terminal's whole process group: with the signal from here the vault would get two, and end at once.
+    // Ctrl+C reaches a terminal's whole process group: with the signal from here the vault would get two, and end at
+    // once.
     detached: true,
   });
 }

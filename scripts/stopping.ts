@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const POLL_MS = 200;
 
-/** Aborted by the first signal that asks this process to end, and when npm, or the shell in which npm runs it, has ended. */
+/**
+ * Aborted by the first signal that asks this process to end, and when npm, or the shell in which npm runs it, has
+ * ended.
+ */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of SIGNALS) process.on(signal, () => controller.abort());

@@ -23,7 +23,9 @@ Targets:
 ${TARGETS.map((name) => `  ${name}`).join('\n')}
 `;
 
-/** What the command line asks for; undefined stands for this machine. Throws in words where it asks for nothing known. */
+/**
+ * What the command line asks for; undefined stands for this machine. Throws in words where it asks for nothing known.
+ */
 export function readTarget(words: readonly string[]): Target | undefined {
   const [first, ...others] = words;
   if (first === undefined) return undefined;

@@ -1,4 +1,5 @@
-// npm test [-- AREA…]: the static checks and every test, or the tests of an area. Closes with real counts; zero tests is a failure.
+// npm test [-- AREA…]: the static checks and every test, or the tests of an area. Closes with real counts; zero tests
+// is a failure.
 import { join } from 'node:path';
 import { runChecks } from './testing/checks.ts';
 import { type Counts, NONE, sumOf, totals } from './testing/counts.ts';

@@ -118,12 +118,17 @@ const SENTINELS = [
   ['superseded', 'superseded'],
 ] as const;
 
-/** A token of a few minutes is the only secret that ever stands in an address: an EventSource sends no headers of ours. */
+/**
+ * A token of a few minutes is the only secret that ever stands in an address: an EventSource sends no headers of ours.
+ */
 function addressOf(app: string, token: string, lastId: number): string {
   return `/v1/console/events?${new URLSearchParams({ app, last_event_id: String(lastId), token })}`;
 }
 
-/** An EventSource does not say why it was refused: the same is asked for once more, and given up as soon as the status is known. */
+/**
+ * An EventSource does not say why it was refused: the same is asked for once more, and given up as soon as the status
+ * is known.
+ */
 async function findReason(url: string): Promise<Probe> {
   const controller = new AbortController();
   try {

@@ -175,8 +175,8 @@ function opened(before: StreamState, source: number): Step {
 }
 
 /**
- * Behind events, the vault dropped what it had queued for us: the same token starts again behind what was shown. Before any, it does not have
- * what was asked for, and goes on from its own place.
+ * Behind events, the vault dropped what it had queued for us: the same token starts again behind what was shown. Before
+ * any, it does not have what was asked for, and goes on from its own place.
  */
 function rewind(state: StreamState, source: number, id: number): Step {
   if (!state.delivered.includes(source)) {
@@ -204,7 +204,10 @@ function probed(state: StreamState, source: number, found: Probe): Step {
   return [waiting, [{ do: 'close', source }, ...effects]];
 }
 
-/** Only the person takes up again what someone ended on purpose; a stream that is being renewed has another token already. */
+/**
+ * Only the person takes up again what someone ended on purpose; a stream that is being renewed has another token
+ * already.
+ */
 function rest(state: StreamState, source: number, phase: 'superseded' | 'revoked'): Step {
   const left = without(state, source);
   const close: StreamEffect = { do: 'close', source };

@@ -1,4 +1,5 @@
-// How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a link.
+// How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a
+// link.
 
 import { fromBase64url, toBase64url } from './bytes.ts';
 import { CHANNEL_MS, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
@@ -116,7 +117,10 @@ interface Message {
   };
 }
 
-/** The opener says who it is by `origin`, and the browser who it really is: only that origin is heard, and only it is answered. */
+/**
+ * The opener says who it is by `origin`, and the browser who it really is: only that origin is heard, and only it is
+ * answered.
+ */
 async function fromOpener(origin: string): Promise<Channel> {
   const opener = window.opener as Window | null;
   if (!opener || !isPlace(origin)) throw new NoRequestError();

@@ -54,7 +54,7 @@ async function start(): Promise<void> {
   await proceed(session);
 }
 
-/** Above all never says that nothing was paid when this page has sent it: then the browser has ended the worker, and there is nobody to tell. */
+/** After this page has sent a payment it never says that nothing was paid: the browser may have ended the worker. */
 async function connect(): Promise<Channel> {
   try {
     return await openChannel(location);

@@ -114,7 +114,10 @@ export function paymasterAndDataOf(operation: Operation): Uint8Array<ArrayBuffer
 const GAS_LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const;
 const PAYMASTER = ['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit', 'paymasterData'] as const;
 
-/** Selectors of `execute(address,uint256,bytes)`, `transfer(address,uint256)` and `createAccount(uint256,uint256,uint256)`. */
+/**
+ * Selectors of `execute(address,uint256,bytes)`, `transfer(address,uint256)` and
+ * `createAccount(uint256,uint256,uint256)`.
+ */
 const EXECUTE = '0xb61d27f6';
 const TRANSFER = 'a9059cbb';
 const CREATE_ACCOUNT = '0x4c1ed7f5';
@@ -126,7 +129,10 @@ function execute(target: Hex, value: bigint, data: string): Hex {
   return `${EXECUTE}${word(target)}${word(value)}${word(0x60n)}${word(BigInt(length))}${padded}`;
 }
 
-/** As long as a real one, for whoever counts its bytes before there is one: two halves that are in range, 37 bytes of authenticator data, 160 of client data. */
+/**
+ * As long as a real one, for whoever counts its bytes before there is one: two halves that are in range, 37 bytes of
+ * authenticator data, 160 of client data.
+ */
 const SIGNATURE_IN_FORM: Hex = (() => {
   const client = '{"type":"webauthn.get","challenge":"'.padEnd(160, 'A');
   const text = Array.from(client, (letter) => letter.charCodeAt(0).toString(16)).join('');

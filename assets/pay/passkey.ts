@@ -100,7 +100,9 @@ async function ceremony(ask: () => Promise<Credential | null>): Promise<Credenti
   return given;
 }
 
-/** WebAuthn section 6.5.1: behind rpIdHash, flags and counter stand AAGUID (16), the id's length (2), the id, the key. */
+/**
+ * WebAuthn section 6.5.1: behind rpIdHash, flags and counter stand AAGUID (16), the id's length (2), the id, the key.
+ */
 function coseKeyOf(authenticatorData: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const idLength = new DataView(authenticatorData.buffer).getUint16(53);
   return authenticatorData.slice(55 + idLength);

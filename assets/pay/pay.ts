@@ -104,8 +104,8 @@ async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation
 }
 
 /**
- * Asks the passkey to sign, stores the signed operation, and sends it. Throws `PasskeyError` and `EndedError` if nothing
- * was sent, and what `submit` throws.
+ * Asks the passkey to sign, stores the signed operation, and sends it. Throws `PasskeyError` and `EndedError` if
+ * nothing was sent, and what `submit` throws.
  */
 export async function approve(
   payment: Payment,
@@ -159,7 +159,10 @@ export async function submit(stored: StoredPayment, channel: Channel): Promise<S
   }
 }
 
-/** A bundler that has the operation already refuses it too, and so does the EntryPoint once its nonce is spent: only the receipt tells. */
+/**
+ * A bundler that has the operation already refuses it too, and so does the EntryPoint once its nonce is spent: only the
+ * receipt tells.
+ */
 async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<StoredPayment> {
   if (/already|known|duplicate/i.test(error.message)) return sent;
   // Its own block may not have been read yet when the nonce is spent already.

@@ -173,7 +173,8 @@ function readTotal(value: unknown): Total | undefined {
   const record = (value ?? {}) as { readonly label?: unknown; readonly amount?: unknown; readonly currency?: unknown };
   const amount = (record.amount ?? value ?? {}) as { readonly currency?: unknown; readonly value?: unknown };
   const { currency, value: sum } = amount;
-  // Browsers demand as much; the opener of a popup and the maker of a link could write anything, into a sentence of ours.
+  // Browsers demand as much; the opener of a popup and the maker of a link could write anything, into a sentence of
+  // ours.
   if (typeof currency !== 'string' || !/^[A-Za-z]{2,16}$/.test(currency)) return undefined;
   if (typeof sum !== 'string' || !/^-?\d{1,40}(?:\.\d{1,40})?$/.test(sum)) return undefined;
   const label = typeof record.label === 'string' ? printable(record.label) : '';

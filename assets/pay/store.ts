@@ -90,7 +90,9 @@ export async function dropPayment(name: string): Promise<void> {
   });
 }
 
-/** The browser stores nothing here, as in some private windows. Nothing may be signed, because it could be paid twice. */
+/**
+ * The browser stores nothing here, as in some private windows. Nothing may be signed, because it could be paid twice.
+ */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError';
 }

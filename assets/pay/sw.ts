@@ -39,7 +39,9 @@ interface WorkerScope {
   addEventListener(type: 'message', listener: (event: MessageEventFrom) => void): void;
 }
 
-/** What a shop asks for; `committed` once the person's signature is about to be sent, after which nothing is taken back. */
+/**
+ * What a shop asks for; `committed` once the person's signature is about to be sent, after which nothing is taken back.
+ */
 interface Pending {
   readonly request: Readonly<Record<string, unknown>>;
   readonly methodName: string;
@@ -111,7 +113,10 @@ async function isTheirs(known: Pending, { id }: Client): Promise<boolean> {
   return true;
 }
 
-/** The event does not say which request it is about: it is taken back only when there is no doubt, and nothing on its way. */
+/**
+ * The event does not say which request it is about: it is taken back only when there is no doubt, and nothing on its
+ * way.
+ */
 async function abort(): Promise<boolean> {
   for (const [key, { client }] of [...pending]) {
     // Its window was closed, of which no event tells.

@@ -1,5 +1,6 @@
-// A backup is a SQLite file that any SQLite opens, and behind it a trailer: the manifest as JSON, a line feed, and one line of fixed length with the
-// manifest's length, its HMAC under a key of VAULT_SECRET, and the SHA-256 of both. The manifest holds the SHA-256 of the SQLite file.
+// A backup is a SQLite file that any SQLite opens, and behind it a trailer: the manifest as JSON, a line feed, and one
+// line of fixed length with the manifest's length, its HMAC under a key of VAULT_SECRET, and the SHA-256 of both. The
+// manifest holds the SHA-256 of the SQLite file.
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';

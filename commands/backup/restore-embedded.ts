@@ -25,8 +25,8 @@ interface Order {
 }
 
 /**
- * Replaces the database file with that of a backup. Returns the path under which the old file is kept, if there was one.
- * Throws an `Error` that explains the problem; the file is then unchanged.
+ * Replaces the database file with that of a backup. Returns the path under which the old file is kept, if there was
+ * one. Throws an `Error` that explains the problem; the file is then unchanged.
  */
 export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): Promise<string | undefined> {
   const draft = draftOf(target);

@@ -10,9 +10,9 @@ import type { Manifest } from './backup-file.ts';
 import { COPY_ROWS_MAX } from './snapshot.ts';
 
 /**
- * Fills an empty libSQL database from a checked backup, in batches, because a server limits a transaction to seconds. The
- * table of migrations, which every vault needs, comes last, together with removing the mark of an unfinished restore.
- * Run an interrupted restore again: it starts from the beginning. Throws an `Error` that explains the problem.
+ * Fills an empty libSQL database from a checked backup, in batches, because a server limits a transaction to seconds.
+ * The table of migrations, which every vault needs, comes last, together with removing the mark of an unfinished
+ * restore. Run an interrupted restore again: it starts from the beginning. Throws an `Error` that explains the problem.
  */
 export async function restoreRemote(
   config: Config,

@@ -1,7 +1,10 @@
 import { writeAll } from '../storage/durable.ts';
 import type { Arguments } from './arguments.ts';
 
-/** Prints the result of a command. Throws where `console.log` would silently lose it (a full disk); `EPIPE` for a broken pipe. */
+/**
+ * Prints the result of a command. Throws where `console.log` would silently lose it (a full disk); `EPIPE` for a broken
+ * pipe.
+ */
 export function print(text: string): void {
   writeAll(STANDARD_OUTPUT, Buffer.from(`${text}\n`));
 }

@@ -14,8 +14,9 @@ export interface SmtpServer {
 }
 
 /**
- * Reads `smtp://[user:password@]host[:587]` or `smtps://…[:465]`. An `smtp:` server must offer STARTTLS unless it is on loopback; `?tls=required`
- * and `?tls=optional` say otherwise. `?verify=off` accepts any certificate, on loopback only. Throws an `Error` that names the fault and never quotes the URL.
+ * Reads `smtp://[user:password@]host[:587]` or `smtps://…[:465]`. An `smtp:` server must offer STARTTLS unless it is on
+ * loopback; `?tls=required` and `?tls=optional` say otherwise. `?verify=off` accepts any certificate, on loopback only.
+ * Throws an `Error` that names the fault and never quotes the URL.
  */
 export function parseSmtpUrl(text: string): SmtpServer {
   // nodemailer would take every option, those that switch checks off included, out of the query.

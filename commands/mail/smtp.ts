@@ -1,4 +1,7 @@
-/** Mail over SMTP (RFC 5321): STARTTLS (RFC 3207) before anything is said, or TLS from the start (RFC 8314), and a checked certificate. */
+/**
+ * Mail over SMTP (RFC 5321): STARTTLS (RFC 3207) before anything is said, or TLS from the start (RFC 8314), and a
+ * checked certificate.
+ */
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 import type { Mail } from '../../lib/delivery/message.ts';
@@ -33,7 +36,9 @@ const LIMITS: SmtpLimits = {
   queueMax: SMTP_QUEUE_MAX,
 };
 
-/** A mailer for `SMTP_URL` over a bounded pool of connections. Throws an `Error` that names a URL's fault, not the URL. */
+/**
+ * A mailer for `SMTP_URL` over a bounded pool of connections. Throws an `Error` that names a URL's fault, not the URL.
+ */
 export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpMailer {
   const { sendTimeoutMs, queueMax, ...bounds } = { ...LIMITS, ...limits };
   const transport = createTransport({ ...parseSmtpUrl(url), ...fixed(bounds) });
@@ -94,10 +99,15 @@ function compose({ from, to, subject, text, html }: Mail) {
   return { from: { name, address }, to: { name: '', address: to }, subject, text, html, headers };
 }
 
-/** Both sides without white space, control characters and the specials that would need quoting (RFC 5322 section 3.2.3). */
+/**
+ * Both sides without white space, control characters and the specials that would need quoting (RFC 5322 section 3.2.3).
+ */
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\0-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\0-\x1f\x7f]+$/;
 
-/** The failure in nodemailer's and the server's fixed words. Its message is dropped: servers quote addresses in their replies. */
+/**
+ * The failure in nodemailer's and the server's fixed words. Its message is dropped: servers quote addresses in their
+ * replies.
+ */
 function describe(error: unknown): Error {
   const { code, originalCode, timeoutType, command, response } = (error ?? {}) as NodemailerError;
   const status = /^(\d{3})(?:[ -](\d\.\d{1,3}\.\d{1,3})(?=\s|$))?/.exec(String(response ?? ''))?.slice(1) ?? [];

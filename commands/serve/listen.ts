@@ -3,7 +3,9 @@ import type { Config } from '../../lib/config/config.ts';
 import type { Vault } from '../../routes/index.ts';
 import type { Inflight } from './inflight.ts';
 
-/** A connection may be silent this long: longer than the longest upstream call, and at least two heartbeats of a stream. */
+/**
+ * A connection may be silent this long: longer than the longest upstream call, and at least two heartbeats of a stream.
+ */
 export const CONNECTION_IDLE_SECONDS_MIN = 60;
 
 /** A server that listens. */

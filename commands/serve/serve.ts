@@ -30,7 +30,10 @@ export const serveCommand: Command = {
 export const WORK_INTERVAL_MS = 1_000;
 export const WORK_TURN_MS = 5_000;
 
-/** Runs the vault until a signal. Resolves with the exit code after all accepted work is done. Throws if it cannot start. */
+/**
+ * Runs the vault until a signal. Resolves with the exit code after all accepted work is done. Throws if it cannot
+ * start.
+ */
 async function serve(given: Arguments): Promise<number> {
   const settings = loadSettings(given);
   const print = createLog(settings.config.logFormat);

@@ -44,7 +44,9 @@ export function createGuardedFetch({
   };
 }
 
-/** Bun connects to the host of the URL; what the server is told, and its certificate is checked for, are given apart. */
+/**
+ * Bun connects to the host of the URL; what the server is told, and its certificate is checked for, are given apart.
+ */
 function fetchAt(
   url: URL,
   hostname: string,

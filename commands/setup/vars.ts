@@ -72,7 +72,10 @@ function takesFile(name: keyof typeof SETTINGS): boolean {
   return SETTINGS[name].kind !== 'plain';
 }
 
-/** Lines of `NAME=value`, as systemd's EnvironmentFile and Docker's --env-file take them: `#` comments, quotes around a value, no expansion. */
+/**
+ * Lines of `NAME=value`, as systemd's EnvironmentFile and Docker's --env-file take them: `#` comments, quotes around a
+ * value, no expansion.
+ */
 function readSettingsFile(path: string, warnings: string[]): Vars {
   const vars: Record<string, string> = {};
   const faults: string[] = [];

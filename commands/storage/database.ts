@@ -30,9 +30,9 @@ export function databaseOf(config: Config): DatabaseSettings {
 }
 
 /**
- * Opens the database of a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a libSQL
- * server, called over HTTP from the first statement on. Throws if the URL is invalid or the file cannot be opened; no
- * error contains a URL or a token.
+ * Opens the database of a `DATABASE_URL`: `file:` is the built-in SQLite; `libsql:`, `http(s):` and `ws(s):` are a
+ * libSQL server, called over HTTP from the first statement on. Throws if the URL is invalid or the file cannot be
+ * opened; no error contains a URL or a token.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<OwnedDatabase> {
   return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
@@ -56,16 +56,21 @@ export async function openExisting(config: Config): Promise<OwnedDatabase> {
   }
 }
 
-/** A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as `openDatabase` does. */
+/**
+ * A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as
+ * `openDatabase` does.
+ */
 export async function openServer(
   { url, authToken, maxConnections, clock = systemClock }: DatabaseSettings,
   intMode: 'number' | 'bigint' = 'number',
 ): Promise<Client> {
-  // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native addon.
+  // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native
+  // addon.
   const { createClient } = await import('@libsql/client/http');
   try {
     return createClient({
-      // A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a timeout.
+      // A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a
+      // timeout.
       url: url.replace(/^ws(?=s?:)/i, 'http'),
       ...(authToken ? { authToken } : {}),
       concurrency: maxConnections,
@@ -91,7 +96,10 @@ export function filePath(url: string): string {
   return /^file:\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
 }
 
-/** The client bounds neither the time nor the size of an answer, and a runtime's errors carry the whole URL, user name and password included. */
+/**
+ * The client bounds neither the time nor the size of an answer, and a runtime's errors carry the whole URL, user name
+ * and password included.
+ */
 function boundedFetch(clock: Clock) {
   const limits = { timeoutMs: DATABASE_TIMEOUT_MS, maxBytes: DATABASE_ANSWER_BYTES_MAX };
   return async (request: Request): Promise<Response> => {

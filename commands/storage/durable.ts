@@ -84,7 +84,9 @@ export function publish(draft: string, path: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Replaces `path` with a durable file and keeps the old file as `aside`. One of the two is at `path` at every moment. */
+/**
+ * Replaces `path` with a durable file and keeps the old file as `aside`. One of the two is at `path` at every moment.
+ */
 export function replaceKeeping(draft: string, path: string, aside: string): void {
   linkSync(path, aside);
   renameSync(draft, path);

@@ -7,16 +7,20 @@ import type { Database, Result, Value } from '../../lib/db/database.ts';
 import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy, retryBusy } from '../../lib/db/errors.ts';
 import { giveToOwnerOf } from './durable.ts';
 
-/** SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual commit. */
+/**
+ * SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual
+ * commit.
+ */
 export const SQLITE_BUSY_WAIT_MS = 10;
 
 /** A database that somebody has to close. */
 export type OwnedDatabase = Database & { close(): void };
 
 /**
- * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. A call runs to its end before it returns, and waits only while another
- * process writes. Never open the same file with another copy of SQLite in one process: POSIX locks would not keep the two apart. Throws, naming the
- * path, when it cannot be opened. A write throws `SQLITE_READONLY_DBMOVED` once the path leads to another file.
+ * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. A call runs to its end before it
+ * returns, and waits only while another process writes. Never open the same file with another copy of SQLite in one
+ * process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened. A write throws
+ * `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
 export function openSqlite(path: string): OwnedDatabase {
   const { connection, checkPlace } = connect(path);
@@ -35,7 +39,8 @@ export function openSqlite(path: string): OwnedDatabase {
         return runBatch(connection, run, statements, mode);
       }),
     close() {
-      // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting, when others stay open.
+      // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting,
+      // when others stay open.
       try {
         connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
@@ -45,7 +50,10 @@ export function openSqlite(path: string): OwnedDatabase {
   };
 }
 
-/** Runs the work at once. SQLite would sleep on the event loop's thread until another process gives its lock back, so the waiting is done here. */
+/**
+ * Runs the work at once. SQLite would sleep on the event loop's thread until another process gives its lock back, so
+ * the waiting is done here.
+ */
 async function whenFree<T>(work: () => T): Promise<T> {
   try {
     return work();
@@ -70,7 +78,8 @@ function connect(path: string): Connected {
       const file = makeFile(path);
       connection = new Connection(path, { strict: true, readwrite: true });
       for (const pragma of PRAGMAS) runPragma(connection, pragma);
-      // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken by now.
+      // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
+      // by now.
       if (numberOf(path) === file) return { connection, checkPlace: createPlaceCheck(path, file) };
       connection.close();
     } catch (error) {
@@ -83,7 +92,10 @@ function connect(path: string): Connected {
   }
 }
 
-/** Compares the file and its log with what the path leads to: SQLite writes on into files that were deleted or replaced, and reports success. */
+/**
+ * Compares the file and its log with what the path leads to: SQLite writes on into files that were deleted or replaced,
+ * and reports success.
+ */
 function createPlaceCheck(path: string, file: number): () => void {
   const log = numberOf(`${path}-wal`);
   return () => {
@@ -105,7 +117,10 @@ function isMoved(error: unknown): boolean {
 
 const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
 
-/** SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the file's number. */
+/**
+ * SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the
+ * file's number.
+ */
 function makeFile(path: string): number {
   const isNew = !existsSync(path);
   const file = openSync(path, 'a', 0o600);
@@ -132,7 +147,10 @@ const PRAGMAS = [
   'user_version',
 ];
 
-/** SQLite does not wait for locks while it changes the journal mode, which several processes may do at once on a new file. */
+/**
+ * SQLite does not wait for locks while it changes the journal mode, which several processes may do at once on a new
+ * file.
+ */
 function runPragma(connection: Connection, pragma: string): void {
   const deadline = systemClock.monotonic() + DATABASE_LOCK_TIMEOUT_MS;
   for (;;) {
@@ -178,8 +196,9 @@ function createPrepare(connection: Connection): (sql: string) => Known {
 }
 
 /**
- * The text with a plus before each parameter, which changes no value. Without it SQLite takes the value for a part of the plan wherever it
- * sorts, looks for a least or greatest row or weighs a partial index, and compiles the statement anew at each run: ten times its cost.
+ * The text with a plus before each parameter, which changes no value. Without it SQLite takes the value for a part of
+ * the plan wherever it sorts, looks for a least or greatest row or weighs a partial index, and compiles the statement
+ * anew at each run: ten times its cost.
  */
 function planOnce(sql: string): string {
   return sql.replace(/'(?:[^']|'')*'|:[a-z_]/g, (found) => (found.startsWith(':') ? `+${found}` : found));
@@ -194,7 +213,10 @@ function runPrepared({ statement, parameters, returnsRows, writes }: Known, args
   return { rows, rowsAffected: writes ? rows.length : 0 };
 }
 
-/** One transaction; a failure carries the index of the statement that failed, as `LibsqlBatchError` does, and none when it was COMMIT. */
+/**
+ * One transaction; a failure carries the index of the statement that failed, as `LibsqlBatchError` does, and none when
+ * it was COMMIT.
+ */
 function runBatch(
   connection: Connection,
   run: (statement: BoundStatement) => Result,

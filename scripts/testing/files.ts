@@ -16,7 +16,10 @@ function rank(file: string): number {
   return place < 0 ? LONG_FIRST.length : place;
 }
 
-/** The files whose paths hold one of the areas; all of them without an area. Throws `UsageError` for one that matches none. */
+/**
+ * The files whose paths hold one of the areas; all of them without an area. Throws `UsageError` for one that matches
+ * none.
+ */
 export function filesOf(areas: readonly string[], files: readonly string[]): readonly string[] {
   if (areas.length === 0) return files;
   const matching = new Set(areas.flatMap((area) => filesOfArea(area, files)));

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 
-/** Chromium's executable: `CHROMIUM`, else where Debian puts it; undefined where there is none. Tests that need it are left out then, with a line that says so. */
+/**
+ * Chromium's executable: `CHROMIUM`, else where Debian puts it; undefined where there is none. Tests that need it are
+ * left out then, with a line that says so.
+ */
 export const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
   (path) => path !== undefined && existsSync(path),
 );

@@ -20,8 +20,9 @@ export interface BundlerOptions {
 }
 
 /**
- * Starts alto, a real bundler, in a process of its own on loopback; its licence (GPL-3.0) keeps it out of this one and out of the
- * product. It serves EntryPoint 0.7 and 0.8, both of which must be there, and pays from two of the local accounts.
+ * Starts alto, a real bundler, in a process of its own on loopback; its licence (GPL-3.0) keeps it out of this one and
+ * out of the product. It serves EntryPoint 0.7 and 0.8, both of which must be there, and pays from two of the local
+ * accounts.
  */
 export async function startBundler({ rpcUrl, port, logFile }: BundlerOptions): Promise<Bundler> {
   const service = await startService({

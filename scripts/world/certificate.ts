@@ -1,7 +1,10 @@
 // X.509 v3, RFC 5280; DER, ITU-T X.690
 import { concat, utf8 } from '../../lib/base/bytes.ts';
 
-/** A fresh P-256 key and its self-signed certificate for `localhost` and `127.0.0.1`, both PEM, good from yesterday for ten years. */
+/**
+ * A fresh P-256 key and its self-signed certificate for `localhost` and `127.0.0.1`, both PEM, good from yesterday for
+ * ten years.
+ */
 export async function createCertificate(): Promise<{ key: string; cert: string }> {
   const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']);
   const subjectKey = new Uint8Array(await crypto.subtle.exportKey('spki', pair.publicKey));

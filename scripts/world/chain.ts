@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startService } from './service.ts';
 
-/** Asks a node over JSON-RPC. A node's error is thrown with the error object (`code`, `message`, `data`) as its cause. */
+/**
+ * Asks a node over JSON-RPC. A node's error is thrown with the error object (`code`, `message`, `data`) as its cause.
+ */
 export type ChainRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
 /** A running chain. */
@@ -28,7 +30,9 @@ const BASE_SEPOLIA = 84532;
 /** So long may writing the state file take. */
 const STOP_TIMEOUT_MS = 5_000;
 
-/** Starts a node that mines each transaction at once, with the rules and precompiles of an OP Stack chain, as Base is. */
+/**
+ * Starts a node that mines each transaction at once, with the rules and precompiles of an OP Stack chain, as Base is.
+ */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const program = anvilProgram();
   const urlOf = (port: number) => `http://127.0.0.1:${port}`;

@@ -14,7 +14,10 @@ export interface Deployment {
   readonly accountHelper: Address.Address;
 }
 
-/** Deploys what is not there yet. The addresses follow from the contracts' code and the local accounts alone, so every local chain has the same. */
+/**
+ * Deploys what is not there yet. The addresses follow from the contracts' code and the local accounts alone, so every
+ * local chain has the same.
+ */
 export async function deployContracts(
   rpc: ChainRpc,
   { entryPoint: version = '0.7' }: { entryPoint?: '0.7' | '0.8' } = {},

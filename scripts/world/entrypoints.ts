@@ -1,4 +1,5 @@
-// ERC-4337's EntryPoints, byte for byte those of public networks: https://github.com/eth-infinitism/account-abstraction/releases
+// ERC-4337's EntryPoints, byte for byte those of public networks:
+// https://github.com/eth-infinitism/account-abstraction/releases
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Hex } from 'ox';

@@ -6,7 +6,10 @@ export interface Inbox {
   stop(): Promise<void>;
 }
 
-/** Shows what the stand-ins received, on loopback: `GET /` for people, `GET /messages?to=` as JSON, oldest first, for other processes. */
+/**
+ * Shows what the stand-ins received, on loopback: `GET /` for people, `GET /messages?to=` as JSON, oldest first, for
+ * other processes.
+ */
 export function startInbox(options: { port?: number; read: () => readonly Message[] }): Inbox {
   const server = Bun.serve({
     hostname: '127.0.0.1',

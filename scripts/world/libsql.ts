@@ -23,7 +23,9 @@ export function libsqlProgram(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** Where its data are, made when absent, and whether it has any number of databases (sqld's namespaces) instead of one. */
+/**
+ * Where its data are, made when absent, and whether it has any number of databases (sqld's namespaces) instead of one.
+ */
 export interface LibsqlOptions {
   readonly dir: string;
   readonly namespaces?: boolean;

@@ -1,4 +1,5 @@
-// Preloaded into a program that would listen on every network: keeps it on this machine, and ends it with the process that started it.
+// Preloaded into a program that would listen on every network: keeps it on this machine, and ends it with the process
+// that started it.
 import { Server } from 'node:http';
 
 const { listen } = Server.prototype;

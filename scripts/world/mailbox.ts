@@ -9,7 +9,10 @@ export interface Message {
 export interface Mailbox<M extends Message = Message> {
   readonly messages: readonly M[];
   add(message: M): void;
-  /** The first message for this recipient, or that passes this test, that answered no wait before: two waits get two messages. */
+  /**
+   * The first message for this recipient, or that passes this test, that answered no wait before: two waits get two
+   * messages.
+   */
   waitFor(wanted: string | ((message: M) => boolean), timeoutMs?: number): Promise<M>;
 }
 

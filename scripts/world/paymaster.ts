@@ -15,7 +15,10 @@ export interface Paymaster {
   stop(): Promise<void>;
 }
 
-/** Deploys `DevPaymaster` for EntryPoint 0.7 and 0.8, fills its deposit, and serves on loopback. It sponsors every operation it is asked for. */
+/**
+ * Deploys `DevPaymaster` for EntryPoint 0.7 and 0.8, fills its deposit, and serves on loopback. It sponsors every
+ * operation it is asked for.
+ */
 export async function startPaymaster(options: {
   readonly node: ChainRpc;
   readonly bundlerUrl: string;
@@ -115,7 +118,10 @@ function higher(asked: Hex.Hex = '0x0', estimated: Hex.Hex = '0x0'): Hex.Hex {
   return BigInt(asked) > BigInt(estimated) ? asked : estimated;
 }
 
-/** The operation's paymaster data with the sponsor's signature on all of the operation but that and the account's own signature. */
+/**
+ * The operation's paymaster data with the sponsor's signature on all of the operation but that and the account's own
+ * signature.
+ */
 function agree({ chainId }: Sponsor, operation: RpcOperation): Hex.Hex {
   const complete = UserOperation.fromRpc({ ...operation, signature: '0x' } as never) as UserOperation.V07<true>;
   const { paymasterVerificationGasLimit = 0n, paymasterPostOpGasLimit = 0n } = complete;

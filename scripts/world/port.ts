@@ -1,4 +1,7 @@
-/** A port nobody listens on; throws when the wanted one is taken, since whatever has it would be mistaken for what is started there. */
+/**
+ * A port nobody listens on; throws when the wanted one is taken, since whatever has it would be mistaken for what is
+ * started there.
+ */
 export function freePort(wanted = 0): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: wanted, socket: { data() {} } });
   const { port } = listener;

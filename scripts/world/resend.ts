@@ -1,4 +1,5 @@
-// Stand-in for Resend: https://resend.com/docs/api-reference/emails/send-email, errors: https://resend.com/docs/api-reference/errors
+// Stand-in for Resend: https://resend.com/docs/api-reference/emails/send-email, errors:
+// https://resend.com/docs/api-reference/errors
 import { answerFault, type Fault, isFault } from './fault.ts';
 import { createMailbox, type Mailbox, type Message } from './mailbox.ts';
 
@@ -38,7 +39,9 @@ export interface ResendProvider extends Mailbox<ResendMail> {
   stop(): Promise<void>;
 }
 
-/** Serves `POST /emails` on loopback; a repeated `Idempotency-Key` answers the first id and hands nothing over again. */
+/**
+ * Serves `POST /emails` on loopback; a repeated `Idempotency-Key` answers the first id and hands nothing over again.
+ */
 export async function startResend(options: { port?: number } = {}): Promise<ResendProvider> {
   const box = createMailbox<ResendMail>();
   const faults: ResendProvider['faults'] = {};

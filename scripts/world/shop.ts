@@ -15,7 +15,10 @@ export const GIFT = { usdc: 100_000_000n, wei: 10n ** 18n } as const;
 
 const DOCUMENT = new URL('../../docs/payments.md', import.meta.url);
 
-/** The shop of docs/payments.md, paid through the vault at the origin `vault`, and below it a form that gives an account money to pay with. */
+/**
+ * The shop of docs/payments.md, paid through the vault at the origin `vault`, and below it a form that gives an account
+ * money to pay with.
+ */
 export async function startShop(options: { vault: string; rpc: ChainRpc; port?: number }): Promise<Shop> {
   const page = (await documentedShop()).replace('https://vault.example.com', options.vault);
   const give = createGiver(options.rpc);

@@ -1,4 +1,5 @@
-// Stand-in for Twilio Verify v2: https://www.twilio.com/docs/verify/api (verification, verification-check), errors: https://www.twilio.com/docs/api/errors
+// Stand-in for Twilio Verify v2: https://www.twilio.com/docs/verify/api (verification, verification-check), errors:
+// https://www.twilio.com/docs/api/errors
 import { equalText } from '../../lib/base/bytes.ts';
 import { type Clock, isoTime, systemClock } from '../../lib/base/clock.ts';
 import { randomCode, randomId, systemRandom } from '../../lib/base/random.ts';
@@ -53,7 +54,9 @@ const VERIFICATION_MS = 600_000;
 const SENDS_MAX = 5;
 const CHECKS_MAX = 5;
 
-/** Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks. */
+/**
+ * Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks.
+ */
 export async function startSmsProvider(options: { port?: number; clock?: Clock } = {}): Promise<SmsProvider> {
   const clock = options.clock ?? systemClock;
   const box = createMailbox<Message>();

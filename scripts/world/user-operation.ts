@@ -29,7 +29,10 @@ export interface AccountCall {
   readonly data?: Hex.Hex;
 }
 
-/** What a bundler tells of an operation that was mined; `success` is the inner call's, the transaction's own always is one. */
+/**
+ * What a bundler tells of an operation that was mined; `success` is the inner call's, the transaction's own always is
+ * one.
+ */
 export interface OperationReceipt {
   readonly success: boolean;
   readonly userOpHash: Hex.Hex;
@@ -41,9 +44,9 @@ const RECEIPT_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 const PRIORITY_FEE_WEI = 1_000_000n;
 /**
- * The least an operation asks for. Estimates alone are too low: of the verification because they are made with a signature over
- * something else, which is refused before its P-256 half has cost anything; of the calls because they run in the latest block,
- * where writing the block's time a second time costs next to nothing.
+ * The least an operation asks for. Estimates alone are too low: of the verification because they are made with a
+ * signature over something else, which is refused before its P-256 half has cost anything; of the calls because they
+ * run in the latest block, where writing the block's time a second time costs next to nothing.
  */
 const VERIFICATION_GAS_MIN = 300_000n;
 const CALL_GAS_MIN = 150_000n;
@@ -63,7 +66,10 @@ export async function openAccount(
   return { address, passkey, factory, entryPoint, factoryData };
 }
 
-/** Builds an operation, has it sponsored, signs it, sends it and waits: what the wallet of an account without ether does. */
+/**
+ * Builds an operation, has it sponsored, signs it, sends it and waits: what the wallet of an account without ether
+ * does.
+ */
 export async function runSponsored(
   node: ChainRpc,
   bundler: ChainRpc,
@@ -74,7 +80,10 @@ export async function runSponsored(
   return sendOperation(bundler, account, await signOperation(node, account, operation));
 }
 
-/** An operation with the account's next nonce and today's fees; it also creates the account where that does not exist. Gas limits and signature are still to come. */
+/**
+ * An operation with the account's next nonce and today's fees; it also creates the account where that does not exist.
+ * Gas limits and signature are still to come.
+ */
 export async function prepareOperation(
   node: ChainRpc,
   { address: sender, factory, factoryData, entryPoint }: SmartAccount,
@@ -137,7 +146,10 @@ export function operationHash({ entryPoint }: SmartAccount, operation: Operation
   return UserOperation.hash(operation, { chainId, entryPointAddress: entryPoint, entryPointVersion });
 }
 
-/** An assertion as the account takes it: the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word, s in the lower half. */
+/**
+ * An assertion as the account takes it: the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word, s in
+ * the lower half.
+ */
 export function encodeAssertion(assertion: Assertion): Hex.Hex {
   const { r, s } = Signature.fromDerBytes(Base64.toBytes(assertion.signature));
   const low = BigInt(s) > P256_ORDER / 2n ? P256_ORDER - BigInt(s) : BigInt(s);

@@ -33,7 +33,10 @@ export function addressOf(privateKey: Hex.Hex): Address.Address {
   return Address.checksum(Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey })));
 }
 
-/** Signs, sends and waits until mined. Throws the node's error when the call would revert. One call at a time per key: the nonce is read from the chain. */
+/**
+ * Signs, sends and waits until mined. Throws the node's error when the call would revert. One call at a time per key:
+ * the nonce is read from the chain.
+ */
 export async function sendTransaction(rpc: ChainRpc, privateKey: Hex.Hex, call: Call): Promise<TransactionReceipt.Rpc> {
   const { to, data = '0x', value = 0n } = call;
   const from = addressOf(privateKey);

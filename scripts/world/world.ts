@@ -27,9 +27,9 @@ export interface World {
 const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, inbox: 8025 };
 
 /**
- * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in `dir`,
- * where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it started
- * and rejects.
+ * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in
+ * `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it
+ * started and rejects.
  */
 export async function startWorld(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<World> {
   const parts: Part[] = [];
