@@ -23,7 +23,7 @@ export function createLimits(api: Api): () => Promise<void> {
   const key = byId('limits-key', HTMLInputElement);
   const choose = (use: Use): void => {
     kinds.value = use.kind;
-    // A masked key has to be named by whoever knows it.
+    // A masked key must be typed by someone who knows it.
     key.value = use.key.includes('***') ? '' : use.key;
     (key.value === '' && !use.kind.endsWith('-per-day') ? key : byId('limits-release')).focus();
   };

@@ -183,7 +183,7 @@ export function readReturnUrl(value: unknown): URL | undefined {
   return isPlace(url.origin) && url.username === '' && url.password === '' ? url : undefined;
 }
 
-/** The JSON object in a link; empty when it is none. */
+/** The JSON object in a link; empty if it is invalid. */
 function parseLink(request: string): Readonly<Record<string, unknown>> {
   try {
     const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64url(request))) as unknown;

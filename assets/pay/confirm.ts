@@ -33,7 +33,7 @@ interface Session {
 type Resumed = Pick<Session, 'channel' | 'enclave' | 'committed'>;
 
 let channel: Channel | undefined;
-/** What this page has sent, when nobody can tell it the request any more. */
+/** The payment this page has sent, if the worker with the request has ended. */
 let left: StoredPayment | undefined;
 
 void guard(start, start);
@@ -203,7 +203,7 @@ async function resume(session: Resumed, known: StoredPayment): Promise<void> {
 
 async function follow(session: Resumed, sent: StoredPayment): Promise<void> {
   showProgress('block');
-  // The very same operation once more: a bundler that was started anew has forgotten it.
+  // The very same operation once more: a restarted bundler has forgotten it.
   onPress('again', () => void submit(sent, session.channel).catch(() => undefined));
   const slowAt = Date.now() + RECEIPT_SLOW_MS;
   const known = await awaitReceipt(sent, () => {

@@ -21,7 +21,7 @@ export function showPaid(details: Details, { asked, returnTo }: Channel): void {
 }
 
 interface Around {
-  /** Undefined when there is nobody to tell. */
+  /** Undefined if no one is left to answer. */
   readonly channel: Channel | undefined;
   /** What trying again does, where that can help. */
   readonly again: (() => void) | undefined;

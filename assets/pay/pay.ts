@@ -145,7 +145,7 @@ export async function submit(stored: StoredPayment, channel: Channel): Promise<S
     await dropPayment(stored.name);
     throw new EndedError();
   }
-  // Written before it goes out: from here on it may settle, whoever dies.
+  // Written before it goes out: from here on it may settle, even if page or worker end.
   const isFirst = stored.state === 'signed';
   const sent = await updatePayment(stored, { state: 'sent' });
   const receipt = isFirst ? null : await api.readReceipt(sent.userOpHash);

@@ -82,7 +82,7 @@ export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge:
   if (chainId !== judge.chainId) throw new RequestError('other_chain');
   const token = fields['token'] === 'native' ? 'native' : readAddress(fields['token'], 'bad_token', judge);
   const to = readAddress(fields['to'], 'bad_to', judge);
-  // Tokens sent to their own contract, and ether to nobody, are lost.
+  // Tokens sent to their own contract, and ether to the zero address, are lost.
   if (to === token || BigInt(to) === 0n) throw new RequestError('bad_to');
   const amount = readUnits(fields['amount']);
   const label = readLabel(fields['label']);

@@ -86,7 +86,7 @@ function takeFlag(
   bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
 }
 
-/** A word that is no flag may be a secret, so it is told by what stands before it. */
+/** A word that is not a flag may be a secret, so the message names the word before it. */
 function stray(word: string, before: string): UsageError {
   const name = word.startsWith('-') ? ` ${word}` : '';
   const flags = 'flags look like --port 8787, switches like --webhook-allow-private or --webhook-allow-private=false';

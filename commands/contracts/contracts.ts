@@ -117,7 +117,7 @@ function addressOf(privateKey: Hex): Address.Address {
   return Address.checksum(signerAddress(privateKey) as Address.Address);
 }
 
-/** Refuses another chain than the one named, and one that lacks what the contracts stand on. */
+/** Refuses another chain than the one named, and one that lacks what the contracts need. */
 async function checkChain(node: Node, { chainId, parties: { entryPoint } }: Order): Promise<void> {
   const found = await node.chainId();
   if (found !== chainId)

@@ -129,7 +129,7 @@ async function checkContracts({ config, rpc }: Chain): Promise<readonly Finding[
     USDC_ADDRESS: config.usdcAddress,
   };
   const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
-  // That the node cannot be asked is told once, of the chain.
+  // That the node does not answer is reported once, by the check of the chain.
   if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node at RPC_URL does not answer')];
   const missing = await Promise.all(
     set.map(async ({ name, address }): Promise<readonly Finding[]> => {

@@ -69,7 +69,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
 const PUT_RIGHT = 'correct it where it is set: as a flag, in the environment, or in the file of --config';
 const AS_WHOM = "run the command as the vault's user, or let this user read the file";
 
-/** What is on default, made up or the terminal's was given by nobody. */
+/** Counts the settings that someone set: no defaults, no generated ones, none of the terminal's. */
 function countGiven(sources: Readonly<Record<string, string>>): number {
   return Object.values(sources).filter((source) => !/^(?:generated|terminal)/.test(source)).length;
 }

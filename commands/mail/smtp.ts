@@ -87,7 +87,7 @@ function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutM
   } as const;
 }
 
-/** The message with its headers. Refuses whatever could be read as a further header or address. */
+/** The message with its headers. Refuses anything that could be read as another header or address. */
 function compose({ from, to, subject, text, html }: Mail) {
   // Taken apart here because a name may hold the commas and brackets that nodemailer would split a list at.
   const [, , name = '', address = from] = /^("?)([^<>]*?)\1\s*<([^<>]*)>$/.exec(from) ?? [];

@@ -42,7 +42,7 @@ async function serve(given: Arguments): Promise<number> {
   const stop = untilStopped(log);
   const inflight = createInflight();
   const ready = Promise.withResolvers<Vault>();
-  // Listening comes first because `PORT=0` is known only then; whoever calls meanwhile waits for the vault.
+  // Listening comes first because `PORT=0` is known only then; requests that come meanwhile wait for the vault.
   const server = listen(settings.config, inflight, ready.promise, log);
   const starting = start(settings, Number(server.port), log);
   const running = await Promise.race([starting, stop]).catch((error) => {
@@ -56,7 +56,7 @@ async function serve(given: Arguments): Promise<number> {
   const work = startWork(running.vault);
   const code = await stop;
   work.stop();
-  // A stream never ends by itself; its client comes back to whoever listens here next.
+  // A stream never ends by itself; its client reconnects to the next process that listens here.
   running.vault.endStreams();
   await drain(server, inflight, () => running.close());
   log({ level: 'info', event: 'stopped' });
@@ -70,7 +70,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** Opens what the vault stands on. */
+/** Opens the vault's dependencies. */
 async function start(settings: Settings, port: number, log: Log): Promise<Running> {
   const vars = { ...settings.vars, PORT: String(port) };
   const config = checkSettings({ vars, sources: settings.sources });

@@ -80,7 +80,7 @@ export function isEmbedded(databaseUrl: string): boolean {
   return /^file:/i.test(databaseUrl);
 }
 
-/** Names the directory in whatever the system says against it. */
+/** Adds the directory to the system's error. */
 function inDataDirectory<T>(dir: string, work: () => T): T {
   try {
     return work();

@@ -67,7 +67,7 @@ type BoundStatement = { readonly sql: string; readonly args: Record<string, Valu
 
 interface Connected {
   readonly connection: Connection;
-  /** Throws when what is written now would be lost with a file that nobody finds again. */
+  /** Throws if a write would be lost because the path leads to another file. */
   readonly checkPlace: () => void;
 }
 
@@ -105,7 +105,7 @@ function createPlaceCheck(path: string, file: number): () => void {
   };
 }
 
-/** The file's number, undefined where there is none. */
+/** The file's inode number; undefined if there is no file. */
 function numberOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }

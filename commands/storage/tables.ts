@@ -25,7 +25,7 @@ export function countRows(connection: Connection): Record<string, number> {
   );
 }
 
-/** The schema's version, 0 where there is none. */
+/** The schema's version; 0 without one. */
 export function schemaVersion(connection: Connection): number {
   const [table] = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`).all();
   if (table === undefined) return 0;
@@ -63,7 +63,7 @@ export function keyColumns(connection: Connection, table: string): string[] {
   return rows.map(({ name }) => name);
 }
 
-/** A name as SQL takes it whatever it holds. */
+/** A quoted SQL name, safe for any characters. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,10 +1,16 @@
 import type { Clock } from './clock.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Why an upstream gave no usable answer; the last two are for the client that reads it: a status it cannot use, a body it cannot read. */
+/**
+ * Why an upstream gave no usable answer; the last two are for the client that reads it: a status it cannot use, a body
+ * it cannot read.
+ */
 export type UpstreamFault = 'unreachable' | 'timeout' | 'redirect' | 'oversize' | 'refused' | 'malformed';
 
-/** A failed upstream call, safe to log: it holds no URL, no header and no upstream text. `detail` is a status or a system's error code. */
+/**
+ * A failed upstream call, safe to log: it holds no URL, no header and no upstream text. `detail` is a status or a
+ * system's error code.
+ */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly fault: UpstreamFault;
@@ -29,7 +35,7 @@ export interface UpstreamLimits {
   readonly maxBytes: number;
 }
 
-/** What was answered, whatever its status; redirects never get here. */
+/** The answer with any status; redirects never get here. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The value of a JSON text; undefined when it is none, or nested too deep for the parser. */
+/** The value of a JSON text; undefined if it is invalid or nested too deep for the parser. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -6,7 +6,7 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One log entry: flat members, identifiers masked by whoever writes it, never a secret, a code or a query string. */
+/** One log entry: flat members, identifiers masked by the writer, never a secret, a code or a query string. */
 export interface LogEntry {
   readonly level: LogLevel;
   readonly event: string;
@@ -24,7 +24,9 @@ export function atLevel(level: LogLevel, log: Log): Log {
   };
 }
 
-/** What the log may say of an unexpected failure: name, message and stack, and the causes behind it, the nearest first. */
+/**
+ * What the log may say of an unexpected failure: name, message and stack, and the causes behind it, the nearest first.
+ */
 export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
   const causes = causesOf(error).map(say).join('; ');
   const stack = error instanceof Error ? error.stack : undefined;

@@ -1,4 +1,4 @@
-/** A family of series: what Prometheus is told of it, and the labels that each of its series carries. */
+/** A metric family: its help text and the labels of its series. */
 export interface Metric<Type extends MetricType = MetricType, Label extends string = string> {
   readonly type: Type;
   readonly help: string;

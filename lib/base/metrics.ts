@@ -40,12 +40,15 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** The measurements of one vault, in memory. A use names a family of the catalogue, and gives a value to each of its labels. */
+/**
+ * The measurements of one vault, in memory. A use names a family of the catalogue, and gives a value to each of its
+ * labels.
+ */
 export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
   counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelOf<C, N>>;
   gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelOf<C, N>>;
   histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelOf<C, N>>;
-  /** Adds families that are read anew at each scrape. */
+  /** Adds families that are read at each scrape. */
   include(source: () => readonly Family[]): void;
   read(): readonly Family[];
 }
@@ -55,7 +58,10 @@ type NameOf<C, Type extends MetricType> = keyof {
 };
 type LabelOf<C extends MetricCatalogue, N extends keyof C> = C[N]['labels'][number];
 
-/** Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's timeout). */
+/**
+ * Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's
+ * timeout).
+ */
 export const DURATION_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** A fresh set of the catalogue's families. One shows up once it is named, and naming it again returns the same one. */

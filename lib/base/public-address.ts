@@ -1,8 +1,9 @@
 import { inCidr, parseCidr, parseIp } from './ip.ts';
 
 /**
- * Whether an address (IPv4 or IPv6 text) is one of the public internet: neither private, loopback, link-local, shared (CGNAT), multicast, documentation,
- * nor one that carries an IPv4 address inside (NAT64, 6to4, Teredo), nor a cloud's metadata service (IANA special-purpose registries, RFC 6890). Text that is no address is not.
+ * Whether an address (IPv4 or IPv6 text) is one of the public internet: neither private, loopback, link-local, shared
+ * (CGNAT), multicast, documentation, nor one that carries an IPv4 address inside (NAT64, 6to4, Teredo), nor a cloud's
+ * metadata service (IANA special-purpose registries, RFC 6890). Text that is no address is not.
  */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
@@ -10,7 +11,7 @@ export function isPublicAddress(text: string): boolean {
   return ip.length === 4 || GLOBAL_UNICAST.some((network) => inCidr(ip, network));
 }
 
-/** Whether a URL's host can be meant for the public internet, as far as its text tells: a public address, or a name that is none of a private network's. */
+/** Whether a URL's host may be on the public internet, judged by its text: a public address or a public name. */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname
     .toLowerCase()

@@ -1,7 +1,7 @@
 /** Strikes texts out of a JSON value. */
 export type Redact = (value: unknown) => unknown;
 
-/** Strikes an endpoint's host, and whatever in its path or query may be a key, out of what it answered. */
+/** Removes an endpoint's host, and any part of its path or query that may be a key, from its answers. */
 export function createRedact(url: string): Redact {
   const { host, hostname, pathname, searchParams } = new URL(url);
   const hosts = [host, hostname].filter((name) => /[.:]/.test(name));

@@ -1,4 +1,7 @@
-/** CREATE2, EIP-1014, of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of `_cloneCodeWithImmutableArgs`). */
+/**
+ * CREATE2, EIP-1014, of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of
+ * `_cloneCodeWithImmutableArgs`).
+ */
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
@@ -21,8 +24,8 @@ export interface AccountKey {
 }
 
 /**
- * The address (EIP-55) at which our own `AccountFactory` creates an account, as its `getAddress` answers, whether or not the
- * key is a point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
+ * The address (EIP-55) at which our own `AccountFactory` creates an account, as its `getAddress` answers, whether or
+ * not the key is a point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
  */
 export function predictAddress(of: Factory, { x, y, salt }: AccountKey): Address.Address {
   writeAddress(CREATION_CODE, IMPLEMENTATION_AT, of.implementation);
@@ -35,12 +38,15 @@ export function predictAddress(of: Factory, { x, y, salt }: AccountKey): Address
   return Address.checksum(`0x${toHex(keccak_256(PREIMAGE).subarray(12))}`);
 }
 
-/** The clone's creation code: its head returns what follows it, which delegates to the implementation and ends in x ‖ y ‖ salt. */
+/**
+ * The clone's creation code: its head returns what follows it, which delegates to the implementation and ends in x ‖ y
+ * ‖ salt.
+ */
 const HEAD = '61008d3d81600a3d39f3363d3d373d3d3d363d73';
 const TAIL = '5af43d82803e903d91602b57fd5bf3';
 const IMPLEMENTATION_AT = HEAD.length / 2;
 const ARGUMENTS_AT = IMPLEMENTATION_AT + 20 + TAIL.length / 2;
-/** Written anew by every call, which never yields: a prediction allocates next to nothing. */
+/** Overwritten by every call, which never yields: a prediction allocates almost nothing. */
 const CREATION_CODE = fromHex(`${HEAD}${'00'.repeat(20)}${TAIL}${'00'.repeat(96)}`) as Uint8Array<ArrayBuffer>;
 const creationCode = new DataView(CREATION_CODE.buffer);
 
@@ -72,7 +78,10 @@ export interface AccountState {
 
 type Chain = ChainReader<'accountHelperAddress'>;
 
-/** Asks the account helper; zeros and inactive where there is no code, whatever the helper says of it. Throws 502 `rpc_error`. */
+/**
+ * Asks the account helper; zeros and inactive if there is no code, regardless of the helper's answer. Throws 502
+ * `rpc_error`.
+ */
 export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {
   const { chainId, accountHelperAddress: helper } = config;
   if (!helper) throw rpcError('ACCOUNT_HELPER_ADDRESS is not set');

@@ -1,4 +1,7 @@
-/** CREATE2, EIP-1014, through the deterministic deployment proxy: https://github.com/Arachnid/deterministic-deployment-proxy */
+/**
+ * CREATE2, EIP-1014, through the deterministic deployment proxy:
+ * https://github.com/Arachnid/deterministic-deployment-proxy
+ */
 
 import * as AbiParameters from 'ox/AbiParameters';
 import * as Address from 'ox/Address';
@@ -15,7 +18,7 @@ export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 /** The creation code of the contracts, 0x-hex, without constructor arguments. */
 export type CreationCode = Readonly<Record<'AccountFactory' | 'AccountHelper' | 'DIDRegistry', string>>;
 
-/** What the contracts are told at their creation: it is part of their code, so another value means another address. */
+/** The contracts' constructor arguments. They are part of the code, so another value means another address. */
 export interface Parties {
   /** The ERC-4337 EntryPoint that the accounts trust. */
   readonly entryPoint: Address.Address;
@@ -25,7 +28,10 @@ export interface Parties {
   readonly registrar?: Address.Address | undefined;
 }
 
-/** One contract of a deployment: where it will be, the transaction that puts it there, and the setting that leads a vault to it. */
+/**
+ * One contract of a deployment: where it will be, the transaction that puts it there, and the setting that leads a
+ * vault to it.
+ */
 export interface PlannedContract {
   readonly name: keyof CreationCode;
   readonly setting: string;
@@ -34,8 +40,8 @@ export interface PlannedContract {
 }
 
 /**
- * The vault's contracts in the order of their deployment. All follows from the arguments: the same on every chain, whoever sends
- * the transactions, and whoever sends one first.
+ * The vault's contracts in the order of their deployment. All follows from the arguments: the same on every chain,
+ * whoever sends the transactions, and whoever sends one first.
  */
 export function planDeployment(
   code: CreationCode,
@@ -56,7 +62,10 @@ export function planDeployment(
   ];
 }
 
-/** Where creation code (constructor arguments included) will run, and the call that runs it there once; 32 bytes of salt, zero unless given. */
+/**
+ * Where creation code (constructor arguments included) will run, and the call that runs it there once; 32 bytes of
+ * salt, zero unless given.
+ */
 export function create2(code: Hex.Hex, salt: Hex.Hex = NO_SALT): Pick<PlannedContract, 'address' | 'call'> {
   const address = ContractAddress.fromCreate2({ from: DEPLOYMENT_PROXY, salt: Hex.toBytes(salt), bytecode: code });
   return { address: Address.checksum(address), call: { to: DEPLOYMENT_PROXY, data: Hex.concat(salt, code) } };

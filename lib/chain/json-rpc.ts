@@ -6,7 +6,10 @@ import { isObject, parseJson } from '../base/json.ts';
 /** The most of a node's own words that is logged. */
 const RPC_MESSAGE_CHARS_MAX = 120;
 
-/** A node's own error. `data` is what a call reverted with, 0x-hex; the message is cut and cleaned for the log and is nothing to decide by. */
+/**
+ * A node's own error. `data` is what a call reverted with, 0x-hex; the message is cut and cleaned for the log and is
+ * nothing to decide by.
+ */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -19,7 +22,7 @@ export class RpcError extends Error {
   }
 }
 
-/** A response as it is on the wire, of whatever types. */
+/** A response as it is on the wire, not validated. */
 export interface Message {
   readonly id?: unknown;
   readonly result?: unknown;
@@ -40,7 +43,7 @@ export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcO
   throw unusable(status);
 }
 
-/** The response to the one request sent under `id`, as it came. Throws `UpstreamError` when the answer is none. */
+/** The response to the one request sent under `id`, unchanged. Throws `UpstreamError` if the answer is not one. */
 export function readMessage(id: number, { status, text }: UpstreamAnswer): Message {
   const message = parseJson(text);
   const isError = isObject<Message>(message) && isObject(message.error);
@@ -66,11 +69,15 @@ export function readBatch(size: number, { status, text }: UpstreamAnswer): Reado
   return outcomes.size === 1 && size > 1 && isInvalidRequest(outcomes) ? undefined : outcomes;
 }
 
-/** What servers answer to a body they do not take; a rate limit, a refused key or a failure is no opinion on batches. */
+/**
+ * What servers answer to a body they do not take; a rate limit, a refused key or a failure is no opinion on batches.
+ */
 const BATCH_REFUSED_STATUS: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501]);
 const INVALID_REQUEST = -32600;
 
-/** Undefined unless the message holds a result or a well-formed error; some nodes send `"error": null` beside a result. */
+/**
+ * Undefined unless the message holds a result or a well-formed error; some nodes send `"error": null` beside a result.
+ */
 function outcomeOf(message: Message): RpcOutcome | undefined {
   if (message.error === undefined || message.error === null) {
     return 'result' in message ? { result: message.result } : undefined;

@@ -9,7 +9,7 @@ export interface Receipt {
   readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
 }
 
-/** The transaction's receipt; undefined while there is none, or one without a block. Throws 502 `rpc_error`. */
+/** The transaction's receipt; undefined while it is missing or has no block. Throws 502 `rpc_error`. */
 export async function readReceipt({ config, rpc }: ChainReader, txHash: string): Promise<Receipt | undefined> {
   const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
   const { blockHash, blockNumber, status, logs } = receipt ?? {};

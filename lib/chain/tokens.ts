@@ -23,7 +23,10 @@ export interface Token {
   readonly contract: string | undefined;
 }
 
-/** The token on the chain with this decimal id. Throws 400 `Unsupported chainId`, then 400 `USDC not available on this chain`. */
+/**
+ * The token on the chain with this decimal id. Throws 400 `Unsupported chainId`, then 400 `USDC not available on this
+ * chain`.
+ */
 export function findToken(
   config: Pick<Config, 'chainId' | 'usdcAddress'>,
   name: TokenName,
@@ -55,12 +58,18 @@ export const BALANCE_OF = '0x70a08231';
 
 type Chain = ChainReader<'usdcAddress' | 'entryPointAddress'>;
 
-/** A token that a payment is made in; a symbol that is not on the vault's own list is only what the contract calls itself. */
+/**
+ * A token that a payment is made in; a symbol that is not on the vault's own list is only what the contract calls
+ * itself.
+ */
 export interface PayToken extends Token {
   readonly isListed: boolean;
 }
 
-/** What the configured chain says of `native` or a contract (0x-hex, lower case). Throws 400 `Invalid token: …` where no ERC-20 token is, 502 `rpc_error`. */
+/**
+ * What the configured chain says of `native` or a contract (0x-hex, lower case). Throws 400 `Invalid token: …` where no
+ * ERC-20 token is, 502 `rpc_error`.
+ */
 export async function readToken({ config, rpc }: Chain, name: string): Promise<PayToken> {
   const { chainId, usdcAddress } = config;
   if (name === 'native') return { chainId, symbol: 'ETH', decimals: 18, contract: undefined, isListed: true };
@@ -80,7 +89,10 @@ export function readHolding({ rpc }: Chain, token: PayToken, account: string): P
   return readBalance(rpc, token, account);
 }
 
-/** What an account has paid in at the EntryPoint for fees, in wei; 0 where there is no EntryPoint. Throws 502 `rpc_error`. */
+/**
+ * What an account has paid in at the EntryPoint for fees, in wei; 0 where there is no EntryPoint. Throws 502
+ * `rpc_error`.
+ */
 export async function readDeposit({ config, rpc }: Chain, account: string): Promise<bigint> {
   const { chainId, entryPointAddress: to } = config;
   if (!to) return 0n;
@@ -93,7 +105,7 @@ export async function readDeposit({ config, rpc }: Chain, account: string): Prom
 const DECIMALS = '0x313ce567';
 const SYMBOL = '0x95d89b41';
 
-/** The symbol, printable ASCII alone, so that no letter of another script passes for one; empty where there is none. */
+/** The symbol in printable ASCII only, so that no letter of another script imitates one; empty without a symbol. */
 async function readSymbol(rpc: Rpc, chainId: number, contract: string): Promise<string> {
   const answer = await rpc.call(chainId, 'eth_call', [{ to: contract, data: SYMBOL }, 'latest']).catch((failure) => {
     if (rpcErrorOf(failure)) return '0x';

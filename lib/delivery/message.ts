@@ -57,7 +57,7 @@ export function smsText(notice: CodeNotice): string {
   return bound.length <= SMS_CHARS_MAX ? bound : text;
 }
 
-/** Whole minutes are told as minutes: "90 seconds", "1 minute", "10 minutes". */
+/** Whole minutes are written as minutes: "90 seconds", "1 minute", "10 minutes". */
 function lifetime(seconds: number): string {
   const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

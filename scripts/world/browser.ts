@@ -13,13 +13,13 @@ export const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin
 
 if (!chromium) console.log('no Chromium on this machine: what is tried in a browser is left out (set CHROMIUM)');
 
-/** A headless browser with a fresh profile, which asks nobody on the network but the pages it is sent to. */
+/** A headless browser with a fresh profile, which contacts only the pages it opens. */
 export interface OwnBrowser {
   readonly browser: Browser;
   close(): Promise<void>;
 }
 
-/** Starts Chromium. Throws where there is none. */
+/** Starts Chromium. Throws if it is not installed. */
 export async function startBrowser(...flags: string[]): Promise<OwnBrowser> {
   if (!chromium) throw new Error('there is no Chromium');
   const profile = mkdtempSync(join(tmpdir(), 'vault-browser-'));

@@ -7,5 +7,5 @@ Server.prototype.listen = function (this: Server, options: object, ...rest: unkn
   return Reflect.apply(listen, this, [{ ...options, host: '127.0.0.1' }, ...rest]);
 } as typeof listen;
 
-// Whatever ends the starter, kill -9 included, closes its end of this pipe.
+// When the starter ends, also by kill -9, its end of this pipe closes.
 process.stdin.on('end', () => process.exit()).resume();

@@ -190,7 +190,7 @@ const WEBAUTHN_AUTH = AbiParameters.from([
 ]);
 /** The order of P-256 (SEC 2 section 2.4.2). */
 const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-/** As long as a real one, for whoever counts its bytes before there is one. */
+/** A placeholder as long as a real signature, for estimates that count its bytes. */
 const SIGNATURE_IN_FORM = encodeAssertion(createPasskey().assert(new Uint8Array(32)));
 
 async function call(rpc: ChainRpc, to: Address.Address, data: Hex.Hex): Promise<Hex.Hex> {
