@@ -1,16 +1,17 @@
 import { isoTime } from '../base/clock.ts';
 
-/** What a stream may be narrowed to. */
+/** The channels of events; a stream may be limited to some of them. */
 export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'webhooks'] as const;
 
+/** One of `EVENT_CHANNELS`. */
 export type EventChannel = (typeof EVENT_CHANNELS)[number];
 
-/** The app of everything that names none. */
+/** The app of requests and events that name none. */
 export const DEFAULT_APP = 'default';
 
 /**
- * Every event there is: where it is told, what it tells of, and what its `data` holds. Identifiers, clients and credential ids are masked;
- * no event ever holds a code, a token or a secret. `docs/events.md` says the same, which a test compares.
+ * The event catalogue: channel, description and data of each type. Identifiers, clients and credential ids are masked;
+ * no event contains a code, a token or a secret. A test compares it with `docs/events.md`.
  */
 export const EVENTS = {
   'code.sent': {
@@ -138,12 +139,12 @@ export const EVENTS = {
 /** The name of an event. */
 export type EventType = keyof typeof EVENTS;
 
-/** What an event's `data` holds: every member of its entry, null where there is nothing to say. */
+/** The `data` of a type: every member of its entry, null if it has no value. */
 export type EventData<T extends EventType> = Readonly<
   Record<(typeof EVENTS)[T]['data'][number], string | number | null>
 >;
 
-/** An event about to be written; `at` in milliseconds. */
+/** An event to write; `at` in milliseconds. */
 export interface NewEvent {
   readonly type: EventType;
   readonly app: string;
@@ -151,7 +152,7 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, string | number | null>>;
 }
 
-/** An event as it is kept; `data` is its JSON text. */
+/** A row of `events`; `at` in milliseconds, `data` as JSON text. */
 export interface StoredEvent {
   readonly id: number;
   readonly app: string;
@@ -161,13 +162,13 @@ export interface StoredEvent {
   readonly data: string;
 }
 
-/** Where the events kept begin and end; the oldest is past the newest when all are gone. */
+/** The ids of the oldest and the newest stored event; `oldest` is `newest + 1` if all are deleted. */
 export interface EventSpan {
   readonly oldest: number;
   readonly newest: number;
 }
 
-/** An event of this type, its data checked by the catalogue's own types. */
+/** An event with the data that the catalogue requires of its type. */
 export function eventOf<T extends EventType>(
   type: T,
   { app, at }: { readonly app: string; readonly at: number },
@@ -176,20 +177,20 @@ export function eventOf<T extends EventType>(
   return { type, app, at, data };
 }
 
-/** An event as JSON on the wire. */
+/** The JSON of an event as streams and exports show it. */
 export function eventJson({ id, app, channel, type, at, data }: StoredEvent): string {
   const head = JSON.stringify({ id, app, channel, type, at: isoTime(at) });
-  // The data is JSON as it was written, and need not be read for every subscriber.
+  // The data is JSON already, and need not be parsed for every subscriber.
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** What events show of a client's key: neither the whole address nor the whole network. */
+/** A client's key as events show it: without the end of the address or network. */
 export function maskClient(client: string): string {
   if (client.includes('.')) return client.replace(/\.\d+$/, '.***');
   return client.includes(':') ? `${client.split(':').slice(0, 2).join(':')}:***` : client;
 }
 
-/** What events show of a credential id. */
+/** A credential id as events show it: its first six characters. */
 export function maskCredential(credentialId: string): string {
   return `${credentialId.slice(0, 6)}***`;
 }

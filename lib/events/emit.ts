@@ -1,4 +1,4 @@
-/** Events as statements, for the batch of the change that they report: `emit…` writes them, the others are parts of `emitEvents`. */
+// Statements that insert events, for the batch of the change that they report; the others are parts of `emitEvents`.
 export {
   type EventRows,
   emitEvent,

@@ -6,18 +6,18 @@ export { toEvent } from './store.ts';
 
 type Reader = Pick<Store, 'read'>;
 
-/** The ids of the oldest event kept and of the newest one there was, both 0 when there never was one. */
+/** The ids of the oldest stored event and of the newest event ever written; both 0 if there never was one. */
 export async function readEventSpan(db: Reader): Promise<EventSpan> {
   const [span] = await db.read(selectEventSpan());
   return { oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) };
 }
 
-/** The next events of all apps behind an id, the oldest first. */
+/** Up to `limit` events of all apps after an id, oldest first. */
 export async function readEventsAfter(db: Reader, id: number, limit: number): Promise<readonly StoredEvent[]> {
   return (await db.read(selectEventsAfter(id, limit))).map(toEvent);
 }
 
-/** The next events of one app and some channels, the oldest first. */
+/** Up to `limit` events of one app and some channels, oldest first. */
 export async function readEventsOf(db: Reader, query: EventsQuery, limit: number): Promise<readonly StoredEvent[]> {
   return (await db.read(selectEventsOf(query, limit))).map(toEvent);
 }

@@ -6,17 +6,18 @@ import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catal
 /** How long events are kept. */
 export const EVENTS_KEEP_MS = 7 * DAY_MS;
 
-// Ids are given out inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is the order of commits.
-// So whoever reads `id > last` never misses a row that is committed with a smaller id than one it has seen.
+// Ids are assigned inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is
+// the
+// order of commits. So a reader of `id > last` never misses a row that is committed later with a smaller id.
 
-/** When an event is written: always, or only if the statement before it in the batch changed a row, or if `when` holds. */
-interface Terms {
+/** `ifChanged`: only if the previous statement of the batch changed a row. `when`: only if the condition holds. */
+interface EmitOptions {
   readonly ifChanged?: boolean;
   readonly when?: Condition;
 }
 
-/** Writes an event in the batch of the change it tells of; it leaves `changes()` at 1 or 0 for the statement behind it. */
-export function emitEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: Terms = {}): Statement {
+/** Inserts an event, in the batch of its change. Afterwards `changes()` is 1 or 0 for the next statement. */
+export function emitEvent({ type, app, at, data }: NewEvent, { ifChanged = false, when }: EmitOptions = {}): Statement {
   const text = ifChanged ? INSERT_IF_CHANGED : INSERT;
   return {
     sql: when ? `${text} ${ifChanged ? 'AND' : 'WHERE'} ${when.sql}` : text,
@@ -36,23 +37,26 @@ const INSERT = `INSERT INTO events (app, channel, type, at, data)
   SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
 const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
 
-/** One part of `emitEvents`: an event for every row of `from` (FROM … WHERE …), its app and data as SQL over that row. */
+/** A part of `emitEvents`: an event for each row of `from` (FROM … WHERE …); `app` and `data` are SQL over that row. */
 export interface EventRows {
   readonly type: EventType;
   readonly app: string;
-  /** SQL by the data's member. */
+  /** SQL by member of the event's data. */
   readonly data: Readonly<Record<string, string>>;
   readonly from: string;
 }
 
-/** Writes an event for each row that a change is about to touch (or has touched), in one statement; `args` are those of the SQL. Needs `:now`. */
+/**
+ * Inserts an event for each row of the parts, in the batch of the change to these rows. `args` are those of the SQL,
+ * with `now`.
+ */
 export function emitEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
   const sql = known.get(parts) ?? textOf(parts);
   known.set(parts, sql);
   return { sql, args, emits: true };
 }
 
-// The text is as long as a page: parts that are always the same list are put together once.
+// The text is long: it is built once for each constant list of parts.
 const known = new WeakMap<readonly EventRows[], string>();
 
 function textOf(parts: readonly EventRows[]): string {
@@ -63,7 +67,7 @@ function textOf(parts: readonly EventRows[]): string {
   return `INSERT INTO events (app, channel, type, at, data) ${selects.join(' UNION ALL ')}`;
 }
 
-/** SQL of a masked identifier out of the column of its key; the same as `maskIdentifier`. */
+/** SQL for the masked identifier of a key column, in the form of `maskIdentifier`. */
 export function maskedIdentifier(key: string): string {
   const value = `substr(${key}, instr(${key}, ':') + 1)`;
   return `CASE substr(${key}, 1, instr(${key}, ':') - 1)
@@ -72,12 +76,15 @@ export function maskedIdentifier(key: string): string {
     ELSE substr(${value}, 1, 1) || '***' END`;
 }
 
-/** SQL of the channel out of the column of an identifier's key. */
+/** SQL for the channel of an identifier's key column. */
 export function channelOf(key: string): string {
   return `substr(${key}, 1, instr(${key}, ':') - 1)`;
 }
 
-/** The id of the newest event and of the oldest one kept: both 0 in a vault that never had any, and the oldest past the newest when all are gone. */
+/**
+ * The ids of the newest and the oldest stored event: both 0 if there never was one; `oldest` is `newest + 1` if all are
+ * deleted.
+ */
 export function selectEventSpan(): Statement {
   return {
     sql: `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS newest,
@@ -86,7 +93,7 @@ export function selectEventSpan(): Statement {
   };
 }
 
-/** Which events are asked for: those of the app and the channels whose ids lie behind `after`. */
+/** The events of one app and some channels with ids above `after`, up to `until` where given. */
 export interface EventsQuery {
   readonly app: string;
   readonly channels: readonly string[];
@@ -111,7 +118,7 @@ export function selectEventsOf(
   };
 }
 
-/** A row of `events`, read. */
+/** Reads a row of `events`. */
 export function toEvent(row: Row): StoredEvent {
   return {
     id: Number(row['id']),
@@ -123,7 +130,7 @@ export function toEvent(row: Row): StoredEvent {
   };
 }
 
-/** Removes events that are kept no longer. */
+/** Deletes events older than `EVENTS_KEEP_MS`. */
 export function sweepEvents(now: number): Statement {
   return {
     sql: `DELETE FROM events WHERE at <= :before AND id IN (SELECT id FROM events ORDER BY id LIMIT ${SWEEP_ROWS_MAX})`,
@@ -131,7 +138,7 @@ export function sweepEvents(now: number): Statement {
   };
 }
 
-// What events tell of sessions and registrations, read from their rows in the batch that changes them.
+// Events of sessions and registrations, from their rows, in the batch that changes them.
 
 type Args = Readonly<Record<string, Value>>;
 
@@ -150,12 +157,12 @@ export function registrationRows(
   return { type, app: 'app', data, from };
 }
 
-/** Tells of sessions that are about to change. */
+/** Inserts an event for each session row that is about to change. */
 export function emitSessions(type: SessionEvent, from: string, args: Args): Statement {
   return emitEvents([sessionRows(type, from)], args);
 }
 
-/** Tells of registrations that are about to fail; `reason` is SQL. */
+/** Emits `registration.failed` for each row that is about to fail; `reason` is SQL. */
 export function emitRegistrationsFailed(from: string, reason: string, args: Args): Statement {
   return emitEvents([registrationRows('registration.failed', from, { reason })], args);
 }

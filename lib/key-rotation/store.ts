@@ -2,7 +2,7 @@ import type { Statement } from '../db/database.ts';
 import type { NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
-/** Records the mark of a key. Emits `event` when another mark was recorded before; the first mark emits nothing. */
+/** Records the mark of a key. Emits `event` when another mark was recorded before; the first one emits nothing. */
 export function recordKeyMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
   return [
     emitEvent(event, {
