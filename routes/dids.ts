@@ -4,7 +4,7 @@ import type { Context } from '../lib/context.ts';
 import { isDid } from '../lib/identity/did.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
-import type { Subject } from '../lib/registration/claim.ts';
+import type { RegistrationSubject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
@@ -103,7 +103,7 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
 }
 
 /** Throws 400 for what has the wrong form. */
-function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): Subject {
+function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): RegistrationSubject {
   const identifier = parseIdentifier(input.channel, input.identifier);
   if (!isDid(input.did, config.didMethods)) throw badRequest('Invalid did');
   return { identifier, did: input.did, credentialId: parseCredentialId(input.credentialId) };

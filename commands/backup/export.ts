@@ -108,7 +108,7 @@ async function writePages(
 
 /** The members are a stable format: none is removed or changes its meaning. */
 function describe(row: Row) {
-  const { id, identifier: key, registeredAt, strength, smartAccount, ...rest } = toRegistration(row);
+  const { id, identifier: key, registeredAt, proofLevel: strength, smartAccount, ...rest } = toRegistration(row);
   return {
     id,
     identifier: key.slice(rest.channel.length + 1),

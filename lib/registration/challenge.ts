@@ -2,8 +2,11 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as AbiParameters from 'ox/AbiParameters';
 import { fromBase64, fromHex, toHex } from '../base/bytes.ts';
 
-/** What a passkey agrees to when it claims a registration; hashes and addresses are 0x-hex, `credentialId` canonical base64url. */
-export interface Agreement {
+/**
+ * What a passkey consents to when it claims a registration; hashes and addresses are 0x-hex, `credentialId` is
+ * canonical base64url.
+ */
+export interface RegistrationConsent {
   readonly chainId: number;
   readonly registry: `0x${string}`;
   readonly didHash: `0x${string}`;
@@ -12,16 +15,19 @@ export interface Agreement {
   readonly credentialId: string;
 }
 
-/** The challenge of a registration's proof: keccak256 of the ABI encoding of label, chain, registry, hashes, account and credential (completions section 6). */
-export function registrationChallenge(agreement: Agreement): Uint8Array {
-  const credentialHash = keccak_256(fromBase64(agreement.credentialId) ?? new Uint8Array());
+/**
+ * The 32-byte challenge of a consent: keccak256 of the ABI encoding of label, chain, registry, hashes, account and
+ * credential (completions section 6).
+ */
+export function registrationChallenge(consent: RegistrationConsent): Uint8Array {
+  const credentialHash = keccak_256(fromBase64(consent.credentialId) ?? new Uint8Array());
   const encoded = AbiParameters.encode(PARAMETERS, [
     'vault/register/v1',
-    BigInt(agreement.chainId),
-    agreement.registry,
-    agreement.didHash,
-    agreement.aliasHash,
-    agreement.smartAccount,
+    BigInt(consent.chainId),
+    consent.registry,
+    consent.didHash,
+    consent.aliasHash,
+    consent.smartAccount,
     `0x${toHex(credentialHash)}`,
   ]);
   return keccak_256(fromHex(encoded.slice(2)) as Uint8Array);

@@ -13,18 +13,18 @@ import {
   SESSION_IS_ON_CHAIN,
 } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
-import { type Claim, CONTENDS, type Strength } from './store.ts';
+import { CONTENDS, type ProofLevel, type RegistrationClaim } from './store.ts';
 
-/** A claim about to be recorded, with all that the one write judges. */
-export interface NewClaim extends Claim {
-  readonly strength: Strength;
-  /** The attestation that gives the right; null for a handle. */
+/** A claim to write, with everything that the write checks; times are milliseconds. */
+export interface NewClaim extends RegistrationClaim {
+  readonly proofLevel: ProofLevel;
+  /** The attestation that authorizes the claim; null for a handle. */
   readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
   readonly app: string;
   readonly ip: string;
   readonly perIp: number;
   readonly sessionExpiresAt: number;
-  /** What the vault registers on-chain itself, and how often it does in a day; null when the client has done it. */
+  /** The relay to queue and the most relays in a day; null when the client sent the transaction itself. */
   readonly relay: {
     readonly chainId: number;
     readonly registry: string;
@@ -35,9 +35,10 @@ export interface NewClaim extends Claim {
 }
 
 /**
- * One batch that records the claim or changes nothing. The first statement admits it, on the lock row under the holder's own fence, and its
- * `rowsAffected` is the verdict; the others act only on that admission: weaker claims fail and their sessions lapse, the claim is written,
- * its attestation spent, its session opened or taken over, and linked, its relay queued. The last tells what refused.
+ * One batch that writes the claim or changes nothing. The first statement admits it under the holder's fence, and its
+ * `rowsAffected` is the verdict. The others act only on that admission: they fail weaker claims and lapse their
+ * sessions, write the claim, spend its attestation, open or take over its session, link it, and queue its relay. The
+ * last selects what refused.
  */
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
@@ -50,14 +51,15 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   const admitted = change(IS_ADMITTED);
   const { attestation, relay, now } = claim;
   const session = { ...claim, expiresAt: claim.sessionExpiresAt };
-  const displaced = `identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations WHERE ${weaker})`;
+  const displaced = `identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations
+    WHERE ${weaker})`;
   return [
     admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
     lapseSessions(change(displaced), now),
     emit([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
     change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
-    change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash, block_number,
-        smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
+    change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash,
+        block_number, smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
       SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
         :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
     ...(attestation ? [spendAttestation(attestation, admitted)] : []),
@@ -68,14 +70,14 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   ];
 }
 
-/** What would refuse the claim now. */
+/** Selects what would refuse the claim now. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
   const sql = claim.relay ? `${SELECT_REFUSAL}, ${RELAY_REFUSAL}` : SELECT_REFUSAL;
   return { sql, args: pick(claimArgs(claim), sql) };
 }
 
-/** What refuses a claim, as `selectClaimRefusal` tells it. */
-export interface Refusal {
+/** The reasons that refuse a claim, from `selectClaimRefusal`. */
+export interface ClaimRefusal {
   readonly attestationUsed: boolean;
   readonly credentialTaken: boolean;
   readonly identifierTaken: boolean;
@@ -83,12 +85,12 @@ export interface Refusal {
   readonly ipFull: boolean;
   readonly earliestLapse: number | null;
   readonly relayFull: boolean;
-  /** When the relay that has to leave the day's window was asked for; null when none is in it. */
+  /** When the relay that has to leave the day's window was created, in milliseconds; null when the window has room. */
   readonly relaySlotSince: number | null;
 }
 
-/** The refusal's row, read. */
-export function toRefusal(row: Row): Refusal {
+/** Reads the row of `selectClaimRefusal`. */
+export function toRefusal(row: Row): ClaimRefusal {
   return {
     attestationUsed: row['attestation_used'] === 1,
     credentialTaken: row['credential_taken'] === 1 || row['controller_busy'] === 1,
@@ -101,14 +103,20 @@ export function toRefusal(row: Row): Refusal {
   };
 }
 
-/** A live session of this handle under another DID, unless it stands only on a claim that this one displaces: the chain's own word is none. */
-const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did AND ${SESSION_IS_LIVE}
+/**
+ * A live session of this handle under another DID. A session that only a weaker claim links does not count, as this
+ * claim displaces it.
+ */
+const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did
+  AND ${SESSION_IS_LIVE}
   AND (${SESSION_IS_ON_CHAIN}
-    OR NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND strength < :strength)))`;
+    OR NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed'
+    AND strength < :strength)))`;
 
-const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
+const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did
+  AND ${SESSION_IS_LIVE})`;
 
-/** The identifier's own session, if it has another DID, is taken over and no new one. */
+/** The identifier's own session does not count: a claim takes it over, whatever its DID. */
 const IP_HAS_ROOM = fewerThan(
   ':per_ip',
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
@@ -131,7 +139,7 @@ const NEW_REGISTRATION: readonly EventRows[] = [
 
 const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
 
-/** Told before the session's row is written, which then says nothing of the one it replaces. */
+/** Emitted before the session's row is overwritten. */
 const NEW_SESSION: readonly EventRows[] = [
   sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE}`),
   {
@@ -145,41 +153,45 @@ const NEW_SESSION: readonly EventRows[] = [
     },
     from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE}`,
   },
-  claimed('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
-  claimed('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
+  claimedSession('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
+  claimedSession('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
 ];
 
-/** Told of the session that the claim opens or links. */
-function claimed(type: 'session.created' | 'session.linked', when: string): EventRows {
+/** The event of the session that the claim opens or links. */
+function claimedSession(type: 'session.created' | 'session.linked', when: string): EventRows {
   return sessionRows(type, `FROM registrations WHERE ${IS_NEW} AND ${when}`);
 }
 
 const SELECT_REFUSAL = `SELECT
   ${ATTESTATION_USED} AS attestation_used,
-  EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed' AND strength >= :strength) AS credential_taken,
-  EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed' AND strength >= :strength)
+  EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed'
+  AND strength >= :strength) AS credential_taken,
+  EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed'
+  AND strength >= :strength)
     OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
   EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
   ${EARLIEST_LAPSE} AS earliest_lapse`;
 
-/** One that failed before it had a nonce has cost nothing. */
-const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND NOT (status = 'failed' AND nonce IS NULL)`;
+/** A relay that failed before it had a nonce has cost nothing. */
+const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')})
+  AND NOT (status = 'failed' AND nonce IS NULL)`;
 
 const RELAY_DAY_IS_FULL = `NOT ${fewerThan(':relay_daily_max', COUNTED_RELAYS)}`;
 
-/** Of two registrations for one account only the first would succeed, which no simulation tells before it is mined. */
+/** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
 const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
   WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
 
-/** A relay costs the operator ether, so it spends the IP's slot whatever proves the identifier. */
+/** A relay costs the operator ether, so it uses the IP's slot however the identifier is proven. */
 const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
   AND NOT (${RELAY_DAY_IS_FULL})`;
 
 const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
   NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
   ${RELAY_DAY_IS_FULL} AS relay_full,
-  (SELECT created_at ${COUNTED_RELAYS} ORDER BY created_at DESC LIMIT 1 OFFSET max(:relay_daily_max - 1, 0)) AS relay_slot_since`;
+  (SELECT created_at ${COUNTED_RELAYS} ORDER BY created_at DESC
+  LIMIT 1 OFFSET max(:relay_daily_max - 1, 0)) AS relay_slot_since`;
 
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {
@@ -194,7 +206,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     block_number: claim.blockNumber,
     smart_account: claim.smartAccount,
     proof: claim.proof,
-    strength: claim.strength,
+    strength: claim.proofLevel,
     signature: claim.attestation?.signature ?? null,
     ip: claim.ip,
     per_ip: claim.perIp,

@@ -4,33 +4,36 @@ import type { Identifier } from '../identity/identifier.ts';
 import { dayLimitReached, ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
-import type { NewClaim, Refusal } from './claim-store.ts';
-import type { Claim } from './store.ts';
+import type { ClaimRefusal, NewClaim } from './claim-store.ts';
+import type { RegistrationClaim } from './store.ts';
 
-// What both forms of registration have in common: the right to an identifier, the claim, and how a refusal is told.
+// What both forms of registration share: the authorization for an identifier, the claim, and the errors of a refusal.
 
-/** Who asks: the key of the client's limits, and the app that the registration's events belong to. */
-export interface Caller {
+/** The client key that limits count under, and the app that the registration's events belong to. */
+export interface RegistrationCaller {
   readonly ip: string;
   readonly app: string;
 }
 
-/** The right an attestation gives. */
-export type Right = NonNullable<NewClaim['attestation']>;
+/** What an attestation authorizes: one claim before it expires. */
+export type Authorization = NonNullable<NewClaim['attestation']>;
 
-/** What is registered for whom, in normal form. */
-export interface Subject {
+/** Identifier, DID and credential of a registration, in normal form. */
+export interface RegistrationSubject {
   readonly identifier: Identifier;
   readonly did: string;
   readonly credentialId: string;
 }
 
-/** The right over an email address or a phone number. Throws 403 `attestation_invalid` for every fault of shape or signature, 403 `attestation_mismatch`. */
-export function openRight(
+/**
+ * The authorization for an email address or a phone number. Throws 403 `attestation_invalid` for every fault of shape
+ * or signature, 403 `attestation_mismatch`.
+ */
+export function openAuthorization(
   { config, keys }: Pick<Platform, 'config' | 'keys'>,
   identifier: Identifier,
   attestation: unknown,
-): Right {
+): Authorization {
   const opened = openAttestation(keys.attestation, attestation);
   if (!opened || opened.registrar !== config.registrarDid) throw new VaultError('attestation_invalid');
   if (opened.identifier !== identifier.value || opened.channel !== identifier.channel) {
@@ -39,11 +42,11 @@ export function openRight(
   return { signature: opened.signature, expiresAt: Date.parse(opened.expires_at) };
 }
 
-/** The claim with what is known of its transaction. */
+/** A claim with its hashes and what is known of its transaction. */
 export function claimOf(
-  { identifier, did, credentialId }: Subject,
-  more: Pick<Claim, 'txHash' | 'blockNumber' | 'smartAccount' | 'proof'>,
-): Claim {
+  { identifier, did, credentialId }: RegistrationSubject,
+  more: Pick<RegistrationClaim, 'txHash' | 'blockNumber' | 'smartAccount' | 'proof'>,
+): RegistrationClaim {
   return {
     identifier: identifier.key,
     channel: identifier.channel,
@@ -55,37 +58,37 @@ export function claimOf(
   };
 }
 
-/** The claim with all that its write judges. */
+/** A claim with everything that its write checks. */
 export function newClaim(
   { config, clock }: Pick<Platform, 'config' | 'clock'>,
-  claim: Claim,
-  rest: Pick<NewClaim, 'strength' | 'attestation' | 'app' | 'ip' | 'relay'>,
+  claim: RegistrationClaim,
+  rest: Pick<NewClaim, 'proofLevel' | 'attestation' | 'app' | 'ip' | 'relay'>,
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
   return { ...claim, ...rest, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
 }
 
-/** The first of the specification's reasons that holds, undefined when none does. */
+/** The first of the specification's reasons that applies; undefined if none does. */
 export function refusalOf(
-  vault: Pick<Platform, 'config' | 'metrics'>,
-  why: Refusal,
+  ctx: Pick<Platform, 'config' | 'metrics'>,
+  refusal: ClaimRefusal,
   { ip, now }: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError | undefined {
-  if (why.attestationUsed) return new VaultError('attestation_used');
-  if (why.credentialTaken) return new VaultError('credential_already_registered');
-  if (why.identifierTaken) return new VaultError('identifier_taken');
-  if (why.didTaken) return new VaultError('did_taken');
-  if (why.ipFull) return ipLimitReached(vault, ip, why.earliestLapse, now);
-  if (why.relayFull) return dayLimitReached(vault, 'relays-per-day', why.relaySlotSince, now);
+  if (refusal.attestationUsed) return new VaultError('attestation_used');
+  if (refusal.credentialTaken) return new VaultError('credential_already_registered');
+  if (refusal.identifierTaken) return new VaultError('identifier_taken');
+  if (refusal.didTaken) return new VaultError('did_taken');
+  if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.earliestLapse, now);
+  if (refusal.relayFull) return dayLimitReached(ctx, 'relays-per-day', refusal.relaySlotSince, now);
   return undefined;
 }
 
-/** The refusal of a write that changed nothing: without a reason of its own the row lock was lost. */
-export function refused(
-  vault: Pick<Platform, 'config' | 'metrics'>,
-  why: Refusal,
+/** The error of a write that changed nothing; if no reason applies, the row lock was lost. */
+export function refusedClaim(
+  ctx: Pick<Platform, 'config' | 'metrics'>,
+  refusal: ClaimRefusal,
   claim: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError {
-  return refusalOf(vault, why, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
+  return refusalOf(ctx, refusal, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }

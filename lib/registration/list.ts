@@ -7,10 +7,10 @@ import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
 
-// For the operator's export, which reads a database that no vault has open.
+// For the operator's export, which reads the database without a running vault.
 export { selectRegistrationsAfter, toRegistration } from './store.ts';
 
-/** What registrations are looked for by: exactly one of the three. */
+/** A query for registrations: exactly one of the three. */
 export interface RegistrationQuery {
   readonly identifier?: string | undefined;
   readonly credentialId?: string | undefined;
@@ -18,8 +18,8 @@ export interface RegistrationQuery {
 }
 
 /**
- * The registrations of an identifier, a credential or a DID, failed ones included, the newest first. Identifiers are masked unless asked for by
- * the identifier. Throws 400 for a query by none or several, or of the wrong form.
+ * The registrations of an identifier, a credential or a DID, failed ones included, newest first. Identifiers are
+ * masked unless the query is an identifier. Throws 400 for a query with none or several, or in the wrong form.
  */
 export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: RegistrationQuery) {
   const { identifier, credentialId, did } = query;
@@ -36,7 +36,7 @@ export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: Reg
   return rows.map((row) => shownOf(row, identifier !== undefined));
 }
 
-/** An identifier may be named with its channel, which tells a handle from a phone number. */
+/** An identifier may have its channel as a prefix, which separates a handle from a phone number. */
 function keyOf(text: string): string {
   const [, channel, rest] = /^(email|sms|handle):(.+)$/.exec(text) ?? [];
   const value = rest ?? text;
@@ -56,7 +56,7 @@ function shownOf(row: Row, isWhole: boolean) {
     credentialId: one.credentialId,
     status: one.status,
     failure: textOf(row, 'failure'),
-    proven: one.strength > 0,
+    proven: one.proofLevel > 0,
     txHash: one.txHash || null,
     blockNumber: one.blockNumber,
     smartAccount: one.smartAccount,

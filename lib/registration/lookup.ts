@@ -7,7 +7,7 @@ import type { Platform } from '../platform.ts';
 import { isLinked } from '../sessions/sessions.ts';
 import { type RegistrationStatus, selectByCredential } from './store.ts';
 
-type Services = Pick<Platform, 'config' | 'db'>;
+type Ctx = Pick<Platform, 'config' | 'db'>;
 
 /** Whether an identifier may still be registered, and why not. */
 export interface Availability {
@@ -16,28 +16,28 @@ export interface Availability {
 }
 
 /** Reserved identifiers and those already linked to a DID are not available; an unlinked session does not count. */
-export async function checkAvailability({ config, db }: Services, identifier: Identifier): Promise<Availability> {
+export async function checkAvailability({ config, db }: Ctx, identifier: Identifier): Promise<Availability> {
   if (isReserved(identifier, config)) return { available: false, reason: 'identifier_reserved' };
   return (await isLinked({ db }, identifier)) ? { available: false, reason: 'identifier_taken' } : { available: true };
 }
 
-/** The alias' availability with its canonical hash. */
+/** The alias's availability with its canonical hash, 0x-hex. */
 export async function checkAlias(
-  vault: Services,
+  ctx: Ctx,
   alias: Identifier,
 ): Promise<Availability & { alias: string; aliasHash: string }> {
-  const { available, ...reason } = await checkAvailability(vault, alias);
+  const { available, ...reason } = await checkAvailability(ctx, alias);
   return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
 }
 
-/** What the vault tells of a credential: never the identifier. */
+/** The public record of a credential: without its identifier. */
 export interface DidRecord {
   readonly credentialId: string;
   readonly did: string;
   readonly channel: string;
   readonly status: RegistrationStatus;
   readonly proven: boolean;
-  /** Null while a relayed registration waits for its turn. */
+  /** Null while a relayed registration waits in the queue. */
   readonly txHash: string | null;
   readonly blockNumber: number | null;
   readonly smartAccount: string | null;
@@ -45,7 +45,7 @@ export interface DidRecord {
 }
 
 /** The live registration of a credential. Throws 404 `not_found`, the same for unknown and failed ones. */
-export async function findDid({ db }: Services, credentialId: string): Promise<DidRecord> {
+export async function findDid({ db }: Ctx, credentialId: string): Promise<DidRecord> {
   const [row] = await db.read(selectByCredential(credentialId));
   if (!row) throw new VaultError('not_found');
   return {

@@ -4,14 +4,20 @@ import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { lapseSessions } from '../sessions/sessions.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 
-/** `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and credential. */
+/**
+ * `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and
+ * credential.
+ */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
 
-/** How far a claim is proven: 0 not at all, 1 by the registry's alias event, 2 by a passkey's assertion. A stronger claim displaces a weaker one. */
-export type Strength = 0 | 1 | 2;
+/**
+ * How well a claim is proven: 0 not at all, 1 by the registry's alias event, 2 by a passkey's consent. A higher level
+ * displaces a lower one. The column is `strength`.
+ */
+export type ProofLevel = 0 | 1 | 2;
 
-/** What a client claims: identifier key, DID, credential and transaction; hashes and addresses are 0x-hex. */
-export interface Claim {
+/** A claim of an identifier (its key), DID, credential and transaction; hashes and addresses are 0x-hex. */
+export interface RegistrationClaim {
   readonly identifier: string;
   readonly channel: string;
   readonly did: string;
@@ -21,46 +27,53 @@ export interface Claim {
   readonly txHash: string;
   readonly blockNumber: number | null;
   readonly smartAccount: string | null;
-  /** A passkey's assertion as JSON, to be judged against the registered controller. */
+  /** A passkey's assertion as JSON, checked against the key of the registered controller. */
   readonly proof: string | null;
 }
 
-/** A claim as stored, with what the chain said of it; times are milliseconds. */
-export interface Registration extends Claim {
+/** A stored claim with what the chain said about it; times are milliseconds. */
+export interface Registration extends RegistrationClaim {
   readonly id: number;
   readonly status: RegistrationStatus;
-  readonly strength: Strength;
+  readonly proofLevel: ProofLevel;
   readonly registeredAt: number;
-  /** Since when no receipt has been seen: the start of the patience after which it fails. */
+  /** Since when no receipt has been seen: the start of `CONFIRMATION_UNSEEN_MS`. */
   readonly unseenSince: number;
   readonly minedBlock: number | null;
   readonly minedHash: string | null;
-  /** When it is due for a look; of one taken for a look, when that lease ends. Null when the chain is watched no more. */
+  /**
+   * When the next check is due, or when the lease of the current check ends. Null when the chain is no longer
+   * watched.
+   */
   readonly nextCheckAt: number | null;
   readonly checks: number;
 }
 
 type Leased = Pick<Registration, 'id' | 'nextCheckAt'>;
 
-/** True of a live registration that shares something unique with the claim. Needs `:identifier`, `:did`, `:credential_id`. */
-// The status stands in each part: the indexes are of live rows alone, and one that stood before the parts would make it read the whole table.
+/**
+ * True of a live registration that shares something unique with the claim. Needs `:identifier`, `:did`,
+ * `:credential_id`.
+ */
+// The status is in each part: the indexes hold live rows only, and one status test in front of the parts would make
+// SQLite read the whole table.
 export const CONTENDS = `(identifier = :identifier AND status <> 'failed' OR did = :did AND status <> 'failed'
   OR credential_id = :credential_id AND status <> 'failed')`;
 
 /** The live registrations that share the claim's identifier, DID or credential: at most three rows. */
-export function selectContenders({ identifier, did, credentialId }: Claim): Statement {
+export function selectContenders({ identifier, did, credentialId }: RegistrationClaim): Statement {
   return {
     sql: `SELECT * FROM registrations WHERE ${CONTENDS}`,
     args: { identifier, did, credential_id: credentialId },
   };
 }
 
-/** How the operator looks for registrations. */
+/** The columns by which the operator finds registrations. */
 export type RegistrationKey = 'identifier' | 'credential_id' | 'did';
 
-/** The registrations of an identifier, a credential or a DID, live and failed, the newest first. */
+/** The registrations of an identifier, a credential or a DID, live and failed, newest first. */
 export function selectRegistrationsBy(key: RegistrationKey, value: string, limit: number): Statement {
-  // Apart, because each status has indexes of its own.
+  // Two selects, because each status has its own indexes.
   return {
     sql: `SELECT * FROM registrations WHERE ${key} = :value AND status <> 'failed'
       UNION ALL SELECT * FROM registrations WHERE ${key} = :value AND status = 'failed' ORDER BY id DESC LIMIT :limit`,
@@ -68,7 +81,7 @@ export function selectRegistrationsBy(key: RegistrationKey, value: string, limit
   };
 }
 
-/** What is told of the live registration of a credential, one row or none: only the columns the hottest look-up shows. */
+/** The live registration of a credential, one row or none: only the columns that the most frequent look-up returns. */
 export function selectByCredential(credentialId: string): Statement {
   return {
     sql: `SELECT did, channel, status, strength, tx_hash, block_number, smart_account, registered_at
@@ -77,7 +90,7 @@ export function selectByCredential(credentialId: string): Statement {
   };
 }
 
-/** Up to `limit` registrations of whatever status behind an id, in the order of their ids: for the operator's export. */
+/** Up to `limit` registrations of any status behind an id, by id: for the operator's export. */
 export function selectRegistrationsAfter(id: number, limit: number): Statement {
   return {
     sql: `SELECT * FROM registrations WHERE id > :id ORDER BY id LIMIT :limit`,
@@ -85,29 +98,33 @@ export function selectRegistrationsAfter(id: number, limit: number): Statement {
   };
 }
 
-/** Takes up to `limit` registrations whose next look at the chain is due; the lease keeps other processes off them meanwhile. */
-export function claimDueRegistrations(now: number, leaseMs: number, limit: number): Statement {
+/** Leases up to `limit` registrations whose check is due; other processes skip them until `now + leaseMs`. */
+export function leaseDueRegistrations(now: number, leaseMs: number, limit: number): Statement {
   return {
     sql: `UPDATE registrations SET next_check_at = :next, checks = checks + 1
-      WHERE id IN (SELECT id FROM registrations WHERE next_check_at <= :now ORDER BY next_check_at LIMIT :limit) RETURNING *`,
+      WHERE id IN (SELECT id FROM registrations WHERE next_check_at <= :now ORDER BY next_check_at
+      LIMIT :limit) RETURNING *`,
     args: { now, next: now + leaseMs, limit },
   };
 }
 
-/** Whether any registration is due: what an idle vault asks instead of writing. */
+/** One row if any registration is due, else none: a cheap check for an idle vault. */
 export function selectAnyDue(now: number): Statement {
   return { sql: `SELECT 1 FROM registrations WHERE next_check_at <= :now LIMIT 1`, args: { now } };
 }
 
-/** What the chain said of a registration that it confirms; `nextCheckAt` null ends the watch. */
-export interface Confirmation {
-  readonly strength: Strength;
+/** What the chain said about a confirmed registration; `nextCheckAt` null ends the watch. */
+export interface SeenRegistration {
+  readonly proofLevel: ProofLevel;
   readonly minedBlock: number;
   readonly minedHash: string;
   readonly nextCheckAt: number | null;
 }
 
-/** True while the lease of `claimDueRegistrations` is held: a holder that overslept it, or whose claim was displaced, changes nothing. */
+/**
+ * True while the lease of `leaseDueRegistrations` is held. A holder whose lease lapsed, or whose claim was displaced,
+ * changes nothing.
+ */
 const IS_LEASED = `id = :id AND next_check_at = :leased_until`;
 
 function leaseArgs({ id, nextCheckAt }: Leased) {
@@ -115,19 +132,19 @@ function leaseArgs({ id, nextCheckAt }: Leased) {
 }
 
 /** Confirms a leased registration. */
-export function confirmRegistration(leased: Leased, seen: Confirmation, now: number): readonly Statement[] {
+export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
   const news = [
     registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
     registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND strength = 0 AND :strength > 0`),
   ];
-  const events = emitEvents(news, { ...leaseArgs(leased), strength: seen.strength, now });
+  const events = emitEvents(news, { ...leaseArgs(leased), strength: seen.proofLevel, now });
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', strength = max(strength, :strength), block_number = :block,
         mined_block = :block, mined_hash = :hash, next_check_at = :next
       WHERE ${IS_LEASED}`,
     args: {
       ...leaseArgs(leased),
-      strength: seen.strength,
+      strength: seen.proofLevel,
       block: seen.minedBlock,
       hash: seen.minedHash,
       next: seen.nextCheckAt,
@@ -136,7 +153,10 @@ export function confirmRegistration(leased: Leased, seen: Confirmation, now: num
   return [events, confirmed];
 }
 
-/** Puts off a leased registration's next look; a confirmed registration whose receipt is gone falls back to submitted and its patience starts anew. */
+/**
+ * Postpones a leased registration's next check. A confirmed one whose receipt is gone becomes submitted again, and
+ * `unseenSince` restarts.
+ */
 export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
   const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
   const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
@@ -151,7 +171,10 @@ export function postponeRegistration(leased: Leased, now: number, nextCheckAt: n
   return [events, postponed];
 }
 
-/** Fails a leased registration and lapses its session, so that identifier, DID, credential and IP slot are free again; a session that the chain links too stays. */
+/**
+ * Fails a leased registration and lapses its session, which frees identifier, DID, credential and IP slot. A session
+ * that the chain also links stays.
+ */
 export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
   return [
     emitRegistrationsFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
@@ -170,8 +193,8 @@ export function failRegistration(leased: Leased, reason: string, now: number): r
 }
 
 /**
- * Takes back a relay that nothing was signed for, as if it had not been asked for: its attestation can be used again. `rowsAffected` of the
- * first is the verdict; it has none once the relay has a nonce.
+ * Withdraws a relay that nothing was signed for and frees its attestation, as if it had not been requested.
+ * `rowsAffected` of the first is the verdict; it is 0 once the relay has a nonce.
  */
 export function withdrawRegistration(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
   const args = { id: relay.id, registration_id: relay.registrationId };
@@ -205,7 +228,7 @@ export function toRegistration(row: Row): Registration {
     smartAccount: textOf(row, 'smart_account'),
     proof: textOf(row, 'proof'),
     status: row['status'] as RegistrationStatus,
-    strength: Number(row['strength']) as Strength,
+    proofLevel: Number(row['strength']) as ProofLevel,
     registeredAt: Number(row['registered_at']),
     unseenSince: Number(row['unseen_since']),
     minedBlock: numberOf(row, 'mined_block'),

@@ -15,9 +15,9 @@ import {
 } from '../../../lib/indexer/follower-store.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
 import {
-  claimDueRegistrations,
   confirmRegistration,
   failRegistration,
+  leaseDueRegistrations,
   postponeRegistration,
   toRegistration,
   withdrawRegistration,
@@ -157,7 +157,7 @@ describe('registrations', () => {
     blockNumber: null,
     smartAccount: null,
     proof: null,
-    strength: 0,
+    proofLevel: 0,
     attestation: { signature: `signature-${name}`, expiresAt: t.clock.now() + 1_000 },
     ip: '203.0.113.7',
     perIp: 3,
@@ -177,10 +177,10 @@ describe('registrations', () => {
     tx_hash: txHash,
   });
   const due = async () => {
-    const [taken] = await db.write(claimDueRegistrations(t.clock.now(), 30_000, 10));
+    const [taken] = await db.write(leaseDueRegistrations(t.clock.now(), 30_000, 10));
     return toRegistration(taken?.rows[0] ?? {});
   };
-  const seenOn = { strength: 1, minedBlock: 7, minedHash: '0xb', nextCheckAt: 5 } as const;
+  const seenOn = { proofLevel: 1, minedBlock: 7, minedHash: '0xb', nextCheckAt: 5 } as const;
 
   test('submitted, confirmed and proven, open again by a re-org, failed', async () => {
     expect(await tell(() => claim('a'))).toEqual([
@@ -215,7 +215,7 @@ describe('registrations', () => {
 
   test('a proven claim displaces a weaker one and takes its session over', async () => {
     await claim('a');
-    const stronger = () => claim('b', { strength: 2, credentialId: 'credential-a' });
+    const stronger = () => claim('b', { proofLevel: 2, credentialId: 'credential-a' });
     expect(await tell(stronger)).toEqual([
       ['registration.failed', { ...registration('a'), reason: 'displaced' }],
       ['registration.submitted', registration('b')],
@@ -240,7 +240,7 @@ describe('registrations', () => {
     const queued = async () => toRelay((await db.read(selectQueued(84532, t.clock.now(), 1)))[0] ?? {});
     beforeEach(async () => {
       await db.write(raiseNonce(signer, 5));
-      await claim('a', { strength: 2, txHash: '', relay: relayed });
+      await claim('a', { proofLevel: 2, txHash: '', relay: relayed });
     });
 
     test('mined, open again by a re-org, found registered', async () => {

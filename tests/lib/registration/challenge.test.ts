@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { Hash, Hex } from 'ox';
 import { verifyAssertion } from '../../../lib/identity/passkey.ts';
-import { type Agreement, registrationChallenge } from '../../../lib/registration/challenge.ts';
+import { type RegistrationConsent, registrationChallenge } from '../../../lib/registration/challenge.ts';
 import { createPasskey } from '../../support/passkey.ts';
 
-const agreement: Agreement = {
+const agreement: RegistrationConsent = {
   chainId: 84532,
   registry: '0xd38972ffea26b66f09e2109e650887acd447e7b7',
   didHash: `0x${'d1'.repeat(32)}`,
@@ -31,7 +31,7 @@ test('the challenge is keccak256 of the seven words and the label, as abi.encode
 });
 
 test('every member changes the challenge, so that a proof for one registration is none for another', () => {
-  const others: Partial<Agreement>[] = [
+  const others: Partial<RegistrationConsent>[] = [
     { chainId: 8453 },
     { registry: agreement.smartAccount },
     { didHash: agreement.aliasHash },

@@ -65,7 +65,7 @@ for (const engine of engines()) {
       blockNumber: null,
       smartAccount: `0xacc-${name}`,
       proof: '{}',
-      strength: 2,
+      proofLevel: 2,
       attestation: { signature: `signature-${name}`, expiresAt: clock.now() + 1_000 },
       ip: '203.0.113.7',
       perIp: 3,
