@@ -5,7 +5,12 @@ import { createMetrics, type Metrics } from './base/metrics.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
-import { createLearnt, createPredict, type Learnt, type Predict } from './chain/account-address.ts';
+import {
+  createFactoryFacts,
+  createPredictAddress,
+  type FactoryFacts,
+  type PredictAddress,
+} from './chain/account-address.ts';
 import { createRpc } from './chain/rpc.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
@@ -60,7 +65,7 @@ export interface Context extends Platform {
   readonly notices: Notices;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
-  readonly predict: Predict;
+  readonly predict: PredictAddress;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
   /** Undefined without a `BUNDLER_URL`. */
@@ -81,7 +86,7 @@ interface Shared {
   /** Whether the tables are known to be up to date. */
   readonly schema: Schema;
   /** What is known of the account factory. */
-  readonly learnt: Learnt;
+  readonly factoryFacts: FactoryFacts;
   /** When the relay looks at the chain next. */
   readonly schedule: RelaySchedule;
   /** How many event streams are open. */
@@ -93,7 +98,7 @@ interface Shared {
 function createShared(config: Config): Shared {
   return {
     schema: { isCurrent: false },
-    learnt: createLearnt(config),
+    factoryFacts: createFactoryFacts(config),
     schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
     notices: new Map(),
@@ -125,7 +130,7 @@ export function createContext(env: Env): Context {
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });
     const relay = key === undefined ? undefined : createRelay({ ...outside, ...shared, rpc, db, leases }, key);
-    const predict = createPredict({ ...outside, rpc }, shared.learnt);
+    const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
     return { db, hub, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
   };
   const context: Context = {

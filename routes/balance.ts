@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { findToken, formatUnits, readBalance, TOKEN_NAMES } from '../lib/chain/tokens.ts';
+import { findToken, formatUnits, readTokenBalance, TOKEN_NAMES } from '../lib/chain/tokens.ts';
 import { addressText } from './fields.ts';
 import { checkField, required } from './http/fields.ts';
 import { json } from './http/response.ts';
@@ -19,7 +19,7 @@ export const balanceRoutes: readonly Route[] = [
     fields: { account: required(v.string()), token: required(tokenName), chainId: required(v.string()) },
     async handler({ ctx, input }) {
       const token = findToken(ctx.config, input.token, input.chainId);
-      const balance = await readBalance(ctx.rpc, token, checkField(addressText('account'), input.account));
+      const balance = await readTokenBalance(ctx.rpc, token, checkField(addressText('account'), input.account));
       const { decimals, symbol } = token;
       return json({ balance: String(balance), decimals, symbol, formatted: formatUnits(balance, decimals) });
     },

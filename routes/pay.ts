@@ -2,9 +2,9 @@
 
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
-import { quantity } from '../lib/chain/contract-call.ts';
-import { offer, readMarket } from '../lib/chain/fees.ts';
-import { readDeposit, readHolding, readToken } from '../lib/chain/tokens.ts';
+import { toQuantity } from '../lib/chain/contract-call.ts';
+import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
+import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Context } from '../lib/context.ts';
 import { addressText } from './fields.ts';
 import { readQuery } from './http/body.ts';
@@ -109,7 +109,7 @@ export const payRoutes: readonly Route[] = [
       const { symbol, decimals, isListed: listed } = token;
       const about = { token: input.token, symbol, decimals, listed };
       if (input.account === undefined) return json(about);
-      const balance = String(await readHolding(ctx, token, input.account));
+      const balance = String(await readPayBalance(ctx, token, input.account));
       if (token.contract !== undefined) return json({ ...about, balance });
       return json({ ...about, balance, deposit: String(await readDeposit(ctx, input.account)) });
     },
@@ -118,9 +118,9 @@ export const payRoutes: readonly Route[] = [
   get('/pay/fees', {
     limit: 'proxy',
     async handler({ ctx }) {
-      const fees = offer(await readMarket(ctx), FEE_WEI_MAX);
+      const fees = offerFees(await readFeeMarket(ctx), FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
-      return json({ maxFeePerGas: quantity(fees.maxFee), maxPriorityFeePerGas: quantity(fees.tip) });
+      return json({ maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) });
     },
   }),
 ];

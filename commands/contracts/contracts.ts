@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import {
   DEPLOYMENT_PROXY,
+  type DeploymentParties,
   ENTRY_POINT_V07,
-  type Parties,
   type PlannedContract,
   planDeployment,
 } from '../../lib/chain/deployment.ts';
@@ -67,7 +67,7 @@ interface Order {
   readonly chainId: number;
   readonly chainName: string;
   readonly rpcUrl: string;
-  readonly parties: Parties;
+  readonly parties: DeploymentParties;
   readonly payer: Address.Address;
   readonly privateKey: Hex | undefined;
 }

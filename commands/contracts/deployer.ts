@@ -4,7 +4,7 @@ import { VaultError } from '../../lib/base/error.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { readQuantity } from '../../lib/chain/contract-call.ts';
 import type { PlannedContract } from '../../lib/chain/deployment.ts';
-import { type Fees, offer, readMarket } from '../../lib/chain/fees.ts';
+import { offerFees, readFeeMarket, type TransactionFees } from '../../lib/chain/fees.ts';
 import { createRpc, type Rpc } from '../../lib/chain/rpc.ts';
 import { signTransaction } from '../../lib/chain/transaction.ts';
 
@@ -20,7 +20,7 @@ export interface Node {
   /** In wei. */
   balance(address: string): Promise<bigint>;
   /** Fees for the next blocks. */
-  fees(): Promise<Fees>;
+  fees(): Promise<TransactionFees>;
   /** What a deployment takes, with a margin. */
   gas(from: string, contract: PlannedContract): Promise<bigint>;
   /** Sends from the key's account, waits, and resolves with the transaction's hash once the contract is there. */
@@ -37,7 +37,8 @@ export function openNode(chainId: number, url: string): Node {
   const count = async (address: string, block: string) =>
     Number(readQuantity(await ask('eth_getTransactionCount', address, block)));
   const hasCode = async (address: string) => (await ask('eth_getCode', address, 'latest')) !== '0x';
-  const fees = async () => offer(await readMarket({ config: { chainId }, rpc }).catch(inWords), NO_CAP) as Fees;
+  const fees = async () =>
+    offerFees(await readFeeMarket({ config: { chainId }, rpc }).catch(inWords), NO_CAP) as TransactionFees;
   return {
     chainId: async () => Number(readQuantity(await ask('eth_chainId'))),
     hasCode,

@@ -5,7 +5,7 @@ import { createMetrics } from '../../lib/base/metrics.ts';
 import { createBundler } from '../../lib/bundler/client.ts';
 import { addressWord, findWords, readQuantity } from '../../lib/chain/contract-call.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
-import { readBalance } from '../../lib/chain/signer-state.ts';
+import { readEtherBalance } from '../../lib/chain/signer-state.ts';
 import { signerAddress } from '../../lib/chain/transaction.ts';
 import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
@@ -161,7 +161,7 @@ async function checkRegistrar(chain: Chain, address: string): Promise<readonly F
   const registry = config.didRegistryAddress;
   const view = { to: registry ?? '', data: `${IS_REGISTRAR}${addressWord(address)}` };
   const [balance, words] = await Promise.all([
-    readBalance(chain, address),
+    readEtherBalance(chain, address),
     registry === null ? undefined : findWords(rpc, config.chainId, view, 1),
   ]);
   const has = `${address} has ${Value.formatEther(balance)} ether`;

@@ -1,7 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
-import type { Predict } from '../chain/account-address.ts';
-import { quantity } from '../chain/contract-call.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
+import { toQuantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
 import { dayLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
@@ -12,7 +12,7 @@ import { insertSponsorship, selectSponsorshipReset } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
-  readonly predict: Predict;
+  readonly predict: PredictAddress;
   readonly bundler: Bundler | undefined;
 };
 
@@ -68,7 +68,7 @@ async function sponsor(ctx: Ctx, userOperation: UserOperation): Promise<void> {
   const now = clock.now();
   const sponsorship = {
     sender: userOperation.sender.toLowerCase(),
-    nonce: quantity(BigInt(userOperation.nonce)),
+    nonce: toQuantity(BigInt(userOperation.nonce)),
     now,
   };
   const results = await db.write(

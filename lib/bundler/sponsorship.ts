@@ -1,11 +1,11 @@
 import type { AccountKey } from '../chain/account.ts';
-import type { Predict } from '../chain/account-address.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
 import { findWords, GET_OWNER, ZERO_WORD } from '../chain/contract-call.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
 interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
-  readonly predict: Predict;
+  readonly predict: PredictAddress;
 }
 
 /**

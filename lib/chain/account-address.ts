@@ -5,24 +5,27 @@ import { rpcError } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import type { Config } from '../config/config.ts';
-import { type AccountKey, type Factory, predictAddress } from './account.ts';
+import { type AccountKey, computeAddress, type Factory } from './account.ts';
 import { findWords, readWords, uint256Word } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** Predicted addresses remembered; how many are computed until one is compared with the chain. */
+/** Addresses kept in memory, and how many are computed until one is compared with the chain. */
 const PREDICTIONS_CACHED_MAX = 10_000;
 export const PREDICTIONS_UNCHECKED_MAX = 1_000;
 
-/** The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when only the chain can tell and does not. */
-export type Predict = (key: AccountKey) => Promise<Address.Address>;
+/**
+ * The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when
+ * only the chain can answer and does not.
+ */
+export type PredictAddress = (key: AccountKey) => Promise<Address.Address>;
 
-/** What has been learnt of the factory; it may be shared by many that predict. */
-export interface Learnt {
-  /** Undefined until it is known whether the factory is our own, null when it is not. */
+/** What is known about the factory; several predictors may share it. */
+export interface FactoryFacts {
+  /** Our own factory; undefined until it has been identified, null when it is another's. */
   own: Factory | null | undefined;
-  /** Predictions computed since one was compared with the chain. */
+  /** Addresses computed since one was compared with the chain. */
   unchecked: number;
-  /** What the factory answered: it never changes. */
+  /** What the factory answered, which never changes. */
   readonly answers: Cache<string, Address.Address>;
 }
 
@@ -30,23 +33,23 @@ interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
   readonly log: Log;
 }
 
-/** Nothing learnt yet; nothing is computed either unless addresses may be. */
-export function createLearnt({ predictLocally }: Pick<Config, 'predictLocally'>): Learnt {
+/** No facts yet; with `predictLocally` false, no address is ever computed. */
+export function createFactoryFacts({ predictLocally }: Pick<Config, 'predictLocally'>): FactoryFacts {
   return { own: predictLocally ? undefined : null, unchecked: 0, answers: createCache(PREDICTIONS_CACHED_MAX) };
 }
 
 /**
- * Predicts as the factory's `getAddress` does. It is asked until it is known to be our own; from then on addresses are computed, and
- * one of every `PREDICTIONS_UNCHECKED_MAX` is compared with its answer.
+ * Predicts as the factory's `getAddress` does. The factory is asked until it is identified as our own. From then on
+ * addresses are computed, and one of every `PREDICTIONS_UNCHECKED_MAX` is compared with the factory's answer.
  */
-export function createPredict(chain: Chain, learnt: Learnt): Predict {
+export function createPredictAddress(chain: Chain, facts: FactoryFacts): PredictAddress {
   const { config, log } = chain;
   let identifying: Promise<void> | undefined;
 
   async function identify(factory: Address.Address): Promise<void> {
     try {
-      learnt.own = await readOwnFactory(chain, factory);
-      const { own } = learnt;
+      facts.own = await readOwnFactory(chain, factory);
+      const { own } = facts;
       if (own !== undefined) log({ level: 'info', event: 'account_factory', factory, own: own !== null });
     } catch (error) {
       log({ level: 'warn', event: 'account_factory_unread', ...describeError(error) });
@@ -55,13 +58,13 @@ export function createPredict(chain: Chain, learnt: Learnt): Predict {
     }
   }
 
-  /** Asks, and believes the chain: it may be another one than when the factory was identified. */
+  /** Asks the factory, whose answer wins: the chain may be another one than when the factory was identified. */
   async function ask(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
-    if (learnt.own === undefined) identifying ??= identify(factory);
+    if (facts.own === undefined) identifying ??= identify(factory);
     // Together, so that the first prediction is one batch.
     const [address] = await Promise.all([readAddress(chain, factory, key), identifying]);
-    if (learnt.own && predictAddress(learnt.own, key) !== address) {
-      learnt.own = null;
+    if (facts.own && computeAddress(facts.own, key) !== address) {
+      facts.own = null;
       log({ level: 'error', event: 'prediction_differs', factory, address });
     }
     return address;
@@ -69,21 +72,21 @@ export function createPredict(chain: Chain, learnt: Learnt): Predict {
 
   async function askOnce(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
     const name = `${key.x} ${key.y} ${key.salt}`;
-    const address = learnt.answers.get(name) ?? (await ask(factory, key));
-    learnt.answers.set(name, address);
+    const address = facts.answers.get(name) ?? (await ask(factory, key));
+    facts.answers.set(name, address);
     return address;
   }
 
   return async (key) => {
     const factory = config.hyperauthFactoryAddress;
     if (!factory) throw rpcError('HYPERAUTH_FACTORY_ADDRESS is not set');
-    if (!learnt.own) return askOnce(factory, key);
-    if (++learnt.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
-      learnt.unchecked = 0;
-      // Not waited for: a chain that cannot be reached holds up no prediction.
+    if (!facts.own) return askOnce(factory, key);
+    if (++facts.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
+      facts.unchecked = 0;
+      // Not awaited, so that an unreachable chain delays no prediction.
       ask(factory, key).catch(() => undefined);
     }
-    return predictAddress(learnt.own, key);
+    return computeAddress(facts.own, key);
   };
 }
 
@@ -104,7 +107,10 @@ async function readAddress(
   return Address.checksum(`0x${word.slice(24)}`);
 }
 
-/** Our own factory with what it clones; null when its code is another's, undefined while it has none. Throws 502 `rpc_error`. */
+/**
+ * Our own factory with its implementation; null when its code is another's, undefined while it has none. Throws 502
+ * `rpc_error`.
+ */
 async function readOwnFactory({ config, rpc }: Chain, factory: Address.Address): Promise<Factory | null | undefined> {
   const [code, words] = await Promise.all([
     rpc.call(config.chainId, 'eth_getCode', [factory, 'latest']),

@@ -1,5 +1,5 @@
 /**
- * CREATE2, EIP-1014, of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of
+ * CREATE2 (EIP-1014) of an ERC-1167 clone with immutable arguments (OpenZeppelin Clones, the bytes of
  * `_cloneCodeWithImmutableArgs`).
  */
 
@@ -7,16 +7,16 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { rpcError } from '../base/error.ts';
-import { addressWord, quantity, readWords, ZERO_WORD } from './contract-call.ts';
+import { addressWord, readWords, toQuantity, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** A factory of accounts and what its accounts are clones of; both 0x-hex of any case. */
+/** An account factory and the implementation that its accounts clone; both 0x-hex of any case. */
 export interface Factory {
   readonly factory: string;
   readonly implementation: string;
 }
 
-/** What an account's address commits to: its P-256 key and a number; each at least 0 and below 2²⁵⁶. */
+/** What an account's address depends on: its P-256 key and a salt, each at least 0 and below 2²⁵⁶. */
 export interface AccountKey {
   readonly x: bigint;
   readonly y: bigint;
@@ -24,10 +24,10 @@ export interface AccountKey {
 }
 
 /**
- * The address (EIP-55) at which our own `AccountFactory` creates an account, as its `getAddress` answers, whether or
- * not the key is a point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
+ * The address (EIP-55) at which our own `AccountFactory` creates an account, as its `getAddress` answers, even if the
+ * key is no point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
  */
-export function predictAddress(of: Factory, { x, y, salt }: AccountKey): Address.Address {
+export function computeAddress(of: Factory, { x, y, salt }: AccountKey): Address.Address {
   writeAddress(CREATION_CODE, IMPLEMENTATION_AT, of.implementation);
   writeUint256(creationCode, ARGUMENTS_AT, x);
   writeUint256(creationCode, ARGUMENTS_AT + 32, y);
@@ -39,8 +39,8 @@ export function predictAddress(of: Factory, { x, y, salt }: AccountKey): Address
 }
 
 /**
- * The clone's creation code: its head returns what follows it, which delegates to the implementation and ends in x ‖ y
- * ‖ salt.
+ * The clone's creation code: its head returns the rest, which delegates to the implementation and ends in x ‖ y ‖
+ * salt.
  */
 const HEAD = '61008d3d81600a3d39f3363d3d373d3d3d363d73';
 const TAIL = '5af43d82803e903d91602b57fd5bf3';
@@ -63,11 +63,11 @@ function writeAddress(bytes: Uint8Array, at: number, address: string): void {
   bytes.set(value, at);
 }
 
-function writeUint256(view: DataView, at: number, value: bigint): void {
-  for (let word = 0; word < 4; word++) view.setBigUint64(at + 8 * word, value >> BigInt(192 - 64 * word));
+function writeUint256(call: DataView, at: number, value: bigint): void {
+  for (let word = 0; word < 4; word++) call.setBigUint64(at + 8 * word, value >> BigInt(192 - 64 * word));
 }
 
-/** An account as the chain shows it: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
+/** An account's on-chain state: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
 export interface AccountState {
   readonly nonce: string;
   readonly did: string;
@@ -79,22 +79,22 @@ export interface AccountState {
 type Chain = ChainReader<'accountHelperAddress'>;
 
 /**
- * Asks the account helper; zeros and inactive if there is no code, regardless of the helper's answer. Throws 502
+ * Reads the account helper; zeros and inactive where the account has no code, whatever the helper answers. Throws 502
  * `rpc_error`.
  */
 export async function readAccountState({ config, rpc }: Chain, account: string): Promise<AccountState> {
   const { chainId, accountHelperAddress: helper } = config;
   if (!helper) throw rpcError('ACCOUNT_HELPER_ADDRESS is not set');
-  const view = { to: helper, data: `${GET_ACCOUNT_STATE}${addressWord(account)}` };
+  const call = { to: helper, data: `${GET_ACCOUNT_STATE}${addressWord(account)}` };
   const [code, words] = await Promise.all([
     rpc.call(chainId, 'eth_getCode', [account, 'latest']),
-    readWords(rpc, chainId, view, 5).catch((failure: Error) => failure),
+    readWords(rpc, chainId, call, 5).catch((failure: Error) => failure),
   ]);
   if (code === '0x') return NO_ACCOUNT;
   if (words instanceof Error) throw words;
   const [nonce = '', did = '', active = '', x = '', y = ''] = words;
   return {
-    nonce: quantity(BigInt(`0x${nonce}`)),
+    nonce: toQuantity(BigInt(`0x${nonce}`)),
     did: `0x${did}`,
     isActive: BigInt(`0x${active}`) === 1n,
     pubKeyX: `0x${x}`,

@@ -1,18 +1,18 @@
-/** Blocks as a node tells them: https://eips.ethereum.org/EIPS/eip-1474 */
+/** Blocks of the JSON-RPC API: https://eips.ethereum.org/EIPS/eip-1474 */
 
 import { rpcError, type VaultError } from '../base/error.ts';
-import { quantity, readQuantity } from './contract-call.ts';
+import { readQuantity, toQuantity } from './contract-call.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
-/** A block by number and hash (0x-hex): with the hash, all blocks before it are given too. */
+/** A block by number and hash (0x-hex). The hash also fixes all blocks before it. */
 export interface Block {
   readonly number: number;
   readonly hash: string;
 }
 
-/** A block of the chain as it is now; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
+/** A block of the current chain; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
 export async function readBlock({ config, rpc }: ChainReader, which: number | 'latest'): Promise<Block | undefined> {
-  const tag = which === 'latest' ? which : quantity(which);
+  const tag = which === 'latest' ? which : toQuantity(which);
   const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
   if (block === null) return undefined;
   const number = Number(readQuantity(block.number));
@@ -27,7 +27,10 @@ export async function readHead(chain: ChainReader): Promise<Block> {
   return head;
 }
 
-/** The chain's first block, from which one chain is told from another of the same id. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
+/**
+ * The chain's first block, which tells two chains of the same id apart. Throws 502 `rpc_error`, also when the node is
+ * on another chain than the settings say.
+ */
 export async function readGenesis(chain: ChainReader): Promise<Block> {
   const { config, rpc } = chain;
   const [chainId, genesis] = await Promise.all([rpc.call(config.chainId, 'eth_chainId', []), readBlock(chain, 0)]);
@@ -36,12 +39,15 @@ export async function readGenesis(chain: ChainReader): Promise<Block> {
   return genesis;
 }
 
-/** The first block up to `head` after which one of the contracts has code, by bisection; 0 when the node has forgotten states that old. Throws 502 `rpc_error` when it cannot be asked. */
+/**
+ * The first block up to `head` after which one of the contracts has code, by bisection; 0 when the node has no state
+ * that old. Throws 502 `rpc_error` when it cannot be asked.
+ */
 export async function findDeployment({ config, rpc }: ChainReader, contracts: readonly string[], head: number) {
   let [low, high] = [0, head];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const codes = contracts.map((one) => rpc.call(config.chainId, 'eth_getCode', [one, quantity(middle)]));
+    const codes = contracts.map((one) => rpc.call(config.chainId, 'eth_getCode', [one, toQuantity(middle)]));
     const found = await Promise.all(codes).catch((failure) => {
       if (rpcErrorOf(failure)) return undefined;
       throw failure;

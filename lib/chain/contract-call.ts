@@ -4,29 +4,45 @@ import { UpstreamError } from '../base/http-client.ts';
 import { RpcError } from './json-rpc.ts';
 import { type Rpc, rpcErrorOf } from './rpc.ts';
 
-/** A view function of a contract: its selector and its arguments as words, 0x-hex without gaps. */
-export interface View {
+/** A call of a view function: the contract, then selector and arguments as words, 0x-hex. */
+export interface ContractCall {
   readonly to: string;
   readonly data: string;
 }
 
-/** Reads a view function that answers `count` static words, each returned as 64 hex digits. Throws 502 `rpc_error`, also for any other answer: without code at the address there is none. */
-export async function readWords(rpc: Rpc, chainId: number, { to, data }: View, count: number): Promise<string[]> {
+/**
+ * Calls a view function that returns `count` static words, each returned as 64 lower-case hex digits. Throws 502
+ * `rpc_error`, also for any other answer: an address without code returns none.
+ */
+export async function readWords(
+  rpc: Rpc,
+  chainId: number,
+  { to, data }: ContractCall,
+  count: number,
+): Promise<string[]> {
   const result = await rpc.call(chainId, 'eth_call', [{ to, data }, 'latest']);
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]*$/.test(result)) throw rpcError(new UpstreamError('malformed'));
   if (result.length !== 2 + 64 * count) throw rpcError(new RpcError(REVERTED, `answered ${result.length} characters`));
   return Array.from({ length: count }, (_, i) => result.slice(2 + 64 * i, 66 + 64 * i).toLowerCase());
 }
 
-/** The same where there may be no such function: undefined when the call reverts or answers otherwise. Throws 502 `rpc_error` when the node cannot be asked. */
-export async function findWords(rpc: Rpc, chainId: number, view: View, count: number): Promise<string[] | undefined> {
-  return readWords(rpc, chainId, view, count).catch((failure) => {
+/**
+ * As `readWords`, but undefined when the call reverts or answers otherwise. Throws 502 `rpc_error` when the node
+ * cannot be asked.
+ */
+export async function findWords(
+  rpc: Rpc,
+  chainId: number,
+  call: ContractCall,
+  count: number,
+): Promise<string[] | undefined> {
+  return readWords(rpc, chainId, call, count).catch((failure) => {
     if (rpcErrorOf(failure)) return undefined;
     throw failure;
   });
 }
 
-/** A quantity that a node answered, 0x-hex of at most 32 bytes. Throws 502 `rpc_error` for anything else. */
+/** Parses a node's quantity, 0x-hex of at most 32 bytes. Throws 502 `rpc_error` for anything else. */
 export function readQuantity(result: unknown): bigint {
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(result)) {
     throw rpcError(new UpstreamError('malformed'));
@@ -34,10 +50,7 @@ export function readQuantity(result: unknown): bigint {
   return BigInt(result);
 }
 
-/**
- * What `read` makes of a node's answer. Throws 502 `rpc_error` where that throws: the answer is of another form, which
- * is no error of ours.
- */
+/** Runs `read` on a node's answer. Throws 502 `rpc_error` where that throws: the answer has the wrong form. */
 export function readForm<T>(read: () => T): T {
   try {
     return read();
@@ -49,23 +62,23 @@ export function readForm<T>(read: () => T): T {
 /** 32 bytes of zeros as a word: no hash, no salt. */
 export const ZERO_WORD = '0'.repeat(64);
 
-/** Selector of `getOwner()`, which answers the account's P-256 key (x, y). */
+/** Selector of `getOwner()`, which returns the account's P-256 key (x, y). */
 export const GET_OWNER = '0x893d20e8';
 
-/** A number as nodes take it: 0x-hex without leading zeros. */
-export function quantity(value: number | bigint): string {
+/** A number as a JSON-RPC quantity: 0x-hex without leading zeros. */
+export function toQuantity(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }
 
-/** A number as a word. */
+/** A number as a word: 64 hex digits. */
 export function uint256Word(value: bigint): string {
   return value.toString(16).padStart(64, '0');
 }
 
-/** An address, 0x-hex, as a word. */
+/** An address, 0x-hex, as a word: 64 hex digits. */
 export function addressWord(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0');
 }
 
-/** As nodes number a revert: a contract that answers otherwise has no such function either. */
+/** The nodes' code of a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;

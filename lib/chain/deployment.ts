@@ -1,5 +1,5 @@
 /**
- * CREATE2, EIP-1014, through the deterministic deployment proxy:
+ * CREATE2 (EIP-1014) through the deterministic deployment proxy:
  * https://github.com/Arachnid/deterministic-deployment-proxy
  */
 
@@ -9,7 +9,7 @@ import * as ContractAddress from 'ox/ContractAddress';
 import * as Hex from 'ox/Hex';
 import { ZERO_WORD } from './contract-call.ts';
 
-/** The proxy that runs creation code for anyone; at the same address on every chain that has it. */
+/** The proxy that anyone may use to deploy; at the same address on every chain that has it. */
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
 /** ERC-4337's EntryPoint v0.7, the default one; at the same address on every chain that has it. */
@@ -19,19 +19,16 @@ export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 export type CreationCode = Readonly<Record<'AccountFactory' | 'AccountHelper' | 'DIDRegistry', string>>;
 
 /** The contracts' constructor arguments. They are part of the code, so another value means another address. */
-export interface Parties {
+export interface DeploymentParties {
   /** The ERC-4337 EntryPoint that the accounts trust. */
   readonly entryPoint: Address.Address;
-  /** Who may name the registry's registrars. */
+  /** The account that may appoint the registry's registrars. */
   readonly owner: Address.Address;
   /** The registry's first registrar, if any. */
   readonly registrar?: Address.Address | undefined;
 }
 
-/**
- * One contract of a deployment: where it will be, the transaction that puts it there, and the setting that leads a
- * vault to it.
- */
+/** One contract of a deployment: its address, the transaction that deploys it, and the setting for its address. */
 export interface PlannedContract {
   readonly name: keyof CreationCode;
   readonly setting: string;
@@ -40,12 +37,12 @@ export interface PlannedContract {
 }
 
 /**
- * The vault's contracts in the order of their deployment. All follows from the arguments: the same on every chain,
- * whoever sends the transactions, and whoever sends one first.
+ * The vault's contracts in the order of their deployment. The addresses follow from the arguments alone: the same on
+ * every chain and for every sender.
  */
 export function planDeployment(
   code: CreationCode,
-  { entryPoint, owner, registrar }: Parties,
+  { entryPoint, owner, registrar }: DeploymentParties,
 ): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract] {
   const planned = (name: keyof CreationCode, setting: string, ...args: Address.Address[]): PlannedContract => {
     const values = AbiParameters.encode(
@@ -63,8 +60,8 @@ export function planDeployment(
 }
 
 /**
- * Where creation code (constructor arguments included) will run, and the call that runs it there once; 32 bytes of
- * salt, zero unless given.
+ * The address of creation code (constructor arguments included), and the call that deploys it; 32 bytes of salt, zero
+ * by default.
  */
 export function create2(code: Hex.Hex, salt: Hex.Hex = NO_SALT): Pick<PlannedContract, 'address' | 'call'> {
   const address = ContractAddress.fromCreate2({ from: DEPLOYMENT_PROXY, salt: Hex.toBytes(salt), bytecode: code });

@@ -2,24 +2,24 @@
 import { readForm, readQuantity } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** The least that a block builder is offered, in wei per gas. */
+/** The least tip, in wei per gas. */
 const RELAY_TIP_WEI_MIN = 1_000_000;
 
-/** What a transaction offers: the most in all, and the part of it that is the block builder's. */
-export interface Fees {
+/** A transaction's fees: the most in all, and the part of it for the block builder. */
+export interface TransactionFees {
   readonly maxFee: bigint;
   readonly tip: bigint;
 }
 
-/** What the next block asks for. */
-export interface Market {
+/** What the next block asks for, in wei per gas. */
+export interface FeeMarket {
   readonly baseFee: bigint;
-  /** What half of the newest transactions paid their builders at most. */
+  /** The median of the newest transactions' tips. */
   readonly tip: bigint;
 }
 
-/** The market by the newest blocks. Throws 502 `rpc_error`. */
-export async function readMarket({ config, rpc }: ChainReader): Promise<Market> {
+/** Reads the fee market from the newest blocks. Throws 502 `rpc_error`. */
+export async function readFeeMarket({ config, rpc }: ChainReader): Promise<FeeMarket> {
   const history = (await rpc.call(config.chainId, 'eth_feeHistory', [BLOCKS, 'latest', [50]])) as History | null;
   const tips = readForm(() => (history?.reward ?? []).map(([median]) => readQuantity(median))).sort(ascending);
   const floor = BigInt(RELAY_TIP_WEI_MIN);
@@ -27,18 +27,21 @@ export async function readMarket({ config, rpc }: ChainReader): Promise<Market> 
   return { baseFee: readForm(() => readQuantity(history?.baseFeePerGas?.at(-1))), tip: tip > floor ? tip : floor };
 }
 
-/** What to offer in this market: enough for six full blocks of rising base fees. Undefined when the next block already asks for more than `cap`. */
-export function offer({ baseFee, tip }: Market, cap: bigint): Fees | undefined {
+/**
+ * The fees to offer: enough for six full blocks of rising base fees. Undefined when the next block already asks for
+ * more than `cap`.
+ */
+export function offerFees({ baseFee, tip }: FeeMarket, cap: bigint): TransactionFees | undefined {
   if (baseFee + tip > cap) return undefined;
   return { maxFee: min(2n * baseFee + tip, cap), tip };
 }
 
 /**
- * The offer that replaces another at the same nonce: an eighth more in both parts, since nodes demand a tenth, and what the market asks where
- * that is more. Undefined when an eighth more is over `cap`, or would not do.
+ * The fees that replace a transaction of the same nonce: an eighth more in both parts, since nodes demand a tenth, or
+ * what the market asks if that is more. Undefined when an eighth more is over `cap` or not enough.
  */
-export function raise(last: Fees, market: Market, cap: bigint): Fees | undefined {
-  const asked = offer(market, cap);
+export function raiseFees(last: TransactionFees, market: FeeMarket, cap: bigint): TransactionFees | undefined {
+  const asked = offerFees(market, cap);
   const least = anEighthMore(last.maxFee);
   if (!asked || least > cap) return undefined;
   const maxFee = max(least, asked.maxFee);

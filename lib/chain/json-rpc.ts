@@ -3,12 +3,12 @@
 import { type UpstreamAnswer, UpstreamError } from '../base/http-client.ts';
 import { isObject, parseJson } from '../base/json.ts';
 
-/** The most of a node's own words that is logged. */
+/** The longest part of a node's error message that is logged. */
 const RPC_MESSAGE_CHARS_MAX = 120;
 
 /**
- * A node's own error. `data` is what a call reverted with, 0x-hex; the message is cut and cleaned for the log and is
- * nothing to decide by.
+ * A node's own error. `data` is what a call reverted with, 0x-hex. The message is shortened and cleaned for the log;
+ * decide nothing by it.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
@@ -22,20 +22,20 @@ export class RpcError extends Error {
   }
 }
 
-/** A response as it is on the wire, not validated. */
-export interface Message {
+/** A response as received; its members are unchecked. */
+export interface RpcMessage {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: unknown;
 }
 
-/** What became of one call. */
+/** The result or the error of one call. */
 export type RpcOutcome = { readonly result: unknown } | { readonly error: Error };
 
 /** The outcome of the one request sent under `id`. Throws `UpstreamError` when the answer is not a response to it. */
 export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcOutcome {
   const message = parseJson(text);
-  if (isObject<Message>(message)) {
+  if (isObject<RpcMessage>(message)) {
     const outcome = outcomeOf(message);
     // A node that could not read the request's id answers its error under null.
     if (outcome && (message.id === id || (message.id === null && 'error' in outcome))) return outcome;
@@ -43,17 +43,20 @@ export function readResponse(id: number, { status, text }: UpstreamAnswer): RpcO
   throw unusable(status);
 }
 
-/** The response to the one request sent under `id`, unchanged. Throws `UpstreamError` if the answer is not one. */
-export function readMessage(id: number, { status, text }: UpstreamAnswer): Message {
+/**
+ * The response to the one request sent under `id`, unchanged. Throws `UpstreamError` when the answer is not a
+ * response.
+ */
+export function readMessage(id: number, { status, text }: UpstreamAnswer): RpcMessage {
   const message = parseJson(text);
-  const isError = isObject<Message>(message) && isObject(message.error);
-  if (isObject<Message>(message) && (isError || 'result' in message)) {
+  const isError = isObject<RpcMessage>(message) && isObject(message.error);
+  if (isObject<RpcMessage>(message) && (isError || 'result' in message)) {
     if (message.id === id || (message.id === null && isError)) return message;
   }
   throw unusable(status);
 }
 
-/** The outcomes of a batch by id, without what is missing or malformed; undefined when the node takes no such batch. */
+/** The outcomes of a batch by id, without missing or malformed ones; undefined when the node refuses such a batch. */
 export function readBatch(size: number, { status, text }: UpstreamAnswer): ReadonlyMap<number, RpcOutcome> | undefined {
   const answer = parseJson(text);
   if (!Array.isArray(answer)) {
@@ -62,7 +65,7 @@ export function readBatch(size: number, { status, text }: UpstreamAnswer): Reado
   }
   const outcomes = new Map<number, RpcOutcome>();
   for (const item of answer as unknown[]) {
-    if (!isObject<Message>(item) || typeof item.id !== 'number' || outcomes.has(item.id)) continue;
+    if (!isObject<RpcMessage>(item) || typeof item.id !== 'number' || outcomes.has(item.id)) continue;
     const outcome = outcomeOf(item);
     if (outcome) outcomes.set(item.id, outcome);
   }
@@ -70,7 +73,8 @@ export function readBatch(size: number, { status, text }: UpstreamAnswer): Reado
 }
 
 /**
- * What servers answer to a body they do not take; a rate limit, a refused key or a failure is no opinion on batches.
+ * The statuses with which servers refuse a batch; a rate limit, a refused key or a failure says nothing about
+ * batches.
  */
 const BATCH_REFUSED_STATUS: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501]);
 const INVALID_REQUEST = -32600;
@@ -78,7 +82,7 @@ const INVALID_REQUEST = -32600;
 /**
  * Undefined unless the message holds a result or a well-formed error; some nodes send `"error": null` beside a result.
  */
-function outcomeOf(message: Message): RpcOutcome | undefined {
+function outcomeOf(message: RpcMessage): RpcOutcome | undefined {
   if (message.error === undefined || message.error === null) {
     return 'result' in message ? { result: message.result } : undefined;
   }
@@ -93,7 +97,7 @@ function isInvalidRequest(outcomes: ReadonlyMap<number, RpcOutcome>): boolean {
   return outcome !== undefined && 'error' in outcome && (outcome.error as RpcError).code === INVALID_REQUEST;
 }
 
-/** Words long enough to be a key, and addresses of the web, are struck out. */
+/** Strikes out URLs and words long enough to be a key. */
 function clean(words: unknown): string {
   if (typeof words !== 'string') return '';
   const printable = words.slice(0, 4 * RPC_MESSAGE_CHARS_MAX).replace(/[^ -~]+/g, ' ');

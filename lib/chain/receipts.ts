@@ -1,16 +1,19 @@
 import { readForm, readQuantity } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** What became of a transaction that is in a block; hex lower-cased. */
-export interface Receipt {
+/** The receipt of a transaction that is in a block; hex is lower-case. */
+export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly block: number;
   readonly blockHash: string;
   readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
 }
 
-/** The transaction's receipt; undefined while it is missing or has no block. Throws 502 `rpc_error`. */
-export async function readReceipt({ config, rpc }: ChainReader, txHash: string): Promise<Receipt | undefined> {
+/** The transaction's receipt; undefined while it has none, or one without a block. Throws 502 `rpc_error`. */
+export async function readReceipt(
+  { config, rpc }: ChainReader,
+  txHash: string,
+): Promise<TransactionReceipt | undefined> {
   const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
   const { blockHash, blockNumber, status, logs } = receipt ?? {};
   if (!blockHash || !blockNumber) return undefined;

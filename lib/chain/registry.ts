@@ -1,29 +1,33 @@
-/** `contracts/DIDRegistry.sol` as a registrar uses it. */
+/** The calls of `contracts/DIDRegistry.sol` that a registrar makes. */
 import { addressWord, readQuantity, ZERO_WORD } from './contract-call.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
-/** A registration for someone else; 0x-hex. Its alias hash is zero, which the registry treats as none. */
-export interface Registering {
+/** A registration on behalf of a controller; 0x-hex. Its alias hash is zero, which the registry treats as none. */
+export interface RegisterForCall {
   readonly registry: string;
   readonly controller: string;
   readonly didHash: string;
 }
 
-/** Why the registry would refuse; `reverted` is any other reason. */
+/** Why the registry would refuse; `reverted` for any other reason. */
 export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar' | 'reverted';
 
-/** What a registration would come to, in the chain's newest state. */
+/** The gas of a registration in the newest state, or why it would be refused. */
 export type Simulation = { readonly gas: bigint } | { readonly refusal: RegistryRefusal };
 
 /** The call `registerFor(controller, didHash, 0, "")`. */
-export function registerForData({ controller, didHash }: Registering): string {
+export function registerForData({ controller, didHash }: RegisterForCall): string {
   const emptyText = `${'80'.padStart(64, '0')}${ZERO_WORD}`;
   return `${REGISTER_FOR}${addressWord(controller)}${didHash.slice(2)}${ZERO_WORD}${emptyText}`;
 }
 
-/** Tries the registration without sending it. Throws 502 `rpc_error` when the chain cannot be asked. */
-export async function simulate({ config, rpc }: ChainReader, from: string, what: Registering): Promise<Simulation> {
-  const call = { from, to: what.registry, data: registerForData(what) };
+/** Simulates the registration. Throws 502 `rpc_error` when the chain cannot be asked. */
+export async function simulate(
+  { config, rpc }: ChainReader,
+  from: string,
+  registration: RegisterForCall,
+): Promise<Simulation> {
+  const call = { from, to: registration.registry, data: registerForData(registration) };
   try {
     return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
   } catch (failure) {
@@ -33,13 +37,16 @@ export async function simulate({ config, rpc }: ChainReader, from: string, what:
   }
 }
 
-/** Whether the registry has the DID with this controller: the last word on whether a registration happened. Throws 502 `rpc_error`. */
-export async function isRegistered({ config, rpc }: ChainReader, what: Registering): Promise<boolean> {
-  const call = { to: what.registry, data: `${RESOLVE}${what.didHash.slice(2)}` };
+/**
+ * Whether the registry has the DID with this controller, which decides whether a registration happened. Throws 502
+ * `rpc_error`.
+ */
+export async function isRegistered({ config, rpc }: ChainReader, registration: RegisterForCall): Promise<boolean> {
+  const call = { to: registration.registry, data: `${RESOLVE}${registration.didHash.slice(2)}` };
   const answer = await rpc.call(config.chainId, 'eth_call', [call, 'latest']);
   return String(answer)
     .toLowerCase()
-    .startsWith(`0x${addressWord(what.controller)}`);
+    .startsWith(`0x${addressWord(registration.controller)}`);
 }
 
 /** Selector of `registerFor(address,bytes32,bytes32,string)`. */
@@ -52,5 +59,5 @@ const REFUSALS: Readonly<Record<string, RegistryRefusal>> = {
   '0x4ee465fa': 'controller_taken',
   '0x53ac4f07': 'not_registrar',
 };
-/** The code of nodes for a call that reverts. */
+/** The nodes' code of a call that reverts. */
 const EXECUTION_REVERTED = 3;

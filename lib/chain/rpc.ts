@@ -8,9 +8,12 @@ import type { Config } from '../config/config.ts';
 import { UPSTREAM_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { RpcError, type RpcOutcome, readBatch, readResponse } from './json-rpc.ts';
 
-/** Calls to a chain's node: how many go in one batch. */
+/** The most calls in one batch. */
 export const RPC_BATCH_MAX = 100;
-/** Calls to one chain that are waiting or under way; how many go at once to a node that takes no batches; when it is tried with a batch again. */
+/**
+ * The most calls to one chain that wait or are under way, the most requests at a time to a node that refuses batches,
+ * and when batches are tried again.
+ */
 export const RPC_PENDING_MAX = 5_000;
 const RPC_SINGLES_MAX = 8;
 export const RPC_BATCH_RETRY_MS = 10 * MINUTE_MS;
@@ -18,24 +21,25 @@ export const RPC_BATCH_RETRY_MS = 10 * MINUTE_MS;
 /** Access to the configured chains. */
 export interface Rpc {
   /**
-   * Asks a chain's node. Calls made in one turn of the event loop travel as one batch, so related reads are best started together.
-   * Throws 502 `rpc_error`; `rpcErrorOf` tells a node's own error from a node that could not be asked. A call that failed may still have arrived.
+   * Calls a chain's node. Calls made in one turn of the event loop travel as one batch, so start related reads
+   * together. Throws 502 `rpc_error`; `rpcErrorOf` separates a node's own error from an unreachable node. A failed
+   * call may still have arrived.
    */
   call(chainId: number, method: string, params: readonly unknown[]): Promise<unknown>;
 }
 
-/** The configured chain for reading: its settings (`chainId` and those named) and its client. */
+/** The configured chain for reading: `chainId` and the named settings, and the client. */
 export interface ChainReader<Name extends keyof Config = 'chainId'> {
   readonly config: Pick<Config, Name | 'chainId'>;
   readonly rpc: Rpc;
 }
 
-/** The node's own error behind a failed call, a revert for example; undefined when the node could not be asked. */
+/** The node's own error behind a failed call, such as a revert; undefined when the node could not be asked. */
 export function rpcErrorOf(failure: unknown): RpcError | undefined {
   return failure instanceof VaultError && failure.cause instanceof RpcError ? failure.cause : undefined;
 }
 
-/** One client for every chain in `urls` (JSON-RPC endpoints by chain id, which may hold keys and are never told). */
+/** One client for every chain in `urls` (JSON-RPC endpoints by chain id; they may hold keys and are never logged). */
 export function createRpc(outside: Outside & { readonly urls: Readonly<Record<number, string>> }): Rpc {
   const nodes = new Map(Object.entries(outside.urls).map(([chainId, url]) => [Number(chainId), newNode(chainId, url)]));
   let lastId = 0;
@@ -74,9 +78,9 @@ interface Node {
   readonly chainId: string;
   readonly url: string;
   readonly queue: Call[];
-  /** Calls whose outcome is not known yet. */
+  /** Calls without an outcome. */
   pending: number;
-  /** Until then the node is asked one call at a time, because it refused a batch. */
+  /** Until then calls go one at a time, because the node refused a batch. */
   batchAgainAt: number;
 }
 
@@ -95,7 +99,7 @@ async function send(outside: Outside, node: Node, calls: readonly Call[]): Promi
   await sendSingles(outside, node, calls);
 }
 
-/** False when nothing was settled and the calls should go one by one. */
+/** False when nothing was settled and the calls should be sent one by one. */
 async function sendBatch(outside: Outside, node: Node, calls: readonly Call[]): Promise<boolean> {
   const body = `[${calls.map(({ text }) => text).join(',')}]`;
   try {
@@ -107,7 +111,7 @@ async function sendBatch(outside: Outside, node: Node, calls: readonly Call[]): 
     }
     for (const { id, settle } of calls) settle(outcomes.get(id) ?? { error: new UpstreamError('malformed') });
   } catch (error) {
-    // One large answer must not cost the others theirs.
+    // One large answer must not fail the other calls.
     if (error instanceof UpstreamError && error.fault === 'oversize') return false;
     for (const { settle } of calls) settle({ error: error as Error });
   }

@@ -1,10 +1,10 @@
-/** What the chain says of an account that signs: https://eips.ethereum.org/EIPS/eip-1474 */
+/** The on-chain state of an account that signs: https://eips.ethereum.org/EIPS/eip-1474 */
 import { readGenesis } from './blocks.ts';
-import { quantity, readQuantity } from './contract-call.ts';
-import { type Market, readMarket } from './fees.ts';
+import { readQuantity, toQuantity } from './contract-call.ts';
+import { type FeeMarket, readFeeMarket } from './fees.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** An account's standing in the newest block. */
+/** An account's state in the newest block. */
 export interface SignerState {
   /** The hash of the chain's first block. */
   readonly genesis: string;
@@ -14,32 +14,34 @@ export interface SignerState {
   readonly nonce: number;
   /** In wei. */
   readonly balance: bigint;
-  readonly market: Market;
+  readonly market: FeeMarket;
 }
 
-/** Reads it all in one batch. Throws 502 `rpc_error`, also when the node is on another chain than the settings say. */
+/**
+ * Reads the state in one batch. Throws 502 `rpc_error`, also when the node is on another chain than the settings say.
+ */
 export async function readSignerState(chain: ChainReader, address: string): Promise<SignerState> {
   const [genesis, head, nonce, balance, market] = await Promise.all([
     readGenesis(chain),
     chain.rpc.call(chain.config.chainId, 'eth_blockNumber', []),
     readNonce(chain, address, 'latest'),
-    readBalance(chain, address),
-    readMarket(chain),
+    readEtherBalance(chain, address),
+    readFeeMarket(chain),
   ]);
   return { genesis: genesis.hash, head: Number(readQuantity(head)), nonce, balance, market };
 }
 
-/** How many of the account's transactions the chain holds up to a block. Throws 502 `rpc_error`. */
+/** The account's nonce after a block: how many of its transactions are mined. Throws 502 `rpc_error`. */
 export async function readNonce(
   { config, rpc }: ChainReader,
   address: string,
   block: number | 'latest',
 ): Promise<number> {
-  const tag = block === 'latest' ? block : quantity(block);
+  const tag = block === 'latest' ? block : toQuantity(block);
   return Number(readQuantity(await rpc.call(config.chainId, 'eth_getTransactionCount', [address, tag])));
 }
 
 /** The account's ether in wei. Throws 502 `rpc_error`. */
-export async function readBalance({ config, rpc }: ChainReader, address: string): Promise<bigint> {
+export async function readEtherBalance({ config, rpc }: ChainReader, address: string): Promise<bigint> {
   return readQuantity(await rpc.call(config.chainId, 'eth_getBalance', [address, 'latest']));
 }

@@ -1,4 +1,4 @@
-/** ERC-20 tokens as payments name them: https://eips.ethereum.org/EIPS/eip-20 */
+/** ERC-20 tokens and ether: https://eips.ethereum.org/EIPS/eip-20 */
 
 import { fromHex } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
@@ -7,16 +7,17 @@ import type { Config } from '../config/config.ts';
 import { addressWord, findWords, readQuantity, readWords } from './contract-call.ts';
 import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
 
-/** What is shown of the name that a token gives itself. */
+/** The longest symbol that is shown. */
 const TOKEN_SYMBOL_CHARS_MAX = 16;
 
-/** What balances are read of. */
+/** The tokens whose balance can be read. */
 export const TOKEN_NAMES = ['eth', 'usdc'] as const;
 
+/** A member of `TOKEN_NAMES`. */
 export type TokenName = (typeof TOKEN_NAMES)[number];
 
 /** A token on a chain; ether has no contract. */
-export interface Token {
+export interface ChainToken {
   readonly chainId: number;
   readonly symbol: string;
   readonly decimals: number;
@@ -31,7 +32,7 @@ export function findToken(
   config: Pick<Config, 'chainId' | 'usdcAddress'>,
   name: TokenName,
   chainIdText: string,
-): Token {
+): ChainToken {
   const chainId = [config.chainId, ...Object.keys(CHAINS).map(Number)].find((id) => String(id) === chainIdText);
   if (chainId === undefined) throw badRequest('Unsupported chainId');
   if (name === 'eth') return { chainId, symbol: 'ETH', decimals: 18, contract: undefined };
@@ -40,8 +41,8 @@ export function findToken(
   return { chainId, symbol: 'USDC', decimals: 6, contract };
 }
 
-/** What an address holds in the latest block, in the token's smallest unit. Throws 502 `rpc_error`. */
-export async function readBalance(rpc: Rpc, { chainId, contract }: Token, account: string): Promise<bigint> {
+/** An address's balance in the latest block, in the token's smallest unit. Throws 502 `rpc_error`. */
+export async function readTokenBalance(rpc: Rpc, { chainId, contract }: ChainToken, account: string): Promise<bigint> {
   if (contract === undefined) return readQuantity(await rpc.call(chainId, 'eth_getBalance', [account, 'latest']));
   const [word] = await readWords(rpc, chainId, { to: contract, data: `${BALANCE_OF}${addressWord(account)}` }, 1);
   return BigInt(`0x${word}`);
@@ -58,17 +59,14 @@ export const BALANCE_OF = '0x70a08231';
 
 type Chain = ChainReader<'usdcAddress' | 'entryPointAddress'>;
 
-/**
- * A token that a payment is made in; a symbol that is not on the vault's own list is only what the contract calls
- * itself.
- */
-export interface PayToken extends Token {
+/** A token of a payment. If `isListed` is false, the symbol is only what the contract calls itself. */
+export interface PayToken extends ChainToken {
   readonly isListed: boolean;
 }
 
 /**
- * What the configured chain says of `native` or a contract (0x-hex, lower case). Throws 400 `Invalid token: …` where no
- * ERC-20 token is, 502 `rpc_error`.
+ * Reads the token `native` or of a contract (0x-hex, lower case) on the configured chain. Throws 400 `Invalid token:
+ * …` where no ERC-20 token is, 502 `rpc_error`.
  */
 export async function readToken({ config, rpc }: Chain, name: string): Promise<PayToken> {
   const { chainId, usdcAddress } = config;
@@ -84,15 +82,12 @@ export async function readToken({ config, rpc }: Chain, name: string): Promise<P
   return { chainId, symbol: isListed ? 'USDC' : symbol, decimals: Number(places), contract: name, isListed };
 }
 
-/** What an account holds of it, in its smallest unit. Throws 502 `rpc_error`. */
-export function readHolding({ rpc }: Chain, token: PayToken, account: string): Promise<bigint> {
-  return readBalance(rpc, token, account);
+/** An account's balance of a payment token, in its smallest unit. Throws 502 `rpc_error`. */
+export function readPayBalance({ rpc }: Chain, token: PayToken, account: string): Promise<bigint> {
+  return readTokenBalance(rpc, token, account);
 }
 
-/**
- * What an account has paid in at the EntryPoint for fees, in wei; 0 where there is no EntryPoint. Throws 502
- * `rpc_error`.
- */
+/** An account's deposit at the EntryPoint, in wei; 0 where no EntryPoint is set. Throws 502 `rpc_error`. */
 export async function readDeposit({ config, rpc }: Chain, account: string): Promise<bigint> {
   const { chainId, entryPointAddress: to } = config;
   if (!to) return 0n;

@@ -1,13 +1,16 @@
-/** Transactions of type 2 (EIP-1559), signed with secp256k1. Loading this takes some 20 ms, so only a vault that relays does. */
+/**
+ * Transactions of type 2 (EIP-1559), signed with secp256k1. Loading this file takes some 20 ms, so only a vault that
+ * relays does.
+ */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
 import * as Hex from 'ox/Hex';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as TxEnvelopeEip1559 from 'ox/TxEnvelopeEip1559';
-import type { Fees } from './fees.ts';
+import type { TransactionFees } from './fees.ts';
 
-/** A transaction to be signed; it moves no ether. */
-export interface Unsigned extends Fees {
+/** A transaction to sign; it moves no ether. */
+export interface UnsignedTransaction extends TransactionFees {
   readonly chainId: number;
   readonly nonce: number;
   readonly to: string;
@@ -16,13 +19,13 @@ export interface Unsigned extends Fees {
 }
 
 /** The bytes to broadcast and their hash, 0x-hex. */
-export interface Signed {
+export interface SignedTransaction {
   readonly raw: string;
   readonly hash: string;
 }
 
-/** Signs; the same transaction always gets the same bytes (RFC 6979). */
-export function signTransaction(unsigned: Unsigned, privateKey: Hex.Hex): Signed {
+/** Signs a transaction; the same one always gets the same bytes (RFC 6979). */
+export function signTransaction(unsigned: UnsignedTransaction, privateKey: Hex.Hex): SignedTransaction {
   const envelope = TxEnvelopeEip1559.from({
     chainId: unsigned.chainId,
     nonce: BigInt(unsigned.nonce),
@@ -37,7 +40,7 @@ export function signTransaction(unsigned: Unsigned, privateKey: Hex.Hex): Signed
   return { raw, hash: Hex.fromBytes(keccak_256(Hex.toBytes(raw))) };
 }
 
-/** The address a key controls, lower-case. */
+/** The address of a private key, lower-case. */
 export function signerAddress(privateKey: Hex.Hex): string {
   return Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey })).toLowerCase();
 }

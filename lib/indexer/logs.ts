@@ -6,7 +6,7 @@
 import { fromHex } from '../base/bytes.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
-import { quantity } from '../chain/contract-call.ts';
+import { toQuantity } from '../chain/contract-call.ts';
 import { RpcError } from '../chain/json-rpc.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
@@ -15,7 +15,7 @@ import type { ChainEvent } from './event-store.ts';
 /** All events of blocks `from` to `to`, both included. Throws 502 `rpc_error`; see `isRangeRefused`. */
 export async function readEvents({ config, rpc }: Chain, from: number, to: number): Promise<readonly ChainEvent[]> {
   const topics = [Object.values(TOPICS)];
-  const filter = { address: contractsOf(config), topics, fromBlock: quantity(from), toBlock: quantity(to) };
+  const filter = { address: contractsOf(config), topics, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
   const logs = await rpc.call(config.chainId, 'eth_getLogs', [filter]);
   const factory = config.hyperauthFactoryAddress?.toLowerCase();
   try {

@@ -2,10 +2,10 @@ import { fromHex } from '../base/bytes.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
-import type { Predict } from '../chain/account-address.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
 import { uint256Word, ZERO_WORD } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
-import { readBalance } from '../chain/signer-state.ts';
+import { readEtherBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
 import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
@@ -30,7 +30,7 @@ export const RELAY_WAIT_MS = 20_000;
 export const RELAY_POLL_MS = 250;
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
-  readonly predict: Predict;
+  readonly predict: PredictAddress;
 } & {
   readonly relay: Relay;
 };
@@ -144,7 +144,7 @@ async function checkChain(
   const address = await ctx.relay.address();
   const blocker = await ctx.relay.blocker();
   if (blocker === 'chain_reset') throw rpcError(blocker);
-  const [simulation, balance] = await Promise.all([simulate(ctx, address, call), readBalance(ctx, address)]);
+  const [simulation, balance] = await Promise.all([simulate(ctx, address, call), readEtherBalance(ctx, address)]);
   if ('refusal' in simulation) throw refusedOnChain(simulation.refusal, false);
   if (balance < ctx.config.relayMinBalance) throw new VaultError('relay_unfunded');
 }

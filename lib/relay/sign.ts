@@ -1,5 +1,5 @@
 import { VaultError } from '../base/error.ts';
-import { offer } from '../chain/fees.ts';
+import { offerFees } from '../chain/fees.ts';
 import { type RegistryRefusal, type Simulation, simulate } from '../chain/registry.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import { signRelay } from './change-store.ts';
@@ -54,7 +54,7 @@ export async function signQueued(
   await Promise.all(refused.map(({ relay, refusal }) => endRefused(relayer, relay, refusal)));
   if (ready.length === 0) return refused.length > 0;
   if (state.balance < relayer.config.relayMinBalance) return 'unfunded';
-  const fees = offer(state.market, relayer.config.relayMaxFeeGwei);
+  const fees = offerFees(state.market, relayer.config.relayMaxFeeGwei);
   if (!fees) return 'fees_above_cap';
   const room = Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight);
   const made = ready.slice(0, room).map(({ relay, gas }, i) => {

@@ -1,6 +1,6 @@
-import { raise } from '../chain/fees.ts';
+import { raiseFees } from '../chain/fees.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
-import { type Receipt, readReceipt } from '../chain/receipts.ts';
+import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
 import { isRegistered, simulate } from '../chain/registry.ts';
 import { readNonce, type SignerState } from '../chain/signer-state.ts';
 import { confirmRelay, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
@@ -21,7 +21,7 @@ export interface TrackedRelay {
   readonly relay: RelayRow;
   readonly attempts: readonly RelayAttempt[];
   /** The receipts found; of one nonce at most one. */
-  readonly mined: readonly (Receipt & { readonly attempt: RelayAttempt })[];
+  readonly mined: readonly (TransactionReceipt & { readonly attempt: RelayAttempt })[];
   /** Whether the node knows the newest version, mined or pending. */
   readonly isKnown: boolean;
 }
@@ -121,7 +121,7 @@ async function replace(
   newest: RelayAttempt,
 ): Promise<boolean> {
   const { relay, attempts } = tracked;
-  const fees = raise(newest, state.market, relayer.config.relayMaxFeeGwei);
+  const fees = raiseFees(newest, state.market, relayer.config.relayMaxFeeGwei);
   if (!fees || relay.nonce === null || state.balance < newest.gas * fees.maxFee) return false;
   const simulation = await simulate(relayer, relayer.signer.address, relay);
   const isRefused = 'refusal' in simulation;

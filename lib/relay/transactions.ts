@@ -1,7 +1,7 @@
 import { describeError } from '../base/log.ts';
-import type { Fees } from '../chain/fees.ts';
-import { isRegistered, type Registering, type RegistryRefusal, registerForData } from '../chain/registry.ts';
-import type { Signed, Unsigned } from '../chain/transaction.ts';
+import type { TransactionFees } from '../chain/fees.ts';
+import { isRegistered, type RegisterForCall, type RegistryRefusal, registerForData } from '../chain/registry.ts';
+import type { SignedTransaction, UnsignedTransaction } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
 import { confirmRelay, failRelay } from './change-store.ts';
 import type { RelaySigner } from './signer-store.ts';
@@ -10,7 +10,7 @@ import type { RelayAttempt, RelayRow } from './store.ts';
 /** What the relay's parts share: the ground parts, the signer and its signing function. */
 export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
   readonly signer: RelaySigner;
-  readonly sign: (unsigned: Unsigned) => Signed;
+  readonly sign: (unsigned: UnsignedTransaction) => SignedTransaction;
 }
 
 /** The relay's parts with their signer. The cryptography is loaded here, at first use. */
@@ -21,12 +21,18 @@ export async function createRelayer(ctx: Omit<Relayer, 'signer' | 'sign'>, key: 
 }
 
 /** The registration as a signed transaction with this much gas. */
-export function callAttempt(relayer: Relayer, call: Registering, nonce: number, gas: bigint, fees: Fees): RelayAttempt {
+export function callAttempt(
+  relayer: Relayer,
+  call: RegisterForCall,
+  nonce: number,
+  gas: bigint,
+  fees: TransactionFees,
+): RelayAttempt {
   return attemptOf(relayer, 'call', { to: call.registry, data: registerForData(call), gas, nonce, ...fees });
 }
 
 /** A transaction that only spends the nonce, so that those behind it can be mined. */
-export function noopAttempt(relayer: Relayer, nonce: number, fees: Fees): RelayAttempt {
+export function noopAttempt(relayer: Relayer, nonce: number, fees: TransactionFees): RelayAttempt {
   const { address } = relayer.signer;
   return attemptOf(relayer, 'noop', { to: address, data: '0x', gas: NOOP_GAS, nonce, ...fees });
 }
@@ -34,7 +40,7 @@ export function noopAttempt(relayer: Relayer, nonce: number, fees: Fees): RelayA
 function attemptOf(
   { signer, sign }: Relayer,
   kind: RelayAttempt['kind'],
-  { gas, maxFee, tip, ...rest }: Omit<Unsigned, 'chainId'>,
+  { gas, maxFee, tip, ...rest }: Omit<UnsignedTransaction, 'chainId'>,
 ): RelayAttempt {
   const signed = sign({ ...rest, chainId: signer.chainId, gas, maxFee, tip });
   return { ...signed, kind, gas, maxFee, tip };

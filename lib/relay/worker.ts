@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { worstFailure } from '../base/error.ts';
-import { offer } from '../chain/fees.ts';
+import { offerFees } from '../chain/fees.ts';
 import { readSignerState, type SignerState } from '../chain/signer-state.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { recallRelays } from './change-store.ts';
@@ -117,7 +117,7 @@ async function fillGap(relayer: Relayer, { nonce, market }: SignerState, relays:
   const isGap = waiting.length > 0 && waiting.every((one) => one.nonce !== null && one.nonce > nonce);
   if (!isGap) return;
   const stored = (await db.read(selectAttemptsAt(signer, nonce))).map(toAttempt);
-  const fees = offer(market, config.relayMaxFeeGwei);
+  const fees = offerFees(market, config.relayMaxFeeGwei);
   const attempts = stored.length > 0 || !fees ? stored : [noopAttempt(relayer, nonce, fees)];
   await Promise.all(attempts.map((attempt) => broadcast(relayer, attempt)));
 }

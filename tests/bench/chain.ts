@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import type { AccountKey } from '../../lib/chain/account.ts';
-import { createLearnt, createPredict, type Predict } from '../../lib/chain/account-address.ts';
+import { createFactoryFacts, createPredictAddress, type PredictAddress } from '../../lib/chain/account-address.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
 import { startChain } from '../../scripts/world/chain.ts';
 import { deployContracts } from '../../scripts/world/deploy.ts';
@@ -40,15 +40,15 @@ async function benchPrediction(): Promise<void> {
   say('', `${joined.toFixed(0)} asked for 50 at a time, on loopback: ${times(joined)}`);
 }
 
-function predictBy(url: string, predictLocally: boolean): Predict {
+function predictBy(url: string, predictLocally: boolean): PredictAddress {
   const log = () => {};
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
   const config = { chainId: 84532, hyperauthFactoryAddress: contracts.accountFactory };
-  return createPredict({ config, rpc, log }, createLearnt({ predictLocally }));
+  return createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
 }
 
 /** The median of the rounds; every key is a new one, so that nothing is remembered. */
-async function perSecond(predict: Predict, concurrency: number): Promise<number> {
+async function perSecond(predict: PredictAddress, concurrency: number): Promise<number> {
   let next = 1n;
   const newKey = (): AccountKey => ({ x: next++ << 200n, y: next << 190n, salt: next });
   await predict(newKey());

@@ -3,7 +3,7 @@ import { type Address, Hex } from 'ox';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { isOwnSender } from '../../../lib/bundler/sponsorship.ts';
-import { createLearnt, createPredict } from '../../../lib/chain/account-address.ts';
+import { createFactoryFacts, createPredictAddress } from '../../../lib/chain/account-address.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { deployContracts } from '../../../scripts/world/deploy.ts';
 import { createPasskey } from '../../../scripts/world/passkey.ts';
@@ -40,7 +40,7 @@ function isOwn(
   const log = () => {};
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
   const config = { chainId: 84532, hyperauthFactoryAddress: factory };
-  const predict = createPredict({ config, rpc, log }, createLearnt({ predictLocally: true }));
+  const predict = createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally: true }));
   return isOwnSender({ config, rpc, predict }, { sender, nonce: '0x0', ...creation });
 }
 

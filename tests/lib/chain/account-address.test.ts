@@ -5,7 +5,11 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { AccountKey } from '../../../lib/chain/account.ts';
-import { createLearnt, createPredict, PREDICTIONS_UNCHECKED_MAX } from '../../../lib/chain/account-address.ts';
+import {
+  createFactoryFacts,
+  createPredictAddress,
+  PREDICTIONS_UNCHECKED_MAX,
+} from '../../../lib/chain/account-address.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
@@ -41,7 +45,7 @@ function open({ factory = contracts.accountFactory as string | null, predictLoca
   const url = `${node.url}/v2/${KEY}`;
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
   const config = { chainId: 84532, hyperauthFactoryAddress: factory as Hex.Hex | null };
-  const predict = createPredict({ config, rpc, log }, createLearnt({ predictLocally }));
+  const predict = createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
   let seen = node.methods.length;
   const calls = () => {
     const fresh = node.methods.slice(seen);

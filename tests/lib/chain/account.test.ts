@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Address, Hex, P256 } from 'ox';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
-import { type AccountKey, type Factory, predictAddress } from '../../../lib/chain/account.ts';
+import { type AccountKey, computeAddress, type Factory } from '../../../lib/chain/account.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { deployContracts } from '../../../scripts/world/deploy.ts';
 import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
@@ -45,7 +45,7 @@ describe('the predicted address', () => {
   test(`is what the factory's getAddress answers, for ${INPUTS} random keys and salts`, async () => {
     for (let i = 0; i < INPUTS; i++) {
       const key = randomKey();
-      expect(predictAddress(of, key)).toBe(await getAddress(key));
+      expect(computeAddress(of, key)).toBe(await getAddress(key));
     }
   });
 
@@ -54,7 +54,7 @@ describe('the predicted address', () => {
     ['the highest values', { x: UINT256_MAX, y: UINT256_MAX, salt: UINT256_MAX }],
     ['leading zeros in each word', { x: 2n ** 63n, y: 2n ** 64n, salt: 2n ** 128n }],
   ])('is the same for what is no key: %s', async (_, key) => {
-    expect(predictAddress(of, key)).toBe(await getAddress(key));
+    expect(computeAddress(of, key)).toBe(await getAddress(key));
   });
 
   test(`is where the account then is, ${CREATED} times, and the account's key is the one predicted for`, async () => {
@@ -62,7 +62,7 @@ describe('the predicted address', () => {
     const getOwner = AbiFunction.fromAbi(accountAbi, 'getOwner');
     for (let i = 0; i < CREATED; i++) {
       const { x, y, salt } = randomKey();
-      const predicted = predictAddress(of, { x, y, salt });
+      const predicted = computeAddress(of, { x, y, salt });
       const data = AbiFunction.encodeData(create, [x, y, salt]);
       await sendTransaction(chain.rpc, devAccount('alice').privateKey, { to: of.factory, data });
       const owner = AbiFunction.decodeResult(getOwner, await call(predicted, AbiFunction.encodeData(getOwner)));
@@ -74,16 +74,16 @@ describe('the predicted address', () => {
     const key = randomKey();
     const { factory, implementation } = of;
     const lower = { factory: factory.toLowerCase(), implementation: implementation.toLowerCase() };
-    expect(predictAddress(lower, key)).toBe(predictAddress(of, key));
-    expect(predictAddress({ factory, implementation: factory }, key)).not.toBe(predictAddress(of, key));
-    expect(predictAddress({ factory: implementation, implementation }, key)).not.toBe(predictAddress(of, key));
+    expect(computeAddress(lower, key)).toBe(computeAddress(of, key));
+    expect(computeAddress({ factory, implementation: factory }, key)).not.toBe(computeAddress(of, key));
+    expect(computeAddress({ factory: implementation, implementation }, key)).not.toBe(computeAddress(of, key));
   });
 
   test.each(['', '0x', '0x12', `0x${'g'.repeat(40)}`, `0x${'0'.repeat(42)}`])(
     'is refused for %p, which is no address',
     (factory) => {
-      expect(() => predictAddress({ ...of, factory }, randomKey())).toThrow(RangeError);
-      expect(() => predictAddress({ ...of, implementation: factory }, randomKey())).toThrow(RangeError);
+      expect(() => computeAddress({ ...of, factory }, randomKey())).toThrow(RangeError);
+      expect(() => computeAddress({ ...of, implementation: factory }, randomKey())).toThrow(RangeError);
     },
   );
 });

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { type Fees, type Market, offer, raise, readMarket } from '../../../lib/chain/fees.ts';
+import { type FeeMarket, offerFees, raiseFees, readFeeMarket, type TransactionFees } from '../../../lib/chain/fees.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { startChain } from '../../../scripts/world/chain.ts';
 import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
@@ -12,22 +12,22 @@ import { resultOf, startUpstream } from '../../support/upstream.ts';
 const GWEI = 10n ** 9n;
 const CAP = 10n * GWEI;
 const wei = fc.bigInt(1n, 20n * GWEI);
-const markets: fc.Arbitrary<Market> = fc.record({ baseFee: wei, tip: wei });
+const markets: fc.Arbitrary<FeeMarket> = fc.record({ baseFee: wei, tip: wei });
 const config = { chainId: 84532 };
 const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };
 const rpcTo = (url: string) => createRpc({ ...outside, metrics: createMetrics(), urls: { 84532: url } });
 
 describe('an offer', () => {
   test('leaves room for the base fee to double, within the cap', () => {
-    expect(offer({ baseFee: GWEI, tip: 1n }, CAP)).toEqual({ maxFee: 2n * GWEI + 1n, tip: 1n });
-    expect(offer({ baseFee: 6n * GWEI, tip: GWEI }, CAP)).toEqual({ maxFee: CAP, tip: GWEI });
-    expect(offer({ baseFee: CAP - 1n, tip: 1n }, CAP)).toEqual({ maxFee: CAP, tip: 1n });
-    expect(offer({ baseFee: CAP, tip: 1n }, CAP)).toBeUndefined();
+    expect(offerFees({ baseFee: GWEI, tip: 1n }, CAP)).toEqual({ maxFee: 2n * GWEI + 1n, tip: 1n });
+    expect(offerFees({ baseFee: 6n * GWEI, tip: GWEI }, CAP)).toEqual({ maxFee: CAP, tip: GWEI });
+    expect(offerFees({ baseFee: CAP - 1n, tip: 1n }, CAP)).toEqual({ maxFee: CAP, tip: 1n });
+    expect(offerFees({ baseFee: CAP, tip: 1n }, CAP)).toBeUndefined();
   });
 
   test('is taken by the next block, never above the cap, its tip never above the whole', () => {
     always(markets, (market) => {
-      const made = offer(market, CAP);
+      const made = offerFees(market, CAP);
       expect(made === undefined).toBe(market.baseFee + market.tip > CAP);
       if (made) expect(made.maxFee <= CAP && made.tip <= made.maxFee && made.maxFee >= market.baseFee).toBe(true);
     });
@@ -37,24 +37,24 @@ describe('an offer', () => {
 describe('a raise', () => {
   test('is an eighth more in both parts, rounded up, or what the market asks', () => {
     const market = { baseFee: GWEI, tip: 1n };
-    expect(raise({ maxFee: 4n * GWEI, tip: 1_000_001n }, market, CAP)).toEqual({
+    expect(raiseFees({ maxFee: 4n * GWEI, tip: 1_000_001n }, market, CAP)).toEqual({
       maxFee: 4_500_000_000n,
       tip: 1_125_002n,
     });
-    expect(raise({ maxFee: GWEI, tip: 1n }, { baseFee: 3n * GWEI, tip: GWEI }, CAP)).toEqual({
+    expect(raiseFees({ maxFee: GWEI, tip: 1n }, { baseFee: 3n * GWEI, tip: GWEI }, CAP)).toEqual({
       maxFee: 7n * GWEI,
       tip: GWEI,
     });
-    expect(raise({ maxFee: 9n * GWEI, tip: 1n }, market, CAP)).toBeUndefined();
-    expect(raise({ maxFee: GWEI, tip: 1n }, { baseFee: CAP, tip: 1n }, CAP)).toBeUndefined();
+    expect(raiseFees({ maxFee: 9n * GWEI, tip: 1n }, market, CAP)).toBeUndefined();
+    expect(raiseFees({ maxFee: GWEI, tip: 1n }, { baseFee: CAP, tip: 1n }, CAP)).toBeUndefined();
   });
 
   test('is a tenth more at least, as nodes demand, and within the cap', () => {
-    const lasts: fc.Arbitrary<Fees> = fc
+    const lasts: fc.Arbitrary<TransactionFees> = fc
       .tuple(wei, wei)
       .map(([a, b]) => (a > b ? { maxFee: a, tip: b } : { maxFee: b, tip: a }));
     always(fc.tuple(lasts, markets), ([last, market]) => {
-      const raised = raise(last, market, CAP);
+      const raised = raiseFees(last, market, CAP);
       if (!raised) return;
       expect(raised.maxFee * 10n >= last.maxFee * 11n && raised.tip * 10n >= last.tip * 11n).toBe(true);
       expect(raised.maxFee <= CAP && raised.tip <= raised.maxFee).toBe(true);
@@ -71,7 +71,7 @@ describe('the market', async () => {
     for (let i = 0; i < 5; i++) await sendTransaction(chain.rpc, privateKey, { to: devAccount('bob').address });
     await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x77359400']);
     await chain.rpc('evm_mine');
-    const { baseFee, tip } = await readMarket({ config, rpc: rpcTo(chain.url) });
+    const { baseFee, tip } = await readFeeMarket({ config, rpc: rpcTo(chain.url) });
     await chain.rpc('evm_mine');
     const next = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { baseFeePerGas: string };
     expect([baseFee, tip]).toEqual([BigInt(next.baseFeePerGas), 1_000_000n]);
@@ -89,7 +89,7 @@ describe('the market', async () => {
   ])('takes %s as the tip', async (_, history, tip) => {
     const node = startUpstream();
     node.answer = (call) => resultOf(call, history);
-    expect(await readMarket({ config, rpc: rpcTo(node.url) })).toEqual({ baseFee: 2n, tip });
+    expect(await readFeeMarket({ config, rpc: rpcTo(node.url) })).toEqual({ baseFee: 2n, tip });
     await node.stop();
   });
 
@@ -101,7 +101,7 @@ describe('the market', async () => {
   ])('is 502 rpc_error when the node tells none: %j', async (history) => {
     const node = startUpstream();
     node.answer = (call) => resultOf(call, history);
-    await expect(readMarket({ config, rpc: rpcTo(node.url) })).rejects.toMatchObject({ code: 'rpc_error' });
+    await expect(readFeeMarket({ config, rpc: rpcTo(node.url) })).rejects.toMatchObject({ code: 'rpc_error' });
     await node.stop();
   });
 });

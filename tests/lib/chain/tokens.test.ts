@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
-import { formatUnits, readDeposit, readHolding, readToken } from '../../../lib/chain/tokens.ts';
+import { formatUnits, readDeposit, readPayBalance, readToken } from '../../../lib/chain/tokens.ts';
 import { type Chain, startChain } from '../../../scripts/world/chain.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
 import { always } from '../../support/property.ts';
@@ -49,7 +49,7 @@ describe('readToken', () => {
     await mintUsdc(chain.rpc, HOLDER, 5n);
     const token = await readToken(vault, USDC.toLowerCase());
     expect(token).toMatchObject({ symbol: 'USDC', decimals: 6, isListed: true });
-    expect(await readHolding(vault, token, HOLDER)).toBe(5n);
+    expect(await readPayBalance(vault, token, HOLDER)).toBe(5n);
   });
 
   test.each([0n, 18n, 255n])('%p decimals, of a token without a symbol', async (decimals) => {
