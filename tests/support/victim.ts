@@ -25,10 +25,13 @@ interface Options {
   /** It is killed so often, at one place after the other; each occasion is taken with this chance. */
   readonly killsMax: number;
   readonly chance: number;
+  /** Where it is killed first, an index of `PLACES`. */
+  readonly firstPlace: number;
 }
 
 /** Starts a vault behind a proxy of its node that kills it: the vault knows nothing of either. */
-export async function startVictim({ vars, dir, node, killsMax, chance }: Options): Promise<Victim> {
+export async function startVictim(options: Options): Promise<Victim> {
+  const { vars, dir, node, killsMax, chance, firstPlace } = options;
   const forwarder = startForwarder(node);
   const kills: Record<Place, number> = { 'after sign': 0, 'after broadcast': 0, 'after mine': 0, 'before confirm': 0 };
   let cut: { until: number; lost: 'all' | 'answers' } = { until: 0, lost: 'all' };
@@ -44,7 +47,7 @@ export async function startVictim({ vars, dir, node, killsMax, chance }: Options
   /** True when the process is dead. */
   async function strike(place: Place): Promise<boolean> {
     const target = program;
-    const isNext = PLACES[killed % PLACES.length] === place && killed < killsMax;
+    const isNext = PLACES[(firstPlace + killed) % PLACES.length] === place && killed < killsMax;
     if (!target || isSpared || !isNext || Math.random() >= chance) return false;
     killed++;
     kills[place]++;
