@@ -30,10 +30,10 @@ export interface Work {
 }
 
 /** The tasks of one vault. Nothing runs before the first call. */
-export function createWork(vault: Context): Work {
-  const { config, clock, isolatesRequests } = vault;
+export function createWork(ctx: Context): Work {
+  const { config, clock, isolatesRequests } = ctx;
   const state = { isStopped: false };
-  const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(vault, state, name, task));
+  const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(ctx, state, name, task));
   return {
     async run(deadlineMs) {
       const ended = Promise.all(runs.map((run) => run(deadlineMs))).then(() => undefined);
@@ -64,12 +64,12 @@ function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Reco
  * One task's turns, one after the other until there is nothing more to do or its deadline has passed. Its failures are
  * its own.
  */
-function createRun(vault: Context, state: { readonly isStopped: boolean }, name: string, task: Task) {
-  const { clock, log, isolatesRequests } = vault;
+function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: string, task: Task) {
+  const { clock, log, isolatesRequests } = ctx;
   const turns = async (isOver: () => boolean): Promise<void> => {
     try {
       let more = true;
-      while (more && !state.isStopped && !isOver()) more = await vault.run(task);
+      while (more && !state.isStopped && !isOver()) more = await ctx.run(task);
     } catch (error) {
       // The host may have closed the database under a turn that a stop did not wait for.
       if (!state.isStopped) log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
@@ -90,7 +90,7 @@ function createRun(vault: Context, state: { readonly isStopped: boolean }, name:
 }
 
 /** One turn of background work; true when there may be more to do at once. */
-type Task = (vault: Context) => Promise<boolean>;
+type Task = (ctx: Context) => Promise<boolean>;
 
 async function relayQueued({ relay }: Context): Promise<boolean> {
   return relay ? relay.turn() : false;
@@ -98,10 +98,10 @@ async function relayQueued({ relay }: Context): Promise<boolean> {
 
 function everyMinute(task: Task): Task {
   let dueAt = 0;
-  return async (vault) => {
-    const now = vault.clock.now();
+  return async (ctx) => {
+    const now = ctx.clock.now();
     if (now < dueAt) return false;
-    const more = await task(vault);
+    const more = await task(ctx);
     if (!more) dueAt = now + MINUTE_MS;
     return more;
   };
@@ -110,8 +110,8 @@ function everyMinute(task: Task): Task {
 /** The clean-up; its first write also records the keys the process has started with. */
 function createSweep(): Task {
   let hasRecorded = false;
-  return async (vault) => {
-    const more = await sweep(vault, hasRecorded ? [] : recordKeys(vault));
+  return async (ctx) => {
+    const more = await sweep(ctx, hasRecorded ? [] : recordKeys(ctx));
     hasRecorded = true;
     return more;
   };

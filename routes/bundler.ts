@@ -2,7 +2,7 @@ import { type ErrorCode, VaultError } from '../lib/base/error.ts';
 import { describeError } from '../lib/base/log.ts';
 import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import type { Context } from '../lib/context.ts';
-import { noteRefusal } from '../lib/limits/limit-events.ts';
+import { recordRefusal } from '../lib/limits/limit-events.ts';
 import { failureReply, json, type Reply } from './http/response.ts';
 import { postJson, type Route } from './http/route.ts';
 
@@ -50,7 +50,7 @@ async function answerCall(ctx: Context, app: string, message: unknown): Promise<
     return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) });
   } catch (error) {
     if (error instanceof VaultError && error.code in CODES) {
-      noteRefusal(ctx, app, error);
+      recordRefusal(ctx, app, error);
       return refuse(id, error);
     }
     throw error;
@@ -63,7 +63,7 @@ async function answerItem(ctx: Context, app: string, message: unknown): Promise<
   try {
     return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) };
   } catch (error) {
-    noteRefusal(ctx, app, error);
+    recordRefusal(ctx, app, error);
     const isKnown = error instanceof VaultError;
     const known = isKnown ? error : new VaultError('internal_error', { cause: error });
     if (!(known.code in CODES)) {

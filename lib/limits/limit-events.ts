@@ -9,23 +9,26 @@ import type { LimitName } from './catalogue.ts';
 import { maskKey } from './report.ts';
 import { takeNotice } from './store.ts';
 
-/** Buckets whose refusal is remembered as told. */
+/** Buckets whose last refusal a process remembers. */
 const LIMIT_NOTICES_CACHED_MAX = 10_000;
 
-type Services = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
+type Ctx = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 
-/** Until when a process knows a bucket's refusals to be told of: a flood of them then costs no writes. */
+/** By bucket, the time until which its refusal is recorded already: a flood of refusals then costs no writes. */
 export type Notices = Map<string, number>;
 
-/** Tells of a limit's refusal, at most once per bucket and window over all processes. Nobody waits for it; other failures tell nothing. */
-export function noteRefusal(vault: Services, app: string, failure: unknown): void {
+/**
+ * Records `limit.reached` for a limit's refusal, at most once per bucket and window over all processes. Fire and forget;
+ * other failures record nothing.
+ */
+export function recordRefusal(ctx: Ctx, app: string, failure: unknown): void {
   const limit = failure instanceof VaultError ? failure.details.limit : undefined;
-  if (limit) noteLimit(vault, app, limit);
+  if (limit) recordLimit(ctx, app, limit);
 }
 
-/** The same, for a limit that refuses without an error. */
-export function noteLimit(vault: Services, app: string, { name, limit, windowSeconds, bucket = '' }: LimitState): void {
-  // A limit without a window (a country that gets no SMS) is told of once a day.
+/** `recordRefusal` for a limit that refuses without an error. */
+export function recordLimit(ctx: Ctx, app: string, { name, limit, windowSeconds, bucket = '' }: LimitState): void {
+  // A limit without a window, such as a country without SMS, is recorded once a day.
   const windowMs = windowSeconds > 0 ? windowSeconds * 1000 : DAY_MS;
   const data = {
     limit: name,
@@ -33,17 +36,17 @@ export function noteLimit(vault: Services, app: string, { name, limit, windowSec
     window_seconds: windowSeconds,
     bucket: maskKey(name as LimitName, bucket) || null,
   };
-  const told = eventOf('limit.reached', { app, at: vault.clock.now() }, data);
-  note(vault, `${name} ${bucket}`, windowMs, told);
+  const event = eventOf('limit.reached', { app, at: ctx.clock.now() }, data);
+  record(ctx, `${name} ${bucket}`, windowMs, event);
 }
 
-/** Tells that an operator route was asked without the right secret, at most once per client and minute. */
-export function noteIntruder(vault: Services, client: string): void {
-  const told = eventOf('operator.refused', { app: DEFAULT_APP, at: vault.clock.now() }, { client: maskClient(client) });
-  note(vault, `operator ${client}`, MINUTE_MS, told);
+/** Records `operator.refused` for a wrong operator secret, at most once per client and minute. */
+export function recordIntruder(ctx: Ctx, client: string): void {
+  const event = eventOf('operator.refused', { app: DEFAULT_APP, at: ctx.clock.now() }, { client: maskClient(client) });
+  record(ctx, `operator ${client}`, MINUTE_MS, event);
 }
 
-function note({ db, log, notices }: Services, bucket: string, windowMs: number, event: NewEvent): void {
+function record({ db, log, notices }: Ctx, bucket: string, windowMs: number, event: NewEvent): void {
   const now = event.at;
   if ((notices.get(bucket) ?? 0) > now) return;
   // The longest silent is forgotten first; the database still knows it.

@@ -13,13 +13,13 @@ export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
 export type RequestLimit = (client: string) => void;
 
 /** A request limit kept in memory: the exact times of each client's last `limit` requests, for at most `REQUEST_LIMIT_CLIENTS_MAX` clients, the longest silent forgotten first. */
-export function createRequestLimit(vault: Services, name: LimitName): RequestLimit {
-  const { max } = boundsOf(vault.config, name);
+export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
+  const { max } = boundsOf(ctx.config, name);
   const recentOf = createRecent();
   return (client) => {
-    const now = vault.clock.now();
+    const now = ctx.clock.now();
     const recent = recentOf(client);
-    if (!take(recent, max, now)) throw refusal(vault, name, client, recent, now);
+    if (!take(recent, max, now)) throw refusal(ctx, name, client, recent, now);
   };
 }
 
@@ -30,17 +30,17 @@ export interface FailureLimit {
 }
 
 /** A limit of failures kept in memory, like that of requests. */
-export function createFailureLimit(vault: Services, name: LimitName): FailureLimit {
-  const { max } = boundsOf(vault.config, name);
+export function createFailureLimit(ctx: Ctx, name: LimitName): FailureLimit {
+  const { max } = boundsOf(ctx.config, name);
   const recentOf = createRecent();
   return {
     check(client) {
-      const now = vault.clock.now();
+      const now = ctx.clock.now();
       const recent = recentOf(client);
-      if (isFull(recent, max, now)) throw refusal(vault, name, client, recent, now);
+      if (isFull(recent, max, now)) throw refusal(ctx, name, client, recent, now);
     },
     fail(client) {
-      take(recentOf(client), max, vault.clock.now());
+      take(recentOf(client), max, ctx.clock.now());
     },
   };
 }
@@ -83,7 +83,7 @@ export function dayLimitReached(
   return limitReached({ metrics }, limitState(config, name, { bucket: '', freesAt, now }));
 }
 
-type Services = Pick<Platform, 'config' | 'clock' | 'metrics'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'metrics'>;
 
 /** A ring of times that grows to the limit; `oldest` is where the next one goes once it is full. */
 interface Recent {
@@ -100,7 +100,7 @@ function createRecent(): (client: string) => Recent {
   };
 }
 
-function refusal({ config, metrics }: Services, name: LimitName, client: string, recent: Recent, now: number) {
+function refusal({ config, metrics }: Ctx, name: LimitName, client: string, recent: Recent, now: number) {
   const isNever = boundsOf(config, name).max === 0;
   const freesAt = isNever ? null : (recent.times[recent.oldest] ?? now) + MINUTE_MS;
   return limitReached({ metrics }, limitState(config, name, { bucket: client, freesAt, now }));

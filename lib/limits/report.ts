@@ -22,7 +22,7 @@ import { clearGuesses, insertClear, selectGuesses, selectLimitPage, selectLimitU
 /** Buckets read at once to find the fullest. */
 export const LIMITS_PAGE_MAX = 1_000;
 
-type Services = Pick<Platform, 'config' | 'clock' | 'db'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /** How full a bucket is. `key` is empty for a limit of the whole vault; `resets_at` is when the oldest part of it counts no more, null where nothing but a DID ends it. */
 export interface LimitUse {
@@ -40,27 +40,27 @@ export interface LimitUse {
  * masked unless asked for by themselves. Throws 400 for a key that is none of the kind's.
  */
 export async function showLimits(
-  vault: Services,
+  ctx: Ctx,
   { kind, key }: { readonly kind?: StoredLimit | undefined; readonly key?: string | undefined } = {},
 ): Promise<readonly LimitUse[]> {
-  const now = vault.clock.now();
+  const now = ctx.clock.now();
   const kinds = kind ? [kind] : STORED_LIMITS;
-  const found = await Promise.all(kinds.map((one) => readUse(vault, one, key && bucketOf(one, key), now)));
+  const found = await Promise.all(kinds.map((one) => readUse(ctx, one, key && bucketOf(one, key), now)));
   return found.flat();
 }
 
 /** Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an event. Throws 400 for a key that is none of the kind's. */
 export async function clearLimit(
-  vault: Services,
+  ctx: Ctx,
   { kind, key = '' }: { readonly kind: StoredLimit; readonly key?: string | undefined },
 ): Promise<{ readonly kind: StoredLimit; readonly key: string; readonly cleared: number }> {
-  const now = vault.clock.now();
+  const now = ctx.clock.now();
   const bucket = bucketOf(kind, key);
-  const [use] = await readUse(vault, kind, bucket, now);
+  const [use] = await readUse(ctx, kind, bucket, now);
   const cleared = use?.used ?? 0;
   const told = eventOf('limit.cleared', { app: DEFAULT_APP, at: now }, { kind, key: maskKey(kind, bucket), cleared });
   const change = isCounted(kind) ? insertClear(kind, bucket, now) : clearGuesses(bucket);
-  await vault.db.write(change, emitEvent(told));
+  await ctx.db.write(change, emitEvent(told));
   return { kind, key: bucket, cleared };
 }
 
@@ -94,7 +94,7 @@ function bucketOf(kind: StoredLimit, key: string): string {
 }
 
 async function readUse(
-  { config, clock, db }: Services,
+  { config, clock, db }: Ctx,
   kind: StoredLimit,
   key: string | undefined,
   now: number,
@@ -134,7 +134,7 @@ function isCounted(kind: StoredLimit): kind is CountedLimit {
 
 /** The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served while one is read. */
 async function readFullest(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock }: Pick<Ctx, 'db' | 'clock'>,
   kind: CountedLimit,
   since: number,
 ): Promise<readonly Row[]> {

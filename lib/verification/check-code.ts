@@ -4,7 +4,7 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
-import { type Notices, noteLimit } from '../limits/limit-events.ts';
+import { type Notices, recordLimit } from '../limits/limit-events.ts';
 import { limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
@@ -80,7 +80,7 @@ async function readLiveCode(
   if (now >= newest.expiresAt) return { verdict: EXPIRED };
   if (now < newest.blockedUntil) {
     const full = { bucket: identifier.key, freesAt: newest.blockedUntil, now };
-    noteLimit(vault, app, limitState(config, 'guesses-per-identifier', full));
+    recordLimit(vault, app, limitState(config, 'guesses-per-identifier', full));
     return { verdict: { ...TOO_MANY, retryAfter: Math.ceil((newest.blockedUntil - now) / 1000) } };
   }
   if (newest.attempts >= config.maxVerifyAttempts) return { verdict: { ...TOO_MANY, attemptsRemaining: 0 } };

@@ -1,6 +1,6 @@
 import { equalText } from '../../lib/base/bytes.ts';
 import { VaultError } from '../../lib/base/error.ts';
-import { noteIntruder } from '../../lib/limits/limit-events.ts';
+import { recordIntruder } from '../../lib/limits/limit-events.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -14,7 +14,7 @@ export function requireOperator(route: Route): Route {
       const { ctx, request, client } = incoming;
       limits.operator.check(client);
       if (!isOperator(ctx.config.operatorSecret, request)) {
-        noteIntruder(ctx, client);
+        recordIntruder(ctx, client);
         limits.operator.fail(client);
         throw new VaultError('operator_unauthorized');
       }

@@ -4,7 +4,7 @@ import { describeError } from '../../lib/base/log.ts';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
-import { noteRefusal } from '../../lib/limits/limit-events.ts';
+import { recordRefusal } from '../../lib/limits/limit-events.ts';
 import { createFailureLimit, createRequestLimit } from '../../lib/limits/limits.ts';
 import { createFindClient } from './client-address.ts';
 import { callerRequestId, failureReply, preflightReply, type Reply, respond, wrongMethodReply } from './response.ts';
@@ -52,7 +52,7 @@ async function runRoute(route: Route, incoming: Incoming, limits: Limits): Promi
   try {
     return await route.handle(incoming, limits);
   } catch (error) {
-    noteRefusal(incoming.ctx, incoming.app, error);
+    recordRefusal(incoming.ctx, incoming.app, error);
     throw error;
   }
 }
