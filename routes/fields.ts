@@ -3,7 +3,7 @@ import { TEXT_CHARS_MAX } from '../lib/constants.ts';
 import { DID_CHARS_MAX } from '../lib/identity/did.ts';
 import { CHANNELS, type ProvableChannel } from '../lib/identity/identifier.ts';
 import { CREDENTIAL_ID_CHARS_MAX } from '../lib/identity/passkey.ts';
-import { text, word } from './http/fields.ts';
+import { textField, word } from './http/fields.ts';
 
 /** Lengths in UTF-16 code units. */
 export const IDENTIFIER_CHARS_MAX = 320;
@@ -12,8 +12,8 @@ export const CODE_CHARS_MAX = 32;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 /** The fields that several routes share. */
-export const identifierText = text('identifier', IDENTIFIER_CHARS_MAX);
-export const aliasText = text('alias', IDENTIFIER_CHARS_MAX);
+export const identifierText = textField('identifier', IDENTIFIER_CHARS_MAX);
+export const aliasText = textField('alias', IDENTIFIER_CHARS_MAX);
 export const didText = word('did', DID_CHARS_MAX);
 export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
 export const codeText = word('code', CODE_CHARS_MAX);
@@ -31,7 +31,11 @@ export const provableChannelName = v.picklist(
 export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
 
 /** A transaction hash, 0x-hex of 32 bytes, lower-cased. */
-export const txHashText = v.pipe(text('txHash'), v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid txHash'), v.toLowerCase());
+export const txHashText = v.pipe(
+  textField('txHash'),
+  v.regex(/^0x[0-9a-fA-F]{64}$/, 'Invalid txHash'),
+  v.toLowerCase(),
+);
 
 /** A 20-byte EVM address, lower-cased. */
 export function addressText(name: string) {

@@ -115,6 +115,15 @@ describe('the house', () => {
   });
 });
 
+test('an exported name means one thing in lib, routes and commands', () => {
+  const files = new Map<string, string[]>();
+  for (const file of ['lib', 'routes', 'commands'].flatMap(sources)) {
+    const names = read(file).matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm);
+    for (const [, name = ''] of names) files.set(name, [...(files.get(name) ?? []), file]);
+  }
+  expect([...files].filter(([, where]) => new Set(where).size > 1)).toEqual([]);
+});
+
 describe('the folders of lib', () => {
   test('are all in the table, which has no others', () => {
     const found = new Set(sources('lib').map(subjectOf));

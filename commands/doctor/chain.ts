@@ -11,7 +11,7 @@ import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
-import { type Check, type Finding, fail, ok, skip, warn } from './finding.ts';
+import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 
 /** From when on clock and node are a finding. Codes live 90 seconds, tokens are forgiven 60. */
 const CLOCK_SKEW_WARN_MS = 5_000;
@@ -21,7 +21,7 @@ const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
 
 /** Checks of clock, chain, contracts, registrar, bundler and indexer. */
-export function chainChecks(config: Config): readonly Check[] {
+export function chainChecks(config: Config): readonly DoctorCheck[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const chain = { config, rpc };
   const remedy = 'check the node at RPC_URL, or set another one';

@@ -1,10 +1,10 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/providers.ts';
-import { type Check, type Finding, warn } from './finding.ts';
+import { type DoctorCheck, type Finding, warn } from './finding.ts';
 
 /** Checks of mail and SMS that send none. */
-export function deliveryChecks(config: Config): readonly Check[] {
+export function deliveryChecks(config: Config): readonly DoctorCheck[] {
   const outside = { config, fetch, clock: systemClock, connect };
   return DELIVERY_CHANNELS.flatMap((channel) => {
     const provider = chosenProvider(channel, config);

@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** One check. `run` throws if the thing does not work at all. */
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
   /** What to do if `run` throws or does not end. */
   readonly remedy: string;
@@ -36,13 +36,13 @@ export const skip = (check: string, text: string): Finding => ({ check, state: '
 
 /** Runs all checks in parallel, each with a timeout, and resolves with their findings in order. Never throws. */
 export async function runChecks(
-  checks: readonly Check[],
+  checks: readonly DoctorCheck[],
   timeoutMs = DOCTOR_CHECK_TIMEOUT_MS,
 ): Promise<readonly Finding[]> {
   return (await Promise.all(checks.map((check) => runCheck(check, timeoutMs)))).flat();
 }
 
-async function runCheck({ name, remedy, run }: Check, timeoutMs: number): Promise<readonly Finding[]> {
+async function runCheck({ name, remedy, run }: DoctorCheck, timeoutMs: number): Promise<readonly Finding[]> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   try {

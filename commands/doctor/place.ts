@@ -9,18 +9,18 @@ import type { Config } from '../../lib/config/config.ts';
 import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
-import { type Check, type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 
 /** A trusted network with fewer bits is a finding. */
 const PROXY_BITS_MIN = 8;
 
 /** Checks who can read the vault's files. */
-export function fileChecks({ dataDir }: Config): readonly Check[] {
+export function fileChecks({ dataDir }: Config): readonly DoctorCheck[] {
   return [{ name: 'files', remedy: `give the vault access to DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
 }
 
 /** Checks of origin, proxies and webhook receiver. */
-export function networkChecks(config: Config, resolve = addressesOf): readonly Check[] {
+export function networkChecks(config: Config, resolve = addressesOf): readonly DoctorCheck[] {
   return [
     { name: 'origin', remedy: '', run: () => checkOrigin(config) },
     { name: 'proxies', remedy: '', run: () => checkProxies(config) },

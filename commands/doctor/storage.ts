@@ -19,7 +19,7 @@ import { isEmbedded } from '../setup/settings.ts';
 import { databaseOf, filePath, openServer } from '../storage/database.ts';
 import { discard, draftOf, isCode } from '../storage/durable.ts';
 import { schemaVersion } from '../storage/tables.ts';
-import { type Check, type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 
 /** From when on disk and log are a finding. */
 const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -29,7 +29,7 @@ const DISK_SYNC_ATTEMPTS = 9;
 const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Checks of the database and its disk or server. */
-export function storageChecks(config: Config): readonly Check[] {
+export function storageChecks(config: Config): readonly DoctorCheck[] {
   if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
   const path = resolve(filePath(config.databaseUrl));
   const isThere = existsSync(dirname(path));
@@ -152,7 +152,7 @@ function measureSync(path: string): number {
   }
 }
 
-function serverCheck(config: Config): Check {
+function serverCheck(config: Config): DoctorCheck {
   return {
     name: 'database',
     remedy: 'check the server at DATABASE_URL, and DATABASE_AUTH_TOKEN',

@@ -10,7 +10,7 @@ const SECRET_DISTINCT_BYTES_MIN = 8;
 const SECRET_FORM = `at least ${SECRET_BYTES_MIN} random bytes in hex or base64url, for instance from: openssl rand -hex 32`;
 
 /** Bytes of hex (hex digits only, even length), else of base64url; too few or too plainly not random ones are refused. */
-export const secret = parsed(`must be ${SECRET_FORM}`, parseSecret);
+export const secretBytes = parsed(`must be ${SECRET_FORM}`, parseSecret);
 
 /** The same rule for a secret that callers present as it is written. */
 export const secretText = parsed(`must be ${SECRET_FORM}`, (given) => (parseSecret(given) ? given : undefined));

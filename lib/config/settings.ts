@@ -45,7 +45,7 @@ const STORAGE = {
 const KEYS = {
   VAULT_SECRET: secret(
     'root secret: code pepper, operator DID and attestation key are derived from it',
-    secrecy.secret,
+    secrecy.secretBytes,
     derived('generated into <DATA_DIR>/vault.secret'),
   ),
   OPERATOR_SECRET: secret(

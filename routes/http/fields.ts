@@ -63,14 +63,14 @@ export function isMissing(record: Readonly<Record<string, unknown>>, name: strin
 }
 
 /** A well-formed string without control characters, at most `max` UTF-16 units. */
-export function text(name: string, max: number = TEXT_CHARS_MAX) {
+export function textField(name: string, max: number = TEXT_CHARS_MAX) {
   const message = `Invalid ${name}`;
   return v.pipe(v.string(message), v.maxLength(max, message), v.check(isClean, message));
 }
 
 /** The same without any white space. */
 export function word(name: string, max: number = TEXT_CHARS_MAX) {
-  return v.pipe(text(name, max), v.regex(/^\S+$/u, `Invalid ${name}`));
+  return v.pipe(textField(name, max), v.regex(/^\S+$/u, `Invalid ${name}`));
 }
 
 function isClean(value: string): boolean {

@@ -42,18 +42,18 @@ export interface Route {
   readonly body: Fields | 'json' | undefined;
   /** The fields of the body's other form, where it has two. */
   readonly otherBody?: Fields;
-  readonly limit: LimitName | undefined;
+  readonly limit: RequestLimitName | undefined;
   readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply>;
 }
 
 /** The in-memory request limits: `reads` for checks and look-ups, `proxy` for calls that cost an upstream one. */
-export type LimitName = 'reads' | 'proxy';
+export type RequestLimitName = 'reads' | 'proxy';
 
 /** A vault's own request limits. */
-export type Limits = Readonly<Record<LimitName, RequestLimit>> & { readonly operator: FailureLimit };
+export type Limits = Readonly<Record<RequestLimitName, RequestLimit>> & { readonly operator: FailureLimit };
 
 interface Definition<F extends Fields> {
-  readonly limit?: LimitName;
+  readonly limit?: RequestLimitName;
   /** Renames accepted aliases before anything is checked. */
   readonly prepare?: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly handler: (call: Call<Values<F>>) => Promise<Reply> | Reply;
@@ -123,7 +123,7 @@ export function post<F extends Fields, G extends Fields = F>(
 }
 
 interface JsonDefinition {
-  readonly limit: LimitName;
+  readonly limit: RequestLimitName;
   readonly maxBytes: number;
   readonly handler: (call: JsonCall) => Promise<Reply>;
 }
