@@ -59,6 +59,8 @@ export interface Leases {
 export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
   const ends = new Map<string, number>();
   let isReleased = false;
+  // Takes that are not answered: they stand before the release in the queue of writes.
+  let asking = 0;
   return {
     async take(name, ms) {
       if (isReleased) return false;
@@ -66,15 +68,18 @@ export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; ow
       const end = ends.get(name) ?? 0;
       if (end - now > ms / 2) return true;
       if (end <= now && isAnothers((await db.read(selectLease(name)))[0], owner, now)) return false;
-      const [taken] = await db.write(takeLease({ name, owner, now, until: now + ms }));
+      // The vault may have ended during the read.
+      if (isReleased) return false;
+      asking++;
+      const [taken] = await db.write(takeLease({ name, owner, now, until: now + ms })).finally(() => asking--);
       const isTaken = taken?.rows.length === 1;
       ends.set(name, isTaken ? now + ms : 0);
-      return isTaken;
+      return isTaken && !isReleased;
     },
     held: (name) => leaseHeld({ name, owner, now: clock.now() }),
     async release() {
       isReleased = true;
-      const isHeld = [...ends.values()].some((end) => end > clock.now());
+      const isHeld = asking > 0 || [...ends.values()].some((end) => end > clock.now());
       ends.clear();
       if (isHeld) await db.write(releaseLeases(owner));
     },

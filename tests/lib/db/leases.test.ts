@@ -136,6 +136,20 @@ for (const engine of engines()) {
         expect(asked).toEqual([]);
         expect(await second.take('job', MS)).toBe(true);
       });
+
+      test('one whose end comes while it asks keeps nothing', async () => {
+        const taken = first.take('job', MS);
+        await first.release();
+        expect([await taken, await second.take('job', MS)]).toEqual([false, true]);
+      });
+
+      test('one whose end comes while it takes keeps nothing', async () => {
+        await first.take('job', MS);
+        await clock.advance(MS / 2);
+        const taken = first.take('job', MS);
+        await first.release();
+        expect([await taken, await second.take('job', MS)]).toEqual([false, true]);
+      });
     });
   });
 }
