@@ -1,6 +1,6 @@
 import { Database as Connection, type Statement as Prepared } from 'bun:sqlite';
-import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { SQL_TEXTS_MAX } from '../../lib/constants.ts';
 import type { Database, Result, Value } from '../../lib/db/database.ts';
@@ -75,7 +75,8 @@ function connect(path: string): Connected {
   for (;;) {
     let connection: Connection | undefined;
     try {
-      const file = makeFile(path);
+      makeFile(path);
+      const file = numberOf(path);
       connection = new Connection(path, { strict: true, readwrite: true });
       for (const pragma of PRAGMAS) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
@@ -93,14 +94,19 @@ function connect(path: string): Connected {
 }
 
 /**
- * Compares the file and its log with what the path leads to: SQLite writes on into files that were deleted or replaced,
- * and reports success.
+ * Compares the file, its log and the log's index with what the path leads to: SQLite writes on into files that were
+ * deleted or replaced, and reports success.
  */
-function createPlaceCheck(path: string, file: number): () => void {
-  const log = numberOf(`${path}-wal`);
+function createPlaceCheck(path: string, file: number | undefined): () => void {
+  const place = resolve(path);
+  // SQLite keeps them beside the file itself, not beside a link to it.
+  const real = realpathSync(place);
+  const beside = [`${real}-wal`, `${real}-shm`].map((name) => [name, numberOf(name)] as const);
   return () => {
-    if (numberOf(path) === file && numberOf(`${path}-wal`) === log) return;
-    const what = `${path} or its -wal was moved, replaced or deleted while in use: the vault writes nothing until it is restarted`;
+    if (numberOf(place) === file && beside.every(([name, number]) => numberOf(name) === number)) return;
+    const what =
+      `${path}, its -wal or its -shm was moved, replaced or deleted while in use: ` +
+      'the vault writes nothing until it is restarted';
     throw Object.assign(new Error(what), { code: DB_MOVED });
   };
 }
@@ -117,19 +123,16 @@ function isMoved(error: unknown): boolean {
 
 const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
 
-/**
- * SQLite would give the file the process's default mode; its -wal and -shm files take the mode of this one. Returns the
- * file's number.
- */
-function makeFile(path: string): number {
-  const isNew = !existsSync(path);
-  const file = openSync(path, 'a', 0o600);
-  try {
-    if (isNew) giveToOwnerOf(path, dirname(path));
-    return fstatSync(file).ino;
-  } finally {
-    closeSync(file);
+/** SQLite would give a new file the process's default mode; its -wal and -shm files take the mode of this one. */
+function makeFile(path: string): void {
+  if (existsSync(path)) {
+    // Not opened here: closing a file gives back every lock that the process has on it, those of another connection too.
+    if (statSync(path).isDirectory()) throw new Error('it is a directory');
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return;
   }
+  closeSync(openSync(path, 'a', 0o600));
+  giveToOwnerOf(path, dirname(path));
 }
 
 const PRAGMAS = [

@@ -1,5 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite, SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/sqlite.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -166,6 +177,7 @@ describe('a file that is no longer where it was', () => {
     ['moved', (path) => renameSync(path, `${path}.old`)],
     ['replaced by a copy', (path) => [copyFileSync(path, `${path}.copy`), renameSync(`${path}.copy`, path)]],
     ['robbed of its log', (path) => rmSync(`${path}-wal`)],
+    ["robbed of its log's index", (path) => rmSync(`${path}-shm`)],
   ];
 
   test.each(moves)('%s: it is read, and no write is acknowledged', async (name, move) => {
@@ -179,6 +191,43 @@ describe('a file that is no longer where it was', () => {
     expect(await value(database, 'SELECT count(*) FROM t')).toBe(1);
     database.close();
   });
+});
+
+test('a link to a file is watched where the file is', async () => {
+  const [path, link] = [fileNamed('linked.db'), fileNamed('link.db')];
+  writeFileSync(path, '');
+  symlinkSync(path, link);
+  const database = openSqlite(link);
+  await database.execute({ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} });
+  rmSync(`${path}-wal`);
+  const insert = database.execute({ sql: 'INSERT INTO t VALUES (1)', args: {} });
+  await expect(insert).rejects.toMatchObject({ code: 'SQLITE_READONLY_DBMOVED' });
+  database.close();
+});
+
+test('a relative path means the folder in which it was opened', async () => {
+  const before = process.cwd();
+  process.chdir(folder.path);
+  const database = openSqlite('relative.db');
+  process.chdir(before);
+  await database.execute({ sql: 'CREATE TABLE t (n INTEGER) STRICT', args: {} });
+  database.close();
+});
+
+// Only Linux shows locks. Bun's SQLite would still see the lock on the -shm; an older one in another process would not.
+test.skipIf(!existsSync('/proc/locks'))('a second opening in one process gives no lock of the first away', async () => {
+  const path = fileNamed('twice.db');
+  const first = openSqlite(path);
+  const file = `:${statSync(path).ino} `;
+  const locks = () =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(file)).length;
+  expect(locks()).toBe(1);
+  const second = openSqlite(path);
+  expect(locks()).toBe(1);
+  second.close();
+  first.close();
 });
 
 test('more texts than are kept prepared do no harm', async () => {
@@ -201,7 +250,7 @@ describe('a path that is no database', () => {
   });
 
   test('a folder is not a file', () => {
-    expect(() => openSqlite(folder.path)).toThrow('EISDIR');
+    expect(() => openSqlite(folder.path)).toThrow('it is a directory');
   });
 
   test('a folder that may not be entered is named', () => {
