@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import type { Database, Result } from './database.ts';
-import { isBusy, isRolledBack, retryBusy } from './errors.ts';
+import { DATABASE_LOCK_TIMEOUT_MS, isBusy, isRolledBack, retryBusy } from './errors.ts';
 
 /** Statements of one commit, and those that may wait for the next. */
 export const COMMIT_STATEMENTS_MAX = 1_000;
@@ -23,7 +23,8 @@ export function createCommit({ database, clock }: { database: Database; clock: C
     while (queue.length > 0) {
       // One turn of the event loop, so that every request that is ready now gets into this commit.
       await sleep(clock, 0);
-      await settle({ database, clock }, takeNext(queue));
+      const failed = await settle({ database, clock }, takeNext(queue));
+      if (failed) rejectAll(takeLate(queue, clock.monotonic() - DATABASE_LOCK_TIMEOUT_MS), failed.error);
     }
     draining = false;
   }
@@ -33,7 +34,7 @@ export function createCommit({ database, clock }: { database: Database; clock: C
       new Promise((resolve, reject) => {
         if (statements.length > COMMIT_STATEMENTS_MAX) throw new Error(`a write of ${statements.length} statements`);
         if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
-        queue.push({ statements, resolve, reject });
+        queue.push({ statements, at: clock.monotonic(), resolve, reject });
         if (!draining) drain();
       }),
   };
@@ -46,9 +47,15 @@ interface Engine {
   readonly clock: Clock;
 }
 
+interface Failure {
+  readonly error: unknown;
+}
+
 /** One caller's statements and where its answer goes. */
 interface Write {
   readonly statements: Batch;
+  /** When it came, in milliseconds. */
+  readonly at: number;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -62,18 +69,32 @@ function takeNext(queue: Write[]): readonly Write[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-/** Commits the writes as one batch, or one by one when that was rolled back: so a refusal meets only the caller whose statement it was. */
-async function settle(engine: Engine, writes: readonly Write[]): Promise<void> {
+/** What came before a moment: where the engine fails, each further try could cost a whole timeout. */
+function takeLate(queue: Write[], before: number): readonly Write[] {
+  const end = queue.findIndex(({ at }) => at > before);
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+/**
+ * Commits the writes as one batch, or one by one when that was rolled back: so a refusal meets only the caller whose
+ * statement it was. Resolves with the error of an engine that fails itself.
+ */
+async function settle(engine: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
   const failure = await commit(engine, writes);
-  if (failure === undefined) return;
-  if (writes.length === 1 || !isRefusal(failure.error)) return rejectAll(writes, failure.error);
+  if (failure === undefined) return undefined;
+  if (writes.length === 1 || !isRefusal(failure.error)) {
+    rejectAll(writes, failure.error);
+    return isRefusal(failure.error) ? undefined : failure;
+  }
   for (const [i, write] of writes.entries()) {
     const alone = await commit(engine, [write]);
     if (alone === undefined) continue;
     write.reject(alone.error);
-    // The engine itself fails now, and every further try may cost a whole timeout.
-    if (!isRefusal(alone.error)) return rejectAll(writes.slice(i + 1), alone.error);
+    if (isRefusal(alone.error)) continue;
+    rejectAll(writes.slice(i + 1), alone.error);
+    return alone;
   }
+  return undefined;
 }
 
 /** Whether nothing was kept because of a statement. What stays busy concerns every caller; what may be committed must not run again. */
@@ -81,7 +102,7 @@ function isRefusal(error: unknown): boolean {
   return isRolledBack(error) && !isBusy(error);
 }
 
-async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<{ error: unknown } | undefined> {
+async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
   const statements =
     writes.length === 1 && writes[0] ? writes[0].statements : writes.flatMap((write) => write.statements);
   try {

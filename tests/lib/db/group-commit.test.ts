@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openDatabase } from '../../../commands/storage/database.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
-import { systemClock } from '../../../lib/base/clock.ts';
+import { sleep, systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
+import { DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/db/errors.ts';
 import { COMMIT_QUEUE_MAX, COMMIT_STATEMENTS_MAX, type Commit, createCommit } from '../../../lib/db/group-commit.ts';
 import { startLibsql } from '../../../scripts/world/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -183,5 +184,24 @@ describe('a file locked by another process', () => {
     database.close();
     await other.kill();
     folder.remove();
+  });
+
+  test('a write waits for few tries, however many stand before it', async () => {
+    const clock = testClock();
+    const busy = async () => {
+      // As an adapter that waits by itself.
+      await sleep(clock, DATABASE_LOCK_TIMEOUT_MS);
+      throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    };
+    const commit = createCommit({ database: { execute: busy, batch: busy }, clock });
+    const whole = Array.from({ length: COMMIT_STATEMENTS_MAX }, (_, id) => insert(id));
+    const waits: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const start = clock.monotonic();
+      commit.write(whole).catch(() => waits.push(clock.monotonic() - start));
+      await clock.advance(250);
+    }
+    while (waits.length < 20) await clock.advance(250);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(3 * DATABASE_LOCK_TIMEOUT_MS);
   });
 });
