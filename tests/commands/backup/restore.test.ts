@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import {
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -25,12 +26,18 @@ import { runProgram } from '../../support/run.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(async () => {
-  folder = temporaryFolder();
+/** A vault of three people and its backup, made once: each test gets a copy. */
+const template = temporaryFolder();
+let folder = template;
+beforeAll(async () => {
   expect((await run('migrate')).code).toBe(0);
   addPeople(at('vault-data/vault.db'), 3);
   expect((await run('backup', 'a.backup')).code).toBe(0);
+});
+afterAll(() => template.remove());
+beforeEach(() => {
+  folder = temporaryFolder();
+  cpSync(template.path, folder.path, { recursive: true });
 });
 afterEach(() => folder.remove());
 
