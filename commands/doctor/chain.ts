@@ -1,6 +1,6 @@
 import * as Value from 'ox/Value';
 import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
-import { askUpstream } from '../../lib/base/http-client.ts';
+import { callUpstreamWith } from '../../lib/base/http-client.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { createBundler } from '../../lib/bundler/client.ts';
 import { addressWord, findWords, readQuantity } from '../../lib/chain/contract-call.ts';
@@ -62,7 +62,7 @@ async function checkClock({ rpcUrl: url }: Config): Promise<readonly Finding[]> 
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
   const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body } as const;
   const asked = systemClock.now();
-  const date = await askUpstream(outside, request, UPSTREAM_TIMEOUT_MS, async ({ headers }) =>
+  const date = await callUpstreamWith(outside, request, UPSTREAM_TIMEOUT_MS, async ({ headers }) =>
     headers.get('date'),
   ).catch(() => null);
   const answered = systemClock.now();

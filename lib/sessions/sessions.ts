@@ -5,9 +5,9 @@ import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { insertSession, selectLinked, selectRefusal, selectSessionCounts, tellOpened, tellReplaced } from './store.ts';
+import { emitOpened, emitReplaced, insertSession, selectLinked, selectRefusal, selectSessionCounts } from './store.ts';
 
-// For the batches of others that open, link or end sessions.
+// For other subjects' batches that open, link or end sessions.
 export {
   EARLIEST_LAPSE,
   lapseSessions,
@@ -19,12 +19,12 @@ export {
   unlinkSessions,
 } from './store.ts';
 
-/** How far an IP's sessions are counted for whoever asks, where its limit is less. */
+/** The least number up to which an IP's sessions are counted. */
 const SESSIONS_COUNTED_MAX = 100;
 
-type Services = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
 
-/** A session asked for: in normal form, by the key of the client's limits, under the app its events belong to. */
+/** A request for a session: values in normal form, the client key that limits count under, the app of its events. */
 export interface SessionRequest {
   readonly identifier: Identifier;
   readonly did: string;
@@ -33,16 +33,17 @@ export interface SessionRequest {
 }
 
 /**
- * Opens a registration session: reserved, duplicate and per-IP limit are judged in this order, the last two by the statement that writes.
- * `also` follows it in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`, 429 `ip_limit_reached`.
+ * Opens a registration session. Checks reserved, duplicate and per-IP limit in this order, the last two in the
+ * statement that writes. `also` follows in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`,
+ * 429 `ip_limit_reached`.
  */
 export async function openSession(
-  vault: Services,
+  ctx: Ctx,
   { identifier, did, ip, app }: SessionRequest,
   also: readonly Statement[] = [],
 ): Promise<void> {
-  const { config, clock, db } = vault;
-  const sessions = vault.metrics.counter('vault_sessions_total');
+  const { config, clock, db } = ctx;
+  const sessions = ctx.metrics.counter('vault_sessions_total');
   if (isReserved(identifier, config)) {
     sessions.add({ outcome: 'identifier_reserved' });
     throw new VaultError('identifier_reserved');
@@ -60,9 +61,9 @@ export async function openSession(
     perIp: config.maxRegistrationsPerIp,
   };
   const results = await db.write(
-    tellReplaced(session),
+    emitReplaced(session),
     insertSession(session),
-    tellOpened(session),
+    emitOpened(session),
     ...also,
     selectRefusal(session),
   );
@@ -72,10 +73,13 @@ export async function openSession(
   sessions.add({ outcome: isOpened ? 'opened' : isTaken ? 'identifier_taken' : 'ip_limit_reached' });
   if (isOpened) return;
   if (isTaken) throw new VaultError('identifier_taken');
-  throw ipLimitReached(vault, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
+  throw ipLimitReached(ctx, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
 }
 
-/** Live sessions of the client, counted up to its limit or `SESSIONS_COUNTED_MAX` where that is more, and of everyone. */
+/**
+ * The live sessions of the client, counted up to its limit or `SESSIONS_COUNTED_MAX` if that is more, and of all
+ * clients.
+ */
 export async function countSessions(
   { db, clock, config }: Pick<Platform, 'db' | 'clock' | 'config'>,
   ip: string,
@@ -85,7 +89,7 @@ export async function countSessions(
   return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
 }
 
-/** Whether the identifier is linked to a DID, by a session or by a registration. */
+/** Whether the identifier is linked to a DID, by a session or a registration. */
 export async function isLinked({ db }: Pick<Platform, 'db'>, identifier: Identifier): Promise<boolean> {
   const [row] = await db.read(selectLinked(identifier.key));
   return row?.['linked'] === 1;

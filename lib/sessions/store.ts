@@ -3,7 +3,10 @@ import { type Condition, fewerThan, type Statement } from '../db/database.ts';
 import { emitEvents, emitSessions, sessionRows } from '../events/emit.ts';
 import { clearedAt } from '../limits/limits.ts';
 
-/** A session about to be opened: identifier key, DID, what both are known by on-chain, client key, and the per-IP limit in force. */
+/**
+ * A session to open: identifier key, DID, their on-chain hashes, client key, and the per-IP limit; times are
+ * milliseconds.
+ */
 export interface NewSession {
   readonly identifier: string;
   readonly app: string;
@@ -16,34 +19,37 @@ export interface NewSession {
   readonly perIp: number;
 }
 
-/** SQL that is true of a session row that counts: linked for good, or not lapsed yet. Needs `:now`. */
+/** SQL that is true of a live session row: linked, or not lapsed yet. Needs `:now`. */
 export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
 
-/** SQL that is true of a session row that takes a slot of its IP: a live one that the operator has not cleared. Needs `:now` and `:ip`. */
+/**
+ * SQL that is true of a session row that uses a slot of its IP: a live one that the operator has not cleared. Needs
+ * `:now` and `:ip`.
+ */
 export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('registrations-per-ip', ':ip')}`;
 
-/** SQL of the earliest lapse among an IP's sessions that count, null when none of them lapses. Needs `:now` and `:ip`. */
+/** SQL of the earliest lapse among an IP's counted sessions, null when none of them lapses. Needs `:now` and `:ip`. */
 export const EARLIEST_LAPSE = `(SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now
   AND created_at > ${clearedAt('registrations-per-ip', ':ip')} ORDER BY expires_at LIMIT 1)`;
 
-/** SQL that is true of a session row whose alias the registry leads to its DID, as far as the follower has read. */
+/** SQL that is true of a session row whose alias the registry maps to its DID, as far as the follower has read. */
 export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
   WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
 
-/** True where a session may be opened. */
+/** True if a session may be opened. */
 const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
   AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
   AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}`)}`;
 
-/** Tells of the lapsed session whose row `insertSession`, next in the batch, takes over. */
-export function tellReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
+/** Emits `session.lapsed` for the row that `insertSession`, next in the batch, will overwrite. */
+export function emitReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
   return emitEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
 }
 
 const REPLACED = [sessionRows('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`)];
 
-/** Tells of the session that `insertSession`, just before in the batch, opened, if it did. */
-export function tellOpened({ identifier, now }: NewSession): Statement {
+/** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
+export function emitOpened({ identifier, now }: NewSession): Statement {
   return emitEvents(OPENED, { identifier, now });
 }
 
@@ -53,7 +59,10 @@ const OPENED = [
   sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`),
 ];
 
-/** One statement that opens the session only when the identifier is free and the IP has room; a lapsed session's row is taken over. It is linked at once when the chain has its alias already. */
+/**
+ * Opens the session only when the identifier is free and the IP has room; overwrites a lapsed session's row. It is
+ * linked at once if the chain already has its alias.
+ */
 export function insertSession(session: NewSession): Statement {
   const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
   return {
@@ -72,14 +81,15 @@ export function insertSession(session: NewSession): Statement {
   };
 }
 
-// Put together once: the engine finds a statement by its text, which costs more the newer the text is.
-const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
+// Built once: the engine finds a statement by its text, which costs more the newer the text is.
+const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
+  expires_at, linked)
   SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
     WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
   WHERE ${ADMITS}
   ON CONFLICT (identifier) DO UPDATE SET
-    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash, ip = excluded.ip,
-    created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`;
+    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
+    ip = excluded.ip,    created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`;
 
 /** Links the live sessions whose alias was registered for their DID in block `from` or later. */
 export function linkSessions(from: number, now: number, { sql, args }: Condition): readonly Statement[] {
@@ -91,7 +101,10 @@ export function linkSessions(from: number, now: number, { sql, args }: Condition
   ];
 }
 
-/** Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt` unless they are linked again. */
+/**
+ * Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt`
+ * (milliseconds) unless linked again.
+ */
 export function unlinkSessions(
   { from, lapseAt, now }: { readonly from: number; readonly lapseAt: number; readonly now: number },
   { sql, args }: Condition,
@@ -112,7 +125,10 @@ export function unlinkSessions(
 const ALIAS_SINCE = `(alias_hash, did_hash) IN
   (SELECT subject, object FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
 
-/** Ends the sessions of which the condition is true, but not those that the chain links: their identifiers are free again. */
+/**
+ * Ends the sessions for which the condition is true, except those that the chain links. Their identifiers are free
+ * again.
+ */
 export function lapseSessions({ sql, args }: Condition, now: number): Statement {
   return {
     sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE ${sql} AND NOT ${SESSION_IS_ON_CHAIN}`,
@@ -120,13 +136,17 @@ export function lapseSessions({ sql, args }: Condition, now: number): Statement 
   };
 }
 
-/** Opens a linked session for a registration, or takes over the identifier's one, if the condition holds. A live one of the same DID keeps app, IP and age. */
+/**
+ * Opens a linked session for a registration, or takes over the identifier's session, if the condition holds. A live
+ * session of the same DID keeps app, IP and creation time.
+ */
 export function openClaimedSession(session: Omit<NewSession, 'perIp'>, { sql, args }: Condition): Statement {
   const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt } = session;
   return {
     sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
       SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1 WHERE ${sql}
-      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash, did_hash = excluded.did_hash,
+      ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash,
+        did_hash = excluded.did_hash,
         app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
         created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
@@ -137,7 +157,10 @@ export function openClaimedSession(session: Omit<NewSession, 'perIp'>, { sql, ar
 /** True of a session row that is live under the claim's own DID. */
 const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
 
-/** Why `insertSession` refused: `taken` 1 when the identifier is held, and the earliest lapse among the IP's sessions, null when all are linked. */
+/**
+ * Why `insertSession` refused: `taken` is 1 when the identifier is taken; `earliest_lapse` is null when all sessions
+ * of the IP are linked.
+ */
 export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
   return { sql: SELECT_REFUSAL, args: { identifier, ip, now } };
 }
@@ -147,7 +170,7 @@ const SELECT_REFUSAL = `SELECT
     OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
   ${EARLIEST_LAPSE} AS earliest_lapse`;
 
-/** Whether the identifier is linked to a DID, by a session or by a registration. */
+/** One row whose `linked` is 1 if a session or a registration links the identifier to a DID. */
 export function selectLinked(identifier: string): Statement {
   return {
     sql: `SELECT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND linked = 1)
@@ -156,7 +179,10 @@ export function selectLinked(identifier: string): Statement {
   };
 }
 
-/** Live sessions of one IP, counted up to `most`, and of all: as tallied, less the lapsed ones that the sweep has not removed yet. */
+/**
+ * The live sessions of one IP, counted up to `most`, and of all: the tally without the lapsed ones that are not swept
+ * yet.
+ */
 export function selectSessionCounts(ip: string, now: number, most: number): Statement {
   return {
     sql: `SELECT

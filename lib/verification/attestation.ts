@@ -4,10 +4,13 @@ import { concat, equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import type { Identifier } from '../identity/identifier.ts';
 
-// For the batches of others that spend attestations.
+// For other subjects' batches that spend attestations.
 export { freeAttestationIfChanged, type SpentAttestation, spendAttestation } from './store.ts';
 
-/** A signed statement that an identifier was proven; times are ISO 8601, the signature is 0x-hex (specification section 2). */
+/**
+ * A signed statement that an identifier is verified; times are ISO 8601, the signature is 0x-hex (specification
+ * section 2).
+ */
 export interface Attestation {
   readonly identifier: string;
   readonly channel: string;
@@ -19,7 +22,7 @@ export interface Attestation {
 
 type Claims = Omit<Attestation, 'signature'>;
 
-/** Signs with the first key. `verifiedAt` in milliseconds, the life in seconds. */
+/** Signs with the first key. `verifiedAt` is milliseconds, the lifetime seconds. */
 export function signAttestation(
   keys: readonly Uint8Array[],
   {
@@ -39,7 +42,10 @@ export function signAttestation(
   return { ...claims, signature: `0x${toHex(mac(keys[0] as Uint8Array, claims))}` };
 }
 
-/** The attestation in `value` when its shape and its MAC under one of the keys are right; every key is tried, so time tells nothing. Expiry, registrar and owner are the caller's to judge. */
+/**
+ * The attestation in `value` if its shape is right and its MAC matches one of the keys. Every key is tried, so the
+ * time reveals nothing. The caller checks expiry, registrar and owner.
+ */
 export function openAttestation(keys: readonly Uint8Array[], value: unknown): Attestation | undefined {
   const attestation = shapeOf(value);
   const signature = attestation && fromHex(attestation.signature.slice(2));

@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex, utf8 } from '../base/bytes.ts';
 
 /**
- * What is stored of a one-time code: hex of HMAC-SHA256 under the pepper over channel, identifier, code id and code.
- * A bare hash of six digits would be reversed in a second; the row's id keeps equal codes apart.
+ * The stored digest of a one-time code: hex of HMAC-SHA256 with the pepper over channel, identifier, code id and
+ * code. A bare hash of six digits could be reversed in a second; the row's id makes equal codes differ.
  */
 export function codeDigest(pepper: Uint8Array, identifierKey: string, codeId: string, code: string): string {
   return toHex(hmac(sha256, pepper, utf8(`vault/code/v1\0${identifierKey}\0${codeId}\0${code}`)));

@@ -14,18 +14,18 @@ import type { Platform } from '../platform.ts';
 import { codeDigest } from './code.ts';
 import * as codes from './store.ts';
 
-type Services = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
 };
 
-/** Seconds a sent code lives, and seconds until the next send is allowed (0 while sends remain). */
-export interface Sent {
+/** The lifetime of a sent code and the pause until the next send is allowed (0 while sends remain), in seconds. */
+export interface SentCode {
   readonly expiresIn: number;
   readonly retryAfter: number;
 }
 
-/** A code asked for, by the key of the client's limits, under the app its events belong to. */
+/** A request for a code: the identifier, the client key that limits count under, and the app of its events. */
 export interface SendRequest {
   readonly identifier: Identifier;
   readonly ip: string;
@@ -33,16 +33,17 @@ export interface SendRequest {
 }
 
 /**
- * Sends a one-time code. The send is spent and the digest stored, durably, before the message leaves; the answer never depends on whether the identifier is known.
- * Throws 429 `rate_limited`, 502 `email_send_failed` or `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
+ * Sends a one-time code. The send is counted and the digest stored durably before the message leaves; the reply never
+ * depends on whether the identifier is known. Throws 429 `rate_limited`, 502 `email_send_failed` or
+ * `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
  */
-export async function sendCode(vault: Services, { identifier, ip, app }: SendRequest): Promise<Sent> {
-  const { config, keys, clock, random, db } = vault;
-  refuseCountry(vault, identifier);
+export async function sendCode(ctx: Ctx, { identifier, ip, app }: SendRequest): Promise<SentCode> {
+  const { config, keys, clock, random, db } = ctx;
+  refuseCountry(ctx, identifier);
   const now = clock.now();
   const id = randomId(random);
-  const lifetimeSeconds = lifetimeOf(vault, identifier);
-  const code = identifier.channel === 'sms' && vault.sms.kind === 'verify' ? null : randomCode(random);
+  const lifetimeSeconds = lifetimeOf(ctx, identifier);
+  const code = identifier.channel === 'sms' && ctx.sms.kind === 'verify' ? null : randomCode(random);
   const row: codes.NewCode = {
     id,
     identifier: identifier.key,
@@ -63,31 +64,31 @@ export async function sendCode(vault: Services, { identifier, ip, app }: SendReq
     codes.selectSendResets(row, limits),
   );
   const full = resets?.rows[0] ? fullLimits(config, resets.rows[0], row) : [];
-  if (inserted?.rowsAffected !== 1) throw refused(vault, full);
-  await deliver(vault, identifier, { id, code, lifetimeSeconds, app });
+  if (inserted?.rowsAffected !== 1) throw refused(ctx, full);
+  await deliver(ctx, identifier, { id, code, lifetimeSeconds, app });
   return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
 }
 
-function refuseCountry({ config }: Services, { channel, value }: Identifier): void {
+function refuseCountry({ config }: Ctx, { channel, value }: Identifier): void {
   const allowed = config.smsCountries;
   if (channel !== 'sms' || allowed.length === 0 || allowed.some((prefix) => value.startsWith(prefix))) return;
   const limit = limitState(config, 'sms-countries', { bucket: '', freesAt: null, now: 0 });
   throw new VaultError('rate_limited', { limit });
 }
 
-function lifetimeOf({ config, sms }: Services, { channel }: Identifier): number {
+function lifetimeOf({ config, sms }: Ctx, { channel }: Identifier): number {
   const byProvider = channel === 'sms' && sms.kind === 'verify';
   return byProvider ? SMS_CODE_EXPIRY_SECONDS : config.emailCodeExpirySeconds;
 }
 
-/** The limits of a send, each with the column of `selectSendResets` that says since when it has no room left. */
+/** The limits of a send, each with the column of `selectSendResets` that holds the time of its oldest counted send. */
 const SEND_LIMITS = [
   ['sends-per-ip', 'ip_at'],
   ['sends-per-identifier', 'identifier_at'],
   ['sms-per-day', 'sms_at'],
 ] as const;
 
-/** The limits that have no room left, each with the seconds until it has. */
+/** The full limits, each with the seconds until it has room. */
 function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
   const buckets = { client: ip, identifier, vault: '' };
   return SEND_LIMITS.flatMap(([name, column]) => {
@@ -98,39 +99,42 @@ function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.N
   });
 }
 
-/** The 429 of the limit that frees last; of none that is known where a slot freed meanwhile. */
-function refused(vault: Services, full: readonly LimitState[]): VaultError {
+/** The 429 of the limit that frees last; without a limit if a slot became free meanwhile. */
+function refused(ctx: Ctx, full: readonly LimitState[]): VaultError {
   const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
-  if (first) return limitReached(vault, first);
-  vault.metrics.counter('vault_limits_reached_total').add({ limit: 'sends' });
+  if (first) return limitReached(ctx, first);
+  ctx.metrics.counter('vault_limits_reached_total').add({ limit: 'sends' });
   return new VaultError('rate_limited');
 }
 
-/** Hands the message over and notes what became of it. The note is not waited for: a crash before it only overstates the codes lost. */
+/**
+ * Sends the message and records its delivery. The record is not awaited: a crash before it only overstates the lost
+ * codes.
+ */
 async function deliver(
-  vault: Services,
+  ctx: Ctx,
   identifier: Identifier,
   { id, code, lifetimeSeconds, app }: { id: string; code: string | null; lifetimeSeconds: number; app: string },
 ): Promise<void> {
   const { channel, value, key } = identifier;
-  const note = (delivery: 'accepted' | 'refused') => {
-    const event = eventOf('code.undelivered', { app, at: vault.clock.now() }, shownOf(identifier));
+  const recordDelivery = (delivery: 'accepted' | 'refused') => {
+    const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
     const events = delivery === 'refused' ? [emitEvent(event, { ifChanged: true })] : [];
-    vault.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
-    vault.metrics.counter('vault_codes_sent_total').add({ channel, outcome: delivery });
+    ctx.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
+    ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome: delivery });
   };
   try {
-    if (channel === 'email') await vault.email.send({ to: value, code: code as string, lifetimeSeconds });
-    else if (vault.sms.kind === 'verify') await vault.sms.send(value);
-    else await vault.sms.send({ to: value, code: code as string, lifetimeSeconds });
+    if (channel === 'email') await ctx.email.send({ to: value, code: code as string, lifetimeSeconds });
+    else if (ctx.sms.kind === 'verify') await ctx.sms.send(value);
+    else await ctx.sms.send({ to: value, code: code as string, lifetimeSeconds });
   } catch (error) {
-    note('refused');
+    recordDelivery('refused');
     throw error;
   }
-  note('accepted');
+  recordDelivery('accepted');
 }
 
-/** What events show of it. */
+/** The identifier as events show it. */
 function shownOf(identifier: Identifier) {
   return { channel: identifier.channel, identifier: maskIdentifier(identifier) };
 }

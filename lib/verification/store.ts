@@ -3,7 +3,7 @@ import { SWEEP_ROWS_MAX, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../co
 import { type Condition, fewerThan, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
-/** A code about to be sent: its row is the count of the limits and holds the digest (none when the SMS provider keeps the code). */
+/** A code to send: the limits count its row, which holds the digest (null when the SMS provider keeps the code). */
 export interface NewCode {
   readonly id: string;
   readonly identifier: string;
@@ -21,29 +21,41 @@ export interface SendLimits {
   readonly smsDaily: number;
 }
 
-/** Where each limit's window begins: what the operator cleared counts no more. */
+/** The start of each limit's window: sends before the operator's clearing do not count. */
 const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
 const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
 const SMS_SINCE = `max(:day_ago, ${clearedAt('sms-per-day')})`;
 
-/** One statement that writes the send only while every limit has room; `rowsAffected` 0 means a limit refused. */
+/** Inserts the send only while every limit has room; `rowsAffected` 0 means that a limit refused. */
 export function insertCode(code: NewCode, limits: SendLimits): Statement {
   return {
     sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest)
       SELECT :id, :identifier, :channel, :ip, :now, :expires_at, :digest
       WHERE ${fewerThan(':per_ip', `FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC`)}
         AND (:channel <> 'email'
-          OR ${fewerThan(':per_identifier', `FROM codes WHERE identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`)})
-        AND (:channel <> 'sms' OR ${fewerThan(':sms_daily', `FROM codes WHERE channel = 'sms' AND sent_at > ${SMS_SINCE}`)})`,
+          OR ${fewerThan(
+            ':per_identifier',
+            `FROM codes WHERE identifier = :identifier
+          AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
+          )})
+        AND (:channel <> 'sms' OR ${fewerThan(
+          ':sms_daily',
+          `FROM codes WHERE channel = 'sms'
+        AND sent_at > ${SMS_SINCE}`,
+        )})`,
     args: { ...windowArgs(code, limits), id: code.id, now: code.now, expires_at: code.expiresAt, digest: code.digest },
   };
 }
 
-/** For each limit the time of the send that has to leave the window before another is allowed, null while there is room. Run after `insertCode` in the same batch. */
+/**
+ * For each limit the time of the send that must leave the window before the next is allowed, null while it has room.
+ * Run after `insertCode` in the same batch.
+ */
 export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
   return {
     sql: `SELECT
-      (SELECT sent_at FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) AS ip_at,
+      (SELECT sent_at FROM codes WHERE ip = :ip AND sent_at > ${IP_SINCE} ORDER BY seq DESC
+      LIMIT 1 OFFSET :per_ip - 1) AS ip_at,
       (SELECT sent_at FROM codes WHERE :channel = 'email' AND identifier = :identifier AND sent_at > ${IDENTIFIER_SINCE}
         ORDER BY seq DESC LIMIT 1 OFFSET :per_identifier - 1) AS identifier_at,
       (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > ${SMS_SINCE}
@@ -52,7 +64,7 @@ export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
   };
 }
 
-/** The newest code of an identifier with what decides its checks. */
+/** The newest code of an identifier, with what its checks need; times are milliseconds. */
 export interface LiveCode {
   readonly seq: number;
   readonly id: string;
@@ -73,7 +85,7 @@ export function selectNewestCode(identifier: string): Statement {
   };
 }
 
-/** A row of `selectNewestCode`, read. */
+/** Reads a row of `selectNewestCode`. */
 export function toLiveCode(row: Row): LiveCode & { readonly blockedUntil: number } {
   return {
     seq: Number(row['seq']),
@@ -87,7 +99,7 @@ export function toLiveCode(row: Row): LiveCode & { readonly blockedUntil: number
   };
 }
 
-/** A check about to be counted against the code `seq` of the identifier. */
+/** A check to count against the code `seq` of the identifier. */
 export interface CodeCheck {
   readonly identifier: string;
   readonly seq: number;
@@ -95,7 +107,10 @@ export interface CodeCheck {
   readonly attemptsMax: number;
 }
 
-/** Spends one attempt of a code that is still the newest, unexpired, unconsumed, within its attempts and not blocked; `consume` ends it by the same write. A row is the verdict: the attempts spent so far. */
+/**
+ * Spends one attempt of a code that is still newest, unexpired, unconsumed, within its attempts and not blocked;
+ * `consume` also consumes it. A returned row is the verdict: the attempts spent so far.
+ */
 export function spendAttempt({ identifier, seq, now, attemptsMax }: CodeCheck, consume: boolean): Statement {
   return {
     sql: `UPDATE codes SET attempts = attempts + 1${consume ? ', consumed_at = :now' : ''}
@@ -107,7 +122,7 @@ export function spendAttempt({ identifier, seq, now, attemptsMax }: CodeCheck, c
   };
 }
 
-/** True of a code that has no attempts left. */
+/** True of a code without attempts left. */
 export function isExhausted(seq: number, attemptsMax: number): Condition {
   return {
     sql: `EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND attempts >= :attempts_max)`,
@@ -115,12 +130,12 @@ export function isExhausted(seq: number, attemptsMax: number): Condition {
   };
 }
 
-/** Ends a code whose check the SMS provider approved; the attempt was spent before it was asked. */
+/** Consumes a code that the SMS provider approved; its attempt was spent before. */
 export function consumeCode(seq: number, now: number): Statement {
   return { sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND consumed_at IS NULL`, args: { seq, now } };
 }
 
-/** Notes what became of the message: `accepted` by the next hop or `refused`. */
+/** Records the delivery of the message: `accepted` by the next hop or `refused`. */
 export function markDelivery(id: string, identifier: string, delivery: 'accepted' | 'refused'): Statement {
   return {
     sql: `UPDATE codes SET delivery = :delivery WHERE identifier = :identifier AND id = :id`,
@@ -128,7 +143,10 @@ export function markDelivery(id: string, identifier: string, delivery: 'accepted
   };
 }
 
-/** Marks codes that expired while their delivery was still open: the process died between the commit and the mail. `rowsAffected` counts them once over all processes. */
+/**
+ * Marks codes that expired with their delivery unrecorded: the process died between the commit and the mail.
+ * `rowsAffected` counts each once over all processes.
+ */
 export function markLostCodes(now: number): Statement {
   return {
     sql: `UPDATE codes SET delivery = 'lost' WHERE seq IN
@@ -158,7 +176,9 @@ function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
   };
 }
 
-/** Marks the identifier verified and forgets its wrong guesses, if the statement before it in the batch changed a row. */
+/**
+ * Marks the identifier verified and resets its wrong guesses, if the statement before it in the batch changed a row.
+ */
 export function markVerifiedIfChanged(identifier: string, now: number): Statement {
   return {
     sql: `INSERT INTO verifications (identifier, verified_at) SELECT :identifier, :now WHERE changes() = 1
@@ -168,12 +188,13 @@ export function markVerifiedIfChanged(identifier: string, now: number): Statemen
 }
 
 /**
- * Counts a wrong guess; the last one allowed starts the block and the count anew (NIST SP 800-63B section 5.2.2).
- * `ifChanged` counts only when the statement before it in the batch changed a row.
+ * Counts a wrong guess; the last one allowed starts the block and resets the count (NIST SP 800-63B section 5.2.2).
+ * With `ifChanged`, only when the statement before it in the batch changed a row.
  */
 export function countWrongGuess(identifier: string, now: number, { ifChanged }: { ifChanged: boolean }): Statement {
   return {
-    sql: `INSERT INTO verifications (identifier, wrong_guesses) SELECT :identifier, 1 WHERE ${ifChanged ? 'changes() = 1' : 'true'}
+    sql: `INSERT INTO verifications (identifier, wrong_guesses) SELECT :identifier, 1
+      WHERE ${ifChanged ? 'changes() = 1' : 'true'}
       ON CONFLICT (identifier) DO UPDATE SET
         wrong_guesses = (wrong_guesses + 1) % ${WRONG_GUESSES_MAX},
         blocked_until = CASE WHEN wrong_guesses + 1 >= ${WRONG_GUESSES_MAX} THEN :blocked_until ELSE blocked_until END`,
@@ -186,7 +207,7 @@ export function selectVerifiedAt(identifier: string): Statement {
   return { sql: `SELECT verified_at FROM verifications WHERE identifier = :identifier`, args: { identifier } };
 }
 
-/** An attestation that is spent once: its signature, 0x-hex, and its end in milliseconds. */
+/** An attestation to spend: its signature, 0x-hex, and its expiry in milliseconds. */
 export interface SpentAttestation {
   readonly signature: string;
   readonly expiresAt: number;
@@ -200,12 +221,12 @@ export function spendAttestation({ signature, expiresAt }: SpentAttestation, { s
   };
 }
 
-/** Makes an attestation good again, if the statement before it in the batch changed a row. */
+/** Frees a spent attestation, if the statement before it in the batch changed a row. */
 export function freeAttestationIfChanged(signature: string): Statement {
   return { sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1`, args: { signature } };
 }
 
-/** Forgets attestations that have expired: their time already refuses them. */
+/** Removes uses of expired attestations, which their expiry already refuses. */
 export function sweepAttestationUses(now: number): Statement {
   return {
     sql: `DELETE FROM attestation_uses WHERE signature IN

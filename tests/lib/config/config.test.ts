@@ -4,9 +4,9 @@ import {
   type Config,
   ConfigError,
   effectiveVars,
-  type Fault,
   readConfig,
   SETTING_NAMES,
+  type SettingFault,
 } from '../../../lib/config/config.ts';
 import { maskSetting } from '../../../lib/config/setting.ts';
 import { SETTINGS } from '../../../lib/config/settings.ts';
@@ -34,7 +34,7 @@ function read(vars: Texts = {}): Config {
   return readConfig({ VAULT_SECRET, ...vars });
 }
 
-function faultsOf(vars: Texts): readonly Fault[] {
+function faultsOf(vars: Texts): readonly SettingFault[] {
   try {
     read(vars);
     return [];

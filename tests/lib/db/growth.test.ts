@@ -3,7 +3,7 @@ import { openDatabase } from '../../../commands/storage/database.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { insertSession, selectRefusal, selectSessionCounts, tellReplaced } from '../../../lib/sessions/store.ts';
+import { emitReplaced, insertSession, selectRefusal, selectSessionCounts } from '../../../lib/sessions/store.ts';
 import { insertCode, selectSendResets } from '../../../lib/verification/store.ts';
 import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/world/libsql.ts';
@@ -92,7 +92,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
       {
         'GET /api/sessions/status': selectSessionCounts(IP, now, 3),
         'the write of POST /api/sessions': insertSession(session(IP, 3)),
-        'the event of POST /api/sessions': tellReplaced(session(IP, 3)),
+        'the event of POST /api/sessions': emitReplaced(session(IP, 3)),
         'the refusal of POST /api/sessions': selectRefusal(session(IP, 3)),
       },
     ],
