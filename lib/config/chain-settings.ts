@@ -1,10 +1,10 @@
 import type { Address } from 'ox/Address';
 import { optional } from 'valibot';
-import * as form from './parsers.ts';
+import * as parse from './parsers.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from './setting.ts';
-import * as place from './url-parsers.ts';
+import * as url from './url-parsers.ts';
 
-/** The chains whose names and public endpoints are known, and what is deployed where, by chain id and setting. */
+/** The chains with a known name and public endpoint, and the addresses of their contracts, by chain id and setting. */
 export const CHAINS: Readonly<Record<string, Vars>> = {
   84532: {
     CHAIN_NAME: 'Base Sepolia',
@@ -23,17 +23,17 @@ export const CHAINS: Readonly<Record<string, Vars>> = {
   },
 };
 
-/** Settings of chain access. Each default that depends on the chain is `none` where nothing is known to be deployed. */
+/** Settings of chain access. A default that depends on the chain is `none` where no contract is known. */
 export const CHAIN_SETTINGS = {
-  CHAIN_ID: plain('id of the chain that the registry is on', form.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
+  CHAIN_ID: plain('id of the chain that the registry is on', parse.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
   CHAIN_NAME: plain(
     "the chain's display name",
-    form.text,
+    parse.anyText,
     derived("the chain's name", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['CHAIN_NAME'] ?? `Chain ${CHAIN_ID}`),
   ),
   RPC_URL: endpoint(
     "JSON-RPC endpoint of the chain; may contain a provider's key and is never shown",
-    place.httpUrl,
+    url.httpUrl,
     derived(
       "the chain's public endpoint",
       (vars) => vars[`RPC_URL_${vars['CHAIN_ID']}`] ?? CHAINS[vars['CHAIN_ID'] ?? '']?.['RPC_URL'],
@@ -41,11 +41,11 @@ export const CHAIN_SETTINGS = {
   ),
   RPC_PUBLIC_URL: plain(
     'endpoint that GET /api/status shows',
-    place.httpUrl,
+    url.httpUrl,
     derived('origin of RPC_URL', ({ RPC_URL = '' }) => (URL.canParse(RPC_URL) ? new URL(RPC_URL).origin : undefined)),
   ),
-  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', place.httpUrl, rpcOf('84532')),
-  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', place.httpUrl, rpcOf('8453')),
+  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', url.httpUrl, rpcOf('84532')),
+  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', url.httpUrl, rpcOf('8453')),
   ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point', 'ENTRY_POINT_ADDRESS'),
   DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
@@ -54,29 +54,32 @@ export const CHAIN_SETTINGS = {
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
     "computes addresses of our own factory's accounts instead of calling it",
-    form.boolean,
+    parse.boolean,
     'true',
   ),
 };
 
-/** Settings of the vault's own follower. By itself it asks only an endpoint that the operator chose: following costs thousands of requests a day. */
+/**
+ * Settings of the vault's own follower. By default it uses only an endpoint that the operator set: following costs
+ * thousands of requests a day.
+ */
 export const FOLLOWER_SETTINGS = {
   FOLLOWER: plain(
     "follows the chain's events, for /api/indexer and to link sessions",
-    form.boolean,
+    parse.boolean,
     derived('true with a DID_REGISTRY_ADDRESS and an RPC_URL of your own, while INDEXER_URL is unset', (vars) =>
       String(vars['DID_REGISTRY_ADDRESS'] !== 'none' && vars['INDEXER_URL'] === undefined && !isPublicEndpoint(vars)),
     ),
   ),
   FOLLOWER_START_BLOCK: plain(
     'first block to follow; if unset, the vault searches for the block that deployed the contracts',
-    optional(form.integer(0, Number.MAX_SAFE_INTEGER)),
+    optional(parse.integer(0, Number.MAX_SAFE_INTEGER)),
   ),
   FOLLOWER_POLL_SECONDS: plain(
     'seconds between polls for new blocks, each of about three requests',
-    form.integer(1, 3_600),
+    parse.integer(1, 3_600),
     derived('1 while RPC_URL is loopback, else 10', ({ RPC_URL = '' }) =>
-      URL.canParse(RPC_URL) && place.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',
+      URL.canParse(RPC_URL) && url.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',
     ),
   ),
 };
@@ -85,7 +88,7 @@ function contract(meaning: string, name: string): Setting<Address | null> {
   const words = `${CHAINS[84532]?.[name]} on chain 84532, else none`;
   return plain(
     `${meaning}, or none`,
-    place.address,
+    url.address,
     derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
   );
 }

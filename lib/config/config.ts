@@ -1,51 +1,53 @@
 import * as v from 'valibot';
-import { type Fault, RULES } from './rules.ts';
+import { RULES, type SettingFault } from './rules.ts';
 import type { Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
 
-export type { Fault } from './rules.ts';
+export type { SettingFault } from './rules.ts';
 export type { Config, SettingName } from './settings.ts';
 
-/** The longest value of a setting. */
+/** The longest value of a setting, in characters. */
 export const SETTING_CHARS_MAX = 65_536;
 
-/** Settings the vault refuses to start with: every fault at once, one line each. */
+/** Settings that the vault refuses to start with: all faults, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  readonly faults: readonly Fault[];
+  readonly faults: readonly SettingFault[];
 
-  constructor(faults: readonly Fault[]) {
+  constructor(faults: readonly SettingFault[]) {
     super(faults.map(describeFault).join('\n'));
     this.faults = faults;
   }
 }
 
-/** The fault as one line. */
-export function describeFault({ name, problem, remedy }: Fault): string {
+/** A fault as one line. */
+export function describeFault({ name, problem, remedy }: SettingFault): string {
   return `${name} ${problem}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
-/** Parses settings; names it does not know are left alone, an empty text is an unset one. Throws `ConfigError` with all faults. */
+/** Parses settings; unknown names are ignored, an empty text counts as unset. Throws `ConfigError` with all faults. */
 export function readConfig(vars: Vars): Config {
   const given = effectiveVars(vars);
   const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
   const values: Record<string, unknown> = {};
-  const unread = new Map<SettingName, Fault>();
+  const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
     const result = parse(name, given[name]);
     if (result.success) values[camelCase(name)] = result.output;
     else unread.set(name, { name, problem: result.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
   }
-  // A default that cannot be read was derived from a setting that cannot be: only that one is told.
-  const told = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
-  // The rules also run beside faults, so that one start names everything; what did not parse is unset to them.
+  // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.
+  const reported = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
+  // The rules also run beside faults, so that one start reports everything; a setting that did not parse is unset to
+  // them.
   const config = values as Partial<Config>;
-  told.push(...RULES.flatMap((rule) => rule(config, isSet)).filter(({ name }) => !unread.has(name)));
-  if (told.length > 0 || unread.size > 0) throw new ConfigError(told.length > 0 ? told : [...unread.values()]);
+  reported.push(...RULES.flatMap((rule) => rule(config, isSet)).filter(({ name }) => !unread.has(name)));
+  if (reported.length > 0 || unread.size > 0)
+    throw new ConfigError(reported.length > 0 ? reported : [...unread.values()]);
   return config as Config;
 }
 
-/** The text of every setting in force: what was given, without white space around it, else the default. */
+/** The text of every setting: the given one, trimmed, else the default. */
 export function effectiveVars(vars: Vars): Vars {
   const given: Record<string, string | undefined> = {};
   for (const name of SETTING_NAMES) given[name] = clean(vars[name]);
@@ -81,7 +83,7 @@ function refusal(problem: string) {
   return { success: false, problem } as const;
 }
 
-/** What to do about a setting that nothing can stand in for. */
+/** The remedy of an unset setting without a default. */
 const UNSET_REMEDIES: Readonly<Record<string, { readonly remedy: string }>> = {
   VAULT_SECRET: { remedy: 'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
   RPC_URL: { remedy: 'set an endpoint of the chain, because no public one is known for this CHAIN_ID' },

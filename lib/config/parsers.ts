@@ -5,7 +5,7 @@ import { normalIdentifier } from '../identity/identifier.ts';
 // Parsers of settings as valibot schemas. Their messages complete the sentence "NAME …" and never repeat the text.
 
 /** A schema from a parser; `undefined` fails with `problem`. */
-export function parsed<T>(problem: string, parse: (text: string) => T | undefined) {
+export function parsed<T>(problem: string, parse: (anyText: string) => T | undefined) {
   return v.pipe(
     v.string('must be set'),
     v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
@@ -19,28 +19,28 @@ export function parsed<T>(problem: string, parse: (text: string) => T | undefine
 
 /** A comma list; white space around entries and empty entries are dropped. */
 export function listOf<T>(problem: string, parse: (entry: string) => T | undefined) {
-  return parsed(`must be a comma list of ${problem}`, (text): readonly T[] | undefined => {
-    const entries = text.split(',').map((entry) => entry.trim());
+  return parsed(`must be a comma list of ${problem}`, (anyText): readonly T[] | undefined => {
+    const entries = anyText.split(',').map((entry) => entry.trim());
     const values = entries.filter((entry) => entry !== '').map(parse);
     return values.every((value) => value !== undefined) ? values : undefined;
   });
 }
 
-/** Anything the pattern admits, unchanged. */
+/** A text that matches the pattern, unchanged. */
 export const matching = (pattern: RegExp, problem: string) =>
-  parsed(problem, (text) => (pattern.test(text) ? text : undefined));
+  parsed(problem, (anyText) => (pattern.test(anyText) ? anyText : undefined));
 
 const listMatching = (pattern: RegExp, problem: string) =>
   listOf(problem, (entry) => (pattern.test(entry) ? entry : undefined));
 
 /** Any text. */
-export const text = parsed('must be text', (any) => any);
+export const anyText = parsed('must be text', (any) => any);
 
 /** One of the words. */
 export const oneOf = <const W extends readonly string[]>(...words: W) =>
   parsed(`must be one of ${words.join(', ')}`, (word): W[number] | undefined => words.find((one) => one === word));
 
-/** A switch. */
+/** `true` or `false`. */
 export const boolean = parsed('must be true or false', (word) =>
   word === 'true' ? true : word === 'false' ? false : undefined,
 );
@@ -52,13 +52,13 @@ export const integer = (min: number, max: number) =>
     return value >= min && value <= max ? value : undefined;
   });
 
-/** An amount of ether in decimals (`0.002`, `0.002 ether`), in wei. */
+/** An amount of ether in decimals (`0.002`, `0.002 ether`), as wei. */
 export const ether = parsed('must be an amount of ether such as 0.002', (amount) => {
   const decimal = /^(\d{1,12}(?:\.\d{1,18})?)(?: ?ether)?$/.exec(amount)?.[1];
   return decimal === undefined ? undefined : Value.fromEther(decimal);
 });
 
-/** A price of gas in gwei in decimals (`10`, `0.5 gwei`), in wei, above zero. */
+/** A gas price in gwei in decimals (`10`, `0.5 gwei`), as wei, above zero. */
 export const gwei = parsed('must be an amount of gwei above zero, under a million, such as 10', (amount) => {
   const decimal = /^(\d{1,6}(?:\.\d{1,9})?)(?: ?gwei)?$/.exec(amount)?.[1];
   return decimal === undefined || Number(decimal) === 0 ? undefined : Value.fromGwei(decimal);
@@ -96,7 +96,7 @@ export const countries = listOf('country prefixes such as +1,+49', (entry) => {
   return digits === undefined ? undefined : `+${digits}`;
 });
 
-/** Methods that no setting may open: they read or change the node itself, or have a cheaper way round the bundler. */
+/** JSON-RPC method names. Refused are methods that read or change the node itself, or that bypass the bundler. */
 export const bundlerMethods = listOf(
   'JSON-RPC methods (never debug_*, admin_*, eth_sendRawTransaction or eth_call)',
   (entry) =>

@@ -5,17 +5,17 @@ import { parseSecret } from './secret-parsers.ts';
 import type { Config, SettingName } from './settings.ts';
 import { isLoopbackHost } from './url-parsers.ts';
 
-/** One thing wrong with one setting, in words that complete "NAME …" and never hold its value. */
-export interface Fault {
+/** A fault of one setting, in words that complete "NAME …" and never contain its value. */
+export interface SettingFault {
   readonly name: SettingName;
   readonly problem: string;
   readonly remedy?: string;
 }
 
-/** A combination of settings that the vault does not start with. Looks only at what parsed; `isSet` tells a given value from a default. */
-export type Rule = (config: Partial<Config>, isSet: (name: SettingName) => boolean) => readonly Fault[];
+/** Checks a combination of settings. Sees only what parsed; `isSet` separates a given value from a default. */
+export type Rule = (config: Partial<Config>, isSet: (name: SettingName) => boolean) => readonly SettingFault[];
 
-/** Behind a proxy on this machine every client would have the same address, and all of them one limit. */
+/** Without it, all clients of a proxy on this machine would share one address and one limit. */
 const proxyIsNamed: Rule = ({ baseUrl, host, clientIpHeader }, isSet) => {
   if (!isPublicUrl(baseUrl) || host === undefined || !isLoopbackHost(host) || isSet('TRUSTED_PROXIES')) return [];
   const remedy =
@@ -26,7 +26,7 @@ const proxyIsNamed: Rule = ({ baseUrl, host, clientIpHeader }, isSet) => {
   return [{ name: 'TRUSTED_PROXIES', problem: 'must be set when BASE_URL is public and HOST is loopback', remedy }];
 };
 
-/** Printed codes are for trying out: whoever reads the log could verify any identifier. */
+/** Printed codes are for trials: a reader of the log could verify any identifier. */
 const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config }) => {
   const isPublic = isPublicUrl(baseUrl) || (host !== undefined && !isLoopbackHost(host));
   if (!isPublic || allowLogDelivery !== false) return [];
@@ -46,7 +46,7 @@ const replicasAgree: Rule = ({ databaseUrl }, isSet) => {
   return [{ name: 'OPERATOR_SECRET', problem: 'must be set when DATABASE_URL is remote', remedy }];
 };
 
-/** Each is required by what stands before it. */
+/** Settings that another setting requires. */
 const partsAreThere: Rule = (config, isSet) => {
   const needs: (readonly [boolean, string, readonly SettingName[]])[] = [
     ...EMAIL_PROVIDERS.map(
@@ -62,23 +62,26 @@ const partsAreThere: Rule = (config, isSet) => {
   );
 };
 
-/** The registrar acts on two contracts; without them it would only fail later. */
+/** The registrar calls two contracts; without their addresses it would fail later. */
 const registrarHasContracts: Rule = (config) => {
   if (config.registrarPrivateKey === undefined) return [];
-  const missing: Fault[] = [];
+  const missing: SettingFault[] = [];
   const problem = 'must be an address when REGISTRAR_PRIVATE_KEY is set';
   if (config.didRegistryAddress === null) missing.push({ name: 'DID_REGISTRY_ADDRESS', problem });
   if (config.hyperauthFactoryAddress === null) missing.push({ name: 'HYPERAUTH_FACTORY_ADDRESS', problem });
   return missing;
 };
 
-/** There would be nothing to follow. */
+/** Without a registry there is nothing to follow. */
 const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
   follower === true && didRegistryAddress === null
     ? [{ name: 'FOLLOWER', problem: 'must not be true when DID_REGISTRY_ADDRESS is none' }]
     : [];
 
-/** Webhooks carry events of accounts, and the vault may reach what the internet cannot: into private networks, or in the clear, they go only where that was allowed. */
+/**
+ * Webhooks carry events of accounts, and the vault may reach private networks: plain http and private addresses need
+ * permission.
+ */
 const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
   if (webhookUrl === undefined || webhookAllowPrivate !== false) return [];
   const isPublic = isPublicHost(new URL(webhookUrl).hostname);
@@ -88,7 +91,7 @@ const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
   return [{ name: 'WEBHOOK_URL', problem, remedy }];
 };
 
-/** A token would cross the network readable. */
+/** Without TLS the token would be readable on the network. */
 const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
   const inTheClear = /^(?:http|ws):/i.test(databaseUrl ?? '') && isPublicUrl(databaseUrl);
   return inTheClear && databaseAuthToken !== undefined
@@ -96,9 +99,9 @@ const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
     : [];
 };
 
-/** One value for two purposes lets the weaker one give the other away: these two travel in requests. */
+/** One value for two purposes would leak the stronger one: these two are sent in requests. */
 const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
-  const faults: Fault[] = [];
+  const faults: SettingFault[] = [];
   const remedy = 'make another one with: openssl rand -hex 32';
   if (isSameSecret(operatorSecret, vaultSecret))
     faults.push({ name: 'OPERATOR_SECRET', problem: 'must differ from VAULT_SECRET', remedy });

@@ -1,28 +1,29 @@
 import { fromBase64, fromHex } from '../base/bytes.ts';
 import { parsed } from './parsers.ts';
 
-/** A root secret: its bytes, and how many of them differ. */
+/** The least bytes of a root secret, and the least distinct ones. */
 export const SECRET_BYTES_MIN = 32;
 const SECRET_DISTINCT_BYTES_MIN = 8;
 
-// Forms of settings that are secrets. How a secret looks is said, what was given never.
+// Parsers of secrets. Their messages describe the format and never contain the text.
 
-const SECRET_FORM = `at least ${SECRET_BYTES_MIN} random bytes in hex or base64url, for instance from: openssl rand -hex 32`;
+const SECRET_EXAMPLE = 'for instance from: openssl rand -hex 32';
+const SECRET_FORMAT = `at least ${SECRET_BYTES_MIN} random bytes in hex or base64url, ${SECRET_EXAMPLE}`;
 
-/** Bytes of hex (hex digits only, even length), else of base64url; too few or too plainly not random ones are refused. */
-export const secretBytes = parsed(`must be ${SECRET_FORM}`, parseSecret);
+/** Bytes of hex (hex digits only, even length), else of base64url; refused if too short or plainly not random. */
+export const secretBytes = parsed(`must be ${SECRET_FORMAT}`, parseSecret);
 
-/** The same rule for a secret that callers present as it is written. */
-export const secretText = parsed(`must be ${SECRET_FORM}`, (given) => (parseSecret(given) ? given : undefined));
+/** The same check for a secret that callers send as text; the text is kept. */
+export const secretText = parsed(`must be ${SECRET_FORMAT}`, (given) => (parseSecret(given) ? given : undefined));
 
-/** Up to `max` secrets behind each other. */
+/** A comma list of one to `max` secrets, as bytes. */
 export const secrets = (max: number) =>
-  parsed(`must be one to ${max} keys with commas between, each ${SECRET_FORM}`, (given) => {
+  parsed(`must be one to ${max} keys with commas between, each ${SECRET_FORMAT}`, (given) => {
     const keys = given.split(',').map((entry) => parseSecret(entry.trim()));
     return keys.length <= max && keys.every((key) => key !== undefined) ? keys : undefined;
   });
 
-/** A token of visible ASCII characters. */
+/** A token of at least `min` visible ASCII characters. */
 export const token = (min: number) =>
   parsed(`must be ${min > 1 ? `at least ${min} ` : ''}visible ASCII characters without spaces`, (given) =>
     given.length >= min && /^[\x21-\x7e]+$/.test(given) ? given : undefined,
@@ -36,14 +37,14 @@ export const privateKey = parsed('must be a secp256k1 private key: 64 hex digits
   return inRange ? (`0x${hex}` as const) : undefined;
 });
 
-/** Standard Webhooks symmetric keys behind each other, as bytes: the current one first. */
+/** A comma list of Standard Webhooks symmetric keys, as bytes: the current one first. */
 export const webhookSecrets = (max: number) =>
   parsed(`must be one to ${max} keys with commas between, each whsec_ and 24 to 64 bytes in base64`, (given) => {
     const keys = given.split(',').map((entry) => parseWebhookSecret(entry.trim()));
     return keys.length <= max && keys.every((key) => key !== undefined) ? keys : undefined;
   });
 
-/** The bytes of a secret's text, undefined when it is none. */
+/** The bytes of a secret's text, undefined when it is not a secret. */
 export function parseSecret(given: string): Uint8Array | undefined {
   const bytes = fromHex(given) ?? fromBase64(given);
   const strong = bytes && bytes.length >= SECRET_BYTES_MIN && new Set(bytes).size >= SECRET_DISTINCT_BYTES_MIN;

@@ -4,18 +4,18 @@ import type * as v from 'valibot';
 export type Vars = Readonly<Record<string, string | undefined>>;
 
 /** A schema from a setting's text to its value; `undefined` in where the setting may be unset. */
-export type Form<T> = v.GenericSchema<string, T> | v.GenericSchema<string | undefined, T>;
+export type Parser<T> = v.GenericSchema<string, T> | v.GenericSchema<string | undefined, T>;
 
 /** One setting. Its flag, its line of `vault config` and its row of docs/settings.md follow from it. */
 export interface Setting<T = unknown> {
   readonly meaning: string;
-  readonly schema: Form<T>;
+  readonly schema: Parser<T>;
   readonly default?: Default;
-  /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is. */
+  /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is shown. */
   readonly kind: 'plain' | 'secret' | 'endpoint';
 }
 
-/** A default: text, or how it follows from the settings above it. */
+/** A default: a text, or a function of the settings above it. */
 export type Default = string | Derived;
 
 interface Derived {
@@ -24,21 +24,21 @@ interface Derived {
 }
 
 /** A setting that is shown in full. */
-export function plain<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+export function plain<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
   return setting('plain', meaning, schema, fallback);
 }
 
 /** A secret: no flag, never printed. */
-export function secret<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+export function secret<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
   return setting('secret', meaning, schema, fallback);
 }
 
 /** A URL that may contain a key: only its origin is printed. */
-export function endpoint<T>(meaning: string, schema: Form<T>, fallback?: Default): Setting<T> {
+export function endpoint<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
   return setting('endpoint', meaning, schema, fallback);
 }
 
-/** A default that follows from the settings above. */
+/** A default that is derived from the settings above; `words` describe it in the documents. */
 export function derived(words: string, from: Derived['from'] = () => undefined): Derived {
   return { words, from };
 }
@@ -55,7 +55,7 @@ export function maskSetting({ kind }: Setting, text: string): string {
 function setting<T>(
   kind: Setting['kind'],
   meaning: string,
-  schema: Form<T>,
+  schema: Parser<T>,
   fallback: Default | undefined,
 ): Setting<T> {
   return { meaning, schema, kind, ...(fallback === undefined ? {} : { default: fallback }) };

@@ -4,119 +4,123 @@ import * as limit from '../constants.ts';
 import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
-import * as form from './parsers.ts';
-import * as secrecy from './secret-parsers.ts';
+import * as parse from './parsers.ts';
+import * as secrets from './secret-parsers.ts';
 import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
-import * as place from './url-parsers.ts';
+import * as url from './url-parsers.ts';
 
-/** Signatures under secrets that are being changed. */
+/** The most webhook secrets, so that a secret can be rotated. */
 const WEBHOOK_SECRETS_MAX = 4;
 
 const LISTENING = {
-  HOST: plain('address to listen on', place.host, '127.0.0.1'),
-  PORT: plain('port to listen on; 0 picks a free one and prints it', form.integer(0, 65_535), '8787'),
+  HOST: plain('address to listen on', url.host, '127.0.0.1'),
+  PORT: plain('port to listen on; 0 picks a free one and prints it', parse.integer(0, 65_535), '8787'),
   BASE_URL: plain(
     'public origin of the service',
-    place.origin,
+    url.origin,
     derived('http://localhost:<PORT>', ({ PORT }) => `http://localhost:${PORT}`),
   ),
   TRUSTED_PROXIES: plain(
     'networks whose CLIENT_IP_HEADER is trusted (CIDR, comma list), or none',
-    place.networks(1),
+    url.networks(1),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
-  CLIENT_IP_HEADER: plain("header that carries the client's address", form.headerName, 'Edge-Connecting-IP'),
+  CLIENT_IP_HEADER: plain("header that carries the client's address", parse.headerName, 'Edge-Connecting-IP'),
 };
 
 const STORAGE = {
-  DATA_DIR: plain('directory of the generated keys and the embedded database', form.text, './vault-data'),
+  DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data'),
   DATABASE_URL: endpoint(
     'file: for the embedded database; libsql:, https: or wss: for Turso or a libSQL server',
-    place.databaseUrl,
+    url.databaseUrl,
     derived(
       'file:<DATA_DIR>/vault.db',
       ({ DATA_DIR = '' }) => `file:${DATA_DIR.replace(/[%?#]/g, encodeURIComponent)}/vault.db`,
     ),
   ),
-  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrecy.token(1))),
+  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrets.token(1))),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
 };
 
 const KEYS = {
   VAULT_SECRET: secret(
     'root secret: code pepper, operator DID and attestation key are derived from it',
-    secrecy.secretBytes,
+    secrets.secretBytes,
     derived('generated into <DATA_DIR>/vault.secret'),
   ),
   OPERATOR_SECRET: secret(
     'bearer secret of the operator routes',
-    optional(secrecy.secretText),
+    optional(secrets.secretText),
     derived('generated into <DATA_DIR>/operator.secret'),
   ),
   ATTESTATION_SIGNING_KEY: secret(
     'attestation keys, separated by commas, the current one first',
-    optional(secrecy.secrets(limit.ATTESTATION_KEYS_MAX)),
+    optional(secrets.secrets(limit.ATTESTATION_KEYS_MAX)),
     derived('<DATA_DIR>/attestation.keys after vault keys rotate, else derived from VAULT_SECRET'),
   ),
   REGISTRAR_DID: plain(
     'DID that issues the attestations',
-    form.parsed('must be a DID', (text) => (isDid(text) ? text : undefined)),
+    parse.parsed('must be a DID', (text) => (isDid(text) ? text : undefined)),
     derived('did:web:<host of BASE_URL>', ({ BASE_URL = '' }) =>
-      place.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
+      url.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
     ),
   ),
   REGISTRAR_PRIVATE_KEY: secret(
     'key of the account that registers DIDs for others and pays for it',
-    optional(secrecy.privateKey),
+    optional(secrets.privateKey),
   ),
   DEPLOYER_PRIVATE_KEY: secret(
     'key of the account that pays for `vault contracts deploy`, and for nothing else',
-    optional(secrecy.privateKey),
+    optional(secrets.privateKey),
   ),
 };
 
 const DELIVERY = {
   EMAIL_PROVIDER: plain(
     'how codes are mailed; log prints them',
-    form.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
+    parse.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
     'log',
   ),
-  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(form.mailbox)),
-  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(place.smtpUrl)),
-  RESEND_API_KEY: secret('key of the Resend API', optional(secrecy.token(1))),
-  RESEND_API_URL: endpoint('base URL of the Resend API', place.httpUrl, 'https://api.resend.com'),
+  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(parse.mailbox)),
+  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(url.smtpUrl)),
+  RESEND_API_KEY: secret('key of the Resend API', optional(secrets.token(1))),
+  RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
   SMS_PROVIDER: plain(
     'how codes are sent to phones; log prints them, none switches SMS off',
-    form.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
+    parse.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
     'log',
   ),
-  TWILIO_ACCOUNT_SID: plain('Twilio account', optional(form.sid('AC'))),
-  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(secrecy.token(1))),
-  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', optional(form.sid('VA'))),
-  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', place.httpUrl, 'https://verify.twilio.com'),
-  ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', form.boolean, 'false'),
+  TWILIO_ACCOUNT_SID: plain('Twilio account', optional(parse.sid('AC'))),
+  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(secrets.token(1))),
+  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', optional(parse.sid('VA'))),
+  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
+  ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', parse.boolean, 'false'),
 };
 
 const UPSTREAMS = {
-  BUNDLER_URL: endpoint("ERC-4337 bundler; may contain a provider's key and is never shown", optional(place.httpUrl)),
-  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', form.bundlerMethods, ''),
-  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(place.httpUrl)),
+  BUNDLER_URL: endpoint("ERC-4337 bundler; may contain a provider's key and is never shown", optional(url.httpUrl)),
+  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', parse.bundlerMethods, ''),
+  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(url.httpUrl)),
   ...FOLLOWER_SETTINGS,
-  WEBHOOK_URL: endpoint('URL that events are posted to', optional(place.httpUrl)),
+  WEBHOOK_URL: endpoint('URL that events are posted to', optional(url.httpUrl)),
   WEBHOOK_SECRET: secret(
     'keys that sign webhooks (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
-    optional(secrecy.webhookSecrets(WEBHOOK_SECRETS_MAX)),
+    optional(secrets.webhookSecrets(WEBHOOK_SECRETS_MAX)),
   ),
-  WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', form.boolean, 'false'),
+  WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', parse.boolean, 'false'),
 };
 
 const NAMES = {
-  RESERVED_IDENTIFIERS: plain('identifiers that cannot be registered, besides the built-in ones', form.identifiers, ''),
-  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', form.domains, ''),
-  DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', form.didMethods, ''),
-  SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', form.countries, ''),
-  APPS: plain('names that requests may carry in X-Vault-App', form.apps, ''),
-  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', place.origins, ''),
+  RESERVED_IDENTIFIERS: plain(
+    'identifiers that cannot be registered, besides the built-in ones',
+    parse.identifiers,
+    '',
+  ),
+  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', parse.domains, ''),
+  DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', parse.didMethods, ''),
+  SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', parse.countries, ''),
+  APPS: plain('names that requests may carry in X-Vault-App', parse.apps, ''),
+  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
 };
 
 const LIMITS = {
@@ -134,10 +138,10 @@ const LIMITS = {
   ),
   SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
   RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
-  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', form.ether, '0.002'),
+  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', parse.ether, '0.002'),
   RELAY_MAX_FEE_GWEI: plain(
     'highest price that the registrar pays per unit of gas; it waits while the chain asks more',
-    form.gwei,
+    parse.gwei,
     '10',
   ),
   SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
@@ -151,10 +155,10 @@ const LIMITS = {
 const OPERATION = {
   METRICS_ALLOW: plain(
     'networks that may read /metrics (CIDR, comma list), or none',
-    place.networks(0),
+    url.networks(0),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
-  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrecy.token(16))),
+  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrets.token(16))),
   STREAM_TOKEN_TTL_SECONDS: count(
     'maximum lifetime of a stream token in seconds',
     limit.STREAM_TOKEN_TTL_SECONDS,
@@ -168,12 +172,12 @@ const OPERATION = {
     1,
     100_000,
   ),
-  NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: plain("the console's live stream", form.boolean, 'true'),
-  LOG_LEVEL: plain('lowest level that is written; debug adds one line per request', form.oneOf(...LOG_LEVELS), 'info'),
-  LOG_FORMAT: plain('format of the log; pretty by default on a terminal', form.oneOf('json', 'pretty'), 'json'),
+  NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: plain("the console's live stream", parse.boolean, 'true'),
+  LOG_LEVEL: plain('lowest level that is written; debug adds one line per request', parse.oneOf(...LOG_LEVELS), 'info'),
+  LOG_FORMAT: plain('format of the log; pretty by default on a terminal', parse.oneOf('json', 'pretty'), 'json'),
 };
 
-/** Every setting, by subject. */
+/** All settings, by subject. */
 export const SUBJECTS = {
   Listening: LISTENING,
   Storage: STORAGE,
@@ -186,7 +190,7 @@ export const SUBJECTS = {
   Operation: OPERATION,
 } as const;
 
-/** Every setting, by name; a derived default looks only at settings before its own. */
+/** All settings, by name; a derived default may use only the settings before its own. */
 export const SETTINGS = {
   ...LISTENING,
   ...STORAGE,
@@ -202,7 +206,7 @@ export const SETTINGS = {
 /** A setting's variable name. */
 export type SettingName = keyof typeof SETTINGS;
 
-/** The settings in force, parsed, under the camelCase of their variables' names; undefined where unset and without a default. */
+/** The parsed settings, under the camelCase of their variables' names; undefined where unset and without a default. */
 export type Config = {
   readonly [Name in SettingName as Camel<Name>]: ValueOf<(typeof SETTINGS)[Name]>;
 };
@@ -214,9 +218,9 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   : Lowercase<Name>;
 
 function count(meaning: string, fallback: number, min = 0, max = 1_000_000_000) {
-  return plain(meaning, form.integer(min, max), String(fallback));
+  return plain(meaning, parse.integer(min, max), String(fallback));
 }
 
 function whileLoopback({ BASE_URL = '' }: Vars): string {
-  return URL.canParse(BASE_URL) && place.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
+  return URL.canParse(BASE_URL) && url.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
 }

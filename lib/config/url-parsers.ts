@@ -2,14 +2,16 @@ import * as Address from 'ox/Address';
 import { isLoopback, parseCidr, parseIp } from '../base/ip.ts';
 import { listOf, parsed } from './parsers.ts';
 
-// Forms of settings that say where something is: hosts, origins, URLs, networks, contracts.
+// Parsers of hosts, origins, URLs, networks and contract addresses.
 
 /** An IP address or host name to listen on. */
 export const host = parsed('must be an IP address or a host name', (name) =>
   parseIp(name) || /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(name) ? name : undefined,
 );
 
-/** A bare origin in the URL parser's spelling; plain http only on loopback, the one place where browsers grant passkeys without TLS. */
+/**
+ * A bare origin in the URL parser's spelling; plain http only on loopback, where browsers allow passkeys without TLS.
+ */
 export function parseOrigin(given: string): string | undefined {
   const url = parseUrl(given, ['https:', 'http:']);
   const bare = url !== undefined && url.pathname === '/' && url.search === '';
@@ -25,19 +27,20 @@ export const origin = parsed(
 /** Several origins. */
 export const origins = listOf('https origins (http:// only for localhost and loopback addresses)', parseOrigin);
 
-/** A URL without its trailing slash. Credentials in it are refused because `fetch` does not take them. */
+/** A URL without its trailing slash. Credentials in it are refused because `fetch` does not accept them. */
 export const httpUrl = parsed('must be an http(s) URL without user, password and fragment', (given) =>
   parseUrl(given, ['https:', 'http:'])?.href.replace(/\/+$/, ''),
 );
 
-/** A mail server: `smtp:` or `smtps:`, credentials percent-encoded. */
+/** A mail server's URL: `smtp:` or `smtps:`, credentials percent-encoded. */
 export const smtpUrl = parsed('must look like smtp://user:password@host:587 or smtps://user:password@host', (given) =>
   /^smtps?:\/\//i.test(given) && URL.canParse(given) && new URL(given).hostname !== '' ? given : undefined,
 );
 
-/** Where everything is stored: a `file:` path or a libSQL server. */
+/** The database: a `file:` path or the URL of a libSQL server. */
 export const databaseUrl = parsed(
-  'must be file:<path>, or libsql:, https:, http:, wss: or ws: and the host of a libSQL server (put a token into DATABASE_AUTH_TOKEN)',
+  'must be file:<path>, or libsql:, https:, http:, wss: or ws: and the host of a libSQL server ' +
+    '(put a token into DATABASE_AUTH_TOKEN)',
   (given) => {
     if (/^file:/i.test(given)) return /^file:[^?#]+$/i.test(given) ? given : undefined;
     const url = parseUrl(given, ['libsql:', 'https:', 'http:', 'wss:', 'ws:']);
@@ -45,9 +48,10 @@ export const databaseUrl = parsed(
   },
 );
 
-/** Networks in CIDR form, or `none`; one that leaves fewer than `bitsMin` bits fixed is refused. */
+/** Networks in CIDR form, or `none`; one with fewer than `bitsMin` fixed bits is refused. */
 export const networks = (bitsMin: number) => {
-  const problem = `must be a comma list of networks such as 127.0.0.1/32${bitsMin > 0 ? ' (none of them may contain every address)' : ''}, or none`;
+  const scope = bitsMin > 0 ? ' (none of them may contain every address)' : '';
+  const problem = `must be a comma list of networks such as 127.0.0.1/32${scope}, or none`;
   return parsed(problem, (given): readonly string[] | undefined => {
     const entries = given === 'none' ? [] : given.split(',').map((entry) => entry.trim());
     return entries.every((entry) => (parseCidr(entry)?.bits ?? -1) >= bitsMin) ? entries : undefined;
@@ -60,14 +64,14 @@ export const address = parsed(
   (given): Address.Address | null | undefined => {
     if (given === 'none') return null;
     if (!/^0x[0-9a-fA-F]{40}$/.test(given) || /^0x0+$/.test(given)) return undefined;
-    // One hash for checking and making: they are most of the program's start.
+    // One hash both checks and makes the checksum: hashing is most of the program's start.
     const checksummed = Address.checksum(given.toLowerCase() as Address.Address);
     const isOneCase = given === given.toLowerCase() || given.slice(2) === given.slice(2).toUpperCase();
     return isOneCase || given === checksummed ? checksummed : undefined;
   },
 );
 
-/** Whether a host name (of a URL, or to listen on) stays on this machine. */
+/** Whether a host name (of a URL, or to listen on) is a loopback one. */
 export function isLoopbackHost(name: string): boolean {
   const ip = parseIp(name.replace(/^\[|\]$/g, ''));
   return ip ? isLoopback(ip) : /^(?:.+\.)?localhost$/i.test(name);
