@@ -1,8 +1,8 @@
-import { attempt } from './measure.ts';
+import { measureDelivery } from './measure.ts';
 import type { CodeMail } from './provider.ts';
 import { EMAIL_PROVIDERS, type EmailContext } from './providers.ts';
 
-/** Sends one-time codes by mail. Throws 502 `email_send_failed`, whose cause holds no address, code or key. */
+/** Sends one-time codes by mail. Throws 502 `email_send_failed`, whose cause contains no address, code or key. */
 export interface EmailSender {
   send(mail: CodeMail): Promise<void>;
 }
@@ -15,5 +15,5 @@ export function createEmailSender(
   if (!provider) throw new Error('EMAIL_PROVIDER names no provider');
   const send = provider.create(outside);
   const how = { channel: 'email', provider: provider.name, failure: 'email_send_failed' } as const;
-  return { send: (mail) => attempt(outside, how, () => send(mail)) };
+  return { send: (mail) => measureDelivery(outside, how, () => send(mail)) };
 }

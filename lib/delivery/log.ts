@@ -1,5 +1,8 @@
-/** The providers that print codes instead of sending them: the one place that may, and the settings refuse it on public hosts. */
-import { attempt } from './measure.ts';
+/**
+ * The providers that print codes instead of sending them: the one place that may, and the settings refuse it on
+ * public hosts.
+ */
+import { measureDelivery } from './measure.ts';
 import type { CodeMail, DeliveryContext, DeliveryProvider, OwnSms } from './provider.ts';
 
 /** Prints the codes of mails. */
@@ -25,6 +28,8 @@ export const smsLog = {
   create: (outside: DeliveryContext<unknown>): OwnSms => ({
     kind: 'own',
     send: ({ to, code }) =>
-      attempt(outside, HOW, async () => outside.log({ level: 'info', event: 'code', channel: 'sms', to, code })),
+      measureDelivery(outside, HOW, async () =>
+        outside.log({ level: 'info', event: 'code', channel: 'sms', to, code }),
+      ),
   }),
 } as const satisfies DeliveryProvider;

@@ -2,17 +2,20 @@ import type { Clock } from '../base/clock.ts';
 import { type ErrorCode, VaultError } from '../base/error.ts';
 import type { Metrics } from '../base/metrics.ts';
 
-/** One message on its way: labels for the metrics, and the word a caller is given when it does not get through. */
-export interface Attempt {
+/** Labels of one message for the metrics, and the error code when its delivery fails. */
+export interface MessageDelivery {
   readonly channel: 'email' | 'sms';
   readonly provider: string;
   readonly failure: ErrorCode;
 }
 
-/** Runs one delivery and records its outcome and duration. Throws a `VaultError`: the one thrown by `deliver`, or `failure` with its error as the cause. */
-export async function attempt(
+/**
+ * Runs one delivery and records its outcome and duration. Throws the `VaultError` of `deliver`, or one with code
+ * `failure` and the error as its cause.
+ */
+export async function measureDelivery(
   { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
-  { channel, provider, failure }: Attempt,
+  { channel, provider, failure }: MessageDelivery,
   deliver: () => Promise<void>,
 ): Promise<void> {
   const messages = metrics.counter('vault_messages_total');

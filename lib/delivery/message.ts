@@ -1,9 +1,9 @@
-/** One segment in the GSM 7-bit alphabet. */
+/** The characters of one SMS segment in the GSM 7-bit alphabet. */
 const SMS_CHARS_MAX = 160;
 
-/** What a person reads: the message that carries a one-time code. Its last line is the WICG "origin-bound one-time codes" format. */
+/** The messages that carry a one-time code. Their last line is the WICG "origin-bound one-time codes" format. */
 
-/** A code, the name of the service it is for (the host of `BASE_URL`), and how long it works. */
+/** A code, the service it is for (the host of `BASE_URL`), and its lifetime. */
 export interface CodeNotice {
   readonly code: string;
   readonly service: string;
@@ -23,7 +23,10 @@ export interface Mail extends CodeMessage {
   readonly to: string;
 }
 
-/** The mail. The code starts the body, where previews show it, and stays out of the subject, which mail servers log. */
+/**
+ * The mail's content. The code starts the body, where previews show it, and is not in the subject, which mail servers
+ * log.
+ */
 export function codeMessage(notice: CodeNotice): CodeMessage {
   const subject = `Your code for ${notice.service}`;
   const opening = `${notice.code} ${isFor(notice)}`;
@@ -50,14 +53,14 @@ export function mailOf(
   return ({ to, code, lifetimeSeconds }) => ({ from, to, ...codeMessage({ code, service, lifetimeSeconds }) });
 }
 
-/** The text message; it ends in the origin-bound line when that fits one segment. */
+/** The text of the SMS; it ends in the origin-bound line if that fits one segment. */
 export function smsText(notice: CodeNotice): string {
   const text = `${notice.code} ${isFor(notice)} Nobody will ask you for it.`;
   const bound = [text, ...boundLine(notice)].join('\n\n');
   return bound.length <= SMS_CHARS_MAX ? bound : text;
 }
 
-/** Whole minutes are written as minutes: "90 seconds", "1 minute", "10 minutes". */
+/** A lifetime in words: "90 seconds", "1 minute", "10 minutes". */
 function lifetime(seconds: number): string {
   const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
@@ -71,7 +74,10 @@ function advice({ service }: CodeNotice): string {
   return `Nobody from ${service} will ever ask you for it. If you did not request it, ignore this message.`;
 }
 
-/** The format binds to `https://<domain>` on its default port, so a name, an address or a port has no such line. */
+/**
+ * The format binds to `https://<domain>` on its default port, so an IP address, a bare name or a port gets no such
+ * line.
+ */
 function boundLine({ code, service }: CodeNotice): string[] {
   return /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(service) ? [`@${service} #${code}`] : [];
 }
@@ -80,7 +86,10 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** Styles are inline because some readers drop the sheet; the sheet only turns the page dark. `user-select: all` takes the code as one token. */
+/**
+ * Styles are inline because some readers drop the sheet, which only adds the dark colours. `user-select: all` selects
+ * the code as one token.
+ */
 function page(words: { subject: string; code: string; opening: string; advice: string }): string {
   const subject = escapeHtml(words.subject);
   return `<!doctype html>

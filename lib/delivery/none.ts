@@ -1,4 +1,4 @@
-import { attempt } from './measure.ts';
+import { measureDelivery } from './measure.ts';
 import type { CheckResult, DeliveryContext, DeliveryProvider, OwnSms } from './provider.ts';
 
 const HOW = { channel: 'sms', provider: 'none', failure: 'sms_send_failed' } as const;
@@ -10,7 +10,7 @@ export const noSms = {
   remedy: '',
   create: (outside: DeliveryContext<unknown>): OwnSms => ({
     kind: 'own',
-    send: () => attempt(outside, HOW, () => Promise.reject(new Error('SMS_PROVIDER is none'))),
+    send: () => measureDelivery(outside, HOW, () => Promise.reject(new Error('SMS_PROVIDER is none'))),
   }),
   check: async (): Promise<readonly CheckResult[]> => [{ state: 'ok', text: 'off: no SMS are sent' }],
 } as const satisfies DeliveryProvider;

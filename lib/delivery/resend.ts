@@ -46,15 +46,15 @@ export const resend = {
 
 const LIMITS = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
 
-/** Where the API is (no trailing slash) and the key that opens it. */
+/** The base URL of the API (no trailing slash) and its key. */
 interface ResendAccount {
   readonly apiUrl: string;
   readonly apiKey: string;
 }
 
 /**
- * Hands one mail over. `idempotencyKey` (random, one per mail) makes a request that the runtime repeats on a broken connection harmless.
- * Throws `UpstreamError` unless the mail was accepted under an id.
+ * Sends one mail. `idempotencyKey` (random, one per mail) makes a request harmless that the runtime repeats on a
+ * broken connection. Throws `UpstreamError` unless the mail was accepted with an id.
  */
 async function sendWithResend(
   outside: { readonly fetch: Fetch; readonly clock: Clock },

@@ -1,10 +1,10 @@
 import type { OwnSms, VerifySms } from './provider.ts';
 import { SMS_PROVIDERS, type SmsContext } from './providers.ts';
 
-/** Who keeps the code decides how a check is done, so the two kinds are matched exhaustively. */
+/** The two kinds of provider: checks of a code depend on who keeps it, so they are matched exhaustively. */
 export type SmsProvider = OwnSms | VerifySms;
 
-/** The provider that `SMS_PROVIDER` names. Throws when a setting it needs is missing. */
+/** The provider of `SMS_PROVIDER`. Throws when a setting it needs is missing. */
 export function createSmsProvider(
   outside: SmsContext & { readonly config: { readonly smsProvider: string } },
 ): SmsProvider {

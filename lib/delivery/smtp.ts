@@ -7,8 +7,8 @@ import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProv
 export const MAIL_SEND_TIMEOUT_MS = 20_000;
 
 /**
- * Sends mail for the vault where that takes sockets. `send` resolves once a server has taken the mail over and rejects when none has;
- * the error's message is logged, so it should name neither address nor code.
+ * Sends mail for the vault where that takes sockets. `send` resolves once a server has taken the mail over and
+ * rejects when none has; the error's message is logged, so it should name neither address nor code.
  */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
@@ -49,7 +49,8 @@ async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, code: string
   try {
     await Promise.race([mailer.send(mail), late]);
   } catch (error) {
-    // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with that.
+    // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with
+    // that.
     throw new Error(hide(error instanceof Error ? error.message : 'the mailer failed', [mail.to, code]));
   } finally {
     cancel();

@@ -1,4 +1,7 @@
-/** SMS codes kept by Twilio Verify v2: https://www.twilio.com/docs/verify/api and its error codes (https://www.twilio.com/docs/api/errors). */
+/**
+ * SMS codes kept by Twilio Verify v2: https://www.twilio.com/docs/verify/api, error codes:
+ * https://www.twilio.com/docs/api/errors.
+ */
 
 import { utf8 } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +10,7 @@ import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../bas
 import { isObject, parseJson } from '../base/json.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
-import { attempt } from './measure.ts';
+import { measureDelivery } from './measure.ts';
 import type {
   CheckContext,
   CheckResult,
@@ -49,7 +52,7 @@ export const twilio = {
 
 const LIMITS = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
 
-/** A Verify service, the account that owns it and where the API is (no trailing slash). */
+/** A Verify service, its account and the base URL of the API (no trailing slash). */
 export interface TwilioAccount {
   readonly apiUrl: string;
   readonly accountSid: string;
@@ -70,11 +73,11 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
   return {
     kind: 'verify',
     send: (to) =>
-      attempt(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
+      measureDelivery(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
         ask('Verifications', { To: to, Channel: 'sms' }, started),
       ),
     async check(to, code) {
-      // What cannot be a code is wrong: Twilio would answer 60200, which blames the number for it.
+      // A text that cannot be a code is wrong: Twilio would answer 60200, as if the number were at fault.
       if (!/^\d{4,10}$/.test(code)) return 'pending';
       try {
         return await ask('VerificationCheck', { To: to, Code: code }, verdict);

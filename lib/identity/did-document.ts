@@ -13,19 +13,22 @@ export function operatorDid({ keys }: Operator): `did:key:${string}` {
   return `did:key:${multikey(keys.operatorSeed)}`;
 }
 
-/** The registrar's DID document (DID Core 1.1, did:web), or undefined when the registrar's DID is not this origin's did:web. */
+/**
+ * The registrar's DID document (DID Core 1.1, did:web); undefined when the registrar's DID is not this origin's
+ * did:web.
+ */
 export function registrarDocument(
-  vault: Operator & { readonly config: { readonly registrarDid: string; readonly baseUrl: string } },
+  ctx: Operator & { readonly config: { readonly registrarDid: string; readonly baseUrl: string } },
 ): Record<string, unknown> | undefined {
-  const { registrarDid, baseUrl } = vault.config;
+  const { registrarDid, baseUrl } = ctx.config;
   if (registrarDid !== webDid(baseUrl)) return undefined;
   const id = `${registrarDid}#operator`;
   return {
     '@context': ['https://www.w3.org/ns/did/v1.1'],
     id: registrarDid,
-    alsoKnownAs: [operatorDid(vault)],
+    alsoKnownAs: [operatorDid(ctx)],
     verificationMethod: [
-      { id, type: 'Multikey', controller: registrarDid, publicKeyMultibase: multikey(vault.keys.operatorSeed) },
+      { id, type: 'Multikey', controller: registrarDid, publicKeyMultibase: multikey(ctx.keys.operatorSeed) },
     ],
     authentication: [id],
     assertionMethod: [id],

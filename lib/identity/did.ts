@@ -7,14 +7,14 @@ export const DID_CHARS_MAX = 2048;
 /** DID Core 1.0 section 3.1 (ABNF): `did:` method-name `:` method-specific-id. */
 const DID = /^did:([a-z0-9]+):(?:(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})*:)*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+$/;
 
-/** Whether the text is a DID of any method, or of one of `methods` when that list is not empty. A DID is compared byte for byte. */
+/** Whether the text is a DID, of one of `methods` unless that list is empty. DIDs are compared byte for byte. */
 export function isDid(text: string, methods: readonly string[] = []): boolean {
   if (text.length > DID_CHARS_MAX) return false;
   const method = DID.exec(text)?.[1];
   return method !== undefined && (methods.length === 0 || methods.includes(method));
 }
 
-/** What the registry knows a DID by: keccak256 of its UTF-8, as 0x-hex. */
+/** The DID's hash in the registry: keccak256 of its UTF-8, as 0x-hex. */
 export function didHash(did: string): `0x${string}` {
   return `0x${toHex(keccak_256(utf8(did)))}`;
 }
@@ -25,8 +25,8 @@ export function webDid(origin: string): string {
 }
 
 /**
- * The canonical alias hash, as 0x-hex: keccak256 of the ASCII text of the unprefixed lower-case hex of the normal form's UTF-8.
- * Not the plain hash of the text: this is what published clients put on-chain.
+ * The canonical alias hash, as 0x-hex: keccak256 of the lower-case hex text (ASCII, unprefixed) of the normal form's
+ * UTF-8. Not the plain hash of the text: published clients put this one on-chain.
  */
 export function aliasHash(value: string): `0x${string}` {
   return `0x${toHex(keccak_256(utf8(toHex(utf8(value)))))}`;

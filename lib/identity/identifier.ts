@@ -1,14 +1,15 @@
 import { badRequest } from '../base/error.ts';
 
-/** The three kinds of identifier; a phone's channel is `sms`. */
+/** The channels of identifiers; a phone number's is `sms`. */
 export const CHANNELS = ['sms', 'email', 'handle'] as const;
 
+/** A member of `CHANNELS`. */
 export type Channel = (typeof CHANNELS)[number];
 
 /** The channels that take one-time codes. */
 export type ProvableChannel = Exclude<Channel, 'handle'>;
 
-/** An identifier in normal form; `key` (`channel:value`) is what every row is kept under. */
+/** An identifier in normal form; `key` (`channel:value`) identifies it in every table. */
 export interface Identifier {
   readonly channel: Channel;
   readonly value: string;
@@ -22,7 +23,10 @@ export function parseIdentifier(channel: Channel, text: string): Identifier {
   return { channel, value, key: `${channel}:${value}` };
 }
 
-/** The channel an identifier's form suggests: `@` is an email address, `+` or a restored space before digits a phone, all else a handle. */
+/**
+ * The channel an identifier's form suggests: `@` is an email address, `+` or a restored space before digits a phone,
+ * all else a handle.
+ */
 export function inferChannel(text: string): Channel {
   if (text.includes('@')) return 'email';
   return /^\s*\+|^ \d/.test(text) ? 'sms' : 'handle';
@@ -36,11 +40,14 @@ export function normalIdentifier(text: string): string | undefined {
 /** A handle in normal form, or undefined: 1–64 of `a-z 0-9 . _ -`, starting and ending with a letter or digit. */
 export function normalHandle(text: string): string | undefined {
   const handle = text.trim();
-  // Judged before lower-casing, which makes an ASCII letter of the Kelvin sign.
+  // Checked before lower-casing, which turns the Kelvin sign into an ASCII letter.
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(handle) ? handle.toLowerCase() : undefined;
 }
 
-/** The identifier as events and logs may show it: its first character and, of an address, the domain; of a phone number the first two and the last two digits. */
+/**
+ * The masked identifier for events and logs: its first character and an address's domain; of a phone number the first
+ * and the last two digits.
+ */
 export function maskIdentifier({ channel, value }: Pick<Identifier, 'channel' | 'value'>): string {
   if (channel === 'email') return `${value.slice(0, 1)}***${value.slice(value.lastIndexOf('@'))}`;
   if (channel === 'sms') return `${value.slice(0, 3)}***${value.slice(-2)}`;
@@ -73,7 +80,10 @@ function asciiDomain(domain: string): string | undefined {
   return !rewritten && labels.test(host) ? host : undefined;
 }
 
-/** E.164: `+` and 7–15 digits, the first not 0; spaces, dashes, dots and brackets are dropped. A query string's `+` arrives as a space. */
+/**
+ * E.164: `+` and 7–15 digits, the first not 0; spaces, dashes, dots and brackets are dropped. A query string's `+`
+ * arrives as a space.
+ */
 function normalPhone(text: string): string | undefined {
   const restored = /^ \d/.test(text) ? `+${text.slice(1)}` : text.trim();
   const phone = restored.replace(/[ \-.()]/g, '');

@@ -2,7 +2,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8 } from '../base/bytes.ts';
 
-/** The vault's working keys; each 32 bytes, each of one purpose. */
+/** The vault's derived keys, each 32 bytes and for one purpose. */
 export interface Keys {
   /** Keys the one-time codes' digests. */
   readonly codePepper: Uint8Array;
@@ -12,7 +12,10 @@ export interface Keys {
   readonly attestation: readonly Uint8Array[];
 }
 
-/** Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) under distinct labels; `attestation` replaces the derived attestation key. */
+/**
+ * Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) with distinct labels; `attestation` replaces the
+ * derived attestation key.
+ */
 export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8Array[] = []): Keys {
   const derive = (label: string) => deriveKey(vaultSecret, label);
   return {

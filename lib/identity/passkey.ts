@@ -4,7 +4,7 @@ import { badRequest } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
 
-/** A credential id as base64url, and its bytes. */
+/** Bounds of a credential id: characters as base64url, and bytes. */
 export const CREDENTIAL_ID_CHARS_MAX = 1364;
 export const CREDENTIAL_ID_BYTES_MIN = 16;
 export const CREDENTIAL_ID_BYTES_MAX = 1023;
@@ -22,7 +22,7 @@ export interface P256PublicKey {
   readonly y: Uint8Array;
 }
 
-/** The assertion in a request's `proof`. Throws 400 `Invalid proof` for anything of another shape. */
+/** The assertion in a request's `proof`. Throws 400 `Invalid proof` for any other shape. */
 export function assertionOf(value: unknown): Assertion {
   const record = isObject(value) ? value : {};
   const member = (name: string): string => {
@@ -39,8 +39,8 @@ export function assertionOf(value: unknown): Assertion {
 }
 
 /**
- * Whether the key signed the challenge with a user present (section 7.2, steps 11–21). The RP ID is not judged: the vault's clients
- * live on many origins and the challenge itself names what is agreed to.
+ * Whether the key signed the challenge with a user present (Web Authentication Level 3 section 7.2, steps 11–21). The
+ * RP ID is not checked: clients live on many origins, and the challenge itself names what is consented to.
  */
 export async function verifyAssertion(
   assertion: Assertion,
@@ -60,7 +60,7 @@ export async function verifyAssertion(
     const signed = concat(authenticatorData, sha256(clientData));
     return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, imported, signature, signed);
   } catch {
-    // A point that is not on the curve: no key, so nothing it signed.
+    // A point that is not on the curve is no key.
     return false;
   }
 }
@@ -76,7 +76,9 @@ function namesChallenge(clientData: Uint8Array, challenge: Uint8Array): boolean 
   }
 }
 
-/** r‖s (64 bytes) of a DER ECDSA signature, or undefined when the encoding is not the one and only (ITU-T X.690 section 8.3). */
+/**
+ * r‖s (64 bytes) of a DER ECDSA signature, or undefined for any but the canonical encoding (ITU-T X.690 section 8.3).
+ */
 function rawSignature(der: Uint8Array | undefined): Uint8Array<ArrayBuffer> | undefined {
   if (der?.[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const r = readInteger(der, 2);
@@ -97,7 +99,10 @@ function readInteger(der: Uint8Array, start: number): { bytes: Uint8Array; end: 
   return digits.length > 32 ? undefined : { bytes: concat(new Uint8Array(32 - digits.length), digits), end };
 }
 
-/** A WebAuthn credential id in its canonical form, base64url without padding (`PublicKeyCredential.id`). Padded and standard base64 are accepted. Throws 400 `Invalid credentialId`. */
+/**
+ * A credential id in canonical form, base64url without padding (`PublicKeyCredential.id`). Accepts padded and
+ * standard base64. Throws 400 `Invalid credentialId`.
+ */
 export function parseCredentialId(text: string): string {
   const canonical = isCanonical(text) ? text : canonicalOf(text);
   const bytes = canonical === undefined ? 0 : Math.floor((canonical.length * 3) / 4);
@@ -107,7 +112,7 @@ export function parseCredentialId(text: string): string {
   return canonical;
 }
 
-/** Base64url whose last character holds no bits past the last byte: what browsers send, told without decoding it. */
+/** Base64url whose last character holds no bits past the last byte, as browsers send it; checked without decoding. */
 function isCanonical(text: string): boolean {
   return /^(?:[\w-]{4})*(?:[\w-]{4}|[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])$/.test(text);
 }

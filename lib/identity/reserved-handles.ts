@@ -1,6 +1,6 @@
 import type { Identifier } from './identifier.ts';
 
-/** Handles nobody may take: they would pass for the service, its operator or a part of its URLs. */
+/** Handles that cannot be registered: they could pass for the service, its operator or a part of its URLs. */
 const RESERVED_HANDLES: ReadonlySet<string> = new Set(
   `abuse account accounts admin administrator anonymous api app auth billing bot bundler console contact dashboard demo
   dev developer did docs email enclave everyone faq ftp guest help helpdesk hostmaster identity info localhost login
@@ -10,13 +10,16 @@ const RESERVED_HANDLES: ReadonlySet<string> = new Set(
   webmaster well-known www you`.split(/\s+/),
 );
 
-/** What the operator reserves besides, identifiers and domains in normal form. */
+/** The operator's own reservations: identifiers and domains in normal form. */
 export interface ReservedSettings {
   readonly reservedIdentifiers: readonly string[];
   readonly reservedDomains: readonly string[];
 }
 
-/** Whether the identifier may not be registered: a built-in handle, the operator's own list, or a reserved local part at a reserved domain. */
+/**
+ * Whether the identifier is reserved: a built-in handle, in the operator's list, or a reserved local part at a
+ * reserved domain.
+ */
 export function isReserved({ channel, value }: Identifier, settings: ReservedSettings): boolean {
   if (settings.reservedIdentifiers.includes(value)) return true;
   if (channel === 'handle') return RESERVED_HANDLES.has(value);
