@@ -29,7 +29,10 @@ export function toBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Bytes of base64url or standard base64, padded or not; undefined when malformed or when the unused trailing bits are not zero. */
+/**
+ * Bytes of base64url or standard base64, padded or not; undefined when malformed or when the unused trailing bits are
+ * not zero.
+ */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bare = text
     .replaceAll('-', '+')

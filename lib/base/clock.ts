@@ -1,4 +1,4 @@
-/** Time as the vault sees it: handed in, so that a test can move it. Heartbeats, expiry and lock waits are time too. */
+/** The vault's time source, passed in so that a test can move it. Heartbeats, expiry and lock waits use it too. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -13,7 +13,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, fn) {
-    // Only `setImmediate` runs right after the ready sockets were read: a zero timeout costs a millisecond, a microtask none of them.
+    // Only `setImmediate` runs right after the ready sockets were read: a zero timeout costs a millisecond, and a
+    // microtask runs before them.
     if (ms <= 0 && typeof host.setImmediate === 'function') {
       const handle = host.setImmediate(fn);
       return () => host.clearImmediate?.(handle);
@@ -41,7 +42,7 @@ const host = globalThis as typeof globalThis & {
   clearImmediate?: (handle: unknown) => void;
 };
 
-/** Windows of the rolling limits. */
+/** Milliseconds of a minute, an hour and a day. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;

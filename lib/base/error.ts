@@ -1,4 +1,4 @@
-/** Every failure a caller can see: one word, one HTTP status. The words are the specification's (section 7) and its completions'. */
+/** Every error code with its HTTP status. The codes are those of the specification (section 7) and its completions. */
 export const ERROR_STATUS = {
   bad_request: 400,
   parse_error: 400,
@@ -46,32 +46,32 @@ export const ERROR_STATUS = {
   indexer_timeout: 504,
 } as const;
 
-/** A word of the table. */
+/** A code of the table. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** A limit that refused: seconds until a slot frees, absent where nothing will free one. */
+/** A limit that refused, and the seconds until a slot is free, absent if none will be. */
 export interface LimitState {
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds?: number;
-  /** What it is counted by: a client's or an identifier's key, empty for one of the whole vault. Never shown to the caller. */
+  /** The limit's key: of a client or an identifier, empty for the whole vault. Never shown to the caller. */
   readonly bucket?: string;
 }
 
-/** What a failure may carry besides its code. */
+/** What an error may carry besides its code. */
 export interface ErrorDetails {
   /** The public text; the code where it is not given. */
   readonly message?: string;
-  /** What the log says and the caller never sees. */
+  /** For the log; the caller never sees it. */
   readonly cause?: unknown;
   readonly limit?: LimitState;
   readonly retryAfterSeconds?: number;
-  /** Members put beside `error` in the answer. */
+  /** Members added beside `error` in the reply. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** The only failure that a caller sees: `code` sets the status. Only `routes/` turns one into an answer. */
+/** The only error that a caller sees: `code` sets the status. Only `routes/http/` turns one into a reply. */
 export class VaultError extends Error {
   override readonly name = 'VaultError';
   readonly code: ErrorCode;
@@ -84,19 +84,19 @@ export class VaultError extends Error {
   }
 }
 
-/** A 400 whose sentence names the offending field. */
+/** A 400 whose message names the offending field. */
 export function badRequest(message: string): VaultError {
   return new VaultError('bad_request', { message });
 }
 
-/** The 502 of a chain's node that fails or answers nonsense; `cause`, an error or its text, is for the log. */
+/** The 502 for a chain's node that fails or answers nonsense; `cause`, an error or its text, is for the log. */
 export function rpcError(cause: unknown): VaultError {
   return new VaultError('rpc_error', { cause: typeof cause === 'string' ? new Error(cause) : cause });
 }
 
 /**
- * The failure to tell of several settled calls: the first error of ours, which a `VaultError` must not hide, else the
- * first; undefined without any.
+ * The error to throw for several settled calls: the first that is no `VaultError`, a fault of ours, else the first;
+ * undefined if none failed.
  */
 export function worstFailure(results: readonly PromiseSettledResult<unknown>[]): unknown {
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));

@@ -2,14 +2,14 @@ import type { Clock } from './clock.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Why an upstream gave no usable answer; the last two are for the client that reads it: a status it cannot use, a body
- * it cannot read.
+ * Why an upstream call failed. `refused` (a status it cannot use) and `malformed` (a body it cannot read) are for the
+ * caller that reads the reply.
  */
 export type UpstreamFault = 'unreachable' | 'timeout' | 'redirect' | 'oversize' | 'refused' | 'malformed';
 
 /**
- * A failed upstream call, safe to log: it holds no URL, no header and no upstream text. `detail` is a status or a
- * system's error code.
+ * A failed upstream call, safe to log: it contains no URL, header or upstream text. `detail` is a status or a system
+ * error code.
  */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -29,7 +29,7 @@ export interface UpstreamRequest {
   readonly body?: string;
 }
 
-/** Bounds of one call: the whole of it in time, the answer's body in bytes after decompression. */
+/** Bounds of one call: the total time, and the reply's body in bytes after decompression. */
 export interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -50,11 +50,11 @@ export function callUpstream(
   request: UpstreamRequest,
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> {
-  return askUpstream(outside, request, limits.timeoutMs, (response) => readText(response, limits.maxBytes));
+  return callUpstreamWith(outside, request, limits.timeoutMs, (response) => readText(response, limits.maxBytes));
 }
 
-/** The same with another way to read the answer, which is within the time too. */
-export async function askUpstream<T>(
+/** As `callUpstream`, with a custom body reader inside the same timeout. */
+export async function callUpstreamWith<T>(
   { fetch: send, clock }: Outside,
   request: UpstreamRequest,
   timeoutMs: number,
@@ -73,7 +73,7 @@ export async function askUpstream<T>(
       if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw new UpstreamError('redirect');
       return read(response);
     });
-    // A race, and not the abort alone, so that a `fetch` that ignores its signal is bounded too.
+    // A race in addition to the abort bounds a `fetch` that ignores its signal.
     return await Promise.race([answer, late]);
   } catch (error) {
     controller.abort();
@@ -83,7 +83,7 @@ export async function askUpstream<T>(
   }
 }
 
-/** Runs one upstream call and records its duration and its outcome: `ok`, the fault, or `error` for anything else. */
+/** Runs one upstream call and records its duration and outcome: `ok`, the fault, or `error` for anything else. */
 export async function measureUpstream<T>(
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
   upstream: string,
@@ -126,7 +126,7 @@ async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
   for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
 }
 
-/** A code such as `ECONNREFUSED`; a failure's message is left out because runtimes put the URL in it. */
+/** A code such as `ECONNREFUSED`; the message is left out because runtimes put the URL in it. */
 function systemCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Za-z0-9_]{1,40}$/.test(code) ? code : undefined;

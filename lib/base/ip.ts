@@ -4,7 +4,10 @@ export interface Cidr {
   readonly bits: number;
 }
 
-/** Address bytes (4 or 16) of IPv4 dotted decimal or IPv6 text (RFC 4291), IPv4-mapped IPv6 as IPv4; undefined for anything else, zones, ports and octal included. */
+/**
+ * The bytes (4 or 16) of an IPv4 or IPv6 address (RFC 4291), IPv4-mapped IPv6 as IPv4; undefined for anything else,
+ * such as zones, ports and octal.
+ */
 export function parseIp(text: string): Uint8Array | undefined {
   if (!text.includes(':')) return parseIpv4(text);
   const bytes = parseIpv6(text);
@@ -39,7 +42,10 @@ export function isLoopback(ip: Uint8Array): boolean {
   return ip.length === 4 ? ip[0] === 127 : ip.every((byte, i) => byte === (i === 15 ? 1 : 0));
 }
 
-/** The key a client is counted under: an IPv4 address, or the /64 of an IPv6 address (a subscriber owns a whole /64). */
+/**
+ * The client key that limits count under: an IPv4 address, or the /64 of an IPv6 address (a subscriber owns a whole
+ * /64).
+ */
 export function clientKey(ip: Uint8Array): string {
   if (ip.length === 4) return ip.join('.');
   const groups = [0, 2, 4, 6].map((i) => (((ip[i] ?? 0) << 8) | (ip[i + 1] ?? 0)).toString(16));
@@ -49,7 +55,7 @@ export function clientKey(ip: Uint8Array): string {
 function parseIpv4(text: string): Uint8Array | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   const parts = match?.slice(1) ?? [];
-  // A leading zero is octal to some parsers and decimal to others, so it is no address here.
+  // A leading zero is octal to some parsers and decimal to others, so it is refused.
   const plain = parts.length === 4 && parts.every((part) => Number(part) <= 255 && String(Number(part)) === part);
   return plain ? Uint8Array.from(parts, Number) : undefined;
 }

@@ -1,9 +1,10 @@
-/** The log: causes told of one failure. */
+/** The most causes logged of one error. */
 export const LOG_CAUSES_MAX = 5;
 
 /** Severities, most severe first. */
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
+/** A severity. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** One log entry: flat members, identifiers masked by the writer, never a secret, a code or a query string. */
@@ -13,7 +14,7 @@ export interface LogEntry {
   readonly [member: string]: unknown;
 }
 
-/** Where entries go: the host decides on form and place. */
+/** The log sink; the host decides on format and place. */
 export type Log = (entry: LogEntry) => void;
 
 /** Drops entries below `level`. */
@@ -24,9 +25,7 @@ export function atLevel(level: LogLevel, log: Log): Log {
   };
 }
 
-/**
- * What the log may say of an unexpected failure: name, message and stack, and the causes behind it, the nearest first.
- */
+/** An error for the log: name, message and stack, and its causes, nearest first. */
 export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
   const causes = causesOf(error).map(say).join('; ');
   const stack = error instanceof Error ? error.stack : undefined;
@@ -35,7 +34,7 @@ export function describeError(error: unknown): { message: string; stack?: string
 
 function causesOf(error: unknown): readonly unknown[] {
   const causes: unknown[] = [];
-  // Bounded, because nothing keeps a chain of causes from ending in itself.
+  // Bounded, because a chain of causes may be circular.
   for (let one = error; one instanceof Error && one.cause !== undefined && causes.length < LOG_CAUSES_MAX; ) {
     one = one.cause;
     causes.push(one);
@@ -45,6 +44,6 @@ function causesOf(error: unknown): readonly unknown[] {
 
 function say(error: unknown): string {
   if (error instanceof Error) return `${error.name}: ${error.message}`;
-  // An object thrown by a host's database may not even turn into text.
+  // Converting an object thrown by a host's database to text may itself fail.
   return typeof error === 'object' && error !== null ? 'a thrown object' : String(error);
 }

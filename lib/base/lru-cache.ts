@@ -1,10 +1,10 @@
-/** A bounded memory of values that never change. */
+/** A bounded cache of values that never change. */
 export interface Cache<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
 }
 
-/** Holds at most `max` values; the one not asked for the longest is forgotten first. */
+/** Holds at most `max` values and drops the least recently used first. */
 export function createCache<K, V>(max: number): Cache<K, V> {
   const values = new Map<K, V>();
   return {
@@ -17,7 +17,7 @@ export function createCache<K, V>(max: number): Cache<K, V> {
   };
 }
 
-/** Puts a value at the end of a map, whose order is then that of last use, and forgets the first beyond `max`. */
+/** Puts a value at the end of a map, which then is in order of last use, and drops the first beyond `max`. */
 export function touch<K, V>(values: Map<K, V>, key: K, value: V, max: number): void {
   values.delete(key);
   values.set(key, value);

@@ -1,6 +1,6 @@
 import { METRICS, type Metric, type MetricCatalogue, type MetricType } from './metric-catalogue.ts';
 
-/** Labels of one series; values come from bounded sets only, never from a request. */
+/** Labels of one series; values come from bounded sets, never from a request. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** The labels of these names. */
@@ -9,7 +9,7 @@ type LabelsOf<Label extends string> = Readonly<Record<Label, string>>;
 /** A number that only grows. */
 export interface Counter<Label extends string = string> {
   add(labels?: LabelsOf<Label>, by?: number): void;
-  /** The series of these labels, for a hot path that would look it up each time. */
+  /** The series of these labels, for code that runs too often to look it up each time. */
   of(labels: LabelsOf<Label>): { add(by?: number): void };
 }
 
@@ -32,7 +32,7 @@ export interface Sample {
   readonly buckets?: readonly { readonly le: number; readonly count: number }[];
 }
 
-/** A family of series with one name, as read for exposition. */
+/** All series of one metric name, as read. */
 export interface Family {
   readonly name: string;
   readonly help: string;

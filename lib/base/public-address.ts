@@ -1,9 +1,9 @@
 import { inCidr, parseCidr, parseIp } from './ip.ts';
 
 /**
- * Whether an address (IPv4 or IPv6 text) is one of the public internet: neither private, loopback, link-local, shared
- * (CGNAT), multicast, documentation, nor one that carries an IPv4 address inside (NAT64, 6to4, Teredo), nor a cloud's
- * metadata service (IANA special-purpose registries, RFC 6890). Text that is no address is not.
+ * Whether a text is an IPv4 or IPv6 address of the public internet. Not public: private, loopback, link-local, shared
+ * (CGNAT), multicast, documentation, IPv4 inside IPv6 (NAT64, 6to4, Teredo), metadata services (IANA special-purpose
+ * registries, RFC 6890).
  */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
@@ -11,7 +11,9 @@ export function isPublicAddress(text: string): boolean {
   return ip.length === 4 || GLOBAL_UNICAST.some((network) => inCidr(ip, network));
 }
 
-/** Whether a URL's host may be on the public internet, judged by its text: a public address or a public name. */
+/**
+ * Whether a URL's host is public as far as its text shows: a public address, or a name outside the private suffixes.
+ */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname
     .toLowerCase()
@@ -21,7 +23,7 @@ export function isPublicHost(hostname: string): boolean {
   return host.includes('.') && !PRIVATE_NAMES.test(host);
 }
 
-/** Of IPv6 only this is given out to anybody; what is not in it needs no list. */
+/** The only IPv6 range that is allocated; what is outside needs no list. */
 const GLOBAL_UNICAST = networks('2000::/3');
 
 const SPECIAL = networks(
@@ -32,7 +34,7 @@ const SPECIAL = networks(
   '2001::/23 2001:db8::/32 2002::/16 3fff::/20',
 );
 
-/** RFC 6761, RFC 6762, RFC 8375, and what clouds and container networks call their own. */
+/** RFC 6761, RFC 6762, RFC 8375, and the suffixes that clouds and container networks use. */
 const PRIVATE_NAMES = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/;
 
 function networks(...lists: readonly string[]) {

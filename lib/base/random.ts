@@ -3,13 +3,16 @@ import { toHex } from './bytes.ts';
 /** Digits of a one-time code. */
 export const CODE_DIGITS = 6;
 
-/** Fills and returns `length` unpredictable bytes; a test hands in its own. */
+/** Returns `length` unpredictable bytes; a test passes its own. */
 export type Random = (length: number) => Uint8Array<ArrayBuffer>;
 
 /** The host's cryptographic generator. */
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
 
-/** A one-time code of `CODE_DIGITS` decimal digits, each equally likely: draws past the last whole multiple are thrown away. */
+/**
+ * A one-time code of `CODE_DIGITS` decimal digits, each equally likely: draws beyond the last whole multiple are
+ * discarded.
+ */
 export function randomCode(random: Random): string {
   const span = 10 ** CODE_DIGITS;
   const fair = 2 ** 32 - (2 ** 32 % span);
@@ -20,7 +23,7 @@ export function randomCode(random: Random): string {
   }
 }
 
-/** 128 random bits as 32 hex digits: names for rows and requests. */
+/** 128 random bits as 32 hex digits: ids of rows and requests. */
 export function randomId(random: Random): string {
   return toHex(random(16));
 }

@@ -1,4 +1,4 @@
-/** Strikes texts out of a JSON value. */
+/** Removes secret texts from a JSON value. */
 export type Redact = (value: unknown) => unknown;
 
 /** Removes an endpoint's host, and any part of its path or query that may be a key, from its answers. */
@@ -16,12 +16,12 @@ export function createRedact(url: string): Redact {
   return (value) => strike(pattern, value);
 }
 
-/** Strikes out every URL. */
+/** Removes every URL. */
 export const redactUrls: Redact = (value) => strike(/[a-z][a-z0-9+.-]*:\/\/[^\s"\\<>]*/gi, value);
 
 const NAMED_KEY_CHARS_MIN = 6;
 
-/** Long enough for a key, and neither a number nor words, which answers may hold for a reason of their own. */
+/** Long enough for a key, and neither a number nor words, which replies may contain for other reasons. */
 function isKeyLike(part: string): boolean {
   return part.length >= 12 && !/^\d+$|^[a-z]+(?:[-_][a-z]+)*$/i.test(part.slice(0, 32));
 }
@@ -34,7 +34,7 @@ function decode(part: string): string {
   }
 }
 
-/** Works on the text, whose escapes are then the serializer's own: none of the upstream's can hide a key. */
+/** Works on the JSON text, whose escapes are the serializer's own, so that no escape of the upstream can hide a key. */
 function strike(pattern: RegExp, value: unknown): unknown {
   const text = JSON.stringify(value);
   const struck = text.replace(pattern, '…');

@@ -2,7 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8 } from '../base/bytes.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
-import { askUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
+import { callUpstreamWith, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 
@@ -74,7 +74,7 @@ export async function postWebhook(
   let refusal: AttemptResult | undefined;
   try {
     return await measureUpstream(outside, 'webhook', async () => {
-      const result = await askUpstream(outside, request, WEBHOOK_TIMEOUT_MS, async (response) =>
+      const result = await callUpstreamWith(outside, request, WEBHOOK_TIMEOUT_MS, async (response) =>
         readStatus(response, outside.clock),
       );
       if (result.ok) return result;
