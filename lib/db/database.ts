@@ -1,4 +1,4 @@
-/** What a column holds and a parameter may be. Blobs are kept out on purpose (engines return them in different types): digests are hex text. */
+/** A column's value or a parameter. No blobs, as engines return them in different types: digests are hex text. */
 export type Value = null | string | number | bigint;
 
 /** One SQL statement with named parameters, written `:name` in the text. */
@@ -9,7 +9,7 @@ export interface Statement {
   readonly emits?: true;
 }
 
-/** SQL that is true while fewer rows than the parameter `limit` are there `from`: it reads so many and no more, however many there are. */
+/** SQL that is true while fewer rows than the parameter `limit` match `from`; reads at most that many rows. */
 export function fewerThan(limit: string, from: string): string {
   return `(${limit} > 0 AND NOT EXISTS (SELECT 1 ${from} LIMIT 1 OFFSET ${limit} - 1))`;
 }
@@ -30,25 +30,31 @@ export function numberOf(row: Row, column: string): number | null {
   return row[column] === null ? null : Number(row[column]);
 }
 
-/** The outcome of one statement. The verdict of a conditional write is `rowsAffected`, or with RETURNING the rows (there `@libsql/client` on a file counts 0). */
+/**
+ * The result of one statement. The verdict of a conditional write is `rowsAffected`, or with RETURNING the rows
+ * (there `@libsql/client` on a file counts 0).
+ */
 export interface Result {
   readonly rows: readonly Row[];
   readonly rowsAffected: number;
 }
 
 /**
- * The port both engines stand behind; `Client` of `@libsql/client` fits it as it is. `batch` runs in one transaction, all or nothing.
- * Deliberately no `transaction`: a local write transaction left open makes every other write fail.
+ * The database port of both engines; `Client` of `@libsql/client` fits it. `batch` runs in one transaction, all or
+ * nothing. Deliberately no `transaction`: an open local write transaction makes every other write fail.
  */
 export interface Database {
   execute(statement: { sql: string; args: Record<string, Value> }): Promise<Result>;
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }
 
-/** What services are given: reads go straight to the engine, writes through the group commit. */
+/** The store that services use: reads go straight to the engine, writes through the group commit. */
 export interface Store {
-  /** Rows of one reading statement. */
+  /** The rows of one reading statement. */
   read(statement: Statement): Promise<readonly Row[]>;
-  /** Runs the statements in order in one transaction (shared with other callers' writes), resolves once durable. Reads among them see the writes before them. */
+  /**
+   * Runs the statements in order in one transaction (shared with other callers' writes) and resolves once durable.
+   * Reads among them see the writes before them.
+   */
   write(...statements: readonly Statement[]): Promise<readonly Result[]>;
 }

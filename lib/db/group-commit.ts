@@ -3,17 +3,23 @@ import { sleep } from '../base/clock.ts';
 import type { Database, Result } from './database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy, isRolledBack, retryBusy } from './errors.ts';
 
-/** Statements of one commit, and those that may wait for the next. */
+/** The most statements of one commit, and the most writes in the queue. */
 export const COMMIT_STATEMENTS_MAX = 1_000;
 export const COMMIT_QUEUE_MAX = 20_000;
 
-/** Writes of many callers made durable together: one fsync, or one round trip, serves all that arrived while the one before was under way. */
+/**
+ * Commits the writes of many callers together: one fsync, or one round trip, serves all that arrived during the
+ * previous commit.
+ */
 export interface Commit {
-  /** Runs the statements in order in one transaction and resolves with their results once durable. Throws what the engine threw, or at a full queue. */
+  /**
+   * Runs the statements in order in one transaction and resolves with their results once durable. Throws the engine's
+   * error, or when the queue is full.
+   */
   write(statements: Batch): Promise<readonly Result[]>;
 }
 
-/** Starts an empty queue in front of the engine. */
+/** A group commit with an empty queue. */
 export function createCommit({ database, clock }: { database: Database; clock: Clock }): Commit {
   const queue: Write[] = [];
   let draining = false;
@@ -51,10 +57,10 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** One caller's statements and where its answer goes. */
+/** One caller's statements and its promise. */
 interface Write {
   readonly statements: Batch;
-  /** When it came, in milliseconds. */
+  /** When it was queued, in milliseconds. */
   readonly at: number;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (error: unknown) => void;
@@ -69,15 +75,15 @@ function takeNext(queue: Write[]): readonly Write[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-/** What came before a moment: where the engine fails, each further try could cost a whole timeout. */
+/** Takes the writes that came before a moment: where the engine fails, each further try could cost a whole timeout. */
 function takeLate(queue: Write[], before: number): readonly Write[] {
   const end = queue.findIndex(({ at }) => at > before);
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
 /**
- * Commits the writes as one batch, or one by one when that was rolled back: so a refusal meets only the caller whose
- * statement it was. Resolves with the error of an engine that fails itself.
+ * Commits the writes as one batch, or one by one if it was rolled back, so that only the caller of the refused
+ * statement fails. Resolves with the error of an engine that fails itself.
  */
 async function settle(engine: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
   const failure = await commit(engine, writes);
@@ -97,7 +103,10 @@ async function settle(engine: Engine, writes: readonly Write[]): Promise<Failure
   return undefined;
 }
 
-/** Whether nothing was kept because of a statement. What stays busy concerns every caller; what may be committed must not run again. */
+/**
+ * Whether the batch was rolled back because of a statement. A busy database concerns every caller, and what may be
+ * committed must not run again.
+ */
 function isRefusal(error: unknown): boolean {
   return isRolledBack(error) && !isBusy(error);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Condition, Statement, Store } from './database.ts';
 
-/** A job that one process at a time does, by name, and how long it is its own; times are milliseconds. */
+/** A job that only one process does at a time; times are milliseconds. */
 export interface Lease {
   readonly name: string;
   readonly owner: string;
@@ -9,17 +9,19 @@ export interface Lease {
   readonly until: number;
 }
 
-/** One row when the lease is the owner's now: it was free, had lapsed, or was its own already. */
+/** Takes or prolongs a lease. One row if the owner has it now: it was free, had lapsed, or was its own. */
 export function takeLease({ name, owner, now, until }: Lease): Statement {
   return {
     sql: `INSERT INTO leases (name, owner, until) VALUES (:name, :owner, :until)
-      ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE until <= :now OR owner = :owner
+      ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
+      WHERE until <= :now
+      OR owner = :owner
       RETURNING name`,
     args: { name, owner, now, until },
   };
 }
 
-/** Prolongs a lease that is still held, for use among the statements of the work itself. */
+/** Prolongs a held lease, for use among the statements of the work itself. */
 export function renewLease({ name, owner, now, until }: Lease): Statement {
   return {
     sql: `UPDATE leases SET until = :until WHERE name = :name AND owner = :owner AND until > :now`,
@@ -27,17 +29,22 @@ export function renewLease({ name, owner, now, until }: Lease): Statement {
   };
 }
 
-/** Frees all leases of an owner. Zero rather than the time: a machine whose clock is behind must see them free too. */
+/**
+ * Frees all leases of an owner. Zero instead of the time, so that a machine whose clock is behind sees them free too.
+ */
 export function releaseLeases(owner: string): Statement {
   return { sql: `UPDATE leases SET until = 0 WHERE owner = :owner`, args: { owner } };
 }
 
-/** Who has the lease and until when, one row or none. */
+/** The lease's owner and end, one row or none. */
 export function selectLease(name: string): Statement {
   return { sql: `SELECT owner, until FROM leases WHERE name = :name`, args: { name } };
 }
 
-/** The condition "the owner still has the lease", for the WHERE of each write of the work: one that overslept its lease changes nothing. */
+/**
+ * The condition that the owner still holds the lease, for the WHERE of each write: after its lease has lapsed it
+ * changes nothing.
+ */
 export function leaseHeld({ name, owner, now }: Pick<Lease, 'name' | 'owner' | 'now'>): Condition {
   return {
     sql: `EXISTS (SELECT 1 FROM leases WHERE name = :lease AND owner = :lease_owner AND until > :lease_now)`,
@@ -45,17 +52,23 @@ export function leaseHeld({ name, owner, now }: Pick<Lease, 'name' | 'owner' | '
   };
 }
 
-/** One vault's part in the leases of its database. */
+/** The leases that this vault holds. */
 export interface Leases {
-  /** Whether the job is this vault's for now: takes it when it is free, and prolongs it once half of `ms` is over. Another's lease costs one read. */
+  /**
+   * Whether this vault holds the lease now: takes it when free, and prolongs it once half of `ms` is over. Another's
+   * lease costs one read.
+   */
   take(name: string, ms: number): Promise<boolean>;
   /** The condition `leaseHeld` for this vault. */
   held(name: string): Condition;
-  /** Gives back all that is held and takes nothing more, so that nobody has to wait for it to lapse; asks the database for nothing when nothing is held. */
+  /**
+   * Releases all leases and takes no more, so that other processes need not wait for them to lapse. No statement runs
+   * if none is held.
+   */
   release(): Promise<void>;
 }
 
-/** Leases under the owner's name, which is one vault's own. */
+/** Leases under the owner's name, which is unique to one vault. */
 export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
   const ends = new Map<string, number>();
   let isReleased = false;

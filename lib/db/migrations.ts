@@ -4,14 +4,14 @@ import { retryBusy } from './errors.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
 
 /**
- * Brings the tables up to date and returns what this call applied. Any number of processes may start it at once on one database: a batch
- * begins by recording its versions, so all but one of them are rolled back. Throws what `pendingMigrations` throws.
+ * Migrates the tables and returns what this call applied. Many processes may call it at once on one database: a batch
+ * begins by recording its versions, so all but one are rolled back. Throws what `pendingMigrations` throws.
  */
 export async function migrate(database: Database, clock: Clock, list = MIGRATIONS): Promise<readonly Migration[]> {
   const pending = await retryBusy(clock, () => pendingMigrations(database, list));
-  // All in one commit, since each costs a wait for the disk.
+  // All in one commit, since each commit waits for the disk.
   if (pending.length === 0 || (await apply(database, clock, pending).catch(() => false))) return pending;
-  // One is faulty, or somebody else applied some meanwhile: one by one keeps those before it, and finds out.
+  // One is faulty, or another process applied some meanwhile: one by one keeps those before it, and shows which.
   const applied: Migration[] = [];
   for (const migration of await retryBusy(clock, () => pendingMigrations(database, list))) {
     if (await apply(database, clock, [migration])) applied.push(migration);
@@ -19,14 +19,15 @@ export async function migrate(database: Database, clock: Clock, list = MIGRATION
   return applied;
 }
 
-/** What the database still lacks, oldest first. Throws when a newer vault has already migrated it. */
+/** The migrations that the database lacks, oldest first. Throws when a newer vault has already migrated it. */
 export async function pendingMigrations(database: Database, list = MIGRATIONS): Promise<readonly Migration[]> {
   const applied = await appliedVersions(database);
   const newest = Math.max(0, ...list.map(({ version }) => version));
   const found = Math.max(0, ...applied);
   if (found > newest) {
     throw new Error(
-      `The database has schema version ${found}, this vault knows only ${newest}: run a vault at least as new as the one that migrated it.`,
+      `The database has schema version ${found}, this vault knows only ${newest}: ` +
+        'run a vault at least as new as the one that migrated it.',
     );
   }
   return list.filter(({ version }) => !applied.has(version));
@@ -43,7 +44,7 @@ async function apply(database: Database, clock: Clock, migrations: readonly Migr
     await retryBusy(clock, () => database.batch([CREATE_MIGRATIONS, ...statements], 'write'));
     return true;
   } catch (error) {
-    // The recorded versions decide, also when the answer was lost after the commit.
+    // The recorded versions decide, even if the reply was lost after the commit.
     const applied = await appliedVersions(database);
     if (migrations.some(({ version }) => applied.has(version))) return false;
     throw error;

@@ -1,16 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import type { Metrics } from '../base/metrics.ts';
 
-/** Requests that may wait for a connection. */
+/** The most requests that wait for a connection. */
 export const DATABASE_QUEUE_MAX = 20_000;
 
-/** At most a fixed number of requests to the engine at a time, the rest in a bounded line; each counted and timed. */
+/** Bounds the concurrent requests to the engine; the rest wait in a bounded queue. Each is counted and timed. */
 export interface Pool {
-  /** Runs `work` when a connection is free. Throws what it threw, or at once when the line is full. */
+  /** Runs `work` when a connection is free. Throws its error, or at once when the queue is full. */
   run<T>(operation: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Starts a pool with all of its connections idle. `operation` becomes a label, so its values must be few. */
+/** A pool with all connections idle. `operation` becomes a label, so its values must be few. */
 export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
   const report = createReport(metrics, maxConnections);
   const waiting: (() => void)[] = [];
@@ -27,7 +27,7 @@ export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
   }
 
   function release(): void {
-    // Handed straight on, a connection cannot be taken by someone who came later.
+    // Passed straight to the next waiter, so that a later caller cannot take it.
     const next = waiting.shift();
     if (next) {
       report.pending(waiting.length);

@@ -3,21 +3,25 @@ import { VaultError } from '../base/error.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement, Store, Value } from './database.ts';
 
-/** The row lock: a lease outlives the longest upstream call made under it. */
+/** The lease of a row lock: longer than the longest upstream call made under it. */
 export const ROW_LEASE_MS = 30_000;
 export const ROW_WAIT_MS = 2_000;
 export const ROW_RETRY_MS = 25;
 export const ROW_WAITERS_MAX = 100;
 
-/** Proof of one holding of a row; grows with every holding of it, so that what an earlier holder still writes can be told. */
+/**
+ * Identifies one holding of a row; `fence` grows with every holding, so that an earlier holder's late writes are
+ * detected.
+ */
 export interface Fence {
   readonly key: string;
   readonly fence: number;
 }
 
 /**
- * Runs `work` while no other process or machine on the same database runs any under this key. A lease, not a lock: after `ROW_LEASE_MS`
- * another may take it, so the last write of `work` must demand `fenceHeld`. Throws 503 `identifier_busy` after `ROW_WAIT_MS` of waiting.
+ * Runs `work` while no other process or machine on the database runs any under this key. A lease, not a lock: after
+ * `ROW_LEASE_MS` another may take it, so the last write of `work` must demand `fenceHeld`. Throws 503
+ * `identifier_busy` after `ROW_WAIT_MS` of waiting.
  */
 export async function withRow<T>(
   { db, clock }: { readonly db: Store; readonly clock: Clock },
@@ -40,15 +44,18 @@ export async function withRow<T>(
   }
 }
 
-/** The condition "this fence still holds its row", with the arguments it names, for the WHERE of the work's last write. */
+/** The condition that this fence still holds its row, for the WHERE of the work's last write. */
 export function fenceHeld({ key, fence }: Fence, now: number): { sql: string; args: Record<string, Value> } {
   return {
-    sql: `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND leased_until > :lock_now)`,
+    sql: `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence
+      AND leased_until > :lock_now)`,
     args: { lock_key: key, lock_fence: fence, lock_now: now },
   };
 }
 
-/** Admits the holder's work if the fence still holds its row and the condition is true: `rowsAffected` is the verdict. */
+/**
+ * Admits the holder's work if the fence still holds its row and the condition is true: `rowsAffected` is the verdict.
+ */
 export function admit(fence: Fence, now: number, { sql, args }: Condition): Statement {
   const held = fenceHeld(fence, now);
   return {
@@ -57,10 +64,11 @@ export function admit(fence: Fence, now: number, { sql, args }: Condition): Stat
   };
 }
 
-/** SQL that is true behind `admit`, for the work it admitted. Needs `:lock_key` and `:lock_fence`. */
-export const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence AND admitted = fence)`;
+/** SQL that is true after `admit`, for the work it admitted. Needs `:lock_key` and `:lock_fence`. */
+export const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence
+  AND admitted = fence)`;
 
-/** Forgets rows nobody holds whose fence the clock has passed, so that a row made anew still gets a greater one. */
+/** Removes free rows whose fence the clock has passed, so that a recreated row still gets a greater one. */
 export function sweepRows(now: number): Statement {
   return {
     sql: `DELETE FROM identifier_rows WHERE key IN
@@ -69,7 +77,7 @@ export function sweepRows(now: number): Statement {
   };
 }
 
-/** Who waits in this process by key, first come first served; a key without an entry is free. */
+/** This process's waiters by key, first come first served; a key without an entry is free. */
 type Line = Map<string, (() => void)[]>;
 
 /** By store, so that two vaults in one process share nothing. */
@@ -81,7 +89,7 @@ function lineOf(db: Store): Line {
   return line;
 }
 
-/** Waits in memory for the others of this process, so that only the first in line asks the database. */
+/** Waits in memory for the other holders of this process, so that only the first in line asks the database. */
 async function enter(line: Line, clock: Clock, key: string, deadline: number): Promise<void> {
   const waiting = line.get(key);
   if (!waiting) {
@@ -118,7 +126,10 @@ async function take(db: Store, clock: Clock, key: string, deadline: number): Pro
   }
 }
 
-/** One row when the key was free. The time is a lower bound of the fence, so that a row swept and made anew does not start again from below. */
+/**
+ * One row if the key was free. The time is a lower bound of the fence, so that a recreated row does not start again
+ * from below.
+ */
 function takeRow(key: string, now: number): Statement {
   return {
     sql: `INSERT INTO identifier_rows (key, fence, leased_until) VALUES (:key, :now, :until)
@@ -128,7 +139,7 @@ function takeRow(key: string, now: number): Statement {
   };
 }
 
-/** Zero rather than the time: a machine whose clock is behind must see the row free too. */
+/** Zero instead of the time, so that a machine whose clock is behind sees the row free too. */
 function releaseRow({ key, fence }: Fence): Statement {
   return {
     sql: `UPDATE identifier_rows SET leased_until = 0 WHERE key = :key AND fence = :fence`,

@@ -5,12 +5,12 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** The first of the migrations: what the main job stands on. */
+/** The first migration: the tables of the main job. */
 export const MAIN_JOB: Migration = {
   version: 1,
   name: 'the main job',
   statements: [
-    // One row a send: what the limits count, and the code's digest itself. The newest row of an identifier is its live code.
+    // One row a send: the limits count it, and it holds the code's digest. An identifier's newest row is its live code.
     `CREATE TABLE codes (
       seq INTEGER PRIMARY KEY AUTOINCREMENT,
       id TEXT NOT NULL,

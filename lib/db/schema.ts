@@ -2,7 +2,10 @@ import { MAIN_JOB, type Migration } from './schema-1.ts';
 
 export type { Migration } from './schema-1.ts';
 
-/** The tables, as an append-only list: a published migration is never edited, a change is a new entry. `docs/storage.md` explains every column. */
+/**
+ * The tables, as an append-only list: never edit a published migration, add a new one. `docs/storage.md` explains
+ * every column.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   MAIN_JOB,
   {
@@ -64,7 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 5,
     name: 'the relay',
     statements: [
-      // What a chain is told by: its id names a development chain that was started anew, too.
+      // The first block identifies a chain: a restarted development chain keeps its id.
       `CREATE TABLE chains (chain_id INTEGER PRIMARY KEY, genesis TEXT NOT NULL) STRICT`,
       `CREATE TABLE signers (
         chain_id INTEGER NOT NULL,

@@ -6,13 +6,16 @@ import { createCommit } from './group-commit.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
 
-/** The store with what only its owner may do. */
+/** The store with the methods for its owner. */
 export interface OwnedStore extends Store {
-  /** Migrates the database once; `read` and `write` wait for it by themselves. Throws why it failed, and tries again at the next call. */
+  /**
+   * Migrates the database once; `read` and `write` wait for it themselves. Throws its error, and tries again at the
+   * next call.
+   */
   ready(): Promise<void>;
-  /** Rows of one statement, migrated or not: for the health check. */
+  /** The rows of one statement, without waiting for migrations: for the health check. */
   raw(statement: Statement): Promise<readonly Row[]>;
-  /** Resolves as soon as no call is unanswered. */
+  /** Resolves when no call is under way. */
   idle(): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ interface Settings {
   readonly metrics: Metrics;
   readonly maxConnections: number;
   readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
-  /** Shared by stores on one database, so that the others need not ask again. */
+  /** Shared by stores on one database, so that only one of them checks the tables. */
   readonly schema?: Schema;
   /** Called with the number of events that a write inserted, once it is durable. */
   readonly onEvents?: (events: number) => void;
@@ -33,7 +36,10 @@ export interface Schema {
   isCurrent: boolean;
 }
 
-/** The one way to the engine: all work is counted, timed, bounded, and waits for migrations. Nothing is asked of the engine before the first use. */
+/**
+ * The only access to the engine: calls are counted, timed and bounded, and wait for migrations. Asks the engine
+ * nothing before the first use.
+ */
 export function createStore({
   database,
   clock,
@@ -115,7 +121,7 @@ function pooled(database: Database, run: ReturnType<typeof createPool>['run']): 
   };
 }
 
-/** Every argument as every engine takes it. Throws before a wrong one could fail a batch shared with others. */
+/** Converts arguments to what every engine accepts. Throws before a wrong one could fail a batch shared with others. */
 function bind({ sql, args }: Statement): { sql: string; args: Record<string, Value> } {
   const bound: Record<string, Value> = {};
   for (const name in args) bound[name] = toColumn(name, args[name]);
