@@ -38,23 +38,27 @@ export interface Env {
   readonly database: Database;
   /** Sends mail over SMTP; required when `EMAIL_PROVIDER` is `smtp`. */
   readonly mail?: Mailer | undefined;
-  /** The files that are served as they are (`docs/embedding.md`); without it their paths answer 404. */
+  /** The static files (`docs/embedding.md`); without it their paths answer 404. */
   readonly assets?: Assets | undefined;
-  /** Whether `CLIENT_IP_HEADER` is believed on requests that come without a `peer`: true only behind a proxy that overwrites it. */
+  /**
+   * Whether `CLIENT_IP_HEADER` is trusted on requests without a `peer`: true only behind a proxy that overwrites it.
+   */
   readonly trustClientIpHeader?: boolean;
   /**
-   * Whether nothing of one request may wait for another, nor outlive it: true on Workers, where what a request started dies with it.
-   * Each then has queues and commits of its own, and is answered once all it started is done.
+   * Isolate requests: no shared queues or commits, and a reply is sent only when all that its request started is
+   * done. True on Workers, where work ends with its request.
    */
   readonly isolatesRequests?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly fetch?: Fetch;
-  /** Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does. */
+  /**
+   * Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does.
+   */
   readonly webhookFetch?: Fetch | undefined;
-  /** What the host's process uses, told by `/metrics`. */
+  /** Reads the resources of the host's process, for `/metrics`. */
   readonly process?: (() => ProcessState) | undefined;
-  /** Takes what is worth telling, already masked; nothing is told without it. */
+  /** The log sink; entries are already masked. Default: none. */
   readonly log?: Log;
 }
 
@@ -77,17 +81,17 @@ export interface Context extends Platform {
   readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
   readonly isolatesRequests: boolean;
-  /** Runs one request, or one turn of background work, in the context that is its own where requests are isolated. */
-  readonly run: <T>(work: (own: Context) => Promise<T>) => Promise<T>;
+  /** Runs one request or one turn of background work; where requests are isolated, in a context of its own. */
+  readonly run: <T>(work: (ctx: Context) => Promise<T>) => Promise<T>;
 }
 
-/** What a vault remembers between its requests, also where each has connections of its own (`isolatesRequests`). In memory only. */
+/** In-memory state that is shared over isolated requests. */
 interface Shared {
   /** Whether the tables are known to be up to date. */
   readonly schema: Schema;
-  /** What is known of the account factory. */
+  /** What is known about the account factory. */
   readonly factoryFacts: FactoryFacts;
-  /** When the relay looks at the chain next. */
+  /** When the relay checks the chain next. */
   readonly schedule: RelaySchedule;
   /** How many event streams are open. */
   readonly open: { streams: number };
@@ -151,7 +155,7 @@ export function createContext(env: Env): Context {
   return context;
 }
 
-/** A set of measurements that begins with what does not change, and the process where the host tells of it. */
+/** The metrics with `vault_build_info` and, where the host provides them, the process's own. */
 function openMetrics({ process: readProcess }: Env): Metrics {
   const metrics = createMetrics();
   metrics.gauge('vault_build_info').set(1, { version: VERSION });
@@ -161,12 +165,12 @@ function openMetrics({ process: readProcess }: Env): Metrics {
 
 type Connected = Pick<Context, 'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'readiness'>;
 
-/** Ends only when all that was started has ended, also what nobody waited for. */
-async function runAlone<T>(own: Context, work: (own: Context) => Promise<T>): Promise<T> {
+/** Ends only when everything that was started has ended, awaited or not. */
+async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
   try {
-    return await work(own);
+    return await work(ctx);
   } finally {
-    await own.db.idle();
+    await ctx.db.idle();
   }
 }
 
