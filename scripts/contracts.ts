@@ -17,7 +17,7 @@ const ARTIFACTS = join(ROOT, '.world/artifacts');
 const ABI_MODULE = join(ROOT, 'lib/chain/abi.ts');
 const CREATION_CODE = join(ROOT, 'contracts/creation-code.json');
 
-/** The product's contracts, those of its local world, and those of its tests. */
+/** The product's contracts, those of its dev stack, and those of its tests. */
 const FOLDERS = ['contracts', 'contracts/world', 'contracts/test'];
 /** What is deployed as it is: an account's implementation comes with its factory. */
 const DEPLOYED = ['AccountFactory', 'AccountHelper', 'DIDRegistry'];

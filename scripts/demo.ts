@@ -6,11 +6,11 @@ import { toBase64url } from '../lib/base/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
 import { didHash } from '../lib/identity/did.ts';
 import { registrationChallenge } from '../lib/registration/challenge.ts';
+import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
+import type { Message } from './dev-stack/mailbox.ts';
+import { createPasskey, type Passkey } from './dev-stack/passkey.ts';
+import * as wallet from './dev-stack/user-operation.ts';
 import { STACK_FILE, type Stack } from './start.ts';
-import { type ChainRpc, connectChain } from './world/chain.ts';
-import type { Message } from './world/mailbox.ts';
-import { createPasskey, type Passkey } from './world/passkey.ts';
-import * as wallet from './world/user-operation.ts';
 
 const WAIT_MS = 20_000;
 const CHAIN_ID = 84532;

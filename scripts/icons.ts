@@ -1,7 +1,7 @@
 // bun scripts/icons.ts: draws assets/icons/vault-*.png from vault.svg with Chromium. Run it when the drawing changes;
 // the files are committed.
 import { join } from 'node:path';
-import { startBrowser } from './world/browser.ts';
+import { startBrowser } from './dev-stack/browser.ts';
 
 const ICONS = join(import.meta.dir, '../assets/icons');
 const SIZES = [48, 192, 512];

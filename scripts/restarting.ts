@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { hasEnded } from './world/service.ts';
+import { hasEnded } from './dev-stack/service.ts';
 
 /** A program that runs until it ends or is stopped. */
 export interface Running {

@@ -1,21 +1,21 @@
-// npm start: builds the vault, starts a world around it (chain, contracts, bundler, paymaster, mail, a shop), and the
+// npm start: builds the vault, starts a dev stack around it (chain, contracts, bundler, paymaster, mail, a shop), and the
 // vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0. npm run
-// dev (--watch): the world stays, and the vault runs from its sources and starts again at each save. Flags behind
+// dev (--watch): the dev stack stays, and the vault runs from its sources and starts again at each save. Flags behind
 // --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
 // so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a word, and
 // runs what follows.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
+import type { Deployment } from './dev-stack/deploy.ts';
+import { type DevStack, startDevStack } from './dev-stack/dev-stack.ts';
+import { freeOr, freePort } from './dev-stack/port.ts';
+import { startShop } from './dev-stack/shop.ts';
 import { type Running, startRestarting } from './restarting.ts';
 import { stopSignal } from './stopping.ts';
-import type { Deployment } from './world/deploy.ts';
-import { freeOr, freePort } from './world/port.ts';
-import { startShop } from './world/shop.ts';
-import { startWorld, type World } from './world/world.ts';
 
 const ROOT = join(import.meta.dir, '..');
-/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second world. */
+/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second devStack. */
 const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 
 const DATA_DIR = join(WORLD, 'vault-data');
@@ -43,24 +43,24 @@ const SOURCES = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client', '
 async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Promise<number> {
   const isWatched = watch === '--watch';
   if (!isWatched) await build(stop);
-  console.log('Starting the world …');
+  console.log('Starting the dev stack …');
   await mkdir(WORLD, { recursive: true });
-  const world = await startWorld(WORLD, say, stop);
+  const devStack = await startDevStack(WORLD, say, stop);
   const port = freeOr(VAULT_PORT) || freePort();
   // By name, as the console and passkeys have it: a passkey belongs to a host, and an address is none.
   const origin = `http://localhost:${port}`;
-  const shop = await startShop({ vault: origin, rpc: world.chain.rpc, port: freeOr(SHOP_PORT) });
+  const shop = await startShop({ vault: origin, rpc: devStack.chain.rpc, port: freeOr(SHOP_PORT) });
   const command = isWatched ? [process.execPath, ...flags, join(ROOT, 'server.ts')] : [PROGRAM];
-  const start = () => startVault(command, world, port);
+  const start = () => startVault(command, devStack, port);
   const vault = isWatched ? startRestarting({ start, root: ROOT, sources: SOURCES, say }) : runOnce(start());
   stop.addEventListener('abort', vault.stop);
   if (stop.aborted) vault.stop();
   // A source may hold a mistake at first: then the vault is ready once that is put right.
   const timeoutMs = isWatched ? Number.POSITIVE_INFINITY : READY_TIMEOUT_MS;
-  if (await isReady(`http://127.0.0.1:${port}`, vault, timeoutMs)) await announce(world, shop.url, port);
+  if (await isReady(`http://127.0.0.1:${port}`, vault, timeoutMs)) await announce(devStack, shop.url, port);
   const code = await vault.ended;
   await rm(STACK_FILE, { force: true });
-  await Promise.all([shop.stop(), world.stop()]);
+  await Promise.all([shop.stop(), devStack.stop()]);
   return code;
 }
 
@@ -70,11 +70,17 @@ async function build(stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
 }
 
-function startVault(command: readonly string[], world: World, port: number): Bun.Subprocess {
-  // Only what the world says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads
+function startVault(command: readonly string[], devStack: DevStack, port: number): Bun.Subprocess {
+  // Only what the dev stack says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads
   // nowhere.
   const { LOG_LEVEL } = process.env;
-  const vars = { ...world.vars, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty', ...(LOG_LEVEL ? { LOG_LEVEL } : {}) };
+  const vars = {
+    ...devStack.vars,
+    PORT: `${port}`,
+    DATA_DIR,
+    LOG_FORMAT: 'pretty',
+    ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
+  };
   return Bun.spawn([...command, 'serve'], {
     // Bun's flag: the vault ends with this process, even when that is killed.
     env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...vars },
@@ -90,7 +96,7 @@ function runOnce(child: Bun.Subprocess): Running {
 }
 
 /** Writes down what is running, and says what to open. */
-async function announce({ chain, inbox, contracts }: World, shop: string, port: number): Promise<void> {
+async function announce({ chain, inbox, contracts }: DevStack, shop: string, port: number): Promise<void> {
   const secret = join(DATA_DIR, 'operator.secret');
   const urls = { vault: `http://127.0.0.1:${port}`, chain: chain.url, inbox: inbox.url, shop };
   const stack: Stack = { ...contracts, ...urls, operatorSecretFile: secret };

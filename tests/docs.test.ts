@@ -108,7 +108,7 @@ test('the README leads to every page, fits a screen in width and is short', () =
 });
 
 test('the README holds nothing that is no longer a port or a line of what npm start and npm run demo print', () => {
-  const printed = ['scripts/start.ts', 'scripts/demo.ts', 'scripts/world/world.ts'].map(read).join('\n');
+  const printed = ['scripts/start.ts', 'scripts/demo.ts', 'scripts/dev-stack/dev-stack.ts'].map(read).join('\n');
   const steps = Array.from(
     read('README.md').matchAll(/^\d+\. ([^`\n]+?)(?: demo-\w+@.*)?$/gm),
     ([, step = '']) => step,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLibsql } from '../world/libsql.ts';
+import { startLibsql } from '../dev-stack/libsql.ts';
 import { type Counts, sumOf } from './counts.ts';
 import { type FileResult, runTestFile, type TestPlace } from './test-file.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/world/port.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
 
 const BINARY = join(import.meta.dir, '../../dist/vault');
 const RUNS = Number(process.argv[2] ?? 21);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/world/browser.ts';
+import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { programOf } from '../support/runtime.ts';
 import { startVault, type TestVault } from '../support/vault.ts';

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { type Abi, AbiConstructor, AbiError, AbiEvent, AbiFunction, type Address, type Hex, P256, Secp256k1 } from 'ox';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
-import { startChain } from '../../scripts/world/chain.ts';
-import { create2 } from '../../scripts/world/create2.ts';
-import { deployContracts } from '../../scripts/world/deploy.ts';
-import { addressOf, devAccount, sendTransaction } from '../../scripts/world/wallet.ts';
+import { startChain } from '../../scripts/dev-stack/chain.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { addressOf, devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 
 type Account = ReturnType<typeof devAccount>;
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { type Abi, AbiError, AbiFunction, type Hex } from 'ox';
 import { compileContracts } from '../../scripts/contracts.ts';
-import { startChain } from '../../scripts/world/chain.ts';
-import { create2 } from '../../scripts/world/create2.ts';
+import { startChain } from '../../scripts/dev-stack/chain.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
 
 // Runs contracts/test/*.t.sol on a real node: every function whose name begins with `test`, each on the state its contract was made with.
 const { rpc, stop } = await startChain();

@@ -3,10 +3,10 @@ import { AbiFunction, Hex } from 'ox';
 import { systemClock } from '../../lib/base/clock.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
-import { type Chain, type ChainRpc, connectChain, startChain } from '../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
-import { createPasskey } from '../../scripts/world/passkey.ts';
-import * as wallet from '../../scripts/world/user-operation.ts';
+import { type Chain, type ChainRpc, connectChain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
+import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 
 import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/world/browser.ts';
+import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { layLine } from '../support/line.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';

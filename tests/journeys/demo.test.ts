@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dir, '../..');
 const folder = temporaryFolder();
 const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, WORLD_DIR: folder.path };
 
-/** What `npm start` and `npm run demo` run, in a world of this test's own. */
+/** What `npm start` and `npm run demo` run, in a dev stack of this test's own. */
 const spawn = (script: string) =>
   Bun.spawn([process.execPath, join(ROOT, 'scripts', script)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
 

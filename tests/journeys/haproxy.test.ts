@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { freePort } from '../../scripts/world/port.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
 import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR, openStream } from '../support/events.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { startLibsql } from '../../scripts/world/libsql.ts';
-import { type MailCatcher, startMailCatcher } from '../../scripts/world/mail.ts';
+import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { buildBinary } from '../support/binary.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';

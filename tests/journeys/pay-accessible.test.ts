@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/world/browser.ts';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
 import {
   awaitSelector,
   closeWindows,

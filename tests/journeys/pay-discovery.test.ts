@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/world/browser.ts';
+import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { awaitSelector, buy, confirmWindow, startShop } from '../support/pay.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/world/browser.ts';
-import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import {
   awaitSelector,
   buy,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/world/browser.ts';
-import { USDC } from '../../scripts/world/usdc.ts';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import {
   abort,
   awaitSelector,

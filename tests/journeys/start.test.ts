@@ -6,7 +6,7 @@ import { growTree } from '../support/tree.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-// Each builds the program and starts the world: seconds, on a busy machine half a minute.
+// Each builds the program and starts the dev stack: seconds, on a busy machine half a minute.
 setDefaultTimeout(60_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -20,7 +20,7 @@ afterEach(() => {
   folder.remove();
 });
 
-/** `npm start` in a world of this test's own, once it has printed `text`. It installs nothing, as other tests run. */
+/** `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run. */
 async function startNpm(text: string, ...options: string[]) {
   const own = { HOME: folder.path, WORLD_DIR: folder.path, npm_config_update_notifier: 'false' };
   const env = { PATH: process.env['PATH'] ?? '', ...own };
@@ -54,9 +54,9 @@ async function ended(): Promise<void> {
 }
 
 test.each([
-  ['SIGTERM', 'the whole world runs', 'npm run demo'],
+  ['SIGTERM', 'the whole dev stack runs', 'npm run demo'],
   ['SIGTERM', 'the vault is built', 'Building'],
-  ['SIGINT', 'the world starts', 'chain  '],
+  ['SIGINT', 'the dev stack starts', 'chain  '],
 ] as const)('%s to npm alone while %s ends everything, with exit code 0', async (signal, _, text) => {
   const npm = await startNpm(text);
   npm.kill(signal);

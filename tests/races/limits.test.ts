@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLibsql } from '../../scripts/world/libsql.ts';
+import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Address, Hex } from 'ox';
 import { didHash } from '../../lib/identity/did.ts';
-import type { Chain } from '../../scripts/world/chain.ts';
-import type { Deployment } from '../../scripts/world/deploy.ts';
-import { createPasskey } from '../../scripts/world/passkey.ts';
-import { openAccount, type SmartAccount } from '../../scripts/world/user-operation.ts';
-import { devAccount, sendTransaction } from '../../scripts/world/wallet.ts';
+import type { Chain } from '../../scripts/dev-stack/chain.ts';
+import type { Deployment } from '../../scripts/dev-stack/deploy.ts';
+import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
+import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
+import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { registerData } from '../support/onchain.ts';
 import { OUTAGES, startTwoChains, type TwoChains } from '../support/two-chains.ts';
 import { startVault, type TestVault } from '../support/vault.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import type { Chain } from '../../scripts/world/chain.ts';
-import { mintUsdc, USDC } from '../../scripts/world/usdc.ts';
+import type { Chain } from '../../scripts/dev-stack/chain.ts';
+import { mintUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { BASE_USDC, startTwoChains, type TwoChains } from '../support/two-chains.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 

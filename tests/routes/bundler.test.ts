@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
 import { UPSTREAM_ANSWER_BYTES_MAX } from '../../lib/constants.ts';
-import { answerFault, type Fault } from '../../scripts/world/fault.ts';
+import { answerFault, type Fault } from '../../scripts/dev-stack/fault.ts';
 import { testClock } from '../support/clock.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { echo, errorOf, resultOf, startUpstream, type Upstream } from '../support/upstream.ts';

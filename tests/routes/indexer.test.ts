@@ -4,7 +4,7 @@ import { DAY_MS } from '../../lib/base/clock.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import { FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS } from '../../lib/indexer/queries.ts';
-import { answerFault, FAULTS } from '../../scripts/world/fault.ts';
+import { answerFault, FAULTS } from '../../scripts/dev-stack/fault.ts';
 import { type Acted, type Actors, prepareActors } from '../support/actors.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';

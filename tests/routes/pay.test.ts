@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { Bytes, Hex } from 'ox';
-import { type Chain, startChain } from '../../scripts/world/chain.ts';
-import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';
+import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const BASE_URL = 'https://vault.example.com';

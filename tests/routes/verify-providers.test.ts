@@ -4,15 +4,21 @@ import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/smtp.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { openAttestation } from '../../lib/verification/attestation.ts';
-import { FAULTS } from '../../scripts/world/fault.ts';
+import { FAULTS } from '../../scripts/dev-stack/fault.ts';
 import {
   RESEND_API_KEY,
   RESEND_ERRORS,
   type ResendFault,
   type ResendProvider,
   startResend,
-} from '../../scripts/world/resend.ts';
-import { SMS_ACCOUNT, SMS_ERRORS, type SmsFault, type SmsProvider, startSmsProvider } from '../../scripts/world/sms.ts';
+} from '../../scripts/dev-stack/resend.ts';
+import {
+  SMS_ACCOUNT,
+  SMS_ERRORS,
+  type SmsFault,
+  type SmsProvider,
+  startSmsProvider,
+} from '../../scripts/dev-stack/sms.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { type Reply, startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';

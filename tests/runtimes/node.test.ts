@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type MailCatcher, startMailCatcher } from '../../scripts/world/mail.ts';
-import { freePort } from '../../scripts/world/port.ts';
+import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
 import { createCandidate, type RelayChain, startRelayChain } from '../support/candidates.ts';
 import type { Program } from '../support/program.ts';
 import { makeProject, type Project, runProject, transpile } from '../support/runtime.ts';

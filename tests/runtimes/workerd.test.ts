@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'bun:test';
 import { join } from 'node:path';
-import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
+import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import type { Program } from '../support/program.ts';
 import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
 import { addTests } from './tests.ts';

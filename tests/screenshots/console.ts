@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { startBrowser } from '../../scripts/world/browser.ts';
+import { startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { testClock } from '../support/clock.ts';
 import { openConsole } from '../support/console.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';

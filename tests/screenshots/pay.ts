@@ -1,7 +1,7 @@
 // bun tests/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it when the page changes; the files are committed.
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { USDC } from '../../scripts/world/usdc.ts';
+import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import { confirmWindow, createPasskeys, makeAccount, openShop, part, press, startPayWorld } from '../support/pay.ts';
 import { toIndexed } from './png.ts';
 

@@ -1,8 +1,8 @@
 import { AbiEvent, AbiFunction, type Address, Hex, P256 } from 'ox';
 import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
-import { deployContracts } from '../../scripts/world/deploy.ts';
-import { waitForReceipt } from '../../scripts/world/wallet.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { waitForReceipt } from '../../scripts/dev-stack/wallet.ts';
 import { type Registrable, registerData, type TestChain } from './onchain.ts';
 
 /** One DID of the actors', by what the registry knows. */

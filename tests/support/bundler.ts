@@ -1,7 +1,7 @@
-import { type Bundler, startBundler } from '../../scripts/world/bundler.ts';
-import { type Chain, type ChainRpc, connectChain } from '../../scripts/world/chain.ts';
-import { deployEntryPoints } from '../../scripts/world/entrypoints.ts';
-import { type Paymaster, startPaymaster } from '../../scripts/world/paymaster.ts';
+import { type Bundler, startBundler } from '../../scripts/dev-stack/bundler.ts';
+import { type Chain, type ChainRpc, connectChain } from '../../scripts/dev-stack/chain.ts';
+import { deployEntryPoints } from '../../scripts/dev-stack/entrypoints.ts';
+import { type Paymaster, startPaymaster } from '../../scripts/dev-stack/paymaster.ts';
 
 /** A real bundler with a paymaster in front of it: `url` takes the methods of both. */
 export interface SponsoredBundler {

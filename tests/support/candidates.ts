@@ -6,9 +6,9 @@ import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { registrationChallenge } from '../../lib/registration/challenge.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
-import { deployContracts } from '../../scripts/world/deploy.ts';
-import { createPasskey, type Passkey } from '../../scripts/world/passkey.ts';
-import { devAccount } from '../../scripts/world/wallet.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { startTestChain, type TestChain } from './onchain.ts';
 import { VAULT_SECRET } from './vault.ts';
 

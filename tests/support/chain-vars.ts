@@ -1,4 +1,4 @@
-import type { Deployment } from '../../scripts/world/deploy.ts';
+import type { Deployment } from '../../scripts/dev-stack/deploy.ts';
 
 /** The settings of a vault that reads Base Sepolia at this URL, where these contracts are. */
 export function chainVars(url: string, contracts: Deployment): Record<string, string> {

@@ -5,7 +5,7 @@ import { createClient } from '@libsql/client';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import type { Database } from '../../lib/db/database.ts';
-import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/world/libsql.ts';
+import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 
 /** An empty database of a test's own; `close` removes it. */
 export type TestDatabase = Database & { close(): Promise<void> };

@@ -4,10 +4,16 @@ import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
-import { type Chain, type ChainOptions, startChain } from '../../scripts/world/chain.ts';
-import { create2 } from '../../scripts/world/create2.ts';
-import { deployContracts } from '../../scripts/world/deploy.ts';
-import { type Account, addressOf, devAccount, sendTransaction, waitForReceipt } from '../../scripts/world/wallet.ts';
+import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import {
+  type Account,
+  addressOf,
+  devAccount,
+  sendTransaction,
+  waitForReceipt,
+} from '../../scripts/dev-stack/wallet.ts';
 
 /** A transaction that was mined. */
 export interface Mined {

@@ -1,1 +1,1 @@
-export { type Ceremony, createPasskey, type Passkey } from '../../scripts/world/passkey.ts';
+export { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';

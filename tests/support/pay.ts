@@ -1,9 +1,9 @@
 import type { CDPSession, Frame, Page, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
-import { type OwnBrowser, startBrowser } from '../../scripts/world/browser.ts';
-import { type Chain, startChain } from '../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
-import { mintUsdc, placeUsdc, USDC } from '../../scripts/world/usdc.ts';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
 import { chainVars } from './chain-vars.ts';
 import { startVault, type TestVault } from './vault.ts';

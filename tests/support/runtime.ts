@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPackage } from '../../scripts/build.ts';
-import { freePort } from '../../scripts/world/port.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
 import { temporaryFolder } from './databases.ts';
 import { oncePerRun } from './once.ts';
 import { type Program, startListening } from './program.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import { type Chain, startChain } from '../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../scripts/world/deploy.ts';
-import { placeUsdc } from '../../scripts/world/usdc.ts';
+import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { placeUsdc } from '../../scripts/dev-stack/usdc.ts';
 import { chainVars } from './chain-vars.ts';
 import { type Forwarder, startForwarder } from './forwarder.ts';
 import { expectHoldsNone } from './secrecy.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { AbiParameters, Base64, Bytes, Hash, Hex, Signature } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
-import { encodeAssertion } from '../../../scripts/world/user-operation.ts';
+import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
 import { type Draw, manyTimes } from '../../support/draw.ts';
 import { openEnclave, REFUSED } from '../../support/enclave.ts';
 import { createPasskey } from '../../support/passkey.ts';

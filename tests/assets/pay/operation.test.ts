@@ -12,8 +12,8 @@ import {
   withGas,
 } from '../../../assets/pay/operation.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
-import { createPasskey } from '../../../scripts/world/passkey.ts';
-import { encodeAssertion } from '../../../scripts/world/user-operation.ts';
+import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
+import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
 
 const TO = '0x00000000000000000000000000000000000a11ce';
 const USDC = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';

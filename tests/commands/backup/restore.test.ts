@@ -19,7 +19,7 @@ import { openServer } from '../../../commands/storage/database.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { fromHex } from '../../../lib/base/bytes.ts';
 import { backupKey } from '../../../lib/identity/keys.ts';
-import { libsqlProgram, startLibsql } from '../../../scripts/world/libsql.ts';
+import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { isLong } from '../../support/long.ts';
 import { runProgram } from '../../support/run.ts';

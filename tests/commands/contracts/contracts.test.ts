@@ -5,10 +5,10 @@ import { AbiFunction, Hex } from 'ox';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
 import { accountFactoryAbi, accountHelperAbi, didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { DEPLOYMENT_PROXY, planDeployment } from '../../../lib/chain/deployment.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { isDeployed } from '../../../scripts/world/create2.ts';
-import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/world/entrypoints.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { isDeployed } from '../../../scripts/dev-stack/create2.ts';
+import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
 

@@ -7,7 +7,7 @@ import { type Finding, ok, runChecks } from '../../../commands/doctor/finding.ts
 import { fileChecks, networkChecks } from '../../../commands/doctor/place.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { readConfig } from '../../../lib/config/config.ts';
-import { libsqlProgram, startLibsql } from '../../../scripts/world/libsql.ts';
+import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startProgram } from '../../support/program.ts';

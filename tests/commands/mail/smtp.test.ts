@@ -7,8 +7,8 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { createEmailSender } from '../../../lib/delivery/email.ts';
-import { createCertificate } from '../../../scripts/world/certificate.ts';
-import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/world/mail.ts';
+import { createCertificate } from '../../../scripts/dev-stack/certificate.ts';
+import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/dev-stack/mail.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { agreeable, scriptedSmtp } from '../../support/smtp.ts';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { inspect } from 'node:util';
 import { DATABASE_TIMEOUT_MS, openDatabase } from '../../../commands/storage/database.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

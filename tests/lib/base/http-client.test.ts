@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { callUpstream, measureUpstream, UpstreamError } from '../../../lib/base/http-client.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { answerFault, type Fault } from '../../../scripts/world/fault.ts';
+import { answerFault, type Fault } from '../../../scripts/dev-stack/fault.ts';
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
-import { createPasskey } from '../../../scripts/world/passkey.ts';
-import { openAccount, type SmartAccount } from '../../../scripts/world/user-operation.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
+import { openAccount, type SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
 import { chainVars } from '../../support/chain-vars.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';

@@ -5,10 +5,10 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { isOwnSender } from '../../../lib/bundler/sponsorship.ts';
 import { createFactoryFacts, createPredictAddress } from '../../../lib/chain/account-address.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
-import { deployContracts } from '../../../scripts/world/deploy.ts';
-import { createPasskey } from '../../../scripts/world/passkey.ts';
-import { openAccount, type SmartAccount } from '../../../scripts/world/user-operation.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
+import { openAccount, type SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { startTestChain, type TestChain } from '../../support/onchain.ts';
 import { failureOf } from '../../support/secrecy.ts';
 

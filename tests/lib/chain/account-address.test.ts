@@ -12,8 +12,8 @@ import {
 } from '../../../lib/chain/account-address.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { expectHoldsNone, failureOf } from '../../support/secrecy.ts';
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Address, Hex, P256 } from 'ox';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
 import { type AccountKey, computeAddress, type Factory } from '../../../lib/chain/account.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { deployContracts } from '../../../scripts/world/deploy.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 
 const INPUTS = 500;
 const CREATED = 25;

@@ -3,9 +3,9 @@ import creationCode from '../../../contracts/creation-code.json' with { type: 'j
 import { create2, DEPLOYMENT_PROXY, ENTRY_POINT_V07, planDeployment } from '../../../lib/chain/deployment.ts';
 import { CHAINS } from '../../../lib/config/chain-settings.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { isDeployed } from '../../../scripts/world/create2.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { isDeployed } from '../../../scripts/dev-stack/create2.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 
 const owner = devAccount('owner').address;
 const registrar = devAccount('registrar').address;

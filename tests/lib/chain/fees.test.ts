@@ -4,8 +4,8 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { type FeeMarket, offerFees, raiseFees, readFeeMarket, type TransactionFees } from '../../../lib/chain/fees.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
-import { startChain } from '../../../scripts/world/chain.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { startChain } from '../../../scripts/dev-stack/chain.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { always } from '../../support/property.ts';
 import { resultOf, startUpstream } from '../../support/upstream.ts';
 

@@ -5,7 +5,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { isRegistered, registerForData, simulate } from '../../../lib/chain/registry.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import { errorOf, startUpstream } from '../../support/upstream.ts';
 

@@ -5,9 +5,9 @@ import { describeError, type LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createRpc, RPC_BATCH_MAX, RPC_BATCH_RETRY_MS, RPC_PENDING_MAX, rpcErrorOf } from '../../../lib/chain/rpc.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
-import { startChain } from '../../../scripts/world/chain.ts';
-import { deployContracts } from '../../../scripts/world/deploy.ts';
-import { answerFault } from '../../../scripts/world/fault.ts';
+import { startChain } from '../../../scripts/dev-stack/chain.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { answerFault } from '../../../scripts/dev-stack/fault.ts';
 import { testClock } from '../../support/clock.ts';
 
 interface Request {

@@ -4,8 +4,8 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { formatUnits, readDeposit, readPayBalance, readToken } from '../../../lib/chain/tokens.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { mintUsdc, placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { always } from '../../support/property.ts';
 
 const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };

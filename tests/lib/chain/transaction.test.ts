@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test';
 import { type Hex, TxEnvelopeEip1559 } from 'ox';
 import { signerAddress, signTransaction } from '../../../lib/chain/transaction.ts';
-import { startChain } from '../../../scripts/world/chain.ts';
-import { devAccount } from '../../../scripts/world/wallet.ts';
+import { startChain } from '../../../scripts/dev-stack/chain.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 
 const chain = await startChain();
 afterAll(chain.stop);

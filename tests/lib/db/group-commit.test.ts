@@ -6,7 +6,7 @@ import { sleep, systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/db/errors.ts';
 import { COMMIT_QUEUE_MAX, COMMIT_STATEMENTS_MAX, type Commit, createCommit } from '../../../lib/db/group-commit.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase, temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';

@@ -6,7 +6,7 @@ import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { emitReplaced, insertSession, selectRefusal, selectSessionCounts } from '../../../lib/sessions/store.ts';
 import { insertCode, selectSendResets } from '../../../lib/verification/store.ts';
 import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
 import { MIGRATIONS, type Migration } from '../../../lib/db/schema.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';

@@ -15,7 +15,7 @@ import {
   withRow,
 } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase, temporaryFolder } from '../../support/databases.ts';
 import { type Other, startOther } from '../../support/process.ts';

@@ -13,7 +13,7 @@ import {
   type ResendFault,
   type ResendProvider,
   startResend,
-} from '../../../scripts/world/resend.ts';
+} from '../../../scripts/dev-stack/resend.ts';
 import { testClock } from '../../support/clock.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';

@@ -8,7 +8,7 @@ import {
   type SmsFault,
   type SmsProvider,
   startSmsProvider,
-} from '../../../scripts/world/sms.ts';
+} from '../../../scripts/dev-stack/sms.ts';
 import { testClock } from '../../support/clock.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';

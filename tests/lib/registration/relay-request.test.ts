@@ -3,7 +3,7 @@ import { AbiFunction, type Hex } from 'ox';
 import { didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { registerForData } from '../../../lib/chain/registry.ts';
 import { didHash } from '../../../lib/identity/did.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';

@@ -3,7 +3,7 @@ import { type Address, type Hex, Secp256k1, TxEnvelopeEip1559 } from 'ox';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { addressOf, devAccount } from '../../../scripts/world/wallet.ts';
+import { addressOf, devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, startRelayChain } from '../../support/candidates.ts';
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { callUpstream } from '../../../lib/base/http-client.ts';
-import { FAULTS, type Fault } from '../../../scripts/world/fault.ts';
-import { RESEND_API_KEY, startResend } from '../../../scripts/world/resend.ts';
+import { FAULTS, type Fault } from '../../../scripts/dev-stack/fault.ts';
+import { RESEND_API_KEY, startResend } from '../../../scripts/dev-stack/resend.ts';
 import { testClock } from '../../support/clock.ts';
 
 const resend = await startResend();

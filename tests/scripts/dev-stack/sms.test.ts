@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { SMS_ACCOUNT, startSmsProvider } from '../../../scripts/world/sms.ts';
+import { SMS_ACCOUNT, startSmsProvider } from '../../../scripts/dev-stack/sms.ts';
 import { testClock } from '../../support/clock.ts';
 
 const clock = testClock();

@@ -2,9 +2,9 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ChainOptions, startChain } from '../../../scripts/world/chain.ts';
-import { deployContracts } from '../../../scripts/world/deploy.ts';
-import { devAccount, sendTransaction } from '../../../scripts/world/wallet.ts';
+import { type ChainOptions, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 
 const ends: (() => unknown)[] = [];
 

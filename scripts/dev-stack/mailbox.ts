@@ -1,4 +1,4 @@
-/** A message that reached one of the world's stand-ins, by mail or SMS. */
+/** A message that reached one of the dev stack's stand-ins, by mail or SMS. */
 export interface Message {
   readonly to: readonly string[];
   readonly subject: string;

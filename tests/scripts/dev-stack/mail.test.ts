@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createTransport } from 'nodemailer';
-import { createCertificate } from '../../../scripts/world/certificate.ts';
-import { startInbox } from '../../../scripts/world/inbox.ts';
-import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/world/mail.ts';
+import { createCertificate } from '../../../scripts/dev-stack/certificate.ts';
+import { startInbox } from '../../../scripts/dev-stack/inbox.ts';
+import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/dev-stack/mail.ts';
 
 const stops: (() => unknown)[] = [];
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
 import { CHAINS } from '../../../lib/config/chain-settings.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { mintUsdc, placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
-import { devAccount } from '../../../scripts/world/wallet.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { mintUsdc, placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 
 let chain: Chain;
 beforeAll(async () => {

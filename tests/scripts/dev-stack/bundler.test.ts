@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import { didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { didHash } from '../../../lib/identity/did.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { type Deployment, deployContracts } from '../../../scripts/world/deploy.ts';
-import { createPasskey } from '../../../scripts/world/passkey.ts';
-import * as wallet from '../../../scripts/world/user-operation.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
+import * as wallet from '../../../scripts/dev-stack/user-operation.ts';
 import { type SponsoredBundler, startSponsoredBundler } from '../../support/bundler.ts';
 
 let chain: Chain;
@@ -92,7 +92,7 @@ test('both listen on 127.0.0.1 only', async () => {
 
 test('the bundler ends with whatever started it, however that ended', async () => {
   const script = `
-    const { startBundler } = await import(${JSON.stringify(Bun.resolveSync('../../../scripts/world/bundler.ts', import.meta.dir))});
+    const { startBundler } = await import(${JSON.stringify(Bun.resolveSync('../../../scripts/dev-stack/bundler.ts', import.meta.dir))});
     console.log((await startBundler({ rpcUrl: ${JSON.stringify(chain.url)} })).pid);
     process.kill(process.pid, 'SIGKILL');`;
   const starter = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
-import { startLibsql } from '../../../scripts/world/libsql.ts';
+import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 test('a libSQL server keeps its data in its folder and ends when told to', async () => {

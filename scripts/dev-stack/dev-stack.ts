@@ -11,14 +11,14 @@ import { placeUsdc } from './usdc.ts';
 import { devAccount } from './wallet.ts';
 
 /** Everything around a vault that it would meet on the real internet, on loopback. */
-export interface World {
+export interface DevStack {
   readonly chain: Chain;
   readonly contracts: Deployment;
   readonly bundler: Bundler;
   readonly paymaster: Paymaster;
   readonly mail: MailCatcher;
   readonly inbox: Inbox;
-  /** The settings that lead a vault into this world. */
+  /** The settings that lead a vault into this dev stack. */
   readonly vars: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, inbox: 
  * `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it
  * started and rejects.
  */
-export async function startWorld(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<World> {
+export async function startDevStack(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<DevStack> {
   const parts: Part[] = [];
   const add = <P extends Part>(part: P): P => {
     parts.push(part);
@@ -57,7 +57,7 @@ async function startParts(
   dir: string,
   say: (text: string) => void,
   add: <P extends Part>(part: P) => P,
-): Promise<Omit<World, 'stop'>> {
+): Promise<Omit<DevStack, 'stop'>> {
   const chain = add(await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') }));
   say(`chain      ${chain.url} (anvil, chain 84532)`);
   const contracts = await deployContracts(chain.rpc);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chromium } from '../../../scripts/world/browser.ts';
-import { type Chain, startChain } from '../../../scripts/world/chain.ts';
-import { GIFT, type Shop, startShop } from '../../../scripts/world/shop.ts';
-import { placeUsdc, USDC } from '../../../scripts/world/usdc.ts';
-import { devAccount } from '../../../scripts/world/wallet.ts';
+import { chromium } from '../../../scripts/dev-stack/browser.ts';
+import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { GIFT, type Shop, startShop } from '../../../scripts/dev-stack/shop.ts';
+import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { confirmWindow, createPasskeys, part, press, startPayWorld } from '../../support/pay.ts';
 
 const SOMEBODY = '0x00000000000000000000000000000000000B0b00';
