@@ -15,7 +15,7 @@ import { type Running, startRestarting } from './restarting.ts';
 import { stopSignal } from './stopping.ts';
 
 const ROOT = join(import.meta.dir, '..');
-/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second devStack. */
+/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second one. */
 const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 
 const DATA_DIR = join(WORLD, 'vault-data');
