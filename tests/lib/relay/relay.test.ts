@@ -343,7 +343,8 @@ describe('the chain has the last word', () => {
     await drop((await relayOf(alice))['tx_hash']);
     await outrun(alice);
     await chain.mine(6);
-    await look();
+    // A slow node may have answered only after the relay's turn.
+    for (let looks = 0; looks < 5 && (await attemptsOf(alice)).length < 2; looks++) await look();
     const [, second] = await attemptsOf(alice);
     expect(second).toMatchObject({ kind: 'noop', gas: 21_000 });
     const bob = await submit();
