@@ -11,7 +11,10 @@ const FILES: readonly RegExp[] = [
   /^(?:pay|console)\/.+\.(?:html|css|json)$/,
 ];
 
-/** Makes every served file, by its path such as `/enclave.wasm`: scripts bundled and minified, the rest as it is. Throws what the bundler says. */
+/**
+ * Makes every served file, by its path such as `/enclave.wasm`: scripts bundled and minified, the rest as it is. Throws
+ * what the bundler says.
+ */
 export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   const made: Record<string, Blob> = {};
   for (const name of readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })) {

@@ -1,4 +1,5 @@
-// A module Worker (workerd, Workers): bindings are the settings, `ASSETS` the package's `dist/assets`, the database a libSQL server. The edge in front overwrites `CLIENT_IP_HEADER`.
+// A module Worker (workerd, Workers): bindings are the settings, `ASSETS` the package's `dist/assets`, the database a
+// libSQL server. The edge in front overwrites `CLIENT_IP_HEADER`.
 import { createClient } from '@libsql/client/web';
 import { type Assets, createVault, type Vault } from 'vault';
 

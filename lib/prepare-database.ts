@@ -7,8 +7,8 @@ import type { Migration } from './db/schema.ts';
 import { startWebhooks } from './webhooks/store.ts';
 
 /**
- * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what is acknowledged before would never be posted.
- * Returns the migrations that this call applied. Throws what `migrate` throws.
+ * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what is acknowledged
+ * before would never be posted. Returns the migrations that this call applied. Throws what `migrate` throws.
  */
 export async function prepareDatabase(
   database: Database,

@@ -1,6 +1,9 @@
 import { toBase64url, toHex } from './base/bytes.ts';
 
-/** Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose path names the file. */
+/**
+ * Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose
+ * path names the file.
+ */
 export interface Assets {
   fetch(request: Request): Promise<Response>;
 }
@@ -17,7 +20,10 @@ export interface File {
 /** Reads a file by its path such as `/enclave.wasm`; undefined where there is none. Throws what the assets throw. */
 export type Files = (path: string) => Promise<File | undefined>;
 
-/** Files never change while a vault runs, so each is read and hashed once. What is kept is the file and never a promise: on Workers one request cannot wait for another's. */
+/**
+ * Files never change while a vault runs, so each is read and hashed once. What is kept is the file and never a promise:
+ * on Workers one request cannot wait for another's.
+ */
 export function createFiles(assets: Assets | undefined): Files {
   const known = new Map<string, File>();
   return async (path) => {

@@ -11,7 +11,7 @@ export const healthRoutes: readonly Route[] = [
       const state = await ctx.readiness();
       if (!state.ok) return json(state, { status: 503 });
       const follower = await readFollower(ctx);
-      // What is wrong with the chain is told and makes no vault unready: another one would meet the same.
+      // Trouble with the chain is reported but does not make a vault unready: every other vault has the same trouble.
       const relay = ctx.relay && ((await ctx.relay.blocker()) ?? 'ok');
       return json({
         ...state,

@@ -1,4 +1,5 @@
-// npm start: builds the vault, starts a dev stack around it (chain, contracts, bundler, paymaster, mail, a shop), and the
+// npm start: builds the vault, starts a dev stack around it (chain, contracts, bundler, paymaster, mail, a shop), and
+// the
 // vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0. npm run
 // dev (--watch): the dev stack stays, and the vault runs from its sources and starts again at each save. Flags behind
 // --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
@@ -71,7 +72,8 @@ async function build(stop: AbortSignal): Promise<void> {
 }
 
 function startVault(command: readonly string[], devStack: DevStack, port: number): Bun.Subprocess {
-  // Only what the dev stack says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads
+  // Only what the dev stack says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL
+  // leads
   // nowhere.
   const { LOG_LEVEL } = process.env;
   const vars = {

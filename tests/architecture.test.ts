@@ -8,7 +8,9 @@ const ROOT = join(import.meta.dir, '..');
 /** The layers, each of which may import only itself and those to its right. */
 const LAYERS = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client'];
 
-/** What may stand at the top: the fixed files and folders, and the few beside them that `docs/decisions/` accounts for. */
+/**
+ * What may stand at the top: the fixed files and folders, and the few beside them that `docs/decisions/` accounts for.
+ */
 const TOP_LEVEL = [
   '.ci',
   '.editorconfig',
@@ -43,7 +45,10 @@ const IGNORED = ['.world', 'dist', 'node_modules', 'vault-data'];
 /** The ground of `lib/`: what a service may import whatever its subject. */
 const GROUND = ['base', 'config', 'constants', 'db', 'events', 'identity', 'platform'];
 
-/** What each folder of `lib/`, or file at its top, may import beside itself; types and `import()` count. In order: each may import only those above it. */
+/**
+ * What each folder of `lib/`, or file at its top, may import beside itself; types and `import()` count. In order: each
+ * may import only those above it.
+ */
 const MAY: Readonly<Record<string, readonly string[]>> = {
   base: [],
   constants: ['base'],
@@ -195,6 +200,15 @@ describe('style', () => {
   });
 
   // Functions of 70 lines and more, and circles of imports, types counted, are found by Biome (`biome.json`).
+  test.each(written)('%s has no comment line beyond 120 columns', (file) => {
+    const isComment = (line: string) => /^\s*(?:\/\/|\*|\/\*)/.test(line);
+    expect(
+      read(file)
+        .split('\n')
+        .filter((line) => line.length > 120 && isComment(line)),
+    ).toEqual([]);
+  });
+
   test.each(written)('%s is at most 250 lines', (file) => {
     expect(read(file).split('\n').length).toBeLessThanOrEqual(251);
   });

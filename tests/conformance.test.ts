@@ -6,7 +6,9 @@ import { ROUTES } from '../routes/index.ts';
 const ROOT = join(import.meta.dir, '..');
 const SPECIFICATION = join(ROOT, '../shared/spec/vault-http-api.md');
 
-/** One row of `docs/conformance.md`: what the specification says, and the test that shows it (or the step that will). */
+/**
+ * One row of `docs/conformance.md`: what the specification says, and the test that shows it (or the step that will).
+ */
 interface Entry {
   readonly section: string;
   readonly row: string;

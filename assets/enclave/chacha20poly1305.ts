@@ -22,7 +22,10 @@ export function aeadSeal(key: usize, nonce: usize, aad: usize, aadLength: usize,
   end();
 }
 
-/** Decrypts `n` bytes of ciphertext with the tag behind it at `p` into `n` at `out`, or touches nothing when they are not authentic. */
+/**
+ * Decrypts `n` bytes of ciphertext with the tag behind it at `p` into `n` at `out`, or touches nothing when they are
+ * not authentic.
+ */
 export function aeadOpen(key: usize, nonce: usize, aad: usize, aadLength: usize, p: usize, n: usize, out: usize): bool {
   begin(key, nonce);
   poly1305Padded(aad, aadLength);

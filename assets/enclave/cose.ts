@@ -7,7 +7,10 @@ const HEAD = memory.data<u8>([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x
 const BEFORE_Y = memory.data<u8>([0x22, 0x58, 0x20]);
 const COSE_BYTES: u32 = 77;
 
-/** Writes x and y to the 64 bytes at `out`, or answers why not. That the point is on the curve is for whoever verifies with it to find. */
+/**
+ * Writes x and y to the 64 bytes at `out`, or answers why not. The caller that verifies with the key checks that the
+ * point is on the curve.
+ */
 export function coseToPoint(p: usize, n: u32, out: usize): i32 {
   if (n !== COSE_BYTES || memory.compare(p, HEAD, 10) !== 0 || memory.compare(p + 42, BEFORE_Y, 3) !== 0)
     return MALFORMED;

@@ -43,7 +43,10 @@ export function publicFrom(curve: u32, privateKey: usize, out: usize): bool {
   return true;
 }
 
-/** Signs a digest of 32 bytes, or with Ed25519 a message of any length, into 64 bytes that may overlap it; the parity of the nonce's point (0 with Ed25519), or why not. */
+/**
+ * Signs a digest of 32 bytes, or with Ed25519 a message of any length, into 64 bytes that may overlap it; the parity of
+ * the nonce's point (0 with Ed25519), or why not.
+ */
 export function signWith(curve: u32, privateKey: usize, p: usize, n: u32, out: usize): i32 {
   if (curve !== ED25519 && n !== 32) return LENGTH;
   let parity = 0;

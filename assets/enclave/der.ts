@@ -18,7 +18,10 @@ const DER_BYTES_MAX: u32 = 72;
 
 const RAW = memory.data(64);
 
-/** Writes r and s, s in the lower half, to the 64 bytes at `out`: 1 when s was in the upper half, 0 when not, or why not. */
+/**
+ * Writes r and s, s in the lower half, to the 64 bytes at `out`: 1 when s was in the upper half, 0 when not, or why
+ * not.
+ */
 export function derToRaw(p: usize, n: u32, out: usize): i32 {
   if (n < 8 || n > DER_BYTES_MAX || load<u8>(p) !== 0x30 || <u32>load<u8>(p, 1) !== n - 2) return MALFORMED;
   const end = p + n;
@@ -29,7 +32,10 @@ export function derToRaw(p: usize, n: u32, out: usize): i32 {
   return lowered;
 }
 
-/** Puts n - s for an s in the upper half of P-256's order: 1 when it did, 0 when s was low, MALFORMED when r or s is not in 1..n-1. */
+/**
+ * Puts n - s for an s in the upper half of P-256's order: 1 when it did, 0 when s was low, MALFORMED when r or s is not
+ * in 1..n-1.
+ */
 export function lowerS(signature: usize): i32 {
   const s = signature + 32;
   if (!isScalar(signature) || !isScalar(s)) return MALFORMED;
@@ -47,7 +53,10 @@ function isScalar(p: usize): bool {
   return !isZeros(p, 32) && memory.compare(p, ORDER, 32) < 0;
 }
 
-/** Reads an INTEGER of at most 256 bits into 32 bytes, and says where the next thing starts: 0 when it is not the one encoding of a number from 0 on. */
+/**
+ * Reads an INTEGER of at most 256 bits into 32 bytes, and says where the next thing starts: 0 when it is not the one
+ * encoding of a number from 0 on.
+ */
 function integer(p: usize, end: usize, out: usize): usize {
   if (end - p < 3 || load<u8>(p) !== 0x02) return 0;
   let n = <usize>load<u8>(p, 1);

@@ -34,7 +34,10 @@ export function ecdsaPublicKey(scalar: usize, out: usize, curve: usize): bool {
   return valid;
 }
 
-/** Signs a digest of 32 bytes into 64, r then the lower s; gives the parity of R's y with that s, or -1 when the scalar is not one of 1 .. order - 1. */
+/**
+ * Signs a digest of 32 bytes into 64, r then the lower s; gives the parity of R's y with that s, or -1 when the scalar
+ * is not one of 1 .. order - 1.
+ */
 export function ecdsaSign(scalar: usize, digest: usize, out: usize, curve: usize): i32 {
   const order = load<usize>(curve, ORDER);
   let parity: i32 = -1;
@@ -88,7 +91,9 @@ function highMask(s: usize, order: usize): i32 {
   return negativeMask(W);
 }
 
-/** Whether 64 bytes r, s, with either s, sign the digest for the public key of 64 bytes, which is checked to be a point. */
+/**
+ * Whether 64 bytes r, s, with either s, sign the digest for the public key of 64 bytes, which is checked to be a point.
+ */
 export function ecdsaVerify(publicKey: usize, digest: usize, signature: usize, curve: usize): bool {
   const order = load<usize>(curve, ORDER);
   fromBytes(R, signature);

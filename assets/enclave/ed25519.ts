@@ -72,7 +72,8 @@ export function ed25519Sign(seed: usize, message: usize, length: usize, out: usi
 
 /**
  * Whether 64 bytes sign the message, by the equation of section 5.1.7 with the cofactor: [8][S]B = [8]R + [8][k]A.
- * Refuses S not below the order, encodings that are not canonical, and public keys of small order, which would sign anything.
+ * Refuses S not below the order, encodings that are not canonical, and public keys of small order, which would sign
+ *   anything.
  */
 export function ed25519Verify(publicKey: usize, message: usize, length: usize, signature: usize): bool {
   start();
@@ -116,7 +117,10 @@ function challenge(pointR: usize, pointA: usize, message: usize, length: usize):
   reduceHash(K);
 }
 
-/** r = the 512 bits of the hash modulo the order: the bits from 260 on come down with the factor 2^260, which entering multiplies by. */
+/**
+ * r = the 512 bits of the hash modulo the order: the bits from 260 on come down with the factor 2^260, which entering
+ * multiplies by.
+ */
 function reduceHash(r: usize): void {
   for (let i: usize = 0; i < 20; i++) {
     const bit: usize = 26 * i;

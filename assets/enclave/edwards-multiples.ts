@@ -1,4 +1,5 @@
-// RFC 8032, section 5.1: multiples of the base point of Ed25519, from a table for secret scalars, and of two points for public ones.
+// RFC 8032, section 5.1: multiples of the base point of Ed25519, from a table for secret scalars, and of two points for
+// public ones.
 
 import {
   addSummand,
@@ -52,7 +53,10 @@ export function multiplesStart(): void {
   }
 }
 
-/** r = scalar · base point, with neither branches nor addresses that depend on the scalar: 32 bytes, least significant first, 8 zeroes behind. */
+/**
+ * r = scalar · base point, with neither branches nor addresses that depend on the scalar: 32 bytes, least significant
+ * first, 8 zeroes behind.
+ */
 export function edwardsMultiplyBase(r: usize, scalar: usize): void {
   secretDigits(DIGITS, scalar);
   setNeutral(r);

@@ -1,4 +1,5 @@
-// RFC 8032, section 5.1: points of -x² + y² = 1 + dx²y² modulo 2^255 - 19, in extended coordinates with complete additions.
+// RFC 8032, section 5.1: points of -x² + y² = 1 + dx²y² modulo 2^255 - 19, in extended coordinates with complete
+// additions.
 
 import { belowMask, invert, isZeroMask, leave, ONE, power, setModulus } from './field.ts';
 import { add, fromBytes, fromLittleEndian, negateIf, subtract, toLittleEndian, WIDTH } from './limbs.ts';
@@ -79,7 +80,10 @@ export function edwardsVanishes(p: usize): bool {
   return (isZeroMask(p, FIELD) & isZeroMask(A, FIELD)) !== 0;
 }
 
-/** Reads a point of 32 bytes; false unless y is below the prime, x exists, and x = 0 comes with a sign of 0. For public data. */
+/**
+ * Reads a point of 32 bytes; false unless y is below the prime, x exists, and x = 0 comes with a sign of 0. For public
+ * data.
+ */
 export function edwardsDecode(r: usize, bytes: usize): bool {
   const odd = <i32>load<u8>(bytes, 31) >> 7;
   memory.copy(BYTES, bytes, 32);

@@ -1,4 +1,5 @@
-// Arithmetic modulo a prime, branch-free in its values: Montgomery (1985) with R = 2^260, or plain where the prime folds.
+// Arithmetic modulo a prime, branch-free in its values: Montgomery (1985) with R = 2^260, or plain where the prime
+// folds.
 
 import {
   add,
@@ -30,7 +31,10 @@ const POWERS = memory.data(640);
 const RESULT = memory.data(40);
 const SPARE = memory.data(40);
 
-/** Fills a record from a prime's 32 bytes and the table index of its reduction; `rounds` is 260 where that divides by R, else 0. */
+/**
+ * Fills a record from a prime's 32 bytes and the table index of its reduction; `rounds` is 260 where that divides by R,
+ * else 0.
+ */
 export function setModulus(modulus: usize, bytes: usize, reduction: u32, rounds: i32): void {
   fromBytes(modulus, bytes);
   let inverse: i32 = 1;
@@ -108,7 +112,10 @@ export function invert(r: usize, a: usize, modulus: usize): void {
   power(r, a, modulus + EXPONENT, modulus);
 }
 
-/** Writes the inverses of n integers that stand `stride` bytes apart, none of them 0, into r one after the other: one inversion (Montgomery's trick). */
+/**
+ * Writes the inverses of n integers that stand `stride` bytes apart, none of them 0, into r one after the other: one
+ * inversion (Montgomery's trick).
+ */
 export function invertEach(r: usize, a: usize, stride: usize, n: usize, modulus: usize): void {
   memory.copy(r, modulus + ONE, WIDTH);
   for (let j: usize = 1; j < n; j++) multiply(r + j * WIDTH, r + (j - 1) * WIDTH, a + (j - 1) * stride, modulus);

@@ -1,4 +1,5 @@
-// FIPS 197 section 4: the field GF(2^8) modulo x^8 + x^4 + x^3 + x + 1, without tables and without branches on its elements.
+// FIPS 197 section 4: the field GF(2^8) modulo x^8 + x^4 + x^3 + x + 1, without tables and without branches on its
+// elements.
 
 /** The product. */
 export function multiply(a: u32, b: u32): u32 {

@@ -6,7 +6,10 @@ const KEY = memory.data(64);
 const STATE = memory.data(104);
 const INNER = memory.data(32);
 
-/** The MAC of `n` bytes at `p`, into the 32 bytes at `out`, which may overlap key or input. Leaves nothing of the key behind. */
+/**
+ * The MAC of `n` bytes at `p`, into the 32 bytes at `out`, which may overlap key or input. Leaves nothing of the key
+ * behind.
+ */
 export function hmac256(key: usize, keyLength: usize, p: usize, n: usize, out: usize): void {
   memory.fill(KEY, 0, 64);
   if (keyLength > 64) sha256(key, keyLength, KEY);

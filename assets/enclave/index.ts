@@ -1,9 +1,12 @@
 /*
  * The enclave's interface, version 1 (WebAssembly Core 2.0; no imports; the memory is not exported).
  *
- * The host sees a window of `window_length()` bytes, by `write` and `read`, and nothing else. Every argument named p, out or after
- * what it holds is an offset into the window, unsigned; n and ...Length count bytes. A range that leaves the window traps before
- * anything has been done. Scalars, r, s, x and y are big-endian; Ed25519's keys and signatures are as RFC 8032 encodes them.
+ * The host sees a window of `window_length()` bytes, by `write` and `read`, and nothing else. Every argument named p,
+ *   out or after
+ * what it holds is an offset into the window, unsigned; n and ...Length count bytes. A range that leaves the window
+ *   traps before
+ * anything has been done. Scalars, r, s, x and y are big-endian; Ed25519's keys and signatures are as RFC 8032 encodes
+ *   them.
  *
  * An answer below zero is an error, and then no output was written:
  *   -1 MALFORMED   not what the standard says: COSE, DER, client data, sealed box
@@ -17,8 +20,10 @@
  *   -9 SHARES      shares that are damaged, too few, twice the same, or of different splits
  *  -10 STREAM      a stream that was not started
  *
- * Arguments marked ! are secret: the call fills them with zeros, last and whatever it answers (share_split: unless LENGTH), so an
- * output that overlaps one is lost. A call that traps wipes nothing: its secrets are the host's to overwrite, and the module goes
+ * Arguments marked ! are secret: the call fills them with zeros, last and whatever it answers (share_split: unless
+ *   LENGTH), so an
+ * output that overlaps one is lost. A call that traps wipes nothing: its secrets are the host's to overwrite, and the
+ *   module goes
  * on as if the call had not been. Outputs may overlap other inputs, but for calls marked *, which trap then.
  *
  * abi_version() -> 1
@@ -43,13 +48,17 @@
  * cose_p256(p, n, out64) -> 0 | MALFORMED                         a COSE_Key as x‖y
  * der_to_raw(p, n, out64) -> 0 | 1 | MALFORMED                    P-256: r‖s with low s; 1 when s was high
  * webauthn_pack*(authenticatorData, authenticatorDataLength, clientData, clientDataLength, signature64, out)
- *                             -> bytes written | LENGTH | MALFORMED: 256 and both lengths, each rounded up to 32; s is made low;
- *                             client data has `"type":"webauthn.get"` and `"challenge":"` so written, as the contract wants them
+ *                             -> bytes written | LENGTH | MALFORMED: 256 and both lengths, each rounded up to 32; s is
+ *   made low;
+ *                             client data has `"type":"webauthn.get"` and `"challenge":"` so written, as the contract
+ *   wants them
  *
- * userop_hash_v07(fields200, initCode, initCodeLength, callData, callDataLength, paymasterAndData, paymasterAndDataLength, out32)
+ * userop_hash_v07(fields200, initCode, initCodeLength, callData, callDataLength, paymasterAndData,
+ *   paymasterAndDataLength, out32)
  * userop_hash_v08(the same)   EIP-712; with EIP-7702 the delegate's address already stands in initCode
  * userop_hash_v07_of(fields200, hashes96, out32)  userop_hash_v08_of(the same)
- *                             fields: sender 20, nonce 32, verificationGasLimit 16, callGasLimit 16, preVerificationGas 32,
+ *                             fields: sender 20, nonce 32, verificationGasLimit 16, callGasLimit 16, preVerificationGas
+ *   32,
  *                             maxPriorityFeePerGas 16, maxFeePerGas 16, EntryPoint 20, chain id 32;
  *                             hashes: keccak256 of initCode, of callData and of paymasterAndData
  * alias_hash(p, n, out32)     keccak256 of the lower-case hex of the bytes
@@ -64,17 +73,21 @@
  * ucan_sign(slot, p, n, out64) -> the same; signs bytes of any length, with P-256 and secp256k1 their SHA-256
  * key_seal(slot, secret!, 16 <= secretLength <= 128, entropy44!, out) -> 161, Ed25519 129 | NO_KEY | LENGTH | ZEROS
  * key_open(box, n, secret!, secretLength) -> slot | LENGTH | ZEROS | MALFORMED | FORGED | KEY | SLOTS_FULL
- *                             the box: "VKB" 1, curve, public key 64 or 32, salt 32, nonce 12, ciphertext 32, tag 16; the
- *                             wrapping key is HKDF-SHA256(secret, salt, "vault/enclave/sealed/v1"), all before the ciphertext is AAD
+ *                             the box: "VKB" 1, curve, public key 64 or 32, salt 32, nonce 12, ciphertext 32, tag 16;
+ *   the
+ *                             wrapping key is HKDF-SHA256(secret, salt, "vault/enclave/sealed/v1"), all before the
+ *   ciphertext is AAD
  * key_drop(slot) -> 0 | NO_KEY
  *
  * share_xor_split*(box, n, entropy!, out) -> length of a share (n + 24) | MALFORMED | ZEROS
  *                             entropy of 8 + n bytes; 2 shares stand at out in a row, both of which make the box again
  * share_split*(box, n, threshold, count, entropy!, out) -> length of a share | LENGTH | MALFORMED | ZEROS
- *                             2 <= threshold <= count <= 16; entropy of 8 + (threshold - 1) * n bytes; count shares at out
+ *                             2 <= threshold <= count <= 16; entropy of 8 + (threshold - 1) * n bytes; count shares at
+ *   out
  * share_join(shares, count, n, out) -> length of the box (n - 24) | LENGTH | SHARES
  *                             count shares of n bytes in a row, of either kind
- *                             a share: "VKS" 1, scheme (0 XOR, 1 Shamir), threshold, count, index from 1, split 8 (entropy),
+ *                             a share: "VKS" 1, scheme (0 XOR, 1 Shamir), threshold, count, index from 1, split 8
+ *   (entropy),
  *                             body, check 8 (of the SHA-256 of all before)
  */
 

@@ -86,7 +86,8 @@ function permute(state: usize): void {
     const b7 = rotl<u64>(a10 ^ d0, 3); const b17 = rotl<u64>(a11 ^ d1, 10); const b2 = rotl<u64>(a12 ^ d2, 43); const b12 = rotl<u64>(a13 ^ d3, 25); const b22 = rotl<u64>(a14 ^ d4, 39);
     const b23 = rotl<u64>(a15 ^ d0, 41); const b8 = rotl<u64>(a16 ^ d1, 45); const b18 = rotl<u64>(a17 ^ d2, 15); const b3 = rotl<u64>(a18 ^ d3, 21); const b13 = rotl<u64>(a19 ^ d4, 8);
     const b14 = rotl<u64>(a20 ^ d0, 18); const b24 = rotl<u64>(a21 ^ d1, 2); const b9 = rotl<u64>(a22 ^ d2, 61); const b19 = rotl<u64>(a23 ^ d3, 56); const b4 = rotl<u64>(a24 ^ d4, 14);
-    // Chi and iota. Six lanes are kept complemented, which saves two thirds of the complements of chi (Keccak implementation overview 3.2, section 2.2).
+    // Chi and iota. Six lanes are kept complemented, which saves two thirds of the complements of chi (Keccak
+    // implementation overview 3.2, section 2.2).
     a0 = b0 ^ (b1 | b2); a1 = b1 ^ (~b2 | b3); a2 = b2 ^ (b3 & b4); a3 = b3 ^ (b4 | b0); a4 = b4 ^ (b0 & b1);
     a5 = b5 ^ (b6 | b7); a6 = b6 ^ (b7 & b8); a7 = b7 ^ (b8 | ~b9); a8 = b8 ^ (b9 | b5); a9 = b9 ^ (b5 & b6);
     a10 = b10 ^ (b11 | b12); a11 = b11 ^ (b12 & b13); a12 = b12 ^ (~b13 & b14); a13 = ~b13 ^ (b14 | b10); a14 = b14 ^ (b10 & b11);

@@ -1,4 +1,5 @@
-// Montgomery (1985): a product's columns reduced by any odd modulus of at most 256 bits, such as the orders of the groups.
+// Montgomery (1985): a product's columns reduced by any odd modulus of at most 256 bits, such as the orders of the
+// groups.
 
 import { COLUMNS } from './product.ts';
 
@@ -58,7 +59,10 @@ export function reduceMontgomery(r: usize, modulus: usize): void {
   store<i32>(r, <i32>c, 36);
 }
 
-/** Finds the multiple of the modulus that clears the ten low columns; gives what they carry into the eleventh and leaves the quotients in their place. */
+/**
+ * Finds the multiple of the modulus that clears the ten low columns; gives what they carry into the eleventh and leaves
+ * the quotients in their place.
+ */
 function quotients(modulus: usize): i64 {
   const inverse: i64 = load<i32>(modulus, INVERSE);
   const m0: i64 = load<i32>(modulus);

@@ -1,4 +1,5 @@
-// SEC 1, section 3.1.1: the domain parameters of a curve y² = x³ + ax + b, as a record that ECDSA and multiples of points go by.
+// SEC 1, section 3.1.1: the domain parameters of a curve y² = x³ + ax + b, as a record that ECDSA and multiples of
+// points go by.
 
 import { enter, setModulus } from './field.ts';
 import { fromBytes, WIDTH } from './limbs.ts';
@@ -38,7 +39,10 @@ export const X = memory.data(40);
 export const Y = memory.data(40);
 export const Z = memory.data(40);
 
-/** Fills the record from 32 bytes each of prime, order and b, but for a, the table and the three functions; the reduction by the prime is as `setModulus` takes it. */
+/**
+ * Fills the record from 32 bytes each of prime, order and b, but for a, the table and the three functions; the
+ * reduction by the prime is as `setModulus` takes it.
+ */
 export function setCurve(curve: usize, prime: usize, order: usize, b: usize, reduction: u32, rounds: i32): void {
   setModulus(curve + FIELD_MODULUS, prime, reduction, rounds);
   setModulus(curve + ORDER_MODULUS, order, reduceMontgomery.index, 260);

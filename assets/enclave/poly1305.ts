@@ -43,7 +43,9 @@ export function poly1305Padded(p: usize, n: usize): void {
   absorb(LAST);
 }
 
-/** Takes in the two lengths that end the input (section 2.8), writes the tag of 16 bytes to `out`, and wipes the key. */
+/**
+ * Takes in the two lengths that end the input (section 2.8), writes the tag of 16 bytes to `out`, and wipes the key.
+ */
 export function poly1305Final(first: u64, second: u64, out: usize): void {
   store<u64>(LAST, first, 0);
   store<u64>(LAST, second, 8);

@@ -1,10 +1,14 @@
-// SP 800-186 and SEC 2: a product's columns reduced by the primes of P-256, secp256k1 and Curve25519, whose few bits make it cheap.
+// SP 800-186 and SEC 2: a product's columns reduced by the primes of P-256, secp256k1 and Curve25519, whose few bits
+// make it cheap.
 
 import { COLUMNS } from './product.ts';
 
 const MASK: i64 = 0x3ffffff;
 
-/** Montgomery reduction of the columns by the prime of P-256, with R = 2^260: columns / R. The prime is -1 modulo 2^96, so a column's low limb is its own quotient. */
+/**
+ * Montgomery reduction of the columns by the prime of P-256, with R = 2^260: columns / R. The prime is -1 modulo 2^96,
+ * so a column's low limb is its own quotient.
+ */
 export function reduceP256(r: usize, _modulus: usize): void {
   let c = load<i64>(COLUMNS);
   const q0 = c & MASK;

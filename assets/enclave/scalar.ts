@@ -11,7 +11,9 @@ const SECP256K1_LAST = memory.data<u32>([
   0xd0364140, 0xbfd25e8c, 0xaf48a03b, 0xbaaedce6, 0xfffffffe, 0xffffffff, 0xffffffff, 0xffffffff,
 ]);
 
-/** Writes the 32 bytes of c mod (n - 1) + 1 for c of 48 bytes at `entropy`, big-endian both, without a branch on them. */
+/**
+ * Writes the 32 bytes of c mod (n - 1) + 1 for c of 48 bytes at `entropy`, big-endian both, without a branch on them.
+ */
 export function scalarFrom(entropy: usize, isP256: bool, out: usize): void {
   const last = isP256 ? P256_LAST : SECP256K1_LAST;
   const m0 = load<u64>(last, 0);

@@ -20,7 +20,9 @@ const ROUND = memory.data<u32>([
   0xc67178f2,
 ]);
 
-/** Hashes `n` bytes at `p` into the 32 bytes at `out`, which may overlap the input. Leaves nothing of the input behind. */
+/**
+ * Hashes `n` bytes at `p` into the 32 bytes at `out`, which may overlap the input. Leaves nothing of the input behind.
+ */
 export function sha256(p: usize, n: usize, out: usize): void {
   sha256Init(ONCE);
   sha256Update(ONCE, p, n);

@@ -1,4 +1,5 @@
-// Shamir, "How to Share a Secret" (1979), over GF(2^8), and the XOR of two: a sealed box in parts. It is sharing, not signing together.
+// Shamir, "How to Share a Secret" (1979), over GF(2^8), and the XOR of two: a sealed box in parts. It is sharing, not
+// signing together.
 
 import { MALFORMED, SHARES } from './errors.ts';
 import { invert, multiply } from './gf256.ts';
@@ -24,7 +25,10 @@ const HASH = memory.data(32);
 const POLYNOMIAL = memory.data(16);
 const JOINED = memory.data(161);
 
-/** Writes two shares, the first of them the entropy: 8 bytes and as many as the box has. Answers a share's length, or why not. */
+/**
+ * Writes two shares, the first of them the entropy: 8 bytes and as many as the box has. Answers a share's length, or
+ * why not.
+ */
 export function splitXor(box: usize, n: u32, entropy: usize, out: usize): i32 {
   if (!isBox(box, n)) return MALFORMED;
   const length = n + SHARE_EXTRA_BYTES;
@@ -38,7 +42,10 @@ export function splitXor(box: usize, n: u32, entropy: usize, out: usize): i32 {
   return length;
 }
 
-/** Writes `count` shares, of which `threshold` make the box again. Entropy: 8 bytes, and `threshold - 1` times the box's length. */
+/**
+ * Writes `count` shares, of which `threshold` make the box again. Entropy: 8 bytes, and `threshold - 1` times the box's
+ * length.
+ */
 export function splitShamir(box: usize, n: u32, threshold: u32, count: u32, entropy: usize, out: usize): i32 {
   if (!isBox(box, n)) return MALFORMED;
   const length = n + SHARE_EXTRA_BYTES;

@@ -3,7 +3,8 @@
 import { keccak256 } from './keccak.ts';
 
 /**
- * Bytes of the fixed fields, big-endian and without padding: sender 20, nonce 32, accountGasLimits 32 (verification 16, call 16),
+ * Bytes of the fixed fields, big-endian and without padding: sender 20, nonce 32, accountGasLimits 32 (verification 16,
+ *   call 16),
  * preVerificationGas 32, gasFees 32 (priority 16, most 16), EntryPoint 20, chain 32.
  */
 export const USEROP_FIELDS_BYTES: u32 = 200;
@@ -13,12 +14,18 @@ export const USEROP_HASHES_BYTES: u32 = 96;
 const ENTRY_POINT: usize = 148;
 const CHAIN: usize = 168;
 
-/** keccak256 of `PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)`. */
+/**
+ * keccak256 of `PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32
+ * accountGasLimits,uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)`.
+ */
 const OPERATION_TYPE = memory.data<u8>([
   0x29, 0xa0, 0xbc, 0xa4, 0xaf, 0x4b, 0xe3, 0x42, 0x13, 0x98, 0xda, 0x00, 0x29, 0x5e, 0x58, 0xe6, 0xd7, 0xde, 0x38,
   0xcb, 0x49, 0x22, 0x14, 0x75, 0x4c, 0xb6, 0xa4, 0x75, 0x07, 0xdd, 0x6f, 0x8e,
 ]);
-/** keccak256 of `EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)`, of `ERC4337` and of `1`. */
+/**
+ * keccak256 of `EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)`, of `ERC4337` and
+ * of `1`.
+ */
 const DOMAIN = memory.data<u8>([
   0x8b, 0x73, 0xc3, 0xc6, 0x9b, 0xb8, 0xfe, 0x3d, 0x51, 0x2e, 0xcc, 0x4c, 0xf7, 0x59, 0xcc, 0x79, 0x23, 0x9f, 0x7b,
   0x17, 0x9b, 0x0f, 0xfa, 0xca, 0xa9, 0xa7, 0x5d, 0x52, 0x2b, 0x39, 0x40, 0x0f, 0x36, 0x4d, 0xa2, 0x8a, 0x5c, 0x92,
@@ -42,7 +49,10 @@ export function userOpHash07(fields: usize, hashes: usize, out: usize): void {
   keccak256(OUTER, 96, out);
 }
 
-/** The EIP-712 digest in the domain (name `ERC4337`, version `1`, chain, EntryPoint). An EIP-7702 initCode has the delegate in place of its marker already. */
+/**
+ * The EIP-712 digest in the domain (name `ERC4337`, version `1`, chain, EntryPoint). An EIP-7702 initCode has the
+ * delegate in place of its marker already.
+ */
 export function userOpHash08(fields: usize, hashes: usize, out: usize): void {
   layOut(fields, hashes);
   memory.copy(WORDS, OPERATION_TYPE, 32);

@@ -1,4 +1,5 @@
-// Web Authentication Level 2 section 6.3.3 and 5.8.1: an assertion as the signature bytes that `contracts/Account.sol` reads.
+// Web Authentication Level 2 section 6.3.3 and 5.8.1: an assertion as the signature bytes that `contracts/Account.sol`
+// reads.
 
 import { lowerS } from './der.ts';
 import { LENGTH, MALFORMED } from './errors.ts';
@@ -27,8 +28,10 @@ export function packedLength(authenticatorDataLength: u32, clientDataLength: u32
 }
 
 /**
- * Writes the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word: r, s in the lower half, where `"challenge":"`
- * and `"type":"webauthn.get"` start in the client data, the two offsets, authenticator data, client data. Answers its length, or why not.
+ * Writes the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word: r, s in the lower half, where
+ *   `"challenge":"`
+ * and `"type":"webauthn.get"` start in the client data, the two offsets, authenticator data, client data. Answers its
+ *   length, or why not.
  * `signature` is 64 bytes and may be changed; `out` overlaps nothing.
  */
 export function packAssertion(

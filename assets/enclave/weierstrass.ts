@@ -1,4 +1,5 @@
-// Multiples of points of y² = x³ + ax + b in homogeneous coordinates; the additions are complete (Renes, Costello, Batina 2016).
+// Multiples of points of y² = x³ + ax + b in homogeneous coordinates; the additions are complete (Renes, Costello,
+// Batina 2016).
 
 import { belowMask, enter, invert, invertEach, isZeroMask, leave, multiply, ONE } from './field.ts';
 import { add, carry, copyIf, fromBytes, negateIf, subtract, times, WIDTH, zeroMask } from './limbs.ts';
@@ -47,7 +48,10 @@ function storeRow(row: usize, field: usize): void {
   }
 }
 
-/** r = scalar · base point, with neither branches nor addresses that depend on the scalar: 32 bytes, least significant first, 8 zeroes behind. */
+/**
+ * r = scalar · base point, with neither branches nor addresses that depend on the scalar: 32 bytes, least significant
+ * first, 8 zeroes behind.
+ */
 export function multiplyBase(r: usize, scalar: usize, curve: usize): void {
   const mixed = load<u32>(curve, MIXED);
   let row: usize = load<usize>(curve, TABLE);
@@ -135,7 +139,10 @@ export function toAffine(x: usize, y: usize, p: usize, curve: usize): void {
   memory.fill(U, 0, WIDTH);
 }
 
-/** Whether the x of p, modulo the group order, is the plain r below it; false for infinity. No inversion: r · z is compared with x. */
+/**
+ * Whether the x of p, modulo the group order, is the plain r below it; false for infinity. No inversion: r · z is
+ * compared with x.
+ */
 export function hasX(p: usize, r: usize, curve: usize): bool {
   const field = load<usize>(curve, FIELD);
   if (isZeroMask(p + 80, field) !== 0) return false;

@@ -36,7 +36,9 @@ export function sparseDigits(digits: usize, scalar: usize): void {
   }
 }
 
-/** Copies entry |digit| of a row into r by reading the whole row; leaves r as it is for zero. Bytes are a multiple of 8. */
+/**
+ * Copies entry |digit| of a row into r by reading the whole row; leaves r as it is for zero. Bytes are a multiple of 8.
+ */
 export function scan(r: usize, row: usize, bytes: usize, digit: i32): void {
   const sign = digit >> 31;
   const wanted = (digit ^ sign) - sign;

@@ -130,7 +130,7 @@ function execute(target: Hex, value: bigint, data: string): Hex {
 }
 
 /**
- * As long as a real one, for whoever counts its bytes before there is one: two halves that are in range, 37 bytes of
+ * A placeholder as long as a real signature, for estimates that count its bytes: two halves in range, 37 bytes of
  * authenticator data, 160 of client data.
  */
 const SIGNATURE_IN_FORM: Hex = (() => {

@@ -34,7 +34,8 @@ export function listen(config: Config, inflight: Inflight, ready: Promise<Vault>
       hostname: config.host,
       port: config.port,
       development: false,
-      // Unless told so, Bun 1.4 shares a port with other programs that listen on it, and each gets a part of the requests.
+      // Unless told so, Bun 1.4 shares a port with other programs that listen on it, and each gets a part of the
+      // requests.
       reusePort: false,
       ...bounds,
       error: fail,

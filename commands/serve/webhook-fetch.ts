@@ -45,7 +45,7 @@ export function createGuardedFetch({
 }
 
 /**
- * Bun connects to the host of the URL; what the server is told, and its certificate is checked for, are given apart.
+ * Bun connects to the host of the URL. The `Host` header and the name that the certificate is checked for are separate.
  */
 function fetchAt(
   url: URL,

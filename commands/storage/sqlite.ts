@@ -126,7 +126,8 @@ const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
 /** SQLite would give a new file the process's default mode; its -wal and -shm files take the mode of this one. */
 function makeFile(path: string): void {
   if (existsSync(path)) {
-    // Not opened here: closing a file gives back every lock that the process has on it, those of another connection too.
+    // Not opened here: closing a file gives back every lock that the process has on it, those of another connection
+    // too.
     if (statSync(path).isDirectory()) throw new Error('it is a directory');
     accessSync(path, constants.R_OK | constants.W_OK);
     return;

@@ -5,7 +5,10 @@ import type { Row, Statement } from '../db/database.ts';
 /** How long a request holds its key: longer than the longest request. */
 export const IDEMPOTENCY_LEASE_MS = MINUTE_MS;
 
-/** A key as used by one request: `key` is scoped to route and identifier, `request` a digest of what was asked, `owner` names the attempt. */
+/**
+ * A key as used by one request: `key` is scoped to route and identifier, `request` a digest of what was asked, `owner`
+ * names the attempt.
+ */
 export interface KeyUse {
   readonly key: string;
   readonly request: string;
@@ -13,7 +16,10 @@ export interface KeyUse {
   readonly now: number;
 }
 
-/** Takes the key when nobody holds it, or when its answer expired or its holder's lease lapsed. Followed by `selectKey`, whose owner is the verdict. */
+/**
+ * Takes the key when nobody holds it, or when its answer expired or its holder's lease lapsed. Followed by `selectKey`,
+ * whose owner is the verdict.
+ */
 export function takeKey({ key, request, owner, now }: KeyUse): Statement {
   return {
     sql: `INSERT INTO idempotency (key, request, owner, expires_at) VALUES (:key, :request, :owner, :lease)
@@ -50,7 +56,10 @@ export interface KeptAnswer {
   readonly expiresAt: number;
 }
 
-/** Keeps the answer under the key for whoever still owns it; `ifChanged` only when the statement before it in the batch changed a row. */
+/**
+ * Stores the answer under the key if `owner` still holds it; with `ifChanged` only if the statement before it in the
+ * batch changed a row.
+ */
 export function keepAnswer(
   { key, owner }: KeyUse,
   { status, body, expiresAt }: KeptAnswer,

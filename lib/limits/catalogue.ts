@@ -3,7 +3,9 @@ import type { ErrorCode } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
 import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 
-/** The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault. */
+/**
+ * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
+ */
 export interface CountedRows {
   readonly table: string;
   readonly at: string;

@@ -18,8 +18,8 @@ type Ctx = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices 
 export type Notices = Map<string, number>;
 
 /**
- * Records `limit.reached` for a limit's refusal, at most once per bucket and window over all processes. Fire and forget;
- * other failures record nothing.
+ * Records `limit.reached` for a limit's refusal, at most once per bucket and window over all processes. Fire and
+ * forget; other failures record nothing.
  */
 export function recordRefusal(ctx: Ctx, app: string, failure: unknown): void {
   const limit = failure instanceof VaultError ? failure.details.limit : undefined;

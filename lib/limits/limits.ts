@@ -12,7 +12,10 @@ export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
 /** Spends one request of the client in the rolling minute. Throws 429 `rate_limited` when none is left. */
 export type RequestLimit = (client: string) => void;
 
-/** A request limit kept in memory: the exact times of each client's last `limit` requests, for at most `REQUEST_LIMIT_CLIENTS_MAX` clients, the longest silent forgotten first. */
+/**
+ * A request limit kept in memory: the exact times of each client's last `limit` requests, for at most
+ * `REQUEST_LIMIT_CLIENTS_MAX` clients, the longest silent forgotten first.
+ */
 export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
   const { max } = boundsOf(ctx.config, name);
   const recentOf = createRecent();
@@ -23,7 +26,10 @@ export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
   };
 }
 
-/** A limit of failures: `fail` counts one, `check` throws 429 `rate_limited` while as many as are allowed lie in the rolling minute. */
+/**
+ * A limit of failures: `fail` counts one, `check` throws 429 `rate_limited` while as many as are allowed lie in the
+ * rolling minute.
+ */
 export interface FailureLimit {
   check(client: string): void;
   fail(client: string): void;
@@ -62,7 +68,10 @@ export function limitReached({ metrics }: Pick<Platform, 'metrics'>, limit: Limi
   return new VaultError(limitOf(limit.name as LimitName).error ?? 'rate_limited', { limit });
 }
 
-/** The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions are linked for good. */
+/**
+ * The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions are linked
+ * for good.
+ */
 export function ipLimitReached(
   { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
   ip: string,
@@ -72,7 +81,10 @@ export function ipLimitReached(
   return limitReached({ metrics }, limitState(config, 'registrations-per-ip', { bucket: ip, freesAt, now }));
 }
 
-/** The 429 of a limit of the whole vault; `slotSince` is when the slot was taken that frees next, null when there is none. */
+/**
+ * The 429 of a limit of the whole vault; `slotSince` is when the slot was taken that frees next, null when there is
+ * none.
+ */
 export function dayLimitReached(
   { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
   name: LimitName,

@@ -24,7 +24,10 @@ export const LIMITS_PAGE_MAX = 1_000;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
-/** How full a bucket is. `key` is empty for a limit of the whole vault; `resets_at` is when the oldest part of it counts no more, null where nothing but a DID ends it. */
+/**
+ * How full a bucket is. `key` is empty for a limit of the whole vault; `resets_at` is when the oldest part of it counts
+ * no more, null where nothing but a DID ends it.
+ */
 export interface LimitUse {
   readonly kind: StoredLimit;
   readonly key: string;
@@ -36,8 +39,8 @@ export interface LimitUse {
 }
 
 /**
- * How full the stored limits are: of all kinds or one, each kind's `LIMITS_SHOWN_MAX` fullest buckets, or the one with this key. Identifiers are
- * masked unless asked for by themselves. Throws 400 for a key that is none of the kind's.
+ * How full the stored limits are: of all kinds or one, each kind's `LIMITS_SHOWN_MAX` fullest buckets, or the one with
+ * this key. Identifiers are masked unless asked for by themselves. Throws 400 for a key that is none of the kind's.
  */
 export async function showLimits(
   ctx: Ctx,
@@ -49,7 +52,10 @@ export async function showLimits(
   return found.flat();
 }
 
-/** Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an event. Throws 400 for a key that is none of the kind's. */
+/**
+ * Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an
+ * event. Throws 400 for a key that is none of the kind's.
+ */
 export async function clearLimit(
   ctx: Ctx,
   { kind, key = '' }: { readonly kind: StoredLimit; readonly key?: string | undefined },
@@ -132,7 +138,10 @@ function isCounted(kind: StoredLimit): kind is CountedLimit {
   return typeof limitOf(kind).stored === 'object';
 }
 
-/** The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served while one is read. */
+/**
+ * The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served
+ * while one is read.
+ */
 async function readFullest(
   { db, clock }: Pick<Ctx, 'db' | 'clock'>,
   kind: CountedLimit,

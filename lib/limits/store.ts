@@ -3,7 +3,10 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
 import { type CountedLimit, type CountedRows, LIMITS, limitOf, STORED_LIMITS } from './catalogue.ts';
 
-/** SQL of the time up to which a bucket's spending counts no more, 0 when it was never cleared. A limit of the whole vault has the key ''. */
+/**
+ * SQL of the time up to which a bucket's spending counts no more, 0 when it was never cleared. A limit of the whole
+ * vault has the key ''.
+ */
 export function clearedAt(kind: CountedLimit, key = `''`): string {
   return `coalesce((SELECT at FROM limit_clears WHERE kind = '${kind}' AND key = ${key}), 0)`;
 }
@@ -44,7 +47,10 @@ interface PageQuery {
   readonly limit: number;
 }
 
-/** How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key` is given. */
+/**
+ * How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key`
+ * is given.
+ */
 export function selectLimitUse(kind: CountedLimit, since: number, key: string | undefined, limit: number): Statement {
   return {
     sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
@@ -54,7 +60,10 @@ export function selectLimitUse(kind: CountedLimit, since: number, key: string | 
   };
 }
 
-/** How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their number. */
+/**
+ * How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their
+ * number.
+ */
 export function selectLimitPage(kind: CountedLimit, query: PageQuery): Statement {
   return {
     sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
@@ -81,7 +90,7 @@ export function clearGuesses(identifier: string): Statement {
   };
 }
 
-/** Notes that a bucket's refusals are told of until a time; `rowsAffected` 0 means that they were told of already. */
+/** Records that a bucket's refusal has its event until a time; `rowsAffected` 0 means that it has one already. */
 export function takeNotice(bucket: string, until: number, now: number): Statement {
   return {
     sql: `INSERT INTO limit_notices (bucket, until) VALUES (:bucket, :until)

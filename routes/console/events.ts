@@ -37,7 +37,7 @@ export const eventRoutes: readonly Route[] = [
       const { app = named, channel: channels = EVENT_CHANNELS } = input;
       const token = input.token ?? input.ucan ?? input.access_token ?? bearerToken(request);
       const rights = await readRights(ctx, token, { app, channels });
-      // HEAD must not take the stream over from whoever reads it.
+      // HEAD must not take the stream from its reader.
       if (!rights || request.method === 'HEAD') return streamReply(endedStream());
       const { cid, cids, expiresAt } = rights;
       // The header comes from the browser's own reconnect, which repeats a query that is older.

@@ -24,7 +24,7 @@ export function respond({ status, headers, body }: Reply, requestId: string, isH
   const all = headersFor(requestId);
   for (const name in headers) all[name] = headers[name] as string;
   if (body === null) delete all['content-type'];
-  // Workers compress a body that says it is compressed, unless they are told that it is.
+  // Workers compress a body again although its headers say it is compressed, unless `encodeBody` is `manual`.
   const init =
     'content-encoding' in headers ? { status, headers: all, encodeBody: 'manual' } : { status, headers: all };
   if (!isHead) return new Response(body, init);

@@ -30,8 +30,8 @@ export interface AccountCall {
 }
 
 /**
- * What a bundler tells of an operation that was mined; `success` is the inner call's, the transaction's own always is
- * one.
+ * A bundler's receipt of a mined operation. `success` is that of the inner call; the transaction itself always
+ * succeeds.
  */
 export interface OperationReceipt {
   readonly success: boolean;

@@ -1,4 +1,5 @@
-// bun run bench:chain: what the chain's part costs. Predictions against asking the factory, requests that reads are joined to, and the proxy's own work.
+// bun run bench:chain: what the chain's part costs. Predictions against asking the factory, requests that reads are
+// joined to, and the proxy's own work.
 import { join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
@@ -24,7 +25,10 @@ await benchReads();
 await benchProxy();
 await chain.stop();
 
-/** Predictions a second: computed, and asked for one by one of a node on this machine and of one that is some milliseconds away. */
+/**
+ * Predictions a second: computed, and asked for one by one of a node on this machine and of one that is some
+ * milliseconds away.
+ */
 async function benchPrediction(): Promise<void> {
   const local = await perSecond(predictBy(chain.url, true), 1);
   const near = await perSecond(predictBy(chain.url, false), 1);
@@ -65,7 +69,10 @@ async function perSecond(predict: PredictAddress, concurrency: number): Promise<
   return median(rates);
 }
 
-/** Requests to the node for the balances that many ask for at the same time: in one turn of the event loop, and over as many sockets. */
+/**
+ * Requests to the node for the balances that many ask for at the same time: in one turn of the event loop, and over as
+ * many sockets.
+ */
 async function benchReads(): Promise<void> {
   const node = startForwarder(chain.url);
   let requests = 0;

@@ -11,7 +11,10 @@ import { VAULT_SECRET } from '../support/vault.ts';
 const EVENTS_PER_BLOCK = 2;
 const REGISTRY = `0x${'d1'.repeat(20)}`;
 
-/** A node whose chain is made up from the block numbers alone; a process of its own, since following is what is measured. */
+/**
+ * A node whose chain is made up from the block numbers alone; a process of its own, since following is what is
+ * measured.
+ */
 function serveNode(blocks: number): void {
   const server = Bun.serve({
     hostname: '127.0.0.1',

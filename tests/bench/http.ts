@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { type Finding, load, type RequestOf, request } from './load.ts';
 
-/** Requests per second and processor time per request of the main routes, as ratios to a bare `Bun.serve` answer measured in the same run. */
+/**
+ * Requests per second and processor time per request of the main routes, as ratios to a bare `Bun.serve` answer
+ * measured in the same run.
+ */
 const ROUNDS = Number(process.argv[2] ?? 3);
 const ROUND_MS = 1_500;
 const CODE = codeOfConstantRandom();

@@ -14,7 +14,10 @@ export interface Finding {
 /** One request as bytes on the wire, by its number. */
 export type RequestOf = (n: number) => string;
 
-/** Keeps `connections` requests under way for `ms` (or until `count` are done): each connection sends the next once it has the answer to the last. */
+/**
+ * Keeps `connections` requests under way for `ms` (or until `count` are done): each connection sends the next once it
+ * has the answer to the last.
+ */
 export async function load(
   { port, pid }: { readonly port: number; readonly pid: number },
   requestOf: RequestOf,

@@ -6,9 +6,9 @@ import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 /**
- * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `vault` is the whole product
- * on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the settings given as JSON. Its randomness is constant, so that
- * the load knows every code.
+ * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request,
+ * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
+ * settings given as JSON. Its randomness is constant, so that the load knows every code.
  */
 const [mode = 'bare', settings = '{}'] = process.argv.slice(2);
 const dir = mkdtempSync(join(tmpdir(), 'vault-bench-'));

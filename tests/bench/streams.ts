@@ -6,8 +6,8 @@ import { startProgram } from '../support/program.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 /**
- * Open event streams of one process, the vault in a process of its own: what each costs in memory, and whether all get every event, one a
- * second, while one reader stands still. Needs two file descriptors a stream here and one there.
+ * Open event streams of one process, the vault in a process of its own: what each costs in memory, and whether all get
+ * every event, one a second, while one reader stands still. Needs two file descriptors a stream here and one there.
  */
 const STREAMS = Number(process.argv[2] ?? 5_000);
 const SECONDS = Number(process.argv[3] ?? 10);

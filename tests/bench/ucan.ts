@@ -1,4 +1,5 @@
-// bun tests/bench/ucan.ts: tokens minted and verified a second, from the source and in a compiled program, one after the other on one core.
+// bun tests/bench/ucan.ts: tokens minted and verified a second, from the source and in a compiled program, one after
+// the other on one core.
 import { systemClock } from '../../lib/base/clock.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { type Minted, mintDelegation, mintInvocation } from '../../lib/ucan/mint.ts';

@@ -1,6 +1,9 @@
 import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
 
-/** What every runtime's client must do, against that runtime's own WebCrypto; the outcome by name, `true` or what went wrong. */
+/**
+ * What every runtime's client must do, against that runtime's own WebCrypto; the outcome by name, `true` or what went
+ * wrong.
+ */
 export async function runChecks(
   source: string | Uint8Array,
   sha256: string,

@@ -4,7 +4,8 @@ import { compileContracts } from '../../scripts/contracts.ts';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { create2 } from '../../scripts/dev-stack/create2.ts';
 
-// Runs contracts/test/*.t.sol on a real node: every function whose name begins with `test`, each on the state its contract was made with.
+// Runs contracts/test/*.t.sol on a real node: every function whose name begins with `test`, each on the state its
+// contract was made with.
 const { rpc, stop } = await startChain();
 afterAll(stop);
 

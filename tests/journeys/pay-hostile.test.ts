@@ -245,8 +245,8 @@ if (chromium) {
 
   describe('an opener', () => {
     /**
-     * Opens a popup from the shop, which keeps every message it gets and sends `request` as soon as the page is ready: before that nobody
-     * hears it, and the page waits for it no longer than a few seconds.
+     * Opens a popup from the shop, which keeps every message it gets and sends `request` as soon as the page is ready:
+     * before that nobody hears it, and the page waits for it no longer than a few seconds.
      */
     const openPopup = async (from: Page, origin: string, request?: object, name = 'vault-pay'): Promise<Page> => {
       await from.bringToFront();

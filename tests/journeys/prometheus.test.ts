@@ -11,7 +11,9 @@ const promtool = find('promtool');
 const prometheus = find('prometheus');
 const TOKEN = 'scrape-token-0123456789';
 
-/** The part of a scrape configuration that `docs/operating.md` tells operators to write: what is tried is what is told. */
+/**
+ * The part of a scrape configuration that `docs/operating.md` tells operators to write: what is tried is what is told.
+ */
 const told = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(import.meta.dir, '../../docs/operating.md'), 'utf8'))?.[1];
 
 if (promtool === undefined) console.log('There is no promtool: what it says of /metrics is left out.');
@@ -81,7 +83,8 @@ else {
         const rows = (metadata as any).data as { metric: string; type: string; unit: string }[];
         return rows.some(({ metric }) => metric.startsWith('vault_http_requests')) ? rows : undefined;
       });
-      // Without `_total` the family is OpenMetrics'; of the text form it would be the name of the samples, and no unit be known.
+      // Without `_total` the family is OpenMetrics'; of the text form it would be the name of the samples, and no unit
+      // be known.
       expect(types).toContainEqual(expect.objectContaining({ metric: 'vault_http_requests', type: 'counter' }));
       expect(types).toContainEqual(
         expect.objectContaining({ metric: 'vault_http_request_duration_seconds', type: 'histogram', unit: 'seconds' }),

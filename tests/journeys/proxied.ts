@@ -46,7 +46,9 @@ export function addProxyTests(ports: () => { readonly proxy: number; readonly va
 
 let sends = 0;
 
-/** Asks for a code from a client's own address, for another identifier each time, so that only the IP's limit counts. */
+/**
+ * Asks for a code from a client's own address, for another identifier each time, so that only the IP's limit counts.
+ */
 export function sendCode({
   port,
   from,

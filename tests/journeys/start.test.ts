@@ -20,7 +20,9 @@ afterEach(() => {
   folder.remove();
 });
 
-/** `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run. */
+/**
+ * `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run.
+ */
 async function startNpm(text: string, ...options: string[]) {
   const own = { HOME: folder.path, WORLD_DIR: folder.path, npm_config_update_notifier: 'false' };
   const env = { PATH: process.env['PATH'] ?? '', ...own };

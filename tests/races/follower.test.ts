@@ -25,7 +25,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** A vault in a process of its own, on the one database, with an endpoint of its own by which it is told who asks the chain. */
+/**
+ * A vault in a process of its own, on the one database, with an endpoint of its own by which it is told who asks the
+ * chain.
+ */
 async function startFollowing() {
   const node = startForwarder(chain.url);
   const vars = {

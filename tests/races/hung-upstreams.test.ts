@@ -98,7 +98,7 @@ test('a node that hangs keeps no webhook back', async () => {
   const program = await start(openFolder(), receiver.url, { RPC_URL: node.url, FOLLOWER: 'true' });
   for (let n = 1; n <= 20; n++) await register(program, n);
   await until(() => node.asked() > 0);
-  // What is told after the chain was asked waits for no answer of it.
+  // An event that follows a look at the chain does not wait for the answer.
   await post(program, '/api/sessions', { handle: 'afterwards', did: 'did:key:zLater' });
   await until(() => typesOf(receiver).includes('session.created'));
   await until(() => typesOf(receiver).filter((type) => type === 'registration.submitted').length === 20);

@@ -30,7 +30,10 @@ interface Ordeal {
 
 type Faults = Readonly<Record<'drops' | 'spikes' | 'reorgs' | 'outages', number>>;
 
-/** Everybody asks until there is an answer, while vaults are killed, transactions dropped, fees rise, blocks are taken back, and the node is gone at times. */
+/**
+ * Everybody asks until there is an answer, while vaults are killed, transactions dropped, fees rise, blocks are taken
+ * back, and the node is gone at times.
+ */
 async function suffer(processes: number): Promise<Ordeal> {
   const dir = mkdtempSync(join(tmpdir(), 'vault-relay-'));
   const chain = await startRelayChain();
@@ -161,7 +164,10 @@ async function insist(victims: readonly Victim[], { body }: Candidate, n: number
   }
 }
 
-/** Until all are confirmed by a transaction that is on-chain: for a moment a record still names the block that the last re-org took. */
+/**
+ * Until all are confirmed by a transaction that is on-chain: for a moment a record still names the block that the last
+ * re-org took.
+ */
 async function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[], { rpc }: RelayChain) {
   const open = new Set(candidates);
   while (open.size > 0) {

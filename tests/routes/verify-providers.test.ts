@@ -45,7 +45,10 @@ beforeEach(async () => {
   t = await start();
 });
 
-/** Whatever a test did: neither a log entry nor an answer tells a code or a key, and neither a log entry nor a failure whom it was for. */
+/**
+ * Whatever a test did: neither a log entry nor an answer tells a code or a key, and neither a log entry nor a failure
+ * whom it was for.
+ */
 afterEach(async () => {
   const codes = [...twilio.messages, ...resend.messages].map(({ text }) => /\b\d{6}\b/.exec(text)?.[0] ?? '');
   const keys = [SMS_ACCOUNT.authToken, SMS_ACCOUNT.accountSid, SMS_ACCOUNT.serviceSid, RESEND_API_KEY, VAULT_SECRET];

@@ -1,4 +1,5 @@
-// bun tests/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it when the page changes; the files are committed.
+// bun tests/screenshots/pay.ts: makes docs/images/pay-*.png, the confirm page against a real chain and bundler. Run it
+// when the page changes; the files are committed.
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';

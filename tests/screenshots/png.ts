@@ -3,7 +3,10 @@ import { deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = Uint8Array.of(137, 80, 78, 71, 13, 10, 26, 10);
 
-/** The same picture with at most 256 colours. Takes what Chromium's screenshots are: 8 bits a channel, RGB or RGBA, not interlaced. Throws on others. */
+/**
+ * The same picture with at most 256 colours. Takes what Chromium's screenshots are: 8 bits a channel, RGB or RGBA, not
+ * interlaced. Throws on others.
+ */
 export function toIndexed(png: Uint8Array): Uint8Array {
   const { width, height, pixels } = decode(png);
   const palette = choosePalette(pixels);
@@ -77,7 +80,10 @@ function paeth(left: number, up: number, corner: number): number {
   return b <= c ? up : corner;
 }
 
-/** The commonest colours: flat ones first as they are, then each away from those before it, since shades of one grey would leave no place for the rest. */
+/**
+ * The commonest colours: flat ones first as they are, then each away from those before it, since shades of one grey
+ * would leave no place for the rest.
+ */
 function choosePalette(pixels: Uint32Array): readonly number[] {
   const counts = new Map<number, number>();
   for (const color of pixels) counts.set(color, (counts.get(color) ?? 0) + 1);

@@ -22,7 +22,9 @@ export interface Actors {
   update(acted: Acted, metadataCid: string): Promise<void>;
   deactivate(acted: Acted): Promise<void>;
   createAccount(): Promise<{ account: string; owner: string }>;
-  /** Every event there is, as rows of `chain_events`, read by the chain's own answer to one question and decoded by ox. */
+  /**
+   * Every event there is, as rows of `chain_events`, read by the chain's own answer to one question and decoded by ox.
+   */
   events(): Promise<Readonly<Record<string, unknown>>[]>;
 }
 

@@ -15,7 +15,10 @@ export interface Engine {
   open(): Promise<TestDatabase>;
 }
 
-/** The engines that the vault runs on: the built-in one, `@libsql/client` on a file, and a libSQL server where this machine has one. */
+/**
+ * The engines that the vault runs on: the built-in one, `@libsql/client` on a file, and a libSQL server where this
+ * machine has one.
+ */
 export function engines(): readonly Engine[] {
   const local = [
     { name: 'built-in SQLite', open: openBuiltIn },

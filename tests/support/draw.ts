@@ -12,7 +12,10 @@ export interface Draw {
   bits(n: number): bigint;
 }
 
-/** Fails with the seed and the number of the first draw for which the check throws. Faster than `always`, and without a smallest case. */
+/**
+ * Fails with the seed and the number of the first draw for which the check throws. Faster than `always`, and without a
+ * smallest case.
+ */
 export function manyTimes(runs: number, check: (draw: Draw) => void): void {
   const draw = openDraw(SEED);
   for (let i = 0; i < runs; i++) {

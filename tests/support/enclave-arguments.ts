@@ -12,8 +12,8 @@ export interface Reach {
 }
 
 /**
- * The arguments of every call. `in`, `secret` and `out` are offsets: with a number they say the length, with none the next
- * argument is it; `secret` is read and wiped; `out:result` is as long as the answer.
+ * The arguments of every call. `in`, `secret` and `out` are offsets: with a number they say the length, with none the
+ * next argument is it; `secret` is read and wiped; `out:result` is as long as the answer.
  */
 const ARGUMENTS: Readonly<Record<EnclaveCall, string>> = {
   abi_version: '',
@@ -62,7 +62,9 @@ const ARGUMENTS: Readonly<Record<EnclaveCall, string>> = {
 /** Bytes that belong into a call's arguments, by their place. */
 export type Seeds = Partial<Record<EnclaveCall, Readonly<Record<number, Uint8Array | number>>>>;
 
-/** Draws the arguments of a call, of any sense or none; or puts the seeds into the window and lets the rest be drawn. */
+/**
+ * Draws the arguments of a call, of any sense or none; or puts the seeds into the window and lets the rest be drawn.
+ */
 export function drawArguments(draw: Draw, name: EnclaveCall, enclaves: readonly Enclave[], seeds: Seeds): number[] {
   const kinds = kindsOf(name);
   const drawn = kinds.map((kind) => drawArgument(draw, kind));

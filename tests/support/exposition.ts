@@ -14,7 +14,10 @@ export interface ReadFamily {
   readonly samples: readonly ReadSample[];
 }
 
-/** Reads a text exposition of either form, character by character and strictly; throws at the first line that is none. Written from the formats' texts, not from the writer. */
+/**
+ * Reads a text exposition of either form, character by character and strictly; throws at the first line that is none.
+ * Written from the formats' texts, not from the writer.
+ */
 export function readExposition(text: string): { families: readonly ReadFamily[]; eof: boolean } {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line does not end');
   const families: (ReadFamily & { samples: ReadSample[] })[] = [];

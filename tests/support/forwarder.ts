@@ -3,7 +3,10 @@ export interface Forwarder {
   readonly url: string;
   /** The method of every call that came, in order; those of a batch too. */
   readonly methods: readonly string[];
-  /** Decides what a caller gets: the real answer is `forward()`, the request's text comes last. Undefined lets everything through. */
+  /**
+   * Decides what a caller gets: the real answer is `forward()`, the request's text comes last. Undefined lets
+   * everything through.
+   */
   trouble: Trouble | undefined;
   stop(): Promise<void>;
 }

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 const POLL_MS = 20;
 
-/** Does a thing once for all the test files of a run (`scripts/testing/run.ts`); a file that runs alone does it for itself. */
+/**
+ * Does a thing once for all the test files of a run (`scripts/testing/run.ts`); a file that runs alone does it for
+ * itself.
+ */
 export async function oncePerRun(name: string, make: () => Promise<unknown>): Promise<void> {
   const folder = process.env['TEST_RUN_DIR'];
   if (folder === undefined) return void (await make());

@@ -34,7 +34,10 @@ export interface TestChain extends Chain {
   readonly registry: Address.Address;
   /** The settings of a vault on this chain. */
   readonly vars: Readonly<Record<string, string>>;
-  /** Registers from a wallet of its own (a fresh one when absent), or through a `KeyHolder`; `registry` names another one. */
+  /**
+   * Registers from a wallet of its own (a fresh one when absent), or through a `KeyHolder`; `registry` names another
+   * one.
+   */
   register(
     what: Registrable,
     by?: { wallet?: Account; holder?: Address.Address; registry?: Address.Address },

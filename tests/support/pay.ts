@@ -38,7 +38,10 @@ export interface PayWorld {
   stop(): Promise<void>;
 }
 
-/** The line to the bundler: `down` answers 503, `deaf` passes on and loses the answer, `refusing` answers a JSON-RPC error; of some methods. */
+/**
+ * The line to the bundler: `down` answers 503, `deaf` passes on and loses the answer, `refusing` answers a JSON-RPC
+ * error; of some methods.
+ */
 export interface Upstream {
   mode: 'up' | 'down' | 'deaf' | 'refusing';
   methods: readonly string[];
@@ -157,7 +160,10 @@ export async function makeAccount(world: PayWorld, passkeys: Passkeys): Promise<
   return account;
 }
 
-/** Has the shop show a payment request when its button is clicked, and clicks it. The promise is what the shop is told in the end. */
+/**
+ * Has the shop show a payment request when its button is clicked, and clicks it. The promise is what the shop is told
+ * in the end.
+ */
 export async function buy(
   shop: Page | Frame,
   { method, data, total = { currency: 'USD', value: '1.00' }, id }: BuyOptions,
@@ -312,7 +318,10 @@ export function abort(shop: Page): Promise<string> {
   );
 }
 
-/** Waits until the worker has given the window's request up: the browser then shows a message of its own, and tells the shop once it was read. */
+/**
+ * Waits until the worker has given the window's request up: the browser then shows a message of its own, and tells the
+ * shop once it was read.
+ */
 export async function dismissed(page: Page): Promise<void> {
   await page.evaluate(
     (timeoutMs) =>

@@ -16,8 +16,9 @@ export interface Other {
 }
 
 /**
- * Starts a process: `migrate` prints what it applied after one line sent; `append` prints the number of every row once acknowledged; `hold`
- * takes a row, prints its fence and, after one line sent, what its fenced write changed; `lock` keeps the write lock until one line is sent.
+ * Starts a process: `migrate` prints what it applied after one line sent; `append` prints the number of every row once
+ * acknowledged; `hold` takes a row, prints its fence and, after one line sent, what its fenced write changed; `lock`
+ * keeps the write lock until one line is sent.
  */
 export function startOther(task: keyof typeof TASKS, url: string): Other {
   const child = Bun.spawn([process.execPath, import.meta.path, task, url], {

@@ -20,7 +20,10 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in its environment. */
+/**
+ * Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in
+ * its environment.
+ */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
   { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },

@@ -9,7 +9,10 @@ import { VAULT_SECRET } from './vault.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** A project of somebody who embeds the vault: a folder with the package and what the examples need beside it, and one example. */
+/**
+ * A project of somebody who embeds the vault: a folder with the package and what the examples need beside it, and one
+ * example.
+ */
 export interface Project {
   readonly path: string;
   /** Settings of a vault in it, on a port of its own. */

@@ -3,7 +3,10 @@ import { inspect } from 'node:util';
 import type { VaultError } from '../../lib/base/error.ts';
 import { describeError } from '../../lib/base/log.ts';
 
-/** Fails when the log's description of an error, or anything else that hangs on it (stack, causes, own members), contains one of the texts. */
+/**
+ * Fails when the log's description of an error, or anything else that hangs on it (stack, causes, own members),
+ * contains one of the texts.
+ */
 export function expectTellsNothing(error: unknown, ...texts: readonly string[]): void {
   expect(error).toBeInstanceOf(Error);
   expectHoldsNone([describeError(error), error], ...texts);

@@ -1,4 +1,5 @@
-// Sends one mail to SMTP_URL in a process of its own and prints `sent` or the failure: a process reads NODE_EXTRA_CA_CERTS only as it starts.
+// Sends one mail to SMTP_URL in a process of its own and prints `sent` or the failure: a process reads
+// NODE_EXTRA_CA_CERTS only as it starts.
 import { smtpMailer } from '../../commands/mail/smtp.ts';
 
 const mailer = smtpMailer(process.env['SMTP_URL'] ?? '');

@@ -1,5 +1,7 @@
-// Preloaded by `bun test` (bunfig.toml): gives tests and hooks half a minute. Bun reads no timeout from bunfig.toml, and
-// forgets what `setDefaultTimeout` said after each file (oven-sh/bun#43787), so every test file says it itself, in front
+// Preloaded by `bun test` (bunfig.toml): gives tests and hooks half a minute. Bun reads no timeout from bunfig.toml,
+// and
+// forgets what `setDefaultTimeout` said after each file (oven-sh/bun#43787), so every test file says it itself, in
+// front
 // of its first line.
 import { plugin } from 'bun';
 

@@ -12,7 +12,9 @@ const KEY = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
 /** Where USDC is on Base. */
 export const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-/** The two chains that the vault knows, with USDC on both and the contracts on Base Sepolia, each behind a forwarder. */
+/**
+ * The two chains that the vault knows, with USDC on both and the contracts on Base Sepolia, each behind a forwarder.
+ */
 export interface TwoChains {
   readonly sepolia: Chain;
   readonly base: Chain;

@@ -6,7 +6,10 @@ import { encode } from '../../lib/ucan/encode.ts';
 import type { Ipld, IpldMap } from '../../lib/ucan/ipld.ts';
 import type { UcanSigner } from '../../lib/ucan/signature.ts';
 
-/** A signer with a new key, made by another implementation than the vault's own; `lowS` is what ECDSA signatures are turned to. */
+/**
+ * A signer with a new key, made by another implementation than the vault's own; `lowS` is what ECDSA signatures are
+ * turned to.
+ */
 export async function newSigner(algorithm: Algorithm, { lowS = true } = {}): Promise<UcanSigner> {
   if (algorithm === 'Ed25519') {
     const secret = Ed25519.randomPrivateKey({ as: 'Bytes' });

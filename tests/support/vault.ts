@@ -47,7 +47,9 @@ export interface TestVault {
 /** The root secret of test vaults. */
 export const VAULT_SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
 
-/** Starts a vault in this process; `vars` are settings on top of the defaults, `dir` keeps its file between two starts. */
+/**
+ * Starts a vault in this process; `vars` are settings on top of the defaults, `dir` keeps its file between two starts.
+ */
 export async function startVault(
   vars: Readonly<Record<string, string>> = {},
   { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},

@@ -73,7 +73,10 @@ describe('Poly1305 where its reduction matters: a ciphertext of one block is mad
   const power = (base: bigint, exponent: bigint): bigint =>
     exponent === 0n ? 1n : (power((base * base) % P, exponent / 2n) * (exponent & 1n ? base : 1n)) % P;
 
-  /** Box and nonce such that (((c + 2^128) r + lengths + 2^128) r) mod P is the sum; for three of four nonces there is no such c. */
+  /**
+   * Box and nonce such that (((c + 2^128) r + lengths + 2^128) r) mod P is the sum; for three of four nonces there is
+   * no such c.
+   */
   function forSum(draw: Draw, sum: bigint): { nonce: Uint8Array; box: Uint8Array } {
     for (;;) {
       const nonce = draw.bytes(12);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { createMemoryStream, main } from 'assemblyscript/asc';
 import { ENCLAVE_ARGUMENTS } from '../../../scripts/enclave.ts';
 
-/** What works on secrets and has no business to branch but for its loops, whose counts are public. Small functions are part of their callers. */
+/**
+ * What works on secrets and has no business to branch but for its loops, whose counts are public. Small functions are
+ * part of their callers.
+ */
 const BRANCH_FREE = [
   ...['product/product', 'product/productPlus', 'product/productMinus', 'product/square'],
   ...['reduce/reduceP256', 'reduce/reduceSecp256k1', 'reduce/reduce25519', 'montgomery/reduceMontgomery'],

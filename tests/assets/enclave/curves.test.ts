@@ -141,7 +141,10 @@ describe.each(CURVES)('$name', (curve) => {
     expect(low).toEqual([0, 1, 1, 0, 0, 0, 0]);
   });
 
-  /** A valid signature for a public key whose scalar nobody knows: R = u1 · G + u2 · Q, r = x(R), s = r / u2, e = u1 · s. */
+  /**
+   * A valid signature for a public key whose scalar nobody knows: R = u1 · G + u2 · Q, r = x(R), s = r / u2, e = u1 ·
+   * s.
+   */
   function forge(key: Point, u1: bigint, u2: bigint): [Uint8Array, bigint, bigint] {
     const r = Fn.create(times(u1).add(key.multiply(u2)).x);
     const s = Fn.mul(r, Fn.inv(u2));

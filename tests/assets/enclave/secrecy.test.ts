@@ -8,7 +8,10 @@ import { drawArguments } from '../../support/enclave-arguments.ts';
 import { makeSeeds } from '../../support/enclave-seeds.ts';
 
 const RUNS = 100;
-/** So many bytes of a secret in a row are never there by chance; from every fourth byte on, so that eleven are found wherever. */
+/**
+ * So many bytes of a secret in a row are never there by chance; from every fourth byte on, so that eleven are found
+ * wherever.
+ */
 const PIECE_BYTES = 8;
 const PIECE_STEP = 4;
 const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
@@ -17,7 +20,10 @@ const ENTROPY = [0x31, 0x32, 0x33].map((fill, curve) =>
   new Uint8Array(curve === 2 ? 32 : 48).map((_, i) => (fill * (i + 3) * 7 + i) & 0xff),
 );
 
-/** What is made of the entropy and must not be seen: scalars (FIPS 186-5 A.2.1), the seed and both halves of its hash (RFC 8032), each also backwards, as limbs lie in memory. */
+/**
+ * What is made of the entropy and must not be seen: scalars (FIPS 186-5 A.2.1), the seed and both halves of its hash
+ * (RFC 8032), each also backwards, as limbs lie in memory.
+ */
 function secrets(): Buffer[] {
   const scalar = (entropy: Uint8Array, order: bigint) =>
     Buffer.from(((BigInt(`0x${hex(entropy)}`) % (order - 1n)) + 1n).toString(16).padStart(64, '0'), 'hex');

@@ -17,7 +17,10 @@ const cidr = (text: string): Cidr => {
 
 const groups = fc.array(fc.oneof(fc.constantFrom(0, 1, 0xffff), fc.nat(0xffff)), { minLength: 8, maxLength: 8 });
 
-/** One of the spellings of RFC 4291 section 2.2 for eight groups, of which `length` from `from` on are zero and left out. */
+/**
+ * One of the spellings of RFC 4291 section 2.2 for eight groups, of which `length` from `from` on are zero and left
+ * out.
+ */
 function spell(
   values: readonly number[],
   { from, length, isMixed, isPadded }: { from: number; length: number; isMixed: boolean; isPadded: boolean },

@@ -28,7 +28,8 @@ import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
-// Each change is tried twice: while no event can be written, when it must not happen either, and then once more, when both do.
+// Each change is tried twice: while no event can be written, when it must not happen either, and then once more, when
+// both do.
 
 const NO_EVENTS = `CREATE TRIGGER no_events BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no events'); END`;
 const seen = new Set<string>();
@@ -51,7 +52,10 @@ async function state(): Promise<string> {
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-/** Until nothing is being written any more, since nobody waits for what a refusal tells: a commit takes a few turns of the event loop. */
+/**
+ * Until nothing is being written any more, since nobody waits for what a refusal tells: a commit takes a few turns of
+ * the event loop.
+ */
 async function written(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }

@@ -4,7 +4,8 @@ import { createKeys } from '../../../lib/identity/keys.ts';
 
 const secret = Uint8Array.from({ length: 32 }, (_, i) => i);
 
-// A changed label or derivation would void every stored digest, the operator's DID and all attestations: these stay as they are.
+// A changed label or derivation would void every stored digest, the operator's DID and all attestations: these stay as
+// they are.
 test('the keys are HKDF-SHA256 of the root secret under their labels', () => {
   const { codePepper, operatorSeed, attestation } = createKeys(secret);
   expect(toHex(codePepper)).toBe('82594fd5037d59a2576667cdefdb1093f084ad120023ca74f8093db4c5e6ff73');

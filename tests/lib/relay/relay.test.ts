@@ -54,8 +54,8 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
 }
 
 /**
- * Until nothing is under way: a turn asks the node again within a few turns of the event loop, or has ended. A second turn follows
- * the one that signed, and would send again what a test drops meanwhile.
+ * Until nothing is under way: a turn asks the node again within a few turns of the event loop, or has ended. A second
+ * turn follows the one that signed, and would send again what a test drops meanwhile.
  */
 async function idle(): Promise<void> {
   for (let turns = 0; turns < 100; turns++) {
@@ -66,7 +66,10 @@ async function idle(): Promise<void> {
 
 let people = 0;
 
-/** Somebody asks to be registered; the answer may come when it will. Resolves once the relay is as far as `status`, a signed one in the node's hands. */
+/**
+ * Somebody asks to be registered; the answer may come when it will. Resolves once the relay is as far as `status`, a
+ * signed one in the node's hands.
+ */
 async function submit(status = 'signed', by = t): Promise<Candidate> {
   const candidate = await createCandidate(chain, `person${++people}`, by.clock.now());
   by.call('POST /api/dids', candidate.body).catch(() => undefined);

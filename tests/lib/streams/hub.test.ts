@@ -38,7 +38,10 @@ afterEach(() => {
 
 type Process = ReturnType<typeof startProcess>;
 
-/** A process with a hub on the database; its tail sees what the others commit. `answersAfter` is how long an answer is on its way, as from a libSQL server. */
+/**
+ * A process with a hub on the database; its tail sees what the others commit. `answersAfter` is how long an answer is
+ * on its way, as from a libSQL server.
+ */
 function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) {
   const metrics = createMetrics();
   const entries: LogEntry[] = [];

@@ -16,7 +16,10 @@ const signed = signAttestation([key], {
   registrar: 'did:web:vault.example.com',
 });
 
-/** Claims signed by another implementation, whatever they say: the members in RFC 8785 order, so `JSON.stringify` is their canonical form. */
+/**
+ * Claims signed by another implementation, whatever they say: the members in RFC 8785 order, so `JSON.stringify` is
+ * their canonical form.
+ */
 function forge(claims: Partial<Attestation>, by = key): Attestation {
   const { channel, expires_at, identifier, registrar, verified_at } = { ...signed, ...claims };
   const all = { channel, expires_at, identifier, registrar, verified_at };
