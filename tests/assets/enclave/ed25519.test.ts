@@ -7,7 +7,7 @@ import { openEnclave } from '../../support/enclave.ts';
 import { openInside } from '../../support/enclave-inside.ts';
 import { isLong } from '../../support/long.ts';
 
-const SEEDS = isLong ? 10_000 : 1_500;
+const SEEDS = isLong ? 10_000 : 1_000;
 
 const inside = await openInside();
 const { call, put } = openEnclave();
