@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   sponsorship_refused: 403,
   path_not_allowed: 403,
   metrics_forbidden: 403,
+  origin_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,
   identifier_reserved: 409,
@@ -27,6 +28,8 @@ export const ERROR_STATUS = {
   credential_already_registered: 409,
   idempotency_key_in_use: 409,
   payload_too_large: 413,
+  unsupported_media_type: 415,
+  misdirected_request: 421,
   idempotency_key_reused: 422,
   rate_limited: 429,
   ip_limit_reached: 429,
@@ -42,9 +45,19 @@ export const ERROR_STATUS = {
   identifier_busy: 503,
   relay_unfunded: 503,
   bundler_not_configured: 503,
+  database_unavailable: 503,
+  shutting_down: 503,
   bundler_timeout: 504,
   indexer_timeout: 504,
 } as const;
+
+/** The hints of codes that always have the same cause. */
+const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  database_unavailable: 'Try again in a few seconds: nothing was changed unless a later look-up shows it.',
+  misdirected_request: 'Use the host of BASE_URL or an IP address, or add this host to ALLOWED_HOSTS.',
+  origin_not_allowed: 'The operator of the vault lists the origins that may write in ALLOWED_ORIGINS.',
+  shutting_down: 'The vault is restarting: try again in a few seconds.',
+};
 
 /** A code of the table. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
@@ -67,6 +80,10 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   readonly limit?: LimitState;
   readonly retryAfterSeconds?: number;
+  /** One sentence that says what to do, where the code leaves a person guessing. */
+  readonly hint?: string;
+  /** One word for the cause, where several causes share the code. */
+  readonly reason?: string;
   /** Members added beside `error` in the reply. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -80,13 +97,21 @@ export class VaultError extends Error {
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     super(details.message ?? code, { cause: details.cause });
     this.code = code;
-    this.details = details;
+    const hint = details.hint ?? HINTS[code];
+    this.details = hint === undefined ? details : { ...details, hint };
   }
 }
 
 /** A 400 whose message names the offending field. */
 export function badRequest(message: string): VaultError {
   return new VaultError('bad_request', { message });
+}
+
+/** The 415 for a body that is not declared as JSON. */
+export function unsupportedMediaType(): VaultError {
+  return new VaultError('unsupported_media_type', {
+    message: 'Unsupported media type: send Content-Type: application/json',
+  });
 }
 
 /** The 502 for a chain's node that fails or answers nonsense; `cause`, an error or its text, is for the log. */

@@ -50,14 +50,16 @@ function headersFor(requestId: string): Record<string, string> {
 }
 
 /**
- * The one place where a failure becomes a reply: `{ "error": … }` with the status of its code, and a limit's headers.
+ * The one place where a failure becomes a reply: `{ "error": … }`, perhaps with `reason` and `hint`, the status of its
+ * code, and a limit's headers.
  */
 export function failureReply(error: unknown): Reply {
   const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
-  const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra } = known.details;
+  const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason } = known.details;
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));
-  return { status: ERROR_STATUS[known.code], headers, body: JSON.stringify({ ...extra, error: known.message }) };
+  const body = JSON.stringify({ ...extra, error: known.message, reason, hint });
+  return { status: ERROR_STATUS[known.code], headers, body };
 }
 
 /** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { VaultError } from '../../../lib/base/error.ts';
+import { failureReply } from '../../../routes/http/response.ts';
 import { ROUTES } from '../../../routes/index.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -273,4 +275,10 @@ describe('§1.4 the client IP', () => {
     expect((await ask(vouching, '198.51.100.1')).ip_registrations).toBe(0);
     await vouching.stop();
   });
+});
+
+test('an error says its reason and its hint after the word', () => {
+  const error = new VaultError('proof_invalid', { reason: 'version', hint: 'Make the proof again.' });
+  expect(failureReply(error).body).toBe('{"error":"proof_invalid","reason":"version","hint":"Make the proof again."}');
+  expect(failureReply(new VaultError('not_found')).body).toBe('{"error":"not_found"}');
 });
