@@ -297,7 +297,11 @@ export function createPasskeys(): Passkeys {
 /** Clicks a button of the confirm page once it can be. */
 export async function press(page: Page, id: string): Promise<void> {
   await awaitSelector(page, `#${id}:not([hidden]):not([disabled])`);
-  await page.click(`#${id}`);
+  // A button that closes its window may close it before the browser has answered the click.
+  const closed = new Promise<boolean>((resolve) => page.once('close', () => resolve(true)));
+  await page.click(`#${id}`).catch(async (error) => {
+    if (!page.isClosed() && !(await Promise.race([closed, Bun.sleep(1000)]))) throw error;
+  });
 }
 
 /** Waits until an element can be seen; says what is on the page instead when it does not come. */
