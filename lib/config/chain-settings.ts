@@ -57,6 +57,11 @@ export const CHAIN_SETTINGS = {
     parse.boolean,
     'true',
   ),
+  FINALITY_BLOCKS: plain(
+    'depth in blocks at which a block is final; if unset, the `finalized` block of the node decides',
+    optional(parse.integer(0, 1_000_000)),
+    derived('0 while RPC_URL is loopback', (vars) => (isLoopbackEndpoint(vars) ? '0' : undefined)),
+  ),
 };
 
 /**
@@ -78,9 +83,7 @@ export const FOLLOWER_SETTINGS = {
   FOLLOWER_POLL_SECONDS: plain(
     'seconds between polls for new blocks, each of about three requests',
     parse.integer(1, 3_600),
-    derived('1 while RPC_URL is loopback, else 10', ({ RPC_URL = '' }) =>
-      URL.canParse(RPC_URL) && url.isLoopbackHost(new URL(RPC_URL).hostname) ? '1' : '10',
-    ),
+    derived('1 while RPC_URL is loopback, else 10', (vars) => (isLoopbackEndpoint(vars) ? '1' : '10')),
   ),
 };
 
@@ -95,6 +98,10 @@ function contract(meaning: string, name: string): Setting<Address | null> {
 
 function isPublicEndpoint({ CHAIN_ID = '', RPC_URL }: Vars): boolean {
   return RPC_URL === CHAINS[CHAIN_ID]?.['RPC_URL'];
+}
+
+function isLoopbackEndpoint({ RPC_URL = '' }: Vars): boolean {
+  return URL.canParse(RPC_URL) && url.isLoopbackHost(new URL(RPC_URL).hostname);
 }
 
 function rpcOf(chainId: string) {
