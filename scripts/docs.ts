@@ -58,7 +58,7 @@ function limitRow(name: string, { counts, max, windowSeconds, bucket, error, sto
   return `| \`${name}\` | ${most} ${counts} | ${per} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
 }
 
-const SPANS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 86400: 'day' };
+const SPANS: Readonly<Record<number, string>> = { 60: 'minute', 600: '10 minutes', 3600: 'hour', 86400: 'day' };
 
 /** The variable of a setting's member: `smsDailyMax` is `SMS_DAILY_MAX`. */
 function variableOf(member: string): string {

@@ -133,12 +133,20 @@ function parse(text: string, http: number): object {
   throw http < 300 ? new UpstreamError('malformed') : new UpstreamError('refused', String(http));
 }
 
+/** Twilio's own limit of a number: five sends, and five checks, of a code that lives for ten minutes. */
+const SENDS_OF_TWILIO = {
+  name: 'sms-provider',
+  limit: 5,
+  windowSeconds: SMS_CODE_EXPIRY_SECONDS,
+  retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS,
+};
+
 /** Throws unless a verification is under way. */
 function started(answer: Answer): void {
   if (answer.http >= 200 && answer.http < 300 && answer.status === 'pending') return;
   // Too many sends, and too many checks of the number's pending code: both pass with that code.
   if (answer.http === 429 && (answer.code === 60203 || answer.code === 60202)) {
-    throw new VaultError('rate_limited', { retryAfterSeconds: SMS_CODE_EXPIRY_SECONDS });
+    throw new VaultError('rate_limited', { limit: SENDS_OF_TWILIO });
   }
   throw refused(answer);
 }

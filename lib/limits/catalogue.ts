@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { ErrorCode } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
-import { WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
 
 /**
  * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
@@ -99,6 +99,13 @@ export const LIMITS = {
     max: 0,
     windowSeconds: 0,
     bucket: 'vault',
+    error: 'rate_limited',
+  },
+  'sms-provider': {
+    counts: "SMS to one number, the provider's own limit",
+    max: 5,
+    windowSeconds: SMS_CODE_EXPIRY_SECONDS,
+    bucket: 'identifier',
     error: 'rate_limited',
   },
   'reads-per-ip': {

@@ -26,31 +26,6 @@ export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
   };
 }
 
-/**
- * A limit of failures: `fail` counts one, `check` throws 429 `rate_limited` while as many as are allowed lie in the
- * rolling minute.
- */
-export interface FailureLimit {
-  check(client: string): void;
-  fail(client: string): void;
-}
-
-/** A limit of failures kept in memory, like that of requests. */
-export function createFailureLimit(ctx: Ctx, name: LimitName): FailureLimit {
-  const { max } = boundsOf(ctx.config, name);
-  const recentOf = createRecent();
-  return {
-    check(client) {
-      const now = ctx.clock.now();
-      const recent = recentOf(client);
-      if (isFull(recent, max, now)) throw refusal(ctx, name, client, recent, now);
-    },
-    fail(client) {
-      take(recentOf(client), max, ctx.clock.now());
-    },
-  };
-}
-
 /** The state of a full limit; `freesAt`, ms, is when its bucket has room again, null where time does not free it. */
 export function limitState(
   config: Platform['config'],

@@ -72,6 +72,7 @@ export async function clearLimit(
 
 /** A bucket's key as events and listings may show it. */
 export function maskKey(kind: LimitName, key: string): string {
+  if (key === '') return key;
   const at = key.indexOf(':');
   const { bucket } = limitOf(kind);
   if (bucket === 'identifier') {

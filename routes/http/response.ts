@@ -51,15 +51,17 @@ function headersFor(requestId: string): Record<string, string> {
 
 /**
  * The one place where a failure becomes a reply: `{ "error": … }`, perhaps with `reason` and `hint`, the status of its
- * code, and a limit's headers.
+ * code, and a limit's name, wait and headers.
  */
 export function failureReply(error: unknown): Reply {
   const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason } = known.details;
+  const status = ERROR_STATUS[known.code];
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));
-  const body = JSON.stringify({ ...extra, error: known.message, reason, hint });
-  return { status: ERROR_STATUS[known.code], headers, body };
+  const refused = status === 429 ? { limit: limit?.name, retry_after: retryAfterSeconds } : {};
+  const body = JSON.stringify({ ...extra, error: known.message, ...refused, reason, hint });
+  return { status, headers, body };
 }
 
 /** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */

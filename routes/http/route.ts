@@ -1,6 +1,6 @@
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
-import type { FailureLimit, RequestLimit } from '../../lib/limits/limits.ts';
+import type { RequestLimit } from '../../lib/limits/limits.ts';
 import { readJson, readJsonObject, readQuery } from './body.ts';
 import { type Fields, readFields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
@@ -49,8 +49,8 @@ export interface Route {
 /** The in-memory request limits: `reads` for checks and look-ups, `proxy` for calls that cost an upstream one. */
 export type RequestLimitName = 'reads' | 'proxy';
 
-/** A vault's own request limits. */
-export type Limits = Readonly<Record<RequestLimitName, RequestLimit>> & { readonly operator: FailureLimit };
+/** A vault's own request limits; `operator` is spent by wrong operator secrets alone. */
+export type Limits = Readonly<Record<RequestLimitName | 'operator', RequestLimit>>;
 
 interface Definition<F extends Fields> {
   readonly limit?: RequestLimitName;

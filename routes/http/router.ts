@@ -5,7 +5,7 @@ import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { recordRefusal } from '../../lib/limits/limit-events.ts';
-import { createFailureLimit, createRequestLimit } from '../../lib/limits/limits.ts';
+import { createRequestLimit } from '../../lib/limits/limits.ts';
 import { createFindClient } from './client-address.ts';
 import { callerRequestId, failureReply, preflightReply, type Reply, respond, wrongMethodReply } from './response.ts';
 import type { Incoming, Limits, Route } from './route.ts';
@@ -99,7 +99,7 @@ function createLimits(ctx: Context): Limits {
   return {
     reads: createRequestLimit(ctx, 'reads-per-ip'),
     proxy: createRequestLimit(ctx, 'proxy-per-ip'),
-    operator: createFailureLimit(ctx, 'operator-failures-per-ip'),
+    operator: createRequestLimit(ctx, 'operator-failures-per-ip'),
   };
 }
 

@@ -220,7 +220,10 @@ test.each(['/api/accounts/predict', '/api/accounts/state'])(
     const own = await startVault({ ...chains.settings(), RATE_LIMIT_PROXY_PER_IP: '1' });
     expect((await own.call(`GET ${path}`)).status).toBe(400);
     const reply = await own.call(`GET ${path}`);
-    expect([reply.status, reply.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([reply.status, reply.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'proxy-per-ip', retry_after: 60 },
+    ]);
     expect(reply.headers.get('ratelimit-policy')).toBe('"proxy-per-ip";q=1;w=60');
     await own.stop();
   },

@@ -666,7 +666,10 @@ describe('RATE_LIMIT_PROXY_PER_IP', () => {
     expect((await send(Array(10).fill(call('eth_chainId')), { to: own })).status).toBe(200);
     expect((await send(call('eth_chainId'), { to: own })).status).toBe(200);
     const reply = await send([call('eth_chainId'), call('eth_chainId')], { to: own });
-    expect([reply.status, reply.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([reply.status, reply.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'proxy-per-ip', retry_after: 60 },
+    ]);
     expect(reply.headers.get('retry-after')).toBe('60');
     expect(upstream.received).toHaveLength(11);
     await own.stop();

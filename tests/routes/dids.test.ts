@@ -172,7 +172,10 @@ describe('conflicts', () => {
     expect((await register(alice)).status).toBe(200);
     expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(3);
     const refused = await register(bob);
-    expect([refused.status, refused.body]).toEqual([429, { error: 'ip_limit_reached' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'ip_limit_reached', limit: 'registrations-per-ip', retry_after: 86_400 },
+    ]);
     expect(refused.headers.get('retry-after')).toBe('86400');
   });
 

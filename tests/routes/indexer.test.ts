@@ -382,7 +382,11 @@ test('the limit of proxied requests holds, and is per minute', async () => {
   const t = await startVault({ ...actors.vars, RATE_LIMIT_PROXY_PER_IP: '2' });
   for (const path of ['stats', 'health']) expect((await t.call(`GET /api/indexer/${path}`)).status).toBe(200);
   const reply = await t.call('GET /api/indexer/stats');
-  expect([reply.status, reply.body, reply.headers.get('retry-after')]).toEqual([429, { error: 'rate_limited' }, '60']);
+  expect([reply.status, reply.body, reply.headers.get('retry-after')]).toEqual([
+    429,
+    { error: 'rate_limited', limit: 'proxy-per-ip', retry_after: 60 },
+    '60',
+  ]);
   await t.clock.advance(DAY_MS);
   expect((await t.call('GET /api/indexer/stats')).status).toBe(200);
   await t.stop();

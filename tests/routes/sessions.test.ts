@@ -87,7 +87,10 @@ describe('POST /api/sessions', () => {
     for (const identifier of ['a1', 'a2', 'a3']) await t.call('POST /api/sessions', { ...alice, identifier });
     await t.clock.advance(HOUR);
     const reply = await t.call('POST /api/sessions', { ...alice, identifier: 'a4' });
-    expect([reply.status, reply.body]).toEqual([429, { error: 'ip_limit_reached' }]);
+    expect([reply.status, reply.body]).toEqual([
+      429,
+      { error: 'ip_limit_reached', limit: 'registrations-per-ip', retry_after: 82_800 },
+    ]);
     expect(reply.headers.get('retry-after')).toBe(String(23 * 3600));
     expect(reply.headers.get('ratelimit')).toBe('"registrations-per-ip";r=0;t=82800');
     expect(reply.headers.get('ratelimit-policy')).toBe('"registrations-per-ip";q=3;w=86400');

@@ -3,6 +3,7 @@ import { fromHex } from '../../lib/base/bytes.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { MAIL_SEND_TIMEOUT_MS } from '../../lib/delivery/smtp.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
+import { LIMITS } from '../../lib/limits/catalogue.ts';
 import { openAttestation } from '../../lib/verification/attestation.ts';
 import { FAULTS } from '../../scripts/dev-stack/fault.ts';
 import {
@@ -131,7 +132,11 @@ describe('SMS codes are sent by the provider', () => {
   test.each([60203, 60202] as const)('%i is 429 rate_limited until the verification there has ended', async (fault) => {
     twilio.faults.send = fault;
     const reply = await send();
-    expect([reply.status, reply.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([reply.status, reply.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'sms-provider', retry_after: 600 },
+    ]);
+    expect(Object.keys(LIMITS)).toContain(reply.body.limit);
     expect(reply.headers.get('retry-after')).toBe('600');
   });
 

@@ -53,7 +53,10 @@ describe('POST /api/verify/send', () => {
       await t.clock.advance(60_000);
     }
     const refused = await t.call('POST /api/verify/send', alice);
-    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'sends-per-identifier', retry_after: 3300 },
+    ]);
     expect(refused.headers.get('retry-after')).toBe('3300');
     expect(refused.headers.get('ratelimit-policy')).toBe('"sends-per-identifier";q=5;w=3600');
     expect((await t.call('POST /api/verify/send', { ...alice, identifier: 'bob@example.com' })).status).toBe(200);
@@ -74,7 +77,10 @@ describe('POST /api/verify/send', () => {
     const third = await from.call('POST /api/verify/send', to(3));
     expect(third.body.retry_after).toBe(DAY / 1000 - 1);
     const refused = await from.call('POST /api/verify/send', to(4));
-    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'sends-per-ip', retry_after: DAY / 1000 - 1 },
+    ]);
     expect(refused.headers.get('retry-after')).toBe(String(DAY / 1000 - 1));
     expect((await own.from('203.0.113.8').call('POST /api/verify/send', to(4))).status).toBe(200);
     await own.clock.advance(DAY - 1001);
@@ -102,7 +108,10 @@ describe('POST /api/verify/send', () => {
     expect((await sms('+14155550100', '203.0.113.1')).status).toBe(200);
     expect((await sms('+4930123456', '203.0.113.2')).status).toBe(200);
     const refused = await sms('+14155550102', '203.0.113.3');
-    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'sms-per-day', retry_after: 86400 },
+    ]);
     expect(refused.headers.get('retry-after')).toBe('86400');
     await own.clock.advance(DAY);
     expect((await sms('+14155550102', '203.0.113.3')).status).toBe(200);

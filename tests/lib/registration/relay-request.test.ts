@@ -339,7 +339,7 @@ describe('limits', () => {
     expect((await ask(alice.body)).status).toBe(200);
     expect((await ask(bob.body)).status).toBe(200);
     const refused = await ask(carol.body);
-    expect([refused.status, refused.body]).toEqual([429, { error: 'ip_limit_reached' }]);
+    expect([refused.status, refused.body]).toEqual([429, { error: 'ip_limit_reached', limit: 'registrations-per-ip' }]);
     expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(2);
     expect((await ask(carol.body, {}, t.from('203.0.113.9'))).status).toBe(200);
   });
@@ -351,12 +351,13 @@ describe('limits', () => {
     const asked = await Promise.all(many.map(({ body }) => ask(body)));
     expect(asked.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
     const refused = asked.find(({ status }) => status === 429);
-    expect(refused?.body).toEqual({ error: 'relay_limit_reached' });
+    const full = { error: 'relay_limit_reached', limit: 'relays-per-day', retry_after: 86_400 };
+    expect(refused?.body).toEqual(full);
     expect(refused?.headers.get('retry-after')).toBe('86400');
     expect(refused?.headers.get('ratelimit-policy')).toBe('"relays-per-day";q=3;w=86400');
     const second = await start({ RELAY_DAILY_MAX: '3' }, { database: t.database, clock: t.clock });
     const elsewhere = await second.call('POST /api/dids', one.body);
-    expect([elsewhere.status, elsewhere.body]).toEqual([429, { error: 'relay_limit_reached' }]);
+    expect([elsewhere.status, elsewhere.body]).toEqual([429, full]);
     await t.clock.advance(DAY);
     expect((await ask((await candidate()).body)).status).toBe(200);
     await second.stop();

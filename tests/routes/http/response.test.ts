@@ -201,7 +201,10 @@ describe('request limits per client and rolling minute', () => {
     await own.clock.advance(10_000);
     for (let i = 0; i < 2; i++) expect((await ask()).status).toBe(200);
     const refused = await ask();
-    expect([refused.status, refused.body]).toEqual([429, { error: 'rate_limited' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'rate_limited', limit: 'reads-per-ip', retry_after: 50 },
+    ]);
     expect(refused.headers.get('retry-after')).toBe('50');
     expect(refused.headers.get('ratelimit')).toBe('"reads-per-ip";r=0;t=50');
     expect((await own.from('203.0.113.7').call('GET /api/sessions/check', { identifier: 'alice' })).status).toBe(200);
