@@ -5,7 +5,7 @@ import { loadEnclave } from '../client/enclave.ts';
 import { toBase64url } from '../lib/base/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
 import { didHash } from '../lib/identity/did.ts';
-import { registrationChallenge } from '../lib/registration/challenge.ts';
+import { oldChallenge } from '../lib/registration/challenge-v1.ts';
 import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
 import type { Message } from './dev-stack/mailbox.ts';
 import { createPasskey, type Passkey } from './dev-stack/passkey.ts';
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   const credentialId = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
   const smartAccount = String(address) as `0x${string}`;
   const agreement = { chainId: CHAIN_ID, registry: stack.didRegistry, didHash: hash, aliasHash: NO_ALIAS };
-  const proof = passkey.assert(registrationChallenge({ ...agreement, smartAccount, credentialId }));
+  const proof = passkey.assert(oldChallenge({ ...agreement, smartAccount, credentialId }));
   await vault('POST', '/api/dids', { credentialId, ...who, did, txHash, smartAccount, proof, attestation });
 
   step('Wait until the vault has read the chain, and look the DID up by its passkey');

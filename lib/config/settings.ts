@@ -121,6 +121,16 @@ const NAMES = {
   SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', parse.countries, ''),
   APPS: plain('names that requests may carry in X-Vault-App', parse.apps, ''),
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
+  APP_ORIGINS: plain(
+    'further origins whose pages and apps may make passkey proofs (https://… or android:apk-key-hash:…)',
+    url.appOrigins,
+    '',
+  ),
+  RP_IDS: plain(
+    'RP IDs whose passkeys may make proofs; choose before the first sign-up, as accounts depend on it',
+    url.rpIds,
+    derived('host of BASE_URL', ({ BASE_URL = '' }) => defaultRpIds(BASE_URL)),
+  ),
 };
 
 const LIMITS = {
@@ -219,6 +229,13 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 
 function count(meaning: string, fallback: number, min = 0, max = 1_000_000_000) {
   return plain(meaning, parse.integer(min, max), String(fallback));
+}
+
+/** Browsers take no IP address as RP ID, so pages on a loopback address use `localhost`. */
+function defaultRpIds(baseUrl: string): string | undefined {
+  if (!URL.canParse(baseUrl)) return undefined;
+  const { hostname } = new URL(baseUrl);
+  return url.isLoopbackHost(hostname) ? `localhost,${hostname}` : hostname;
 }
 
 function whileLoopback({ BASE_URL = '' }: Vars): string {

@@ -27,6 +27,18 @@ export const origin = parsed(
 /** Several origins. */
 export const origins = listOf('https origins (http:// only for localhost and loopback addresses)', parseOrigin);
 
+/** Several origins, also those that Android gives to apps. */
+export const appOrigins = listOf(
+  'https origins (http:// only for localhost and loopback addresses) or android:apk-key-hash:…',
+  (entry) => (/^android:apk-key-hash:[\w-]{43}$/.test(entry) ? entry : parseOrigin(entry)),
+);
+
+/** RP IDs of passkeys: at least one host, without scheme and port. */
+export const rpIds = parsed('must be hosts such as example.com, without https:// and port', (given) => {
+  const hosts = given.split(',').map((entry) => parseHost(entry.trim()));
+  return hosts.every((entry) => entry !== undefined) ? [...new Set(hosts)] : undefined;
+});
+
 /** A URL without its trailing slash. Credentials in it are refused because `fetch` does not accept them. */
 export const httpUrl = parsed('must be an http(s) URL without user, password and fragment', (given) =>
   parseUrl(given, ['https:', 'http:'])?.href.replace(/\/+$/, ''),
@@ -75,6 +87,12 @@ export const address = parsed(
 export function isLoopbackHost(name: string): boolean {
   const ip = parseIp(name.replace(/^\[|\]$/g, ''));
   return ip ? isLoopback(ip) : /^(?:.+\.)?localhost$/i.test(name);
+}
+
+/** A host in the URL parser's spelling: lower-case, IDNs in ASCII. */
+function parseHost(given: string): string | undefined {
+  const isBare = /^(?:\[[0-9a-f:.]+\]|[^\s@/:?#\\[\]]+)$/i.test(given);
+  return isBare && URL.canParse(`https://${given}`) ? new URL(`https://${given}`).hostname : undefined;
 }
 
 function parseUrl(given: string, protocols: readonly string[]): URL | undefined {

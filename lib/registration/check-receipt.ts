@@ -4,7 +4,7 @@ import { readReceipt } from '../chain/receipts.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
 import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
-import { registrationChallenge } from './challenge.ts';
+import { oldChallenge } from './challenge-v1.ts';
 import type { ProofLevel, RegistrationClaim } from './store.ts';
 
 /**
@@ -68,7 +68,7 @@ async function isProven(ctx: Ctx, claim: RegistrationClaim, controller: `0x${str
   // Only a handle's hash is meant for the chain; the consent of an email address or a phone number may have none.
   const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [`0x${ZERO_WORD}`, claim.aliasHash];
   for (const aliasHash of aliases) {
-    const challenge = registrationChallenge({ ...consent, aliasHash: aliasHash as `0x${string}` });
+    const challenge = oldChallenge({ ...consent, aliasHash: aliasHash as `0x${string}` });
     if (await verifyAssertion(assertion, challenge, key)) return true;
   }
   return false;

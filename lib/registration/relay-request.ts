@@ -11,7 +11,7 @@ import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
-import { registrationChallenge } from './challenge.ts';
+import { oldChallenge } from './challenge-v1.ts';
 import {
   type Authorization,
   claimOf,
@@ -118,7 +118,7 @@ async function checkConsent(
   const { key, proof, smartAccount } = request;
   const registry = config.didRegistryAddress;
   if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
-  const challenge = registrationChallenge({
+  const challenge = oldChallenge({
     chainId: config.chainId,
     registry,
     didHash: claim.didHash as `0x${string}`,

@@ -5,6 +5,7 @@ import type { Assertion, P256PublicKey } from '../../lib/identity/passkey.ts';
 export interface Ceremony {
   readonly flags?: number;
   readonly origin?: string;
+  readonly rpId?: string;
   readonly clientData?: Readonly<Record<string, unknown>>;
   readonly clientDataJSON?: Uint8Array;
   readonly authenticatorData?: Uint8Array;
@@ -18,13 +19,22 @@ export interface Passkey {
   assert(challenge: Uint8Array, ceremony?: Ceremony): Assertion;
 }
 
-/** A passkey with a fresh key. */
-export function createPasskey(): Passkey {
-  const { privateKey, publicKey } = P256.createKeyPair();
+/** Where a passkey is used: by the pages of an origin, under an RP ID. */
+export interface Home {
+  readonly origin: string;
+  readonly rpId: string;
+}
+
+/** Where the passkeys of a vault on loopback are used. */
+const LOOPBACK: Home = { origin: 'http://localhost', rpId: 'localhost' };
+
+/** A passkey with a fresh key, or with that of a private key. */
+export function createPasskey(home = LOOPBACK, privateKey = P256.randomPrivateKey()): Passkey {
+  const publicKey = P256.getPublicKey({ privateKey });
   return {
     key: { x: Hex.toBytes(publicKey.x, { size: 32 }), y: Hex.toBytes(publicKey.y, { size: 32 }) },
-    assert(challenge, { flags = 5, origin = 'https://app.example', clientData = {}, ...ceremony } = {}) {
-      const options = { challenge: Hex.fromBytes(challenge), flag: flags, origin, rpId: 'app.example' };
+    assert(challenge, { flags = 5, origin = home.origin, rpId = home.rpId, clientData = {}, ...ceremony } = {}) {
+      const options = { challenge: Hex.fromBytes(challenge), flag: flags, origin, rpId };
       const { metadata } = WebAuthnP256.getSignPayload({ ...options, extraClientData: clientData });
       const clientDataJSON = ceremony.clientDataJSON ?? new TextEncoder().encode(metadata.clientDataJSON);
       const authenticatorData = ceremony.authenticatorData ?? Hex.toBytes(metadata.authenticatorData);

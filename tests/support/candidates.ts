@@ -4,7 +4,7 @@ import { TOPICS } from '../../lib/chain/topics.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { registrationChallenge } from '../../lib/registration/challenge.ts';
+import { oldChallenge } from '../../lib/registration/challenge-v1.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
@@ -98,7 +98,7 @@ export async function createCandidate(chain: RelayChain, name: string, now = Dat
 export function prove(
   chain: RelayChain,
   { did, credentialId, smartAccount, passkey }: Omit<Candidate, 'body'>,
-  change: Partial<Parameters<typeof registrationChallenge>[0]> = {},
+  change: Partial<Parameters<typeof oldChallenge>[0]> = {},
 ) {
   const agreement = {
     chainId: 84532,
@@ -108,5 +108,5 @@ export function prove(
     smartAccount: smartAccount as Hex.Hex,
     credentialId,
   };
-  return passkey.assert(registrationChallenge({ ...agreement, ...change }));
+  return passkey.assert(oldChallenge({ ...agreement, ...change }));
 }

@@ -105,10 +105,22 @@ describe('defaults', () => {
     expect(read({ RPC_URL_84532: 'https://rpc.example.com' }).rpcUrl).toBe('https://rpc.example.com');
   });
 
+  test('RP_IDS is the host of BASE_URL; on loopback localhost, as browsers take no IP address', () => {
+    expect(
+      read({ BASE_URL: 'https://vault.example.com:8443', ALLOW_LOG_DELIVERY: 'true', TRUSTED_PROXIES: 'none' }).rpIds,
+    ).toEqual(['vault.example.com']);
+    expect(read({ BASE_URL: 'http://localhost:8787' }).rpIds).toEqual(['localhost']);
+    expect(read({ BASE_URL: 'http://127.0.0.1:8787' }).rpIds).toEqual(['localhost', '127.0.0.1']);
+    expect(read({ BASE_URL: 'http://[::1]:8787' }).rpIds).toEqual(['localhost', '[::1]']);
+  });
+
   test('a data directory may have a name that means something in a URL', () => {
     expect(read({ DATA_DIR: './50% of?#' }).databaseUrl).toBe('file:./50%25 of%3F%23/vault.db');
   });
 });
+
+/** The hash of an Android app's certificate. */
+const APK = 'A'.repeat(43);
 
 describe('forms', () => {
   const accepted: readonly [keyof Config, string, string, unknown][] = [
@@ -129,6 +141,13 @@ describe('forms', () => {
     ['reservedDomains', 'RESERVED_DOMAINS', 'Example.com,bücher.example', ['example.com', 'xn--bcher-kva.example']],
     ['didMethods', 'DID_METHODS', '', []],
     ['relatedOrigins', 'RELATED_ORIGINS', 'https://a.example/', ['https://a.example']],
+    [
+      'appOrigins',
+      'APP_ORIGINS',
+      `https://a.example,android:apk-key-hash:${APK}`,
+      ['https://a.example', `android:apk-key-hash:${APK}`],
+    ],
+    ['rpIds', 'RP_IDS', 'Example.com, app.example.com,example.com', ['example.com', 'app.example.com']],
     ['didRegistryAddress', 'DID_REGISTRY_ADDRESS', 'none', null],
     [
       'bundlerExtraMethods',
@@ -170,6 +189,12 @@ describe('forms', () => {
     ['REGISTRAR_PRIVATE_KEY', '00'.repeat(32)],
     ['REGISTRAR_PRIVATE_KEY', 'ff'.repeat(32)],
     ['REGISTRAR_DID', 'vault.example.com'],
+    ['APP_ORIGINS', 'http://app.example'],
+    ['APP_ORIGINS', 'android:apk-key-hash:AAAA'],
+    ['APP_ORIGINS', 'myapp://'],
+    ['RP_IDS', 'https://example.com'],
+    ['RP_IDS', 'example.com:8443'],
+    ['RP_IDS', 'other.example,'],
     ['BUNDLER_EXTRA_METHODS', 'debug_traceCall'],
     ['WEBHOOK_SECRET', 'whsec_c2hvcnQ='],
     ['METRICS_TOKEN', 'short'],

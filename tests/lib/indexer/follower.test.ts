@@ -13,7 +13,7 @@ import {
   FOLLOWER_LEASE_MS,
   FOLLOWER_RETRY_MAX_MS,
 } from '../../../lib/indexer/follower.ts';
-import { registrationChallenge } from '../../../lib/registration/challenge.ts';
+import { oldChallenge } from '../../../lib/registration/challenge-v1.ts';
 import { type Acted, type Actors, prepareActors } from '../../support/actors.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';
@@ -691,7 +691,7 @@ describe('sessions', () => {
     const { txHash } = await chain.register({ did: mallory.did }, { holder });
     const agreement = { chainId: 84532, registry: chain.registry, smartAccount: holder, credentialId };
     const hashes = { didHash: didHash(mallory.did), aliasHash: aliasHash(alice.handle) };
-    const proof = passkey.assert(registrationChallenge({ ...agreement, ...hashes }));
+    const proof = passkey.assert(oldChallenge({ ...agreement, ...hashes }));
     const reply = await t.call('POST /api/dids', { ...mallory, txHash, credentialId, proof, smartAccount: holder });
     expect([reply.status, reply.body]).toEqual([409, { error: 'identifier_taken' }]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
-import { registrationChallenge } from '../../../lib/registration/challenge.ts';
+import { oldChallenge } from '../../../lib/registration/challenge-v1.ts';
 import { CONFIRMATION_LEASE_MS } from '../../../lib/registration/confirm.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { testClock } from '../../support/clock.ts';
@@ -87,7 +87,7 @@ function prove(passkey: Passkey, claim: Claim, smartAccount: `0x${string}`) {
   const { did, credentialId } = claim;
   const place = { chainId: 84532, registry: chain.registry };
   return passkey.assert(
-    registrationChallenge({ ...place, didHash: didHash(did), aliasHash: alias, smartAccount, credentialId }),
+    oldChallenge({ ...place, didHash: didHash(did), aliasHash: alias, smartAccount, credentialId }),
   );
 }
 

@@ -1,0 +1,65 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { equalBytes, fromBase64, utf8 } from '../base/bytes.ts';
+import { isObject } from '../base/json.ts';
+import type { Assertion } from './passkey.ts';
+
+/** Where passkeys may be used: by which origins, for which RP IDs. */
+export interface Place {
+  allowsOrigin(origin: string): boolean;
+  readonly rpIds: readonly string[];
+}
+
+/** The part of an assertion that does not fit. */
+export type CeremonyFault =
+  | 'client_data'
+  | 'type'
+  | 'cross_origin'
+  | 'origin'
+  | 'authenticator_data'
+  | 'rp_id'
+  | 'user_presence'
+  | 'user_verification';
+
+/** What an assertion says of its ceremony: the challenge as it stands in the client data, or the first fault. */
+export type Ceremony = { readonly challenge: string } | { readonly fault: CeremonyFault };
+
+/**
+ * Judges where and how an assertion was made (Web Authentication Level 3 section 7.2, steps 11–19), all but its
+ * challenge and its signature.
+ */
+export function judgeCeremony(assertion: Assertion, place: Place): Ceremony {
+  const client = clientDataOf(assertion);
+  if (!client) return { fault: 'client_data' };
+  const { type, challenge, origin, crossOrigin, topOrigin } = client;
+  if (typeof challenge !== 'string' || typeof origin !== 'string') return { fault: 'client_data' };
+  if (type !== 'webauthn.get') return { fault: 'type' };
+  if ((crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined) return { fault: 'cross_origin' };
+  if (!place.allowsOrigin(origin)) return { fault: 'origin' };
+  const fault = authenticatorFault(fromBase64(assertion.authenticatorData), place);
+  return fault === undefined ? { challenge } : { fault };
+}
+
+const RP_ID_HASH_BYTES = 32;
+/** RP ID hash, flags and counter: there is no shorter authenticator data (section 6.1). */
+const AUTHENTICATOR_DATA_BYTES_MIN = 37;
+const USER_PRESENT = 0x01;
+const USER_VERIFIED = 0x04;
+
+function authenticatorFault(data: Uint8Array | undefined, { rpIds }: Place): CeremonyFault | undefined {
+  if (!data || data.length < AUTHENTICATOR_DATA_BYTES_MIN) return 'authenticator_data';
+  const rpIdHash = data.subarray(0, RP_ID_HASH_BYTES);
+  if (!rpIds.some((rpId) => equalBytes(sha256(utf8(rpId)), rpIdHash))) return 'rp_id';
+  const flags = data[RP_ID_HASH_BYTES] ?? 0;
+  if ((flags & USER_PRESENT) === 0) return 'user_presence';
+  return (flags & USER_VERIFIED) === 0 ? 'user_verification' : undefined;
+}
+
+function clientDataOf({ clientDataJSON }: Assertion): Record<string, unknown> | undefined {
+  const bytes = fromBase64(clientDataJSON);
+  try {
+    const value: unknown = bytes && JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
