@@ -1,0 +1,208 @@
+import type { Channel } from '../identity/identifier.ts';
+
+// Who holds an identifier and a credential, and what a look-up may say of them: a pure function of the evidence for
+// each claim. Nothing here is stored, so a claim that fails gives back all that it displaced (decision 0016).
+
+/** A claim with the evidence for it. The order of `id` is the order of the requests. */
+export interface Claim {
+  readonly id: number;
+  readonly channel: Channel;
+  readonly identifier: string;
+  readonly did: string;
+  readonly didHash: string;
+  readonly credentialId: string;
+  readonly txHash: string;
+  /** The registry's event is in a canonical block. */
+  readonly isRegistered: boolean;
+  /** That block is final. */
+  readonly isFinal: boolean;
+  /** Why the claim failed, for good; null for a live one. */
+  readonly failure: string | null;
+  /** It brought a passkey proof that is not refuted. */
+  readonly hasProof: boolean;
+  /** The controller's key, once the proof is verified with it. */
+  readonly proofKey: string | null;
+  /** The key that the registered controller shows; null if none is known. */
+  readonly controllerKey: string | null;
+  /** The DID's text names the registered controller. */
+  readonly namesController: boolean;
+}
+
+/** The DID hash that a handle's alias leads to, by the newest block and by the final one; null if it leads nowhere. */
+export interface Alias {
+  readonly now: string | null;
+  readonly final: string | null;
+}
+
+/** The alias of an email address or a phone number, and of a free handle. */
+export const NO_ALIAS: Alias = { now: null, final: null };
+
+/** Whether a handle's claim has lost its handle for good: the alias leads to another DID in a final block. */
+export function isAliasElsewhere({ didHash, channel }: Claim, { final }: Alias): boolean {
+  return channel === 'handle' && final !== null && final !== didHash;
+}
+
+/** The claim that holds an identifier, of all claims of it. */
+export function holderOf(claims: readonly Claim[], alias: Alias = NO_ALIAS): Claim | undefined {
+  const live = inOrder(claims).filter((claim) => claim.failure === null && !isAliasElsewhere(claim, alias));
+  return live.findLast(displacesIdentifier) ?? live[0];
+}
+
+/** A final, proven claim of an email address or a phone number displaces every earlier one. */
+function displacesIdentifier(claim: Claim): boolean {
+  return claim.channel !== 'handle' && isProvenFinal(claim);
+}
+
+/** Whether the claim may still take its identifier: it brought a proof, and waits for the final block. */
+export function isChallenger(claim: Claim, holder: Claim | undefined): boolean {
+  const mayDisplace = claim.channel !== 'handle' && claim.hasProof && !claim.isFinal;
+  return mayDisplace && claim.failure === null && (holder === undefined || claim.id > holder.id);
+}
+
+/** Where a credential leads: one row for each key that signed for it, and one for the claims without a key. */
+export interface CredentialRow {
+  /** Null: no proof named the credential. */
+  readonly key: string | null;
+  /** The claim that the row shows. */
+  readonly claim: Claim;
+  /** The id of the earliest claim behind the row: of two rows, the older one answers. */
+  readonly since: number;
+}
+
+/** The rows of a credential, of all claims of it, the oldest first. */
+export function credentialRows(claims: readonly Claim[]): readonly CredentialRow[] {
+  const backing = inOrder(claims).filter(backsCredential);
+  const keys = new Set(backing.filter(isProvenFinal).map(({ proofKey }) => proofKey));
+  const groups = new Map<string | null, Claim[]>();
+  for (const claim of backing) {
+    // A claim without proof belongs to the key of its controller once that key has signed for the credential.
+    const key = claim.proofKey ?? (keys.has(claim.controllerKey) ? claim.controllerKey : null);
+    groups.set(key, [...(groups.get(key) ?? []), claim]);
+  }
+  return Array.from(groups, ([key, group]) => {
+    const [earliest] = group as [Claim];
+    const claim = group.findLast(isProvenFinal) ?? group.find(({ isRegistered }) => isRegistered) ?? earliest;
+    return { key, claim, since: earliest.id };
+  }).sort((one, other) => one.since - other.since);
+}
+
+/** A claim that lost its handle keeps its DID and its credential, which have evidence of their own. */
+function backsCredential({ failure, isRegistered }: Claim): boolean {
+  return failure === null || (failure === 'alias_elsewhere' && isRegistered);
+}
+
+/** The result of a look-up. */
+export interface Found extends CredentialRow {
+  /** Of the registry's event: a re-org takes `confirmed` back. */
+  readonly status: 'submitted' | 'confirmed';
+  /** Another DID has a final row of this credential, or an older one. */
+  readonly isAmbiguous: boolean;
+}
+
+/**
+ * Looks up a credential among all claims of it. Without a key the oldest confirmed row answers, else the oldest one:
+ * a later final row makes it ambiguous and never replaces it. With a key, rows of other keys do not exist.
+ */
+export function lookUp(claims: readonly Claim[], key: string | null = null): Found | undefined {
+  const rows = credentialRows(claims);
+  if (key !== null) {
+    const row = rows.find((one) => one.key === key) ?? rows.find((one) => mayBeOf(one, key));
+    return row && { ...row, status: eventStatusOf(row), isAmbiguous: false };
+  }
+  const row = rows.find(({ claim }) => claim.isRegistered) ?? rows[0];
+  if (!row) return undefined;
+  const others = rows.filter(({ claim }) => claim.did !== row.claim.did);
+  return {
+    ...row,
+    status: eventStatusOf(row),
+    isAmbiguous: others.some(({ claim, since }) => claim.isFinal || since < row.since),
+  };
+}
+
+function eventStatusOf({ claim }: CredentialRow): Found['status'] {
+  return claim.isRegistered ? 'confirmed' : 'submitted';
+}
+
+/** A row without a key may be this key's, unless its controller shows another one. */
+function mayBeOf({ key, claim }: CredentialRow, asked: string): boolean {
+  return key === null && (claim.controllerKey === null || claim.controllerKey === asked);
+}
+
+/** What is proven of a claim, statement by statement. */
+export interface Proofs {
+  readonly identifier: 'attestation' | 'alias' | null;
+  readonly controller: 'passkey' | null;
+  readonly did: 'address' | null;
+}
+
+/** The proofs of a claim; `holder` is the one of its identifier. */
+export function proofsOf(claim: Claim, holder: Claim | undefined, alias: Alias = NO_ALIAS): Proofs {
+  const isHandle = claim.channel === 'handle';
+  const isOwn = isHandle
+    ? (alias.final ?? alias.now) === claim.didHash
+    : holder?.id === claim.id || isChallenger(claim, holder);
+  return {
+    identifier: claim.failure === null && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
+    controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
+    did: claim.isRegistered && claim.namesController ? 'address' : null,
+  };
+}
+
+/** Whether a look-up may say `proven: true`. */
+export function isProven({ claim, isAmbiguous }: Found): boolean {
+  return claim.isRegistered && claim.proofKey !== null && !isAmbiguous;
+}
+
+/** A claim that is asked for; one of an email address or a phone number has a valid attestation. */
+export type NewClaim = Pick<
+  Claim,
+  'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'hasProof'
+>;
+
+/** What a new claim is judged by. */
+export interface Admission {
+  /** All claims of its identifier, and of its credential. */
+  readonly ofIdentifier: readonly Claim[];
+  readonly ofCredential: readonly Claim[];
+  readonly alias: Alias;
+  /** The DID of the handle's live session, if there is one. */
+  readonly sessionDid: string | null;
+}
+
+export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier_taken';
+
+/** Whether a new claim is admitted. One with a proof may be, and displaces nothing before it is final. */
+export function admit(claim: NewClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
+  const found = lookUp(ofCredential);
+  if (!claim.hasProof && found && found.claim.did !== claim.did) return 'credential_already_registered';
+  const live = ofIdentifier.filter(({ failure }) => failure === null);
+  if (claim.channel !== 'handle') return live.length > 0 && !claim.hasProof ? 'identifier_taken' : 'admitted';
+  // The chain decides: no proof, session or record counts against it.
+  if (alias.now !== null) return alias.now === claim.didHash ? 'admitted' : 'identifier_taken';
+  const isOther = sessionDid !== null && sessionDid !== claim.did;
+  return isOther || live.some(({ did }) => did !== claim.did) ? 'identifier_taken' : 'admitted';
+}
+
+/**
+ * Whether a request only repeats this stored claim. One that brings a proof for a claim without one, and one for a
+ * claim that has been displaced, asks for more.
+ */
+export function isRetry(request: NewClaim, stored: Claim, holder: Claim | undefined): boolean {
+  const isSame =
+    stored.failure === null &&
+    stored.identifier === request.identifier &&
+    stored.did === request.did &&
+    stored.credentialId === request.credentialId &&
+    stored.txHash === request.txHash;
+  const isDisplaced = stored.channel !== 'handle' && holder?.did !== stored.did && !isChallenger(stored, holder);
+  return isSame && !isDisplaced && (stored.hasProof || !request.hasProof);
+}
+
+/** A verified proof on a final block: what it takes to displace an earlier claim. */
+function isProvenFinal({ isFinal, proofKey }: Claim): boolean {
+  return isFinal && proofKey !== null;
+}
+
+function inOrder(claims: readonly Claim[]): readonly Claim[] {
+  return [...claims].sort((one, other) => one.id - other.id);
+}
