@@ -154,7 +154,7 @@ export function isProven({ claim, isAmbiguous }: Found): boolean {
 }
 
 /** A claim that is asked for; one of an email address or a phone number has a valid attestation. */
-export type NewClaim = Pick<
+export type AskedClaim = Pick<
   Claim,
   'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'hasProof'
 >;
@@ -169,10 +169,11 @@ export interface Admission {
   readonly sessionDid: string | null;
 }
 
+/** The result of an admission: the code of the 409 if it is refused. */
 export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier_taken';
 
 /** Whether a new claim is admitted. One with a proof may be, and displaces nothing before it is final. */
-export function admit(claim: NewClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
+export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
   const found = lookUp(ofCredential);
   if (!claim.hasProof && found && found.claim.did !== claim.did) return 'credential_already_registered';
   const live = ofIdentifier.filter(({ failure }) => failure === null);
@@ -187,7 +188,7 @@ export function admit(claim: NewClaim, { ofIdentifier, ofCredential, alias, sess
  * Whether a request only repeats this stored claim. One that brings a proof for a claim without one, and one for a
  * claim that has been displaced, asks for more.
  */
-export function isRetry(request: NewClaim, stored: Claim, holder: Claim | undefined): boolean {
+export function isRetry(request: AskedClaim, stored: Claim, holder: Claim | undefined): boolean {
   const isSame =
     stored.failure === null &&
     stored.identifier === request.identifier &&
