@@ -3,7 +3,7 @@ import { describeError } from '../lib/base/log.ts';
 import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import type { Context } from '../lib/context.ts';
 import { recordRefusal } from '../lib/limits/limit-events.ts';
-import { failureReply, json, type Reply } from './http/response.ts';
+import { json, type Reply } from './http/response.ts';
 import { postJson, type Route } from './http/route.ts';
 
 /** The bundler's longest body, and the most calls in one batch. */
@@ -31,57 +31,73 @@ export const bundlerRoutes: readonly Route[] = [
   }),
 ];
 
-/** The JSON-RPC code of each refusal of ours; a failure without one is no JSON-RPC reply. */
+/** A status of its own is left to what is no JSON-RPC, and to a method off the list. */
+const STATUS: { readonly [Code in ErrorCode]?: number } = {
+  parse_error: 400,
+  invalid_request: 400,
+  method_refused: 403,
+};
+
+/** The JSON-RPC code of each refusal. viem repeats a call whose code is −32603 or −32005, so none of ours is. */
 const CODES: { readonly [Code in ErrorCode]?: number } = {
   parse_error: -32700,
   invalid_request: -32600,
   method_refused: -32601,
   invalid_params: -32602,
   sponsorship_refused: -32501,
-  // EIP-1474: limit exceeded.
-  sponsor_limit_reached: -32005,
+  // ERC-7769: the paymaster is throttled.
+  sponsor_limit_reached: -32504,
+  internal_error: -32603,
 };
-const INTERNAL_ERROR = -32603;
+/** EIP-1474: resource unavailable; the code of every failure without one. */
+const UNAVAILABLE = -32002;
+/** The bundler may have received the call all the same. */
+const UNANSWERED: ReadonlySet<ErrorCode> = new Set(['bundler_error', 'bundler_timeout']);
 
-/** One request alone: 200 for whatever the bundler answered, since clients drop the body of any other status. */
+/** One request alone. Clients drop the body of any status but 200. Throws what is no refusal but a fault of ours. */
 async function answerCall(ctx: Context, app: string, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {
     return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) });
   } catch (error) {
-    if (error instanceof VaultError && error.code in CODES) {
-      recordRefusal(ctx, app, error);
-      return refuse(id, error);
-    }
-    throw error;
+    if (!(error instanceof VaultError)) throw error;
+    record(ctx, app, error);
+    return refuse(id, error);
   }
 }
 
-/** One of a batch, which has no status of its own: every failure is a JSON-RPC error. */
+/** One of a batch: every failure is a JSON-RPC error. */
 async function answerItem(ctx: Context, app: string, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
     return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) };
   } catch (error) {
-    recordRefusal(ctx, app, error);
-    const isKnown = error instanceof VaultError;
-    const known = isKnown ? error : new VaultError('internal_error', { cause: error });
-    if (!(known.code in CODES)) {
-      ctx.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });
-    }
-    return errorBody(id, known);
+    record(ctx, app, error);
+    return errorBody(id, error instanceof VaultError ? error : new VaultError('internal_error'));
   }
 }
 
-function refuse(id: CallId, error: VaultError): Reply {
-  return { ...failureReply(error), body: JSON.stringify(errorBody(id, error)) };
+/** A limit's refusal is an event, and what somebody must mend is logged. */
+function record(ctx: Context, app: string, error: unknown): void {
+  recordRefusal(ctx, app, error);
+  const isKnown = error instanceof VaultError;
+  if (isKnown && error.code in CODES) return;
+  ctx.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });
 }
 
-function errorBody(id: CallId, { code, message, details }: VaultError): object {
-  const { extra } = details;
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code: CODES[code] ?? INTERNAL_ERROR, message, ...(extra ? { data: extra } : {}) },
+function refuse(id: CallId, error: VaultError): Reply {
+  return json(errorBody(id, error), { status: STATUS[error.code] ?? 200 });
+}
+
+function errorBody(id: CallId, { code: word, message, details }: VaultError): object {
+  const code = CODES[word] ?? UNAVAILABLE;
+  const { extra, hint, limit, retryAfterSeconds = limit?.retryAfterSeconds } = details;
+  const data: Record<string, unknown> = {
+    ...(code === UNAVAILABLE ? { kind: UNANSWERED.has(word) ? 'unanswered' : 'unavailable' } : {}),
+    ...(limit ? { kind: 'throttled', limit: limit.name } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retry_after: Math.max(0, retryAfterSeconds) }),
+    ...(hint === undefined ? {} : { hint }),
+    ...extra,
   };
+  return { jsonrpc: '2.0', id, error: { code, message, ...(Object.keys(data).length > 0 ? { data } : {}) } };
 }

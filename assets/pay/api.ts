@@ -122,9 +122,10 @@ async function bundler(method: string, params: readonly unknown[]): Promise<unkn
     readonly result?: unknown;
     readonly error?: { readonly message?: string; readonly data?: { readonly kind?: string; readonly aa?: string } };
   };
-  // Only a JSON-RPC error is a no; any other failure leaves open what became of the call.
+  // Only a JSON-RPC error is a no; any other failure, and some kinds of error, leave open what became of the call.
   if (typeof answer.error === 'object' && response.status < 500) {
     const { message = '', data = {} } = answer.error;
+    if (data.kind === 'unanswered' || data.kind === 'unavailable') throw new UnreachableError(`${method}: ${message}`);
     throw new RefusedError(message, data.kind ?? 'unknown', data.aa);
   }
   if (!response.ok || answer.result === undefined) throw new UnreachableError(`${method}: ${response.status}`);

@@ -29,9 +29,9 @@ export function readId(message: unknown): CallId | undefined {
 }
 
 /**
- * Forwards one JSON-RPC request to the bundler, rebuilt from its checked parts (completions section 8). Throws 400
- * `invalid_request`, `invalid_params`; 403 `method_refused`, `sponsorship_refused`; 429 `sponsor_limit_reached`; 502
- * `bundler_error`, `rpc_error`; 503 `bundler_not_configured`; 504 `bundler_timeout`.
+ * Forwards one JSON-RPC request to the bundler, rebuilt from its checked parts. Throws `invalid_request`,
+ * `invalid_params`, `method_refused`, `sponsorship_refused`, `sponsor_limit_reached`, `bundler_error`,
+ * `bundler_timeout`, `bundler_not_configured`, `rpc_error`.
  */
 export async function callBundler(ctx: Ctx, message: unknown): Promise<BundlerOutcome> {
   const { method, params, userOperation, timeoutMs } = readCall(ctx, message);

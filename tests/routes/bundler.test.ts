@@ -76,6 +76,10 @@ const failure = (id: unknown, code: number, message: string, data?: unknown) => 
   error: { code, message, ...(data === undefined ? {} : { data }) },
 });
 
+/** What the vault answers when the bundler does not. */
+const unanswered = (message: string) => failure(1, -32002, message, { kind: 'unanswered' });
+const NOT_CONFIGURED = failure(1, -32002, 'bundler_not_configured', { kind: 'unavailable' });
+
 describe('§4 bundler: a JSON-RPC proxy with an allowlist', () => {
   test.each(CALLS)('%s is forwarded once, rebuilt, and answered 200', async (method, params) => {
     const reply = await send(call(method, params, 'mine'));
@@ -180,11 +184,11 @@ describe('§4 bundler: a JSON-RPC proxy with an allowlist', () => {
     await own.stop();
   });
 
-  test('503 bundler_not_configured without BUNDLER_URL', async () => {
+  test('−32002 bundler_not_configured without BUNDLER_URL', async () => {
     const without = await startVault();
     const reply = await send(call('eth_chainId'), { to: without });
-    expect([reply.status, reply.body]).toEqual([503, { error: 'bundler_not_configured' }]);
-    expect((await send(call('eth_chainId', 7), { to: without })).status).toBe(400);
+    expect([reply.status, reply.body]).toEqual([200, NOT_CONFIGURED]);
+    expect((await send(call('eth_chainId', 7), { to: without })).body.error.code).toBe(-32602);
     await without.stop();
   });
 });
@@ -238,7 +242,7 @@ describe('what is no request', () => {
   });
 });
 
-describe('parameters are checked before anything is forwarded: 400 −32602', () => {
+describe('parameters are checked before anything is forwarded: −32602', () => {
   const invalid = { kind: 'invalid_params' };
   test.each<[string, unknown, string]>([
     ['eth_chainId', {}, 'expected an array'],
@@ -274,14 +278,16 @@ describe('parameters are checked before anything is forwarded: 400 −32602', ()
     ['pm_sponsorUserOperation', [OPERATION, ADDRESS], 'the EntryPoint is not the configured one'],
   ])('%s %j: %s', async (method, params, words) => {
     const reply = await send(call(method, params));
-    expect([reply.status, reply.body]).toEqual([400, failure(1, -32602, `Invalid params: ${words}`, invalid)]);
+    expect([reply.status, reply.body]).toEqual([200, failure(1, -32602, `Invalid params: ${words}`, invalid)]);
     expect(upstream.received).toEqual([]);
   });
 
   test('without a configured EntryPoint no user operation is forwarded', async () => {
     const own = await startVault({ ...settings(), ENTRY_POINT_ADDRESS: 'none' });
-    expect((await send(call('eth_sendUserOperation', [OPERATION, ENTRY_POINT]), { to: own })).status).toBe(400);
-    expect((await send(call('eth_sendUserOperation', [OPERATION]), { to: own })).status).toBe(400);
+    expect((await send(call('eth_sendUserOperation', [OPERATION, ENTRY_POINT]), { to: own })).body.error.code).toBe(
+      -32602,
+    );
+    expect((await send(call('eth_sendUserOperation', [OPERATION]), { to: own })).body.error.code).toBe(-32602);
     await own.stop();
   });
 });
@@ -306,7 +312,7 @@ describe('what parsers disagree on reaches the bundler as the vault has read it'
     const reply = await send(
       `{"jsonrpc":"2.0","id":1,"method":"eth_sendUserOperation","params":[${operation},"${ENTRY_POINT}"]}`,
     );
-    expect([reply.status, reply.body.error.code]).toEqual([400, -32602]);
+    expect([reply.status, reply.body.error.code]).toEqual([200, -32602]);
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
@@ -381,7 +387,7 @@ describe('batches', () => {
     const { status, body } = await send([call('eth_chainId', [], 1), call('eth_supportedEntryPoints', [], 2)]);
     expect([status, body]).toEqual([
       200,
-      [failure(1, -32603, 'bundler_error'), { jsonrpc: '2.0', id: 2, result: 'eth_supportedEntryPoints' }],
+      [unanswered('bundler_error'), { jsonrpc: '2.0', id: 2, result: 'eth_supportedEntryPoints' }],
     ]);
     expect(t.entries.find(({ event }) => event === 'bundler_call_failed')).toMatchObject({
       level: 'warn',
@@ -390,7 +396,7 @@ describe('batches', () => {
     const without = await startVault();
     const unconfigured = await send([call('eth_chainId'), call('eth_call', [], 2)], { to: without });
     expect(unconfigured.body).toEqual([
-      failure(1, -32603, 'bundler_not_configured'),
+      NOT_CONFIGURED,
       failure(2, -32601, 'method_not_allowed', { method: 'eth_call' }),
     ]);
     await without.stop();
@@ -439,11 +445,11 @@ describe('transport trouble', () => {
   const silent: Upstream['answer'] = (_, request) => answerFault('silence', request);
 
   test.each<Fault>(['garbage', 'empty', 'endless', 'redirect', 'error-page'])(
-    '%s is 502 bundler_error, asked once',
+    '%s is −32002 bundler_error, asked once',
     async (fault) => {
       upstream.answer = (_, request) => answerFault(fault, request);
       const reply = await send(call('eth_sendUserOperation', [OPERATION, ENTRY_POINT]));
-      expect([reply.status, reply.body]).toEqual([502, { error: 'bundler_error' }]);
+      expect([reply.status, reply.body]).toEqual([200, unanswered('bundler_error')]);
       expect(upstream.received).toHaveLength(1);
     },
   );
@@ -457,13 +463,13 @@ describe('transport trouble', () => {
     ['an error that is none', (received) => errorOf(received, 'x')],
     ['a batch', (received) => [resultOf(received, 1)]],
     ['a text', () => JSON.stringify('x')],
-  ])('an answer with %s is 502 bundler_error', async (_, answer) => {
+  ])('an answer with %s is −32002 bundler_error', async (_, answer) => {
     upstream.answer = answer;
     const reply = await send(call('eth_chainId'));
-    expect([reply.status, reply.body]).toEqual([502, { error: 'bundler_error' }]);
+    expect([reply.status, reply.body]).toEqual([200, unanswered('bundler_error')]);
   });
 
-  test('a connection that breaks before the answer is 502, and the call not made again', async () => {
+  test('a connection that breaks before the answer is bundler_error, and the call not made again', async () => {
     let requests = 0;
     const breaking = createServer((socket) => {
       socket.on('error', () => {});
@@ -479,7 +485,7 @@ describe('transport trouble', () => {
     // On a connection used before, where clients are tempted to take a break for an idle one's end.
     expect((await send(call('eth_chainId'), { to: own })).body.result).toBe('kept alive');
     const reply = await send(call('eth_sendUserOperation', [OPERATION, ENTRY_POINT]), { to: own });
-    expect([reply.status, reply.body, requests]).toEqual([502, { error: 'bundler_error' }, 2]);
+    expect([reply.status, reply.body, requests]).toEqual([200, unanswered('bundler_error'), 2]);
     await own.stop();
     breaking.close();
   });
@@ -487,30 +493,30 @@ describe('transport trouble', () => {
   test('a redirect is not followed', async () => {
     const target = startUpstream();
     upstream.answer = () => Response.redirect(target.url, 307);
-    expect((await send(call('eth_chainId'))).status).toBe(502);
+    expect((await send(call('eth_chainId'))).body).toEqual(unanswered('bundler_error'));
     expect(target.received).toEqual([]);
     await target.stop();
   });
 
-  test('an answer of 2 MiB passes, of more is 502', async () => {
+  test('an answer of 2 MiB passes, of more is bundler_error', async () => {
     const empty = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '' }).length;
     const room = UPSTREAM_ANSWER_BYTES_MAX - empty;
     upstream.answer = (received) => resultOf(received, 'x'.repeat(room));
     expect((await send(call('eth_chainId'))).body.result).toHaveLength(room);
     upstream.answer = (received) => resultOf(received, 'x'.repeat(room + 1));
-    expect((await send(call('eth_chainId'))).body).toEqual({ error: 'bundler_error' });
+    expect((await send(call('eth_chainId'))).body).toEqual(unanswered('bundler_error'));
   });
 
-  test('an upstream that nobody listens at is 502', async () => {
+  test('an upstream that nobody listens at is bundler_error', async () => {
     const own = await startVault({ BUNDLER_URL: `http://127.0.0.1:1/${KEY}` });
     const reply = await send(call('eth_chainId'), { to: own });
-    expect([reply.status, reply.body]).toEqual([502, { error: 'bundler_error' }]);
+    expect([reply.status, reply.body]).toEqual([200, unanswered('bundler_error')]);
     expectHoldsNone(own.entries, KEY, '127.0.0.1:1');
     await own.stop();
   });
 
   test.each(CALLS)(
-    'a silent one is 504 bundler_timeout after 10 s, or 20 s of a send or an estimate: %s',
+    'a silent one is −32002 bundler_timeout after 10 s, or 20 s of a send or an estimate: %s',
     async (method, params) => {
       const clock = testClock();
       const own = await startVault(settings(), { clock });
@@ -525,7 +531,7 @@ describe('transport trouble', () => {
       await clock.advance(seconds * 1000 - 1);
       expect(status).toBe(0);
       await clock.advance(1);
-      expect([await reply, status]).toEqual([{ error: 'bundler_timeout' }, 504]);
+      expect([await reply, status]).toEqual([unanswered('bundler_timeout'), 200]);
       expect(upstream.received).toHaveLength(1);
       await own.stop();
     },

@@ -71,7 +71,7 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
     expect(upstream.received.map(({ body }) => [body.method, body.params])).toEqual([[method, params]]);
   });
 
-  test.each(SPONSORING)('%s of anyone else is 403, and nobody is asked', async (method) => {
+  test.each(SPONSORING)('%s of anyone else is refused, and nobody is asked', async (method) => {
     for (const operation of [
       { ...draft(alice), sender: contracts.didRegistry },
       { sender: contracts.didRegistry, nonce: '0x0', callData: '0x' },
@@ -81,7 +81,7 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
       const reply = await ask(operation, method);
       const data = { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' };
       const error = { code: -32501, message: 'sponsorship_refused', data };
-      expect([reply.status, reply.body]).toEqual([403, { jsonrpc: '2.0', id: 1, error }]);
+      expect([reply.status, reply.body]).toEqual([200, { jsonrpc: '2.0', id: 1, error }]);
     }
     expect(upstream.received).toEqual([]);
     expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
@@ -90,52 +90,57 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
   test('the same holds of a method that BUNDLER_EXTRA_METHODS adds', async () => {
     const own = await startVault({ ...settings(), BUNDLER_EXTRA_METHODS: 'pm_validateSponsorshipPolicies' });
     const method = 'pm_validateSponsorshipPolicies';
-    expect((await ask(draft(alice), method, own)).status).toBe(200);
-    expect((await ask({ ...draft(alice), sender: contracts.didRegistry }, method, own)).status).toBe(403);
+    expect((await ask(draft(alice), method, own)).body.result).toBe(method);
+    const other = await ask({ ...draft(alice), sender: contracts.didRegistry }, method, own);
+    expect(other.body.error.code).toBe(-32501);
     const bare = await own.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params: [] });
-    expect([bare.status, bare.body.error.code]).toEqual([400, -32602]);
+    expect([bare.status, bare.body.error.code]).toEqual([200, -32602]);
     await own.stop();
   });
 
   test('sending and estimating are for every account: they spend nothing of the operator', async () => {
     const operation = { ...draft(alice), sender: contracts.didRegistry };
-    expect((await ask(operation, 'eth_estimateUserOperationGas')).status).toBe(200);
+    expect((await ask(operation, 'eth_estimateUserOperationGas')).body.result).toBeDefined();
     expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
   });
 
-  test('while the chain cannot be read nobody is sponsored: 502 rpc_error', async () => {
+  test('while the chain cannot be read nobody is sponsored: −32002 rpc_error', async () => {
     node.trouble = () => new Response('', { status: 503 });
     const reply = await ask(draft(alice));
-    expect([reply.status, reply.body]).toEqual([502, { error: 'rpc_error' }]);
+    const error = { code: -32002, message: 'rpc_error', data: { kind: 'unavailable' } };
+    expect([reply.status, reply.body]).toEqual([200, { jsonrpc: '2.0', id: 1, error }]);
     const batch = await t.call('POST /api/bundler', [request(draft(alice))] as never);
-    expect(batch.body).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'rpc_error' } }]);
+    expect(batch.body).toEqual([{ jsonrpc: '2.0', id: 1, error }]);
     expect(upstream.received).toEqual([]);
   });
 });
 
 describe('SPONSOR_DAILY_MAX', () => {
-  const limited = { jsonrpc: '2.0', id: 1, error: { code: -32005, message: 'sponsor_limit_reached' } };
+  const limited = (retryAfter?: number) => {
+    const reset = retryAfter === undefined ? {} : { retry_after: retryAfter };
+    const data = { kind: 'throttled', limit: 'sponsorships-per-day', ...reset };
+    return { code: -32504, message: 'sponsor_limit_reached', data };
+  };
 
-  test('is a number of user operations in a rolling day: 429 in a JSON-RPC body, at the exact edge', async () => {
+  test('is a number of user operations in a rolling day: −32504 beyond it, at the exact edge', async () => {
     await ask(draft(alice, '0x0'));
     await t.clock.advance(1500);
-    for (const nonce of ['0x1', '0x2']) expect((await ask(draft(alice, nonce))).status).toBe(200);
+    for (const nonce of ['0x1', '0x2']) expect((await ask(draft(alice, nonce))).body.result).toBe(SPONSORING[0]);
     const reply = await ask(draft(alice, '0x3'));
-    expect([reply.status, reply.body]).toEqual([429, limited]);
-    expect(reply.headers.get('retry-after')).toBe(String(DAY_MS / 1000 - 1));
-    expect(reply.headers.get('ratelimit-policy')).toBe('"sponsorships-per-day";q=3;w=86400');
+    expect([reply.status, reply.body.error]).toEqual([200, limited(DAY_MS / 1000 - 1)]);
+    expect(reply.headers.get('retry-after')).toBeNull();
     expect(upstream.received).toHaveLength(3);
     await t.clock.advance(DAY_MS - 1501);
-    expect((await ask(draft(alice, '0x3'))).status).toBe(429);
+    expect((await ask(draft(alice, '0x3'))).body.error).toEqual(limited(1));
     await t.clock.advance(1);
-    expect((await ask(draft(alice, '0x3'))).status).toBe(200);
-    expect((await ask(draft(alice, '0x4'))).status).toBe(429);
+    expect((await ask(draft(alice, '0x3'))).body.result).toBe(SPONSORING[0]);
+    expect((await ask(draft(alice, '0x4'))).body.error.code).toBe(-32504);
   });
 
   test('counts an operation once, over all methods and spellings of it', async () => {
-    for (const method of SPONSORING) expect((await ask(draft(alice), method)).status).toBe(200);
+    for (const method of SPONSORING) expect((await ask(draft(alice), method)).body.result).toBe(method);
     const spelt = { ...draft(alice, '0x000'), sender: alice.address.toLowerCase() };
-    expect((await ask(spelt)).status).toBe(200);
+    expect((await ask(spelt)).body.result).toBe(SPONSORING[0]);
     expect(await t.rows('SELECT sender, nonce FROM sponsorships')).toEqual([
       { sender: alice.address.toLowerCase(), nonce: '0x0' },
     ]);
@@ -145,13 +150,13 @@ describe('SPONSOR_DAILY_MAX', () => {
     const own = await startVault(settings(1));
     upstream.answer = (received) => errorOf(received, { code: -32501, message: 'no' });
     expect((await ask(draft(alice, '0x0'), undefined, own)).body.error.data.kind).toBe('paymaster_rejected');
-    expect((await ask(draft(alice, '0x1'), undefined, own)).status).toBe(429);
+    expect((await ask(draft(alice, '0x1'), undefined, own)).body.error.code).toBe(-32504);
     await own.stop();
   });
 
   test('without a bundler nothing is counted', async () => {
     const own = await startVault({ ...settings(), BUNDLER_URL: '' });
-    expect((await ask(draft(alice), undefined, own)).status).toBe(503);
+    expect((await ask(draft(alice), undefined, own)).body.error.message).toBe('bundler_not_configured');
     await own.call('GET /readyz');
     expect(await own.rows('SELECT * FROM sponsorships')).toEqual([]);
     await own.stop();
@@ -163,14 +168,14 @@ describe('SPONSOR_DAILY_MAX', () => {
     const { status, body } = await own.call('POST /api/bundler', items as never);
     expect(status).toBe(200);
     expect(body.filter((item: { result?: unknown }) => item.result !== undefined)).toHaveLength(1);
-    expect(body.find((item: { error?: unknown }) => item.error)).toMatchObject({ error: limited.error });
+    expect(body.find((item: { error?: unknown }) => item.error)).toMatchObject({ error: limited(86_400) });
     await own.stop();
   });
 
   test('0 sponsors nobody, and no waiting helps', async () => {
     const own = await startVault(settings(0));
     const reply = await ask(draft(alice), undefined, own);
-    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, null]);
+    expect([reply.status, reply.body.error]).toEqual([200, limited()]);
     await own.stop();
   });
 
@@ -183,15 +188,14 @@ describe('SPONSOR_DAILY_MAX', () => {
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => ask(draft(alice, `0x${n.toString(16)}`), undefined, vaults[n % 2])),
     );
-    const statuses = replies.map(({ status }) => status);
     expect([
-      statuses.filter((status) => status === 200).length,
-      statuses.filter((status) => status === 429).length,
+      replies.filter(({ body }) => body.result === SPONSORING[0]).length,
+      replies.filter(({ body }) => body.error?.code === -32504).length,
     ]).toEqual([7, 93]);
     expect(upstream.received).toHaveLength(7);
     for (const vault of vaults) await vault.stop();
     const again = await startVault(settings(7), { dir: folder.path });
-    expect((await ask(draft(alice, '0xffff'), undefined, again)).status).toBe(429);
+    expect((await ask(draft(alice, '0xffff'), undefined, again)).body.error.code).toBe(-32504);
     await again.stop();
     folder.remove();
   });
