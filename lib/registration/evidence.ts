@@ -16,8 +16,10 @@ export interface Claim {
   readonly isRegistered: boolean;
   /** That block is final. */
   readonly isFinal: boolean;
-  /** Why the claim failed, for good; null for a live one. */
-  readonly failure: string | null;
+  /** It failed, for good: it holds nothing. */
+  readonly isFailed: boolean;
+  /** A handle's claim whose alias led to another DID in a final block: it keeps its DID and its credential. */
+  readonly isLost: boolean;
   /** It brought a passkey proof that is not refuted. */
   readonly hasProof: boolean;
   /** The controller's key, once the proof is verified with it. */
@@ -37,14 +39,10 @@ export interface Alias {
 /** The alias of an email address or a phone number, and of a free handle. */
 export const NO_ALIAS: Alias = { now: null, final: null };
 
-/** Whether a handle's claim has lost its handle for good: the alias leads to another DID in a final block. */
-export function isAliasElsewhere({ didHash, channel }: Claim, { final }: Alias): boolean {
-  return channel === 'handle' && final !== null && final !== didHash;
-}
-
 /** The claim that holds an identifier, of all claims of it. */
 export function holderOf(claims: readonly Claim[], alias: Alias = NO_ALIAS): Claim | undefined {
-  const live = inOrder(claims).filter((claim) => claim.failure === null && !isAliasElsewhere(claim, alias));
+  const live = inOrder(claims).filter((claim) => !claim.isFailed && !claim.isLost);
+  if (alias.final !== null) return live.find(({ didHash }) => didHash === alias.final);
   return live.findLast(displacesIdentifier) ?? live[0];
 }
 
@@ -56,7 +54,7 @@ function displacesIdentifier(claim: Claim): boolean {
 /** Whether the claim may still take its identifier: it brought a proof, and waits for the final block. */
 export function isChallenger(claim: Claim, holder: Claim | undefined): boolean {
   const mayDisplace = claim.channel !== 'handle' && claim.hasProof && !claim.isFinal;
-  return mayDisplace && claim.failure === null && (holder === undefined || claim.id > holder.id);
+  return mayDisplace && !claim.isFailed && (holder === undefined || claim.id > holder.id);
 }
 
 /** Where a credential leads: one row for each key that signed for it, and one for the claims without a key. */
@@ -71,24 +69,29 @@ export interface CredentialRow {
 
 /** The rows of a credential, of all claims of it, the oldest first. */
 export function credentialRows(claims: readonly Claim[]): readonly CredentialRow[] {
-  const backing = inOrder(claims).filter(backsCredential);
-  const keys = new Set(backing.filter(isProvenFinal).map(({ proofKey }) => proofKey));
-  const groups = new Map<string | null, Claim[]>();
-  for (const claim of backing) {
+  const live = inOrder(claims).filter(({ isFailed }) => !isFailed);
+  const keys = new Set(live.filter(isProvenFinal).map(({ proofKey }) => proofKey));
+  const groups = new Map<string, { readonly key: string | null; readonly claims: Claim[] }>();
+  for (const claim of live) {
     // A claim without proof belongs to the key of its controller once that key has signed for the credential.
     const key = claim.proofKey ?? (keys.has(claim.controllerKey) ? claim.controllerKey : null);
-    groups.set(key, [...(groups.get(key) ?? []), claim]);
+    const name = key ?? claim.did;
+    groups.set(name, { key, claims: [...(groups.get(name)?.claims ?? []), claim] });
   }
-  return Array.from(groups, ([key, group]) => {
-    const [earliest] = group as [Claim];
-    const claim = group.findLast(isProvenFinal) ?? group.find(({ isRegistered }) => isRegistered) ?? earliest;
-    return { key, claim, since: earliest.id };
-  }).sort((one, other) => one.since - other.since);
+  return Array.from(groups.values(), toRow).sort((one, other) => one.since - other.since);
 }
 
-/** A claim that lost its handle keeps its DID and its credential, which have evidence of their own. */
-function backsCredential({ failure, isRegistered }: Claim): boolean {
-  return failure === null || (failure === 'alias_elsewhere' && isRegistered);
+/** The latest final proof decides the row's DID, else the earliest claim that is confirmed, else the earliest. */
+function toRow({ key, claims }: { readonly key: string | null; readonly claims: readonly Claim[] }): CredentialRow {
+  const [earliest] = claims as [Claim];
+  const { did } = claims.findLast(isProvenFinal) ?? claims.find(({ isRegistered }) => isRegistered) ?? earliest;
+  const [first, ...more] = claims.filter((claim) => claim.did === did) as [Claim];
+  const claim = more.reduce((best, one) => (weightOf(one) > weightOf(best) ? one : best), first);
+  return { key, claim, since: earliest.id };
+}
+
+function weightOf({ isFinal, isRegistered, proofKey }: Claim): number {
+  return (isFinal ? 4 : 0) + (isRegistered ? 2 : 0) + (proofKey === null ? 0 : 1);
 }
 
 /** The result of a look-up. */
@@ -104,23 +107,17 @@ export interface Found extends CredentialRow {
  * a later final row makes it ambiguous and never replaces it. With a key, rows of other keys do not exist.
  */
 export function lookUp(claims: readonly Claim[], key: string | null = null): Found | undefined {
-  const rows = credentialRows(claims);
-  if (key !== null) {
-    const row = rows.find((one) => one.key === key) ?? rows.find((one) => mayBeOf(one, key));
-    return row && { ...row, status: eventStatusOf(row), isAmbiguous: false };
-  }
+  const all = credentialRows(claims);
+  const signed = all.filter((row) => row.key === key);
+  const rows = key === null ? all : signed.length > 0 ? signed : all.filter((row) => mayBeOf(row, key));
   const row = rows.find(({ claim }) => claim.isRegistered) ?? rows[0];
   if (!row) return undefined;
   const others = rows.filter(({ claim }) => claim.did !== row.claim.did);
   return {
     ...row,
-    status: eventStatusOf(row),
+    status: row.claim.isRegistered ? 'confirmed' : 'submitted',
     isAmbiguous: others.some(({ claim, since }) => claim.isFinal || since < row.since),
   };
-}
-
-function eventStatusOf({ claim }: CredentialRow): Found['status'] {
-  return claim.isRegistered ? 'confirmed' : 'submitted';
 }
 
 /** A row without a key may be this key's, unless its controller shows another one. */
@@ -142,7 +139,7 @@ export function proofsOf(claim: Claim, holder: Claim | undefined, alias: Alias =
     ? (alias.final ?? alias.now) === claim.didHash
     : holder?.id === claim.id || isChallenger(claim, holder);
   return {
-    identifier: claim.failure === null && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
+    identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
     did: claim.isRegistered && claim.namesController ? 'address' : null,
   };
@@ -176,7 +173,7 @@ export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier
 export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
   const found = lookUp(ofCredential);
   if (!claim.hasProof && found && found.claim.did !== claim.did) return 'credential_already_registered';
-  const live = ofIdentifier.filter(({ failure }) => failure === null);
+  const live = ofIdentifier.filter(({ isFailed, isLost }) => !isFailed && !isLost);
   if (claim.channel !== 'handle') return live.length > 0 && !claim.hasProof ? 'identifier_taken' : 'admitted';
   // The chain decides: no proof, session or record counts against it.
   if (alias.now !== null) return alias.now === claim.didHash ? 'admitted' : 'identifier_taken';
@@ -190,7 +187,8 @@ export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias
  */
 export function isRetry(request: AskedClaim, stored: Claim, holder: Claim | undefined): boolean {
   const isSame =
-    stored.failure === null &&
+    !stored.isFailed &&
+    !stored.isLost &&
     stored.identifier === request.identifier &&
     stored.did === request.did &&
     stored.credentialId === request.credentialId &&
