@@ -1,3 +1,4 @@
+import { type Aliases, type AliasFacts, createAliases, createAliasFacts } from './aliases/aliases.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Fetch } from './base/http-client.ts';
 import { atLevel, type Log } from './base/log.ts';
@@ -70,6 +71,7 @@ export interface Context extends Platform {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
+  readonly aliases: Aliases;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
   /** Undefined without a `BUNDLER_URL`. */
@@ -91,6 +93,8 @@ interface Shared {
   readonly schema: Schema;
   /** What is known about the account factory. */
   readonly factoryFacts: FactoryFacts;
+  /** What the node answered about aliases. */
+  readonly aliasFacts: AliasFacts;
   /** When the relay checks the chain next. */
   readonly schedule: RelaySchedule;
   /** How many event streams are open. */
@@ -103,6 +107,7 @@ function createShared(config: Config): Shared {
   return {
     schema: { isCurrent: false },
     factoryFacts: createFactoryFacts(config),
+    aliasFacts: createAliasFacts(),
     schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
     notices: new Map(),
@@ -135,7 +140,8 @@ export function createContext(env: Env): Context {
     const leases = createLeases({ db, clock, owner });
     const relay = key === undefined ? undefined : createRelay({ ...outside, ...shared, rpc, db, leases }, key);
     const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
-    return { db, hub, rpc, leases, relay, predict, readiness: createReadiness({ db, clock, log }) };
+    const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
+    return { db, hub, rpc, leases, relay, predict, aliases, readiness: createReadiness({ db, clock, log }) };
   };
   const context: Context = {
     ...outside,
@@ -163,7 +169,7 @@ function openMetrics({ process: readProcess }: Env): Metrics {
   return metrics;
 }
 
-type Connected = Pick<Context, 'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'readiness'>;
+type Connected = Pick<Context, 'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'aliases' | 'readiness'>;
 
 /** Ends only when everything that was started has ended, awaited or not. */
 async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {

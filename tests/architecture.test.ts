@@ -65,14 +65,15 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   idempotency: GROUND,
   'key-rotation': GROUND,
   limits: GROUND,
-  sessions: [...GROUND, 'limits'],
+  aliases: [...GROUND, 'chain'],
+  sessions: [...GROUND, 'aliases', 'limits'],
   verification: [...GROUND, 'delivery', 'limits'],
   webhooks: GROUND,
   tokens: [...GROUND, 'ucan'],
   bundler: [...GROUND, 'chain', 'limits'],
   relay: [...GROUND, 'chain', 'sessions'],
-  indexer: [...GROUND, 'chain', 'sessions'],
-  registration: [...GROUND, 'chain', 'limits', 'relay', 'sessions', 'verification'],
+  indexer: [...GROUND, 'aliases', 'chain', 'sessions'],
+  registration: [...GROUND, 'aliases', 'chain', 'limits', 'relay', 'sessions', 'verification'],
   monitoring: [...GROUND, 'indexer'],
 };
 

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { type Block, findDeployment, readBlock, readGenesis, readHead } from '../chain/blocks.ts';
+import { contractsOf, sourceOf } from '../chain/followed.ts';
 import type { Platform } from '../platform.ts';
 import { type BlockRange, createBlockRange, FOLLOWER_RANGE_BLOCKS_MAX } from './block-range.ts';
 import {
@@ -18,7 +19,7 @@ import {
   toPosition,
   whileUnmoved,
 } from './follower-store.ts';
-import { contractsOf, isRangeRefused, readEvents } from './logs.ts';
+import { isRangeRefused, readEvents } from './logs.ts';
 
 /** The lease of the following process, renewed at each turn. */
 export const FOLLOWER_LEASE_MS = 15_000;
@@ -175,10 +176,6 @@ function hasStarted({ block, start }: FollowerPosition): boolean {
 /** Whether the position is of the configured contracts, and starts at the configured block or before. */
 function fitsSettings({ source, start }: FollowerPosition, config: Ctx['config']): boolean {
   return source === sourceOf(config) && (config.followerStartBlock ?? start) >= start;
-}
-
-function sourceOf(config: Ctx['config']): string {
-  return [config.chainId, ...contractsOf(config)].join(' ');
 }
 
 function setGauges({ metrics }: Ctx, { block, head }: Pick<FollowerPosition, 'block' | 'head'>): void {

@@ -7,6 +7,7 @@ import { fromHex } from '../base/bytes.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { toQuantity } from '../chain/contract-call.ts';
+import { contractsOf } from '../chain/followed.ts';
 import { RpcError } from '../chain/json-rpc.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
@@ -30,11 +31,6 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
     // The answer is not a list of logs.
     throw rpcError(new UpstreamError('malformed'));
   }
-}
-
-/** The addresses of the followed contracts, in lower case. */
-export function contractsOf({ didRegistryAddress, hyperauthFactoryAddress }: Chain['config']): readonly string[] {
-  return [didRegistryAddress, hyperauthFactoryAddress].flatMap((one) => (one ? [one.toLowerCase()] : []));
 }
 
 /**

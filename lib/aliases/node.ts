@@ -1,0 +1,62 @@
+import { toQuantity } from '../chain/contract-call.ts';
+import { FINAL_DEPTH_BLOCKS, readFinalBlock } from '../chain/finality.ts';
+import { readBlockNumber } from '../chain/receipts.ts';
+import { type RegistryAt, readAlias, readAliasEntry, readDidEntry } from '../chain/registry-views.ts';
+import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
+
+/** An alias and the DID that claims it, by their hashes; without a DID, whether it leads to any. */
+export interface AliasQuestion {
+  readonly aliasHash: string;
+  readonly didHash: string | null;
+}
+
+/** What `ledTo` is where an alias leads to a DID that the registry does not name. */
+export const ANOTHER_DID = 'another';
+
+/** Where the registry's alias leads: a DID's hash, `ANOTHER_DID`, or '' for none. */
+export interface LedTo {
+  readonly ledTo: string;
+  /** True of the alias by itself; else true of the question's DID only. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * Asks the registry: `aliases`, and where it has no such function, `resolveAlias` held against `resolve` of the DID.
+ * What neither tells is no alias. Throws 502 `rpc_error` when the node cannot be asked.
+ */
+export async function readLedTo(at: RegistryAt, { aliasHash, didHash }: AliasQuestion): Promise<LedTo> {
+  const named = await readAlias(at, aliasHash);
+  if (named !== undefined) return { ledTo: named ?? '', isNamed: true };
+  const [entry, own] = await Promise.all([
+    readAliasEntry(at, aliasHash),
+    didHash === null ? undefined : readDidEntry(at, didHash),
+  ]);
+  if (!entry) return { ledTo: '', isNamed: false };
+  return { ledTo: didHash !== null && own?.bytes === entry.bytes ? didHash : ANOTHER_DID, isNamed: false };
+}
+
+/** Whether the alias led to the same at the final block. Throws 502 `rpc_error`. */
+export async function isFinalAt(
+  chain: ChainReader<'finalityBlocks'> & Pick<RegistryAt, 'registry'>,
+  question: AliasQuestion,
+  ledTo: string,
+): Promise<boolean> {
+  const block = await readableBlock(chain, await readFinalBlock(chain));
+  return block >= 0 && (await readLedTo({ ...chain, block }, question)).ledTo === ledTo;
+}
+
+/**
+ * The block, if the node has its state: many keep that of the last 128 blocks only. Else the one that is deep enough
+ * where a node has no final block.
+ */
+async function readableBlock(chain: ChainReader & Pick<RegistryAt, 'registry'>, block: number): Promise<number> {
+  const { config, rpc, registry } = chain;
+  const hasState = await rpc.call(config.chainId, 'eth_getCode', [registry, toQuantity(Math.max(0, block))]).then(
+    () => true,
+    (failure) => {
+      if (rpcErrorOf(failure)) return false;
+      throw failure;
+    },
+  );
+  return hasState ? block : (await readBlockNumber(chain)) - FINAL_DEPTH_BLOCKS;
+}

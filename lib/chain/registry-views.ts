@@ -1,0 +1,92 @@
+/** What a registry answers about aliases and DIDs (completions section 9). Registries of others may lack a function. */
+import * as AbiParameters from 'ox/AbiParameters';
+import { rpcError } from '../base/error.ts';
+import { UpstreamError } from '../base/http-client.ts';
+import { addressWord, type ContractCall, toQuantity, ZERO_WORD } from './contract-call.ts';
+import { type ChainReader, rpcErrorOf } from './rpc.ts';
+
+/** A registry on its chain, and the block whose state is read; the newest one if absent. */
+export interface RegistryAt extends ChainReader {
+  readonly registry: string;
+  readonly block?: number;
+}
+
+/** A registration as `resolve` and `resolveAlias` answer it; its controller is lower-case. */
+export interface DidEntry {
+  readonly controller: string;
+  readonly metadataCid: string;
+  readonly active: boolean;
+  /** The answer's bytes: those of one DID by its alias and by its hash are equal. */
+  readonly bytes: string;
+}
+
+/** An answer of a registry: the entry, null where it says that there is none, undefined where it does not say. */
+export type Told<T> = T | null | undefined;
+
+/** The DID hash an alias leads to, by `aliases(bytes32)`. Throws 502 `rpc_error` when the node cannot be asked. */
+export async function readAlias(at: RegistryAt, aliasHash: string): Promise<Told<string>> {
+  return readWord(at, `${ALIASES}${aliasHash.slice(2)}`);
+}
+
+/** The registration behind an alias, by `resolveAlias(bytes32)`. Throws as `readAlias`. */
+export function readAliasEntry(at: RegistryAt, aliasHash: string): Promise<Told<DidEntry>> {
+  return readEntry(at, `${RESOLVE_ALIAS}${aliasHash.slice(2)}`);
+}
+
+/** The registration of a DID, by `resolve(bytes32)`. Throws as `readAlias`. */
+export function readDidEntry(at: RegistryAt, didHash: string): Promise<Told<DidEntry>> {
+  return readEntry(at, `${RESOLVE}${didHash.slice(2)}`);
+}
+
+/** The DID hash last registered for a controller, by `controllerToDid(address)`. Throws as `readAlias`. */
+export function readControllerDid(at: RegistryAt, controller: string): Promise<Told<string>> {
+  return readWord(at, `${CONTROLLER_TO_DID}${addressWord(controller)}`);
+}
+
+const ALIASES = '0xe7511873';
+const RESOLVE_ALIAS = '0x0c81e27a';
+const RESOLVE = '0x5c23bdf5';
+const CONTROLLER_TO_DID = '0x004bdd8b';
+
+const ENTRY = AbiParameters.from(
+  'address controller, uint256 created, uint256 updated, string metadataCid, bool active',
+);
+const NOBODY = `0x${'0'.repeat(40)}`;
+
+async function readWord(at: RegistryAt, data: string): Promise<Told<string>> {
+  const bytes = await callView(at, data);
+  if (bytes.length !== 66) return undefined;
+  return bytes.slice(2) === ZERO_WORD ? null : bytes;
+}
+
+async function readEntry(at: RegistryAt, data: string): Promise<Told<DidEntry>> {
+  const bytes = await callView(at, data);
+  if (bytes === GAVE_A_REASON) return null;
+  try {
+    const [controller, , , metadataCid, active] = AbiParameters.decode(ENTRY, bytes as `0x${string}`);
+    return controller === NOBODY ? null : { controller: controller.toLowerCase(), metadataCid, active, bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `callView` answers for a revert with a reason: a contract that lacks the function gives none. */
+const GAVE_A_REASON = '';
+/** The nodes' codes of a revert, besides errors with data. Any other error says nothing of the contract. */
+const REVERTED: ReadonlySet<number> = new Set([3, -32_000, -32_015]);
+
+/** The bytes of the answer, lower-case; `0x` for a revert without a reason. */
+async function callView({ config, rpc, registry, block }: RegistryAt, data: string): Promise<string> {
+  const call: ContractCall = { to: registry, data };
+  const tag = block === undefined ? 'latest' : toQuantity(block);
+  try {
+    const answer = await rpc.call(config.chainId, 'eth_call', [call, tag]);
+    if (typeof answer !== 'string' || !/^0x[0-9a-fA-F]*$/.test(answer)) throw rpcError(new UpstreamError('malformed'));
+    return answer.toLowerCase();
+  } catch (failure) {
+    const error = rpcErrorOf(failure);
+    if (error?.data !== undefined && error.data.length > 2) return GAVE_A_REASON;
+    if (error && (error.data !== undefined || REVERTED.has(error.code))) return '0x';
+    throw failure;
+  }
+}
