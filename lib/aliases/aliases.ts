@@ -28,13 +28,13 @@ export interface AliasAnswer {
 }
 
 /** Of an identifier that is no handle: no chain decides it. */
-export const NO_ALIAS: AliasAnswer = { lead: 'none', ledTo: '' };
+export const UNALIASED: AliasAnswer = { lead: 'none', ledTo: '' };
 
 /** How a question is asked. */
 export interface AliasManner {
   /** Called before the node is asked: spends the client's request limit, and may throw its refusal. */
   readonly spend?: (() => void) | undefined;
-  /** True if a current index is believed that the alias leads nowhere; else the node is asked about the last seconds. */
+  /** True if a current index is believed that the alias leads nowhere; else the node is asked too. */
   readonly believesIndex?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Aliases {
   /** As `find`, but waits `ALIAS_PATIENCE_MS` at most; what cannot be told then counts as no alias. */
   findSoon(question: AliasQuestion, manner?: AliasManner): Promise<AliasAnswer>;
   /**
-   * For background work; `ledTo` is the DID hash here, `ANOTHER_DID` where the registry does not name it, or '' for none.
+   * For background work; `ledTo` is the DID hash here, `ANOTHER_DID` where the registry does not name it, '' for none.
    * `isFinal`: the alias leads there at the final block too, so no re-org changes it. Throws 502 `rpc_error`.
    */
   findFinal(question: AliasQuestion): Promise<AliasAnswer & { readonly isFinal: boolean }>;
@@ -116,14 +116,14 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     find: (question, manner = {}) => find(question, manner, askNode),
     async findSoon(question, manner = {}) {
       return find(question, manner, askSoon).catch((error) => {
-        if (isOutage(error)) return NO_ALIAS;
+        if (isOutage(error)) return UNALIASED;
         throw error;
       });
     },
     async findFinal(question) {
       const indexed = await readIndexed(question.aliasHash);
       const registry = config.didRegistryAddress;
-      if (registry === null || (indexed.isCurrent && indexed.didHash === null)) return { ...NO_ALIAS, isFinal: false };
+      if (registry === null || (indexed.isCurrent && indexed.didHash === null)) return { ...UNALIASED, isFinal: false };
       if (indexed.isCurrent) {
         const isFinal = indexed.block <= (await readFinalBlock(ctx));
         return { ...answerOf(question, indexed.didHash, indexed.didHash ?? ''), isFinal };

@@ -1,4 +1,4 @@
-/** Final blocks: those that no re-org takes back. https://ethereum.org/en/developers/docs/apis/json-rpc/#default-block */
+/** Final blocks: those that no re-org takes back, `finalized` in the JSON-RPC API of execution clients. */
 import { rpcError } from '../base/error.ts';
 import { readQuantity } from './contract-call.ts';
 import { readBlockNumber } from './receipts.ts';

@@ -20,6 +20,8 @@ export interface Call<Input> {
   /** The address of the socket's other end, where the host knows it. */
   readonly peer: string | undefined;
   readonly request: Request;
+  /** Spends one request of the limit `proxy`, for an answer that turns out to cost an upstream call. Throws 429. */
+  readonly spendProxy: () => void;
   /** There when the request has an `Idempotency-Key`. */
   readonly keep?: Keep;
 }
@@ -79,7 +81,8 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const record = hasFields || request.url.includes('?') ? prepare(readQuery(request.url)) : NONE;
-      return handler({ ctx, app, request, client, peer, input: readFields(fields, record, 'query parameters') });
+      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
+      return handler({ ...asked, input: readFields(fields, record, 'query parameters') });
     },
   };
 }
@@ -105,7 +108,7 @@ export function post<F extends Fields, G extends Fields = F>(
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(request));
-      const asked = { ctx, app, request, client, peer };
+      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
       const isOther = other?.applies(ctx, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
       const input = readFields(isOther ? other.fields : fields, record, 'required fields');
@@ -146,7 +149,8 @@ export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinit
       const spend = () => limits[limit](client);
       spend();
       readQuery(request.url);
-      return handler({ ctx, app, request, client, peer, input: await readJson(request, maxBytes), spend });
+      const asked = { ctx, app, request, client, peer, spend, spendProxy: () => limits.proxy(client) };
+      return handler({ ...asked, input: await readJson(request, maxBytes) });
     },
   };
 }
