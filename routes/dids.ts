@@ -46,6 +46,7 @@ const RELAYED = {
 /** DIDs: registrations recorded, or made on-chain for their owners, and looked up by passkey. */
 export const didRoutes: readonly Route[] = [
   post('/api/dids', {
+    limit: 'writes',
     fields: {
       ...SUBJECT,
       txHash: required(txHashText),

@@ -11,6 +11,7 @@ import { get, post, type Route } from './http/route.ts';
 /** Registration sessions: opened, counted, and whether an identifier is still free. */
 export const sessionRoutes: readonly Route[] = [
   post('/api/sessions', {
+    limit: 'writes',
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },

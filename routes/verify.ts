@@ -12,6 +12,7 @@ const fields = { identifier: required(identifierText), channel: required(provabl
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
 export const verifyRoutes: readonly Route[] = [
   post('/api/verify/send', {
+    limit: 'writes',
     fields,
     idempotency: {
       scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,

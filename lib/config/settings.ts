@@ -11,6 +11,10 @@ import * as url from './url-parsers.ts';
 
 /** The most webhook secrets, so that a secret can be rotated. */
 const WEBHOOK_SECRETS_MAX = 4;
+/** The largest number of a limit. */
+const COUNT_MAX = 1_000_000_000;
+/** A developer's own requests all come from one address. */
+const WRITES_PER_IP_AT_HOME = 6_000;
 
 const LISTENING = {
   HOST: plain('address to listen on', url.host, '127.0.0.1'),
@@ -159,6 +163,14 @@ const LIMITS = {
     'requests of one IP per minute that cause an upstream call',
     limit.RATE_LIMIT_PROXY_PER_IP,
   ),
+  RATE_LIMIT_WRITES_PER_IP: plain(
+    'requests of one IP per minute to open a session, send a code or register a DID',
+    parse.integer(0, COUNT_MAX),
+    derived(
+      `${limit.RATE_LIMIT_WRITES_PER_IP}, or ${WRITES_PER_IP_AT_HOME} while BASE_URL is loopback`,
+      ({ BASE_URL }) => String(isAtHome(BASE_URL) ? WRITES_PER_IP_AT_HOME : limit.RATE_LIMIT_WRITES_PER_IP),
+    ),
+  ),
   RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
 };
 
@@ -227,7 +239,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
   : Lowercase<Name>;
 
-function count(meaning: string, fallback: number, min = 0, max = 1_000_000_000) {
+function count(meaning: string, fallback: number, min = 0, max = COUNT_MAX) {
   return plain(meaning, parse.integer(min, max), String(fallback));
 }
 
@@ -239,5 +251,9 @@ function defaultRpIds(baseUrl: string): string | undefined {
 }
 
 function whileLoopback({ BASE_URL = '' }: Vars): string {
-  return URL.canParse(BASE_URL) && url.isLoopbackHost(new URL(BASE_URL).hostname) ? '127.0.0.0/8,::1/128' : 'none';
+  return isAtHome(BASE_URL) ? '127.0.0.0/8,::1/128' : 'none';
+}
+
+function isAtHome(baseUrl = ''): boolean {
+  return URL.canParse(baseUrl) && url.isLoopbackHost(new URL(baseUrl).hostname);
 }

@@ -108,6 +108,13 @@ export const LIMITS = {
     bucket: 'identifier',
     error: 'rate_limited',
   },
+  'writes-per-ip': {
+    counts: 'requests for a session, a code or a DID',
+    max: 'rateLimitWritesPerIp',
+    windowSeconds: MINUTE,
+    bucket: 'client',
+    error: 'rate_limited',
+  },
   'reads-per-ip': {
     counts: 'checks and look-ups',
     max: 'rateLimitReadsPerIp',

@@ -48,8 +48,11 @@ export interface Route {
   readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply>;
 }
 
-/** The in-memory request limits: `reads` for checks and look-ups, `proxy` for calls that cost an upstream one. */
-export type RequestLimitName = 'reads' | 'proxy';
+/**
+ * The in-memory request limits: `reads` for checks and look-ups, `writes` for requests that may write, `proxy` for
+ * calls that cost an upstream one.
+ */
+export type RequestLimitName = 'reads' | 'writes' | 'proxy';
 
 /** A vault's own request limits; `operator` is spent by wrong operator secrets alone. */
 export type Limits = Readonly<Record<RequestLimitName | 'operator', RequestLimit>>;

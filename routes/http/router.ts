@@ -97,6 +97,7 @@ function labelOf(family: Family | undefined): string {
 
 function createLimits(ctx: Context): Limits {
   return {
+    writes: createRequestLimit(ctx, 'writes-per-ip'),
     reads: createRequestLimit(ctx, 'reads-per-ip'),
     proxy: createRequestLimit(ctx, 'proxy-per-ip'),
     operator: createRequestLimit(ctx, 'operator-failures-per-ip'),

@@ -22,6 +22,7 @@ const vault = createVault({
     EMAIL_FROM: 'vault@example.com',
     SMTP_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_READS_PER_IP: unlimited,
+    RATE_LIMIT_WRITES_PER_IP: unlimited,
     RATE_LIMIT_PROXY_PER_IP: unlimited,
     ...JSON.parse(settings),
   },

@@ -15,6 +15,7 @@ const VARS = {
   MAX_REGISTRATIONS_PER_IP: '1000000',
   MAX_VERIFY_SENDS_PER_IP: '1000000',
   RATE_LIMIT_READS_PER_IP: '1000000',
+  RATE_LIMIT_WRITES_PER_IP: '1000000000',
 };
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -96,6 +96,16 @@ describe("the constants of the specification's section 8", () => {
     expect([constant, configOf({})[member]]).toEqual([value, value]);
     expect(configOf({ [name]: '7' })[member]).toBe(7);
   });
+
+  test.each([
+    ['https://vault.example.com', 60],
+    ['http://localhost:8787', 6_000],
+    ['http://127.0.0.1:8787', 6_000],
+  ])('RATE_LIMIT_WRITES_PER_IP with BASE_URL %s is %i, and can be set', (BASE_URL, value) => {
+    const vars = { BASE_URL, TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' };
+    expect(configOf(vars).rateLimitWritesPerIp).toBe(value);
+    expect(configOf({ ...vars, RATE_LIMIT_WRITES_PER_IP: '7' }).rateLimitWritesPerIp).toBe(7);
+  });
 });
 
 test("the completions' sizes, windows and times", () => {

@@ -17,6 +17,7 @@ beforeAll(async () => {
     OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
     DATABASE_URL: `file:${folder.path}/vault.db`,
     RATE_LIMIT_READS_PER_IP: '1000000000',
+    RATE_LIMIT_WRITES_PER_IP: '1000000000',
     LOG_LEVEL: 'warn',
   };
   const start = () => startProgram(vars, { cwd: folder.path });

@@ -97,6 +97,7 @@ function varsOf(chain: RelayChain, dir: string): Record<string, string> {
     FOLLOWER: 'false',
     RATE_LIMIT_PROXY_PER_IP: '1000000',
     RATE_LIMIT_READS_PER_IP: '1000000',
+    RATE_LIMIT_WRITES_PER_IP: '1000000000',
   };
 }
 
