@@ -101,7 +101,7 @@ function isPublicEndpoint({ CHAIN_ID = '', RPC_URL }: Vars): boolean {
 }
 
 function isLoopbackEndpoint({ RPC_URL = '' }: Vars): boolean {
-  return URL.canParse(RPC_URL) && url.isLoopbackHost(new URL(RPC_URL).hostname);
+  return url.isLoopbackOrigin(RPC_URL);
 }
 
 function rpcOf(chainId: string) {

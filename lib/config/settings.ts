@@ -4,6 +4,7 @@ import * as limit from '../constants.ts';
 import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
+import { count, LIMIT_SETTINGS } from './limit-settings.ts';
 import * as parse from './parsers.ts';
 import * as secrets from './secret-parsers.ts';
 import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
@@ -11,10 +12,6 @@ import * as url from './url-parsers.ts';
 
 /** The most webhook secrets, so that a secret can be rotated. */
 const WEBHOOK_SECRETS_MAX = 4;
-/** The largest number of a limit. */
-const COUNT_MAX = 1_000_000_000;
-/** A developer's own requests all come from one address. */
-const WRITES_PER_IP_AT_HOME = 6_000;
 
 const LISTENING = {
   HOST: plain('address to listen on', url.host, '127.0.0.1'),
@@ -137,43 +134,6 @@ const NAMES = {
   ),
 };
 
-const LIMITS = {
-  MAX_REGISTRATIONS_PER_IP: count('registrations per IP', limit.MAX_REGISTRATIONS_PER_IP),
-  MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
-  EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
-  RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),
-  MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP per day', limit.MAX_VERIFY_SENDS_PER_IP),
-  ATTESTATION_TTL_SECONDS: count('lifetime of an attestation in seconds', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
-  SESSION_TTL_SECONDS: count(
-    'lifetime of a session without a DID, in seconds',
-    limit.SESSION_TTL_SECONDS,
-    1,
-    31_536_000,
-  ),
-  SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
-  RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
-  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', parse.ether, '0.002'),
-  RELAY_MAX_FEE_GWEI: plain(
-    'highest price that the registrar pays per unit of gas; it waits while the chain asks more',
-    parse.gwei,
-    '10',
-  ),
-  SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
-  RATE_LIMIT_PROXY_PER_IP: count(
-    'requests of one IP per minute that cause an upstream call',
-    limit.RATE_LIMIT_PROXY_PER_IP,
-  ),
-  RATE_LIMIT_WRITES_PER_IP: plain(
-    'requests of one IP per minute to open a session, send a code or register a DID',
-    parse.integer(0, COUNT_MAX),
-    derived(
-      `${limit.RATE_LIMIT_WRITES_PER_IP}, or ${WRITES_PER_IP_AT_HOME} while BASE_URL is loopback`,
-      ({ BASE_URL }) => String(isAtHome(BASE_URL) ? WRITES_PER_IP_AT_HOME : limit.RATE_LIMIT_WRITES_PER_IP),
-    ),
-  ),
-  RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
-};
-
 const OPERATION = {
   METRICS_ALLOW: plain(
     'networks that may read /metrics (CIDR, comma list), or none',
@@ -208,7 +168,7 @@ export const SUBJECTS = {
   Chain: CHAIN_SETTINGS,
   Upstreams: UPSTREAMS,
   'Names and origins': NAMES,
-  Limits: LIMITS,
+  Limits: LIMIT_SETTINGS,
   Operation: OPERATION,
 } as const;
 
@@ -221,7 +181,7 @@ export const SETTINGS = {
   ...CHAIN_SETTINGS,
   ...UPSTREAMS,
   ...NAMES,
-  ...LIMITS,
+  ...LIMIT_SETTINGS,
   ...OPERATION,
 };
 
@@ -239,10 +199,6 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
   : Lowercase<Name>;
 
-function count(meaning: string, fallback: number, min = 0, max = COUNT_MAX) {
-  return plain(meaning, parse.integer(min, max), String(fallback));
-}
-
 /** Browsers take no IP address as RP ID, so pages on a loopback address use `localhost`. */
 function defaultRpIds(baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return undefined;
@@ -251,9 +207,5 @@ function defaultRpIds(baseUrl: string): string | undefined {
 }
 
 function whileLoopback({ BASE_URL = '' }: Vars): string {
-  return isAtHome(BASE_URL) ? '127.0.0.0/8,::1/128' : 'none';
-}
-
-function isAtHome(baseUrl = ''): boolean {
-  return URL.canParse(baseUrl) && url.isLoopbackHost(new URL(baseUrl).hostname);
+  return url.isLoopbackOrigin(BASE_URL) ? '127.0.0.0/8,::1/128' : 'none';
 }

@@ -101,3 +101,8 @@ function parseUrl(given: string, protocols: readonly string[]): URL | undefined 
   const plain = url.username === '' && url.password === '' && url.hash === '' && url.hostname !== '';
   return plain && protocols.includes(url.protocol) ? url : undefined;
 }
+
+/** Whether a URL names this machine, as the BASE_URL of a developer does. */
+export function isLoopbackOrigin(text: string): boolean {
+  return URL.canParse(text) && isLoopbackHost(new URL(text).hostname);
+}

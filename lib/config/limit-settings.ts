@@ -1,0 +1,53 @@
+import * as limit from '../constants.ts';
+import * as parse from './parsers.ts';
+import { derived, plain } from './setting.ts';
+import { isLoopbackOrigin } from './url-parsers.ts';
+
+/** The largest number of a limit. */
+const COUNT_MAX = 1_000_000_000;
+/** A developer's own requests all come from one address. */
+const WRITES_PER_IP_AT_HOME = 6_000;
+
+/** A setting that is a whole number. */
+export function count(meaning: string, fallback: number, min = 0, max = COUNT_MAX) {
+  return plain(meaning, parse.integer(min, max), String(fallback));
+}
+
+/** How much each client, identifier and day is allowed. */
+export const LIMIT_SETTINGS = {
+  MAX_REGISTRATIONS_PER_IP: count('registrations per IP', limit.MAX_REGISTRATIONS_PER_IP),
+  MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
+  EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
+  RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),
+  MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP per day', limit.MAX_VERIFY_SENDS_PER_IP),
+  ATTESTATION_TTL_SECONDS: count('lifetime of an attestation in seconds', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
+  SESSION_TTL_SECONDS: count(
+    'lifetime of a session without a DID, in seconds',
+    limit.SESSION_TTL_SECONDS,
+    1,
+    31_536_000,
+  ),
+  SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
+  RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
+  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', parse.ether, '0.002'),
+  RELAY_MAX_FEE_GWEI: plain(
+    'highest price that the registrar pays per unit of gas; it waits while the chain asks more',
+    parse.gwei,
+    '10',
+  ),
+  SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
+  RATE_LIMIT_PROXY_PER_IP: count(
+    'requests of one IP per minute that cause an upstream call',
+    limit.RATE_LIMIT_PROXY_PER_IP,
+  ),
+  RATE_LIMIT_WRITES_PER_IP: plain(
+    'requests of one IP per minute to open a session, send a code or register a DID',
+    parse.integer(0, COUNT_MAX),
+    derived(
+      `${limit.RATE_LIMIT_WRITES_PER_IP}, or ${WRITES_PER_IP_AT_HOME} while BASE_URL is loopback`,
+      ({ BASE_URL }) =>
+        String(isLoopbackOrigin(BASE_URL ?? '') ? WRITES_PER_IP_AT_HOME : limit.RATE_LIMIT_WRITES_PER_IP),
+    ),
+  ),
+  RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
+};
