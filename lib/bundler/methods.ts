@@ -14,7 +14,7 @@ export interface BundlerCall {
   readonly timeoutMs: number;
 }
 
-type Chain = Pick<Config, 'chainId' | 'entryPointAddress' | 'bundlerExtraMethods'>;
+type Chain = Pick<Config, 'chainId' | 'entryPointAddress' | 'bundlerExtraMethods' | 'sponsorContext'>;
 
 /** Whether a method is in `METHODS`, or in the operator's `BUNDLER_EXTRA_METHODS`. */
 export function isAllowed(config: Chain, method: string): boolean {
@@ -30,7 +30,7 @@ export function isSponsorship(method: string): boolean {
 export function readBundlerCall(config: Chain, method: string, params: unknown = []): BundlerCall {
   if (!Array.isArray(params)) throw invalidParams('expected an array');
   const timeoutMs = SLOW.has(method) ? UPSTREAM_SEND_TIMEOUT_MS : UPSTREAM_TIMEOUT_MS;
-  const read = METHODS.get(method) ?? (isSponsorship(method) ? withUserOperation('draft') : undefined);
+  const read = METHODS.get(method) ?? (isSponsorship(method) ? otherSponsorship : undefined);
   return { method, timeoutMs, ...(read ? read(params, config) : { params }) };
 }
 
@@ -51,16 +51,16 @@ const userOperationHash: ParamsReader = (params) => {
   return { params: [first] };
 };
 
-/** [user operation, EntryPoint, …]; the others are checked in order, or passed on if there are no checks. */
-function withUserOperation(stage: UserOperationStage, checks?: readonly ParamCheck[]): ParamsReader {
+/** [user operation, EntryPoint, …]; the others are checked in order. */
+function withUserOperation(stage: UserOperationStage, checks: readonly ParamCheck[]): ParamsReader {
   return (params, config) => {
     const [first, entryPoint, ...others] = params;
     const userOperation = readUserOperation(first, stage);
     const isOurs =
       typeof entryPoint === 'string' && entryPoint.toLowerCase() === config.entryPointAddress?.toLowerCase();
     if (!isOurs) throw invalidParams('the EntryPoint is not the configured one');
-    if (checks && others.length > checks.length) throw invalidParams(`more than ${checks.length + 2}`);
-    for (const [i, check] of checks?.entries() ?? []) {
+    if (others.length > checks.length) throw invalidParams(`more than ${checks.length + 2}`);
+    for (const [i, check] of checks.entries()) {
       const fault = check(others[i], config);
       if (fault !== undefined) throw invalidParams(fault);
     }
@@ -72,6 +72,22 @@ const ourChain: ParamCheck = (param, { chainId }) => {
   const isOurs = typeof param === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(param) && BigInt(param) === BigInt(chainId);
   return isOurs ? undefined : 'the chain is not the configured one';
 };
+
+/**
+ * A paymaster's method: the context among its parameters is the operator's `SPONSOR_CONTEXT`, since the caller's could
+ * name any policy of the operator's account at the provider. `fallback` is what a method needs without one.
+ */
+function withContext(checks: readonly ParamCheck[], fallback: readonly object[]): ParamsReader {
+  const read = withUserOperation('draft', [...checks, someObject]);
+  return (params, config) => {
+    const { params: all, ...call } = read(params, config);
+    const { sponsorContext } = config;
+    return { ...call, params: [...all.slice(0, 2 + checks.length), ...(sponsorContext ? [sponsorContext] : fallback)] };
+  };
+}
+
+/** One that the operator added: of an unknown form, so nothing of the caller's goes on but the user operation. */
+const otherSponsorship: ParamsReader = (params, config) => withContext([], [])(params.slice(0, 2), config);
 
 /** State overrides or a paymaster's context; may be absent or null. */
 const someObject: ParamCheck = (param) =>
@@ -86,9 +102,10 @@ const METHODS: ReadonlyMap<string, ParamsReader> = new Map([
   ['eth_sendUserOperation', withUserOperation('signed', [])],
   ['eth_getUserOperationByHash', userOperationHash],
   ['eth_getUserOperationReceipt', userOperationHash],
-  ['pm_sponsorUserOperation', withUserOperation('draft', [someObject])],
-  ['pm_getPaymasterStubData', withUserOperation('draft', [ourChain, someObject])],
-  ['pm_getPaymasterData', withUserOperation('draft', [ourChain, someObject])],
+  ['pm_sponsorUserOperation', withContext([], [])],
+  // ERC-7677: they always have a context.
+  ['pm_getPaymasterStubData', withContext([ourChain], [{}])],
+  ['pm_getPaymasterData', withContext([ourChain], [{}])],
 ]);
 
 /** A bundler simulates these before it answers. */

@@ -1,5 +1,6 @@
 import * as Value from 'ox/Value';
 import * as v from 'valibot';
+import { isObject, parseJson } from '../base/json.ts';
 import { normalIdentifier } from '../identity/identifier.ts';
 
 // Parsers of settings as valibot schemas. Their messages complete the sentence "NAME …" and never repeat the text.
@@ -94,6 +95,12 @@ export const apps = listMatching(/^[a-z0-9-]{1,64}$/, 'names of 1 to 64 of a-z, 
 export const countries = listOf('country prefixes such as +1,+49', (entry) => {
   const digits = /^\+?([1-9]\d{0,6})$/.exec(entry)?.[1];
   return digits === undefined ? undefined : `+${digits}`;
+});
+
+/** A JSON object. */
+export const jsonObject = parsed('must be a JSON object', (anyText) => {
+  const value = parseJson(anyText);
+  return isObject(value) ? value : undefined;
 });
 
 /** JSON-RPC method names. Refused are methods that read or change the node itself, or that bypass the bundler. */

@@ -101,6 +101,10 @@ const DELIVERY = {
 const UPSTREAMS = {
   BUNDLER_URL: endpoint("ERC-4337 bundler; may contain a provider's key and is never shown", optional(url.httpUrl)),
   BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', parse.bundlerMethods, ''),
+  SPONSOR_CONTEXT: plain(
+    'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
+    optional(parse.jsonObject),
+  ),
   INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(url.httpUrl)),
   ...FOLLOWER_SETTINGS,
   WEBHOOK_URL: endpoint('URL that events are posted to', optional(url.httpUrl)),

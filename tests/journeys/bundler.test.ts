@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import Simple7702 from '@account-abstraction/contracts/artifacts/Simple7702Account.json';
 import { AbiFunction, Hex } from 'ox';
+import { createPublicClient, http } from 'viem';
+import { createBundlerClient, toSimple7702SmartAccount } from 'viem/account-abstraction';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { baseSepolia } from 'viem/chains';
 import { systemClock } from '../../lib/base/clock.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { type Chain, type ChainRpc, connectChain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 
@@ -127,6 +134,40 @@ describe('every method on the list, answered by a real bundler', () => {
     const unknown = `0x${'ab'.repeat(32)}`;
     expect(await bundler('eth_getUserOperationByHash', [unknown])).toBeNull();
     expect(await bundler('eth_getUserOperationReceipt', [unknown])).toBeNull();
+  });
+});
+
+describe('an address that is delegated by EIP-7702, with viem’s own account', () => {
+  test('is created and used by its first user operation', async () => {
+    const vars = { ...chainVars(chain.url, contracts), ENTRY_POINT_ADDRESS: ENTRY_POINTS['0.8'] };
+    const own = await startVault({ ...vars, BUNDLER_URL: sponsored.url, RATE_LIMIT_PROXY_PER_IP: '100000' });
+    const owner = privateKeyToAccount(generatePrivateKey());
+    await chain.rpc('anvil_setBalance', [owner.address, '0xde0b6b3a7640000']);
+    const node = createPublicClient({ chain: baseSepolia, transport: http(chain.url), pollingInterval: 50 });
+    const account = await toSimple7702SmartAccount({
+      client: node,
+      owner,
+      implementation: await create2(chain.rpc, Simple7702.bytecode as Hex.Hex),
+    });
+    const transport = http(`${own.url}/api/bundler`);
+    const client = createBundlerClient({ account, client: node, transport, pollingInterval: 50 });
+    const { address, authorization } = account;
+    const signed = await owner.signAuthorization({ ...authorization, chainId: 84532, nonce: 0 });
+    const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n };
+    const to = contracts.didRegistry;
+    const first = await client.sendUserOperation({ calls: [{ to: address }], authorization: signed, ...fees });
+    expect((await client.waitForUserOperationReceipt({ hash: first })).success).toBe(true);
+    expect(await node.getCode({ address })).toBe(
+      Hex.concat('0xef0100', authorization.address).toLowerCase() as Hex.Hex,
+    );
+    const data = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'register'), [
+      didHash(`did:example:${address}`),
+      Hex.padLeft('0x', 32),
+      '',
+    ]);
+    const second = await client.sendUserOperation({ calls: [{ to, data }], ...fees });
+    expect((await client.waitForUserOperationReceipt({ hash: second })).success).toBe(true);
+    await own.stop();
   });
 });
 

@@ -57,7 +57,7 @@ const draft = ({ address, factory, factoryData }: SmartAccount, nonce = '0x0') =
 
 /** A request for a sponsor, in whatever form its method takes. */
 function request(operation: object, method: string = SPONSORING[0], id: unknown = 1) {
-  const more = method.startsWith('pm_get') ? ['0x14a34', { policy: 'x' }] : [];
+  const more = method.startsWith('pm_get') ? ['0x14a34', {}] : [];
   return { jsonrpc: '2.0', id, method, params: [operation, contracts.entryPoint, ...more] };
 }
 
@@ -69,6 +69,28 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
     expect([reply.status, reply.body]).toEqual([200, { jsonrpc: '2.0', id: 1, result: method }]);
     const { params } = request(draft(alice), method);
     expect(upstream.received.map(({ body }) => [body.method, body.params])).toEqual([[method, params]]);
+  });
+
+  test.each(SPONSORING)('the context of %s is the operator’s, never the caller’s (L1)', async (method) => {
+    const own = await startVault({ ...settings(), SPONSOR_CONTEXT: '{"sponsorshipPolicyId":"sp_ours"}' });
+    const chain = method.startsWith('pm_get') ? ['0x14a34'] : [];
+    const context = { sponsorshipPolicyId: 'sp_theirs' };
+    for (const more of [[context], [{}], [null], []]) {
+      const params = [draft(alice), contracts.entryPoint, ...chain, ...more];
+      await own.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params });
+    }
+    const wanted = [draft(alice), contracts.entryPoint, ...chain, { sponsorshipPolicyId: 'sp_ours' }];
+    expect(upstream.received.map(({ body }) => body.params)).toEqual(Array.from({ length: 4 }, () => wanted));
+    await own.stop();
+  });
+
+  test('without SPONSOR_CONTEXT the caller’s context is left out all the same (L1)', async () => {
+    for (const method of SPONSORING) {
+      const more = method.startsWith('pm_get') ? ['0x14a34'] : [];
+      const params = [draft(alice), contracts.entryPoint, ...more, { sponsorshipPolicyId: 'sp_theirs' }];
+      await t.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params });
+    }
+    expect(upstream.received.map(({ body }) => body.params.slice(2))).toEqual([[], ['0x14a34', {}], ['0x14a34', {}]]);
   });
 
   test.each(SPONSORING)('%s of anyone else is refused, and nobody is asked', async (method) => {
@@ -90,7 +112,9 @@ describe('a sponsor is asked for an account of the configured factory alone', ()
   test('the same holds of a method that BUNDLER_EXTRA_METHODS adds', async () => {
     const own = await startVault({ ...settings(), BUNDLER_EXTRA_METHODS: 'pm_validateSponsorshipPolicies' });
     const method = 'pm_validateSponsorshipPolicies';
-    expect((await ask(draft(alice), method, own)).body.result).toBe(method);
+    const theirs = { jsonrpc: '2.0', id: 1, method, params: [draft(alice), contracts.entryPoint, ['sp_theirs']] };
+    expect((await own.call('POST /api/bundler', theirs)).body.result).toBe(method);
+    expect(upstream.received[0]?.body.params).toEqual([draft(alice), contracts.entryPoint]);
     const other = await ask({ ...draft(alice), sender: contracts.didRegistry }, method, own);
     expect(other.body.error.code).toBe(-32501);
     const bare = await own.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params: [] });

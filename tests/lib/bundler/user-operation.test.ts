@@ -19,6 +19,14 @@ const SIGNED = {
 const DRAFT = { sender: ADDRESS, nonce: '0x0', callData: '0x' };
 const FACTORY = { factory: ADDRESS, factoryData: '0x01' };
 const PAYMASTER = { paymaster: ADDRESS, paymasterData: '0x' };
+const AUTHORIZATION = {
+  chainId: '0x14a34',
+  address: ADDRESS,
+  nonce: '0x0',
+  yParity: '0x1',
+  r: `0x${'01'.repeat(32)}`,
+  s: `0x${'02'.repeat(32)}`,
+};
 const PAYMASTER_GAS = { paymasterVerificationGasLimit: '0x1', paymasterPostOpGasLimit: '0x1' };
 
 /** What a refused operation is said to be; undefined when it is read. */
@@ -41,6 +49,20 @@ describe('is read', () => {
     ['a draft of the least there can be', DRAFT, 'draft'],
     ['a draft whose paymaster has no gas limits yet', { ...DRAFT, ...PAYMASTER }, 'draft'],
     ['a draft whose paymaster has', { ...SIGNED, ...FACTORY, ...PAYMASTER, ...PAYMASTER_GAS }, 'draft'],
+    ['of EIP-7702, as ERC-7769 has it', { ...SIGNED, factory: '0x7702', eip7702Auth: AUTHORIZATION }, 'signed'],
+    ['with data for the delegate', { ...SIGNED, factory: '0x7702', factoryData: '0x01' }, 'signed'],
+    ['with the factory as the EntryPoint has it', { ...SIGNED, factory: `0x7702${'0'.repeat(36)}` }, 'signed'],
+    ['of EIP-7702, of an address that is delegated already', { ...SIGNED, factory: '0x7702' }, 'signed'],
+    [
+      'a draft whose authorization is not signed',
+      { ...DRAFT, eip7702Auth: { chainId: '0x0', address: ADDRESS, nonce: '0x1' } },
+      'draft',
+    ],
+    [
+      'with a signature of the paymaster of its own (EntryPoint 0.9)',
+      { ...SIGNED, ...PAYMASTER, ...PAYMASTER_GAS, paymasterSignature: '0x01' },
+      'signed',
+    ],
   ])('%s', (_, operation, stage) => {
     expect<object>(readUserOperation(operation, stage)).toEqual(operation);
   });
@@ -50,6 +72,15 @@ describe('is read', () => {
       DRAFT,
     );
   });
+});
+
+test('is read without the zero gas limits of a paymaster that is not there, as viem sends them', () => {
+  const zero = { paymasterVerificationGasLimit: '0x0', paymasterPostOpGasLimit: '0x00' };
+  for (const stage of ['draft', 'signed'] as const) {
+    expect<object>(readUserOperation({ ...SIGNED, ...zero }, stage)).toEqual(SIGNED);
+    expect(fault({ ...SIGNED, ...zero, paymasterPostOpGasLimit: '0x1' }, stage)).toBeDefined();
+    expect<object>(readUserOperation({ ...SIGNED, ...PAYMASTER, ...zero }, stage)).toMatchObject(zero);
+  }
 });
 
 describe('is refused', () => {
@@ -89,7 +120,25 @@ describe('is refused', () => {
     expect(fault({ ...SIGNED, [name]: value }, 'signed')).toStartWith(`${name} must be `);
   });
 
-  test.each(['initCode', 'paymasterAndData', 'eip7702Auth', 'constructor', 'toString', '__proto__', ''])(
+  test('with a signature of a paymaster that is not there', () => {
+    expect(fault({ ...SIGNED, paymasterSignature: '0x01' }, 'signed')).toBe('paymasterSignature without paymaster');
+  });
+
+  test.each<[string, unknown, UserOperationStage, string]>([
+    ['is a text', '0x', 'signed', 'an object'],
+    ['is a list', [AUTHORIZATION], 'signed', 'an object'],
+    ['holds an unknown member', { ...AUTHORIZATION, v: '0x1b' }, 'signed', 'an unknown member in the eip7702Auth'],
+    ['holds a number', { ...AUTHORIZATION, chainId: 84532 }, 'signed', '0x-hex'],
+    ['names no address', { ...AUTHORIZATION, address: '0x7702' }, 'signed', 'address must be a 20-byte address'],
+    ['names nobody', { chainId: '0x1', nonce: '0x0' }, 'draft', 'eip7702Auth lacks address'],
+    ['is not signed', { chainId: '0x1', address: ADDRESS, nonce: '0x0' }, 'signed', 'yParity, r, s'],
+    ['is signed by null', { ...AUTHORIZATION, r: null }, 'signed', 'eip7702Auth lacks r'],
+    ['is of a prototype', Object.create(AUTHORIZATION), 'signed', 'chainId, address, nonce'],
+  ])('with an eip7702Auth that %s', (_, eip7702Auth, stage, words) => {
+    expect(fault({ ...SIGNED, eip7702Auth }, stage)).toContain(words);
+  });
+
+  test.each(['initCode', 'paymasterAndData', 'authorization', 'constructor', 'toString', '__proto__', ''])(
     'with the unknown member "%s"',
     (name) => {
       const operation = JSON.parse(`{${JSON.stringify(name)}:"0x",${JSON.stringify(SIGNED).slice(1)}`);

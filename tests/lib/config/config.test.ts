@@ -155,6 +155,7 @@ describe('forms', () => {
       'pimlico_getUserOperationGasPrice',
       ['pimlico_getUserOperationGasPrice'],
     ],
+    ['sponsorContext', 'SPONSOR_CONTEXT', '{"policyId":"p"}', { policyId: 'p' }],
     ['registrarPrivateKey', 'REGISTRAR_PRIVATE_KEY', 'AB'.repeat(32), `0x${'ab'.repeat(32)}`],
     ['databaseUrl', 'DATABASE_URL', 'file:/srv/vault.db', 'file:/srv/vault.db'],
   ];
@@ -196,6 +197,9 @@ describe('forms', () => {
     ['RP_IDS', 'example.com:8443'],
     ['RP_IDS', 'other.example,'],
     ['BUNDLER_EXTRA_METHODS', 'debug_traceCall'],
+    ['SPONSOR_CONTEXT', 'sp_ours'],
+    ['SPONSOR_CONTEXT', '["sp_ours"]'],
+    ['SPONSOR_CONTEXT', 'null'],
     ['WEBHOOK_SECRET', 'whsec_c2hvcnQ='],
     ['METRICS_TOKEN', 'short'],
     ['APPS', 'My App'],
