@@ -7,11 +7,11 @@ import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Context } from '../lib/context.ts';
 import { addressText } from './fields.ts';
-import { readQuery } from './http/body.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
+import { queryOf } from './http/target.ts';
 
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
 const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"' };
@@ -54,6 +54,7 @@ export const payRoutes: readonly Route[] = [
   file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
 
   get('/pay/method-manifest.json', {
+    isPage: true,
     handler({ ctx: { config } }) {
       const { baseUrl } = config;
       const manifest = { default_applications: [`${baseUrl}/pay/manifest.json`], supported_origins: [baseUrl] };
@@ -63,6 +64,7 @@ export const payRoutes: readonly Route[] = [
 
   // The specification's own shape. Browsers want a list of URLs, and are led on to one by the Link.
   get('/pay/payment-method.json', {
+    isPage: true,
     handler: () =>
       json(
         { default_applications: [{ platform: 'webapp', manifest_url: '/pay/manifest.json' }] },
@@ -71,6 +73,7 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/manifest.json', {
+    isPage: true,
     handler: ({ ctx }) =>
       json(webAppManifest(ctx), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
   }),
@@ -148,7 +151,7 @@ function withOpener(route: Route): Route {
     ...route,
     async handle(incoming, limits): Promise<Reply> {
       const reply = await route.handle(incoming, limits);
-      const isPopup = readQuery(incoming.request.url)['mode'] === 'popup';
+      const isPopup = new URLSearchParams(queryOf(incoming.request.url)).get('mode') === 'popup';
       if (!isPopup) return reply;
       return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },

@@ -9,6 +9,7 @@ const CACHE = { 'cache-control': 'public, max-age=3600' };
 /** The well-known paths: the registrar's DID document, the payment method's manifest, related origins of passkeys. */
 export const wellKnownRoutes: readonly Route[] = [
   get('/.well-known/did.json', {
+    isPage: true,
     handler({ ctx }) {
       const document = registrarDocument(ctx);
       if (!document) throw new VaultError('not_found');
@@ -17,6 +18,7 @@ export const wellKnownRoutes: readonly Route[] = [
   }),
 
   get('/.well-known/payment-method-manifest', {
+    isPage: true,
     handler: () => ({
       status: 302,
       headers: { ...CACHE, location: '/pay/payment-method.json' },
@@ -25,6 +27,7 @@ export const wellKnownRoutes: readonly Route[] = [
   }),
 
   get('/.well-known/webauthn', {
+    isPage: true,
     handler({ ctx: { config } }) {
       if (config.relatedOrigins.length === 0) throw new VaultError('not_found');
       return json({ origins: config.relatedOrigins }, { headers: CACHE });

@@ -1,10 +1,10 @@
-import { badRequest, VaultError } from '../../lib/base/error.ts';
+import { badRequest, unsupportedMediaType, VaultError } from '../../lib/base/error.ts';
 import { queryOf } from './target.ts';
 
 /** The longest body of a request. */
 export const BODY_BYTES_MAX = 64 * 1024;
 
-/** The JSON object in a request's body. Throws 413 past `max` bytes, 400 `Invalid JSON body` for anything else. */
+/** The JSON object in a request's body. Throws as `readJson` does, and 400 `Invalid JSON body`. */
 export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
   const value = await readJson(request, max);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Invalid JSON body');
@@ -12,12 +12,15 @@ export async function readJsonObject(request: Request, max: number = BODY_BYTES_
 }
 
 /**
- * The JSON value in a request's body; undefined when there is none or its type is another. Throws 413 past `max` bytes.
+ * The JSON value in a request's body; undefined when there is none. Throws 413 past `max` bytes, 415 for a body of
+ * another type. Without a type it is taken from programs only: a page of any site could send it unasked.
  */
 export async function readJson(request: Request, max: number): Promise<unknown> {
-  const type = request.headers.get('content-type');
-  if (type !== null && !JSON_TYPE.test(type)) return undefined;
-  return parseJson(await readBytes(request, max));
+  const type = request.headers.get('content-type') ?? '';
+  const isJson = type === '' ? !request.headers.has('origin') : JSON_TYPE.test(type);
+  const bytes = await readBytes(request, max);
+  if (!isJson && bytes.length > 0) throw unsupportedMediaType();
+  return parseJson(bytes);
 }
 
 /** The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further. */

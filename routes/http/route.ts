@@ -63,6 +63,8 @@ interface Definition<F extends Fields> {
   readonly prepare?: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly handler: (call: Call<Values<F>>) => Promise<Reply> | Reply;
   readonly fields?: F;
+  /** A page or file: it ignores the query, as links may carry parameters of anyone's. */
+  readonly isPage?: true;
 }
 
 /** Another form of a route's body, for the records it applies to. */
@@ -73,7 +75,7 @@ interface OtherForm<F extends Fields> extends Pick<Definition<F>, 'limit' | 'han
 
 /** A GET route; its fields are query parameters. */
 export function get<F extends Fields = Record<never, never>>(path: string, definition: Definition<F>): Route {
-  const { fields = {} as F, prepare = same, handler, limit } = definition;
+  const { fields = {} as F, prepare = same, handler, limit, isPage = false } = definition;
   const hasFields = Object.keys(fields).length > 0;
   return {
     method: 'GET',
@@ -83,7 +85,8 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
-      const record = hasFields || request.url.includes('?') ? prepare(readQuery(request.url)) : NONE;
+      const hasQuery = !isPage && (hasFields || request.url.includes('?'));
+      const record = hasQuery ? prepare(readQuery(request.url)) : NONE;
       const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
       return handler({ ...asked, input: readFields(fields, record, 'query parameters') });
     },

@@ -16,6 +16,7 @@ interface Served {
  */
 export function file(path: string, { asset = path, type, headers = {} }: Served): Route {
   return get(path, {
+    isPage: true,
     async handler({ ctx, request }) {
       const found = await ctx.files(asset);
       if (!found) throw new VaultError('not_found');

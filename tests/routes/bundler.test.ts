@@ -202,12 +202,12 @@ describe('what is no request', () => {
     },
   );
 
-  test('bytes of no UTF-8, and any other media type, are 400 −32700', async () => {
-    const bytes = Uint8Array.from([0x22, 0xff, 0x22]);
-    for (const init of [{ body: bytes }, { headers: { 'Content-Type': 'text/plain' } }]) {
-      const reply = await send(call('eth_chainId'), init);
-      expect([reply.status, reply.body]).toEqual([400, failure(null, -32700, 'Parse error')]);
-    }
+  test('bytes of no UTF-8 are 400 −32700, another media type 415', async () => {
+    const reply = await send(call('eth_chainId'), { body: Uint8Array.from([0x22, 0xff, 0x22]) });
+    expect([reply.status, reply.body]).toEqual([400, failure(null, -32700, 'Parse error')]);
+    const text = await send(call('eth_chainId'), { headers: { 'Content-Type': 'text/plain' } });
+    const error = 'Unsupported media type: send Content-Type: application/json';
+    expect([text.status, text.body]).toEqual([415, { error }]);
   });
 
   test.each([
