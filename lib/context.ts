@@ -82,6 +82,8 @@ export interface Context extends Platform {
   readonly readiness: () => Promise<Readiness>;
   readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
+  /** Whether `TRUSTED_PROXIES` was set; its default is for development. */
+  readonly namesProxies: boolean;
   readonly isolatesRequests: boolean;
   /** Runs one request or one turn of background work; where requests are isolated, in a context of its own. */
   readonly run: <T>(work: (ctx: Context) => Promise<T>) => Promise<T>;
@@ -154,11 +156,16 @@ export function createContext(env: Env): Context {
     files: createFiles(env.assets),
     webhookFetch: env.webhookFetch ?? fetch,
     trustClientIpHeader,
+    namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests: env.isolatesRequests ?? false,
     notices: shared.notices,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;
+}
+
+function isSet(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== '';
 }
 
 /** The metrics with `vault_build_info` and, where the host provides them, the process's own. */

@@ -110,6 +110,17 @@ const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
   return faults;
 };
 
+/** One address cannot be listened on twice, and an address alone starts no listener. */
+const adminListens: Rule = ({ host, port, adminHost, adminPort }, isSet) => {
+  if (adminPort === undefined)
+    return isSet('ADMIN_HOST') && !isSet('ADMIN_PORT')
+      ? [{ name: 'ADMIN_HOST', problem: 'has no effect without ADMIN_PORT', remedy: 'set ADMIN_PORT too' }]
+      : [];
+  return adminPort === port && adminPort !== 0 && adminHost === host
+    ? [{ name: 'ADMIN_PORT', problem: 'must differ from PORT' }]
+    : [];
+};
+
 /** Every rule. */
 export const RULES: readonly Rule[] = [
   proxyIsNamed,
@@ -121,6 +132,7 @@ export const RULES: readonly Rule[] = [
   webhooksGoOut,
   tokensAreEncrypted,
   secretsDiffer,
+  adminListens,
 ];
 
 const REMEDIES: { readonly [Name in SettingName]?: { readonly remedy: string } } = {

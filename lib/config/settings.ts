@@ -5,29 +5,14 @@ import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
 import { count, LIMIT_SETTINGS } from './limit-settings.ts';
+import { LISTENING, whileLoopback } from './listening-settings.ts';
 import * as parse from './parsers.ts';
 import * as secrets from './secret-parsers.ts';
-import { derived, endpoint, plain, type Setting, secret, type Vars } from './setting.ts';
+import { derived, endpoint, plain, type Setting, secret } from './setting.ts';
 import * as url from './url-parsers.ts';
 
 /** The most webhook secrets, so that a secret can be rotated. */
 const WEBHOOK_SECRETS_MAX = 4;
-
-const LISTENING = {
-  HOST: plain('address to listen on', url.host, '127.0.0.1'),
-  PORT: plain('port to listen on; 0 picks a free one and prints it', parse.integer(0, 65_535), '8787'),
-  BASE_URL: plain(
-    'public origin of the service',
-    url.origin,
-    derived('http://localhost:<PORT>', ({ PORT }) => `http://localhost:${PORT}`),
-  ),
-  TRUSTED_PROXIES: plain(
-    'networks whose CLIENT_IP_HEADER is trusted (CIDR, comma list), or none',
-    url.networks(1),
-    derived('loopback while BASE_URL is loopback, else none', whileLoopback),
-  ),
-  CLIENT_IP_HEADER: plain("header that carries the client's address", parse.headerName, 'Edge-Connecting-IP'),
-};
 
 const STORAGE = {
   DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data'),
@@ -208,8 +193,4 @@ function defaultRpIds(baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return undefined;
   const { hostname } = new URL(baseUrl);
   return url.isLoopbackHost(hostname) ? `localhost,${hostname}` : hostname;
-}
-
-function whileLoopback({ BASE_URL = '' }: Vars): string {
-  return url.isLoopbackOrigin(BASE_URL) ? '127.0.0.0/8,::1/128' : 'none';
 }

@@ -9,6 +9,20 @@ export const host = parsed('must be an IP address or a host name', (name) =>
   parseIp(name) || /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(name) ? name : undefined,
 );
 
+/** Host names without a port. */
+export const hostNames = listOf('host names without port', (given) => {
+  const name = URL.canParse(`http://${given}`) ? new URL(`http://${given}`) : undefined;
+  return name?.href === `http://${name?.hostname}/` ? name.hostname.replace(/\.$/, '') : undefined;
+});
+
+/** Origins as browsers send them; those of extensions and of apps too. */
+export const webOrigins = listOf('origins such as https://app.example.com', (given) => {
+  const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\]+\/?$/i.test(given) && URL.canParse(given);
+  if (!isOrigin) return undefined;
+  const { origin } = new URL(given);
+  return origin === 'null' ? given.toLowerCase().replace(/\/$/, '') : origin;
+});
+
 /**
  * A bare origin in the URL parser's spelling; plain http only on loopback, where browsers allow passkeys without TLS.
  */
