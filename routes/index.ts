@@ -16,7 +16,7 @@ import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
 import { healthRoutes } from './health.ts';
 import type { Route } from './http/route.ts';
-import { createRouter } from './http/router.ts';
+import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
 import { payRoutes } from './pay.ts';
@@ -27,6 +27,7 @@ import { wellKnownRoutes } from './well-known.ts';
 
 export type { Env } from '../lib/context.ts';
 export type { Assets } from '../lib/static-files.ts';
+export type { Connection } from './http/router.ts';
 
 /** Every route, in one list: the server, the documents and the conformance test read it. */
 export const ROUTES: readonly Route[] = [
@@ -59,8 +60,8 @@ export const ROUTES: readonly Route[] = [
  * being written.
  */
 export interface Vault {
-  /** `peer` is the address of the socket's other end, where the host knows it. */
-  fetch(request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response>;
+  /** `connection` says what the host knows of it; a host without `peer` puts all clients into one limit. */
+  fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
    * Does background work until it is done or `deadlineMs` (on the vault's clock) has passed. A task that
    * waits for an upstream goes on beside the next calls: call it at a fixed pace, also before the last call resolves.

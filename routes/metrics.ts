@@ -3,6 +3,7 @@ import { VaultError } from '../lib/base/error.ts';
 import { inCidr, parseCidr, parseIp } from '../lib/base/ip.ts';
 import type { Context } from '../lib/context.ts';
 import { chooseFormat, formatMetrics, PROMETHEUS_CONTENT_TYPES } from '../lib/monitoring/prometheus.ts';
+import { createHosts } from './http/host.ts';
 import { bearerToken } from './http/operator-auth.ts';
 import { type Call, get, type Route } from './http/route.ts';
 
@@ -20,7 +21,9 @@ export const metricsRoutes: readonly Route[] = [
 
 /** A page of another site runs in a browser that may be an allowed peer: it needs the token. */
 function mayRead({ ctx: { config }, request, peer }: Call<unknown>): boolean {
-  return hasToken(request, config.metricsToken) || (!isFromPage(request) && isAllowed(config, peer));
+  if (hasToken(request, config.metricsToken)) return true;
+  // To its own browser a page that DNS rebinding leads here is of this site; its host gives it away.
+  return !isFromPage(request) && createHosts(config).isOwn(request) && isAllowed(config, peer);
 }
 
 function hasToken(request: Request, token: string | undefined): boolean {

@@ -13,6 +13,7 @@ export function announce(settings: Settings, migrationsApplied: number, log: Log
   const facts = {
     url: listenUrl(config.host, config.port),
     baseUrl: config.baseUrl,
+    ...(config.adminPort === undefined ? {} : { adminUrl: listenUrl(config.adminHost, config.adminPort) }),
     data: dataPlace(config.databaseUrl),
     chain: `${config.chainName} (${config.chainId})`,
   };
@@ -55,13 +56,14 @@ function findHints({ config, sources }: Settings): readonly Hint[] {
 }
 
 function inWords(
-  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'chain', string>>,
+  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'chain', string>> & { readonly adminUrl?: string },
   hints: readonly Hint[],
 ): string {
   const lines = [
     `vault ${VERSION} is listening on ${facts.url}`,
     '',
     `  origin   ${facts.baseUrl}`,
+    ...(facts.adminUrl === undefined ? [] : [`  admin    ${facts.adminUrl}`]),
     `  console  ${facts.console}`,
     `  data     ${facts.data}`,
     `  chain    ${facts.chain}`,
@@ -83,7 +85,9 @@ function consolePlace({ config, sources }: Settings): string {
   const source = sources['OPERATOR_SECRET'];
   const secretFile = resolve(join(config.dataDir, SECRET_FILES.OPERATOR_SECRET));
   const key = source?.startsWith('generated') ? `with the secret in ${secretFile}` : 'with your OPERATOR_SECRET';
-  return `${config.baseUrl}/console, sign in ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
+  const { adminHost, adminPort } = config;
+  const origin = adminPort === undefined ? config.baseUrl : listenUrl(adminHost, adminPort);
+  return `${origin}/console, sign in ${source === undefined ? 'once OPERATOR_SECRET is set' : key}`;
 }
 
 function dataPlace(databaseUrl: string): string {

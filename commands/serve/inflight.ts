@@ -1,19 +1,19 @@
 /** The accepted requests that are not answered yet. */
 export interface Inflight {
   /** Resolves with the answer of a request, or with the answer given at the deadline. */
-  track(answer: Promise<Response>): Promise<Response>;
-  /** Resolves when all requests are answered; those still open after `deadlineMs` get `late()`. */
-  settle(deadlineMs: number, late: () => Response): Promise<void>;
+  track(request: Request, answer: Promise<Response>): Promise<Response>;
+  /** Resolves when all requests are answered; those still open after `deadlineMs` get `late(request)`. */
+  settle(deadlineMs: number, late: (request: Request) => Response): Promise<void>;
 }
 
 /** Tracks the open requests, so that a stopping server answers each of them, even if an upstream is slow. */
 export function createInflight(): Inflight {
-  const waiting = new Set<(answer: Response) => void>();
+  const waiting = new Map<(answer: Response) => void, Request>();
   let onEmpty = () => {};
   return {
-    track: (answer) =>
+    track: (request, answer) =>
       new Promise((resolve, reject) => {
-        waiting.add(resolve);
+        waiting.set(resolve, request);
         const done = () => {
           waiting.delete(resolve);
           if (waiting.size === 0) onEmpty();
@@ -23,7 +23,7 @@ export function createInflight(): Inflight {
     settle: (deadlineMs, late) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {
-          for (const answer of waiting) answer(late());
+          for (const [answer, request] of waiting) answer(late(request));
           resolve();
         }, deadlineMs);
         onEmpty = () => {

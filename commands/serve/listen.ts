@@ -1,5 +1,8 @@
+import { type ErrorCode, VaultError } from '../../lib/base/error.ts';
 import { describeError, type Log } from '../../lib/base/log.ts';
+import { randomId, systemRandom } from '../../lib/base/random.ts';
 import type { Config } from '../../lib/config/config.ts';
+import { callerRequestId, createRespond, failureReply } from '../../routes/http/response.ts';
 import type { Vault } from '../../routes/index.ts';
 import type { Inflight } from './inflight.ts';
 
@@ -11,11 +14,37 @@ export const CONNECTION_IDLE_SECONDS_MIN = 60;
 /** A server that listens. */
 export type Server = ReturnType<typeof Bun.serve>;
 
-/** Listens at once; requests wait for `ready`. Throws an `Error` that says what to do about the port. */
-export function listen(config: Config, inflight: Inflight, ready: Promise<Vault>, log: Log): Server {
-  const fail = (error: unknown) => {
+/** What a server needs besides its address. */
+interface Serving {
+  readonly config: Config;
+  readonly inflight: Inflight;
+  readonly ready: Promise<Vault>;
+  readonly log: Log;
+}
+
+/** Listens at `PORT` at once; requests wait for `ready`. Throws an `Error` that says what to do about the port. */
+export function listen(serving: Serving): Server {
+  return listenAt({ host: serving.config.host, port: serving.config.port, flag: '--port', isAdmin: false }, serving);
+}
+
+/** Listens at `ADMIN_PORT` too, where that is set. Throws as `listen` does. */
+export function listenForAdmin(serving: Serving): Server | undefined {
+  const { adminHost: host, adminPort: port } = serving.config;
+  return port === undefined ? undefined : listenAt({ host, port, flag: '--admin-port', isAdmin: true }, serving);
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly flag: string;
+  readonly isAdmin: boolean;
+}
+
+function listenAt({ host, port, flag, isAdmin }: Place, { config, inflight, ready, log }: Serving): Server {
+  const answer = createOwnAnswer(config);
+  const fail = (error: unknown, request?: Request) => {
     log({ level: 'error', event: 'request_failed', ...describeError(error) });
-    return failure(500, 'internal_error');
+    return answer('internal_error', request);
   };
   // The routes bound bodies themselves and answer with CORS headers; Bun's own limit would answer without.
   const bounds = {
@@ -31,8 +60,8 @@ export function listen(config: Config, inflight: Inflight, ready: Promise<Vault>
   );
   try {
     return Bun.serve({
-      hostname: config.host,
-      port: config.port,
+      hostname: host,
+      port,
       development: false,
       // Unless told so, Bun 1.4 shares a port with other programs that listen on it, and each gets a part of the
       // requests.
@@ -40,35 +69,39 @@ export function listen(config: Config, inflight: Inflight, ready: Promise<Vault>
       ...bounds,
       error: fail,
       fetch(request, server) {
-        const peer = server.requestIP(request)?.address;
-        return inflight.track(
-          vault ? vault.fetch(request, { peer }) : ready.then((one) => one.fetch(request, { peer })),
-        );
+        const connection = { peer: server.requestIP(request)?.address, admin: isAdmin };
+        const answered = vault ? vault.fetch(request, connection) : ready.then((one) => one.fetch(request, connection));
+        return inflight.track(request, answered).catch((error) => fail(error, request));
       },
     });
   } catch (error) {
-    throw new Error(explainListen(error, config.host, config.port), { cause: error });
+    throw new Error(explainListen(error, host, port, flag), { cause: error });
   }
 }
 
-/** An answer of the server itself, where the vault gives none. */
-export function failure(status: number, error: string): Response {
-  return Response.json(
-    { error },
-    { status, headers: { 'access-control-allow-origin': '*', 'cache-control': 'no-store' } },
-  );
+/** Makes the answers of the server itself, where the vault gives none; they carry the headers of the vault's. */
+export function createOwnAnswer(config: Config): (code: ErrorCode, request?: Request) => Response {
+  const respond = createRespond(config);
+  return (code, request) => {
+    const error = new VaultError(code, code === 'shutting_down' ? { retryAfterSeconds: RESTART_SECONDS } : {});
+    const requestId = (request && callerRequestId(request)) ?? randomId(systemRandom);
+    return respond(failureReply(error), requestId, request?.method === 'HEAD');
+  };
 }
+
+/** After how long a caller of a stopping vault should try again. */
+const RESTART_SECONDS = 5;
 
 /** Bun takes at most 255 s. */
 function idleSeconds(heartbeatSeconds: number): number {
   return Math.min(255, Math.max(CONNECTION_IDLE_SECONDS_MIN, 2 * heartbeatSeconds));
 }
 
-function explainListen(error: unknown, host: string, port: number): string {
+function explainListen(error: unknown, host: string, port: number, flag: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return `port ${port} on ${host} is in use: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
+    return `port ${port} on ${host} is in use: stop the program that listens there, or choose another port with ${flag} (0 picks a free one)`;
   if (code === 'EACCES')
-    return `port ${port} needs privileges that this user lacks: choose a port above 1023 with --port`;
+    return `port ${port} needs privileges that this user lacks: choose a port above 1023 with ${flag}`;
   return `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : error}`;
 }

@@ -11,7 +11,7 @@ import { databaseOf, openDatabase } from '../storage/database.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
 import { createInflight } from './inflight.ts';
-import { listen } from './listen.ts';
+import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
 import { createProcessReader } from './process.ts';
 import { drain, untilStopped } from './stop.ts';
@@ -43,10 +43,11 @@ async function serve(given: Arguments): Promise<number> {
   const inflight = createInflight();
   const ready = Promise.withResolvers<Vault>();
   // Listening comes first because `PORT=0` is known only then; requests that come meanwhile wait for the vault.
-  const server = listen(settings.config, inflight, ready.promise, log);
-  const starting = start(settings, Number(server.port), log);
+  const servers = listenAll({ config: settings.config, inflight, ready: ready.promise, log });
+  const [server, adminServer] = servers;
+  const starting = start(settings, { port: server.port, adminPort: adminServer?.port }, log);
   const running = await Promise.race([starting, stop]).catch((error) => {
-    server.stop(true);
+    for (const one of servers) one.stop(true);
     throw error;
   });
   // Stopped before it had started, for instance while a remote database gave no answer.
@@ -58,7 +59,13 @@ async function serve(given: Arguments): Promise<number> {
   work.stop();
   // A stream never ends by itself; its client reconnects to the next process that listens here.
   running.vault.endStreams();
-  await drain(server, inflight, () => running.close());
+  const answer = createOwnAnswer(settings.config);
+  await drain(
+    servers,
+    inflight,
+    (request) => answer('shutting_down', request),
+    () => running.close(),
+  );
   log({ level: 'info', event: 'stopped' });
   return code;
 }
@@ -70,9 +77,27 @@ interface Running {
   close(): Promise<void>;
 }
 
+/** The ports that are listened on, where the settings may say 0. */
+interface Ports {
+  readonly port: number | undefined;
+  readonly adminPort: number | undefined;
+}
+
+function listenAll(serving: Parameters<typeof listen>[0]): [Server, ...Server[]] {
+  const server = listen(serving);
+  try {
+    const adminServer = listenForAdmin(serving);
+    return adminServer ? [server, adminServer] : [server];
+  } catch (error) {
+    server.stop(true);
+    throw error;
+  }
+}
+
 /** Opens the vault's dependencies. */
-async function start(settings: Settings, port: number, log: Log): Promise<Running> {
-  const vars = { ...settings.vars, PORT: String(port) };
+async function start(settings: Settings, { port, adminPort }: Ports, log: Log): Promise<Running> {
+  const admin = adminPort === undefined ? {} : { ADMIN_PORT: String(adminPort) };
+  const vars = { ...settings.vars, PORT: String(port), ...admin };
   const config = checkSettings({ vars, sources: settings.sources });
   const mail = await openMailer(config);
   const database = await openDatabase(databaseOf(config));

@@ -1,6 +1,6 @@
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Inflight } from './inflight.ts';
-import { failure, type Server } from './listen.ts';
+import type { Server } from './listen.ts';
 
 /** A stop signal is followed to its end within the sum of the three, under the five seconds that were promised. */
 export const STOP_ANSWER_MS = 3_900;
@@ -31,11 +31,16 @@ export function untilStopped(log: Log): Promise<number> {
 }
 
 /** Accepts nothing new, answers the open requests, and closes. */
-export async function drain(server: Server, inflight: Inflight, close: () => Promise<void>): Promise<void> {
+export async function drain(
+  servers: readonly Server[],
+  inflight: Inflight,
+  late: (request: Request) => Response,
+  close: () => Promise<void>,
+): Promise<void> {
   // Resolves when the last connection has ended; a stream never ends by itself.
-  const ended = server.stop();
-  await inflight.settle(STOP_ANSWER_MS, () => failure(503, 'shutting_down'));
+  const ended = Promise.all(servers.map((server) => server.stop()));
+  await inflight.settle(STOP_ANSWER_MS, late);
   await Promise.race([ended, Bun.sleep(STOP_FLUSH_MS)]);
-  server.stop(true);
+  for (const server of servers) server.stop(true);
   await Promise.race([close(), Bun.sleep(STOP_CLOSE_MS)]);
 }

@@ -1,4 +1,5 @@
 import { ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
+import type { Config } from '../../lib/config/config.ts';
 
 /** The longest `X-Request-Id` that is taken over. */
 export const REQUEST_ID_CHARS_MAX = 128;
@@ -20,19 +21,33 @@ export function json(body: unknown, { status = 200, headers = NO_HEADERS }: Part
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** Turns a reply into the response: for HEAD the same headers and no body. */
-export function respond({ status, headers, body }: Reply, requestId: string, isHead: boolean): Response {
-  const all = headersFor(requestId);
-  for (const name in headers) all[name] = headers[name] as string;
-  if (body === null) delete all['content-type'];
-  // Workers compress a body again although its headers say it is compressed, unless `encodeBody` is `manual`.
-  const init =
-    'content-encoding' in headers ? { status, headers: all, encodeBody: 'manual' } : { status, headers: all };
-  if (!isHead) return new Response(body, init);
-  if (typeof body === 'string') all['content-length'] = String(new TextEncoder().encode(body).length);
-  else if (body instanceof Uint8Array) all['content-length'] = String(body.length);
-  else body?.cancel();
-  return new Response(null, { status, headers: all });
+export type Respond = (reply: Reply, requestId: string, isHead: boolean) => Response;
+
+/** `Respond` for a vault; with an https origin every response carries `Strict-Transport-Security`. */
+export function createRespond({ baseUrl }: Pick<Config, 'baseUrl'>): Respond {
+  const isHttps = baseUrl.startsWith('https:');
+  return ({ status, headers, body }, requestId, isHead) => {
+    const all = headersFor(requestId);
+    if (isHttps) all['strict-transport-security'] = STRICT_TRANSPORT;
+    for (const name in headers) all[name] = headers[name] as string;
+    if (body === null) delete all['content-type'];
+    // Workers compress a body again although its headers say it is compressed, unless `encodeBody` is `manual`.
+    const init =
+      'content-encoding' in headers ? { status, headers: all, encodeBody: 'manual' } : { status, headers: all };
+    if (!isHead) return new Response(body, init);
+    if (typeof body === 'string') all['content-length'] = String(new TextEncoder().encode(body).length);
+    else if (body instanceof Uint8Array) all['content-length'] = String(body.length);
+    else body?.cancel();
+    return new Response(null, { status, headers: all });
+  };
 }
+
+/** For the origin alone: its neighbours under the same domain are not the vault's. */
+const STRICT_TRANSPORT = 'max-age=31536000';
+
+/** What a page of another origin may read, and send. */
+const EXPOSED = 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, idempotent-replayed';
+const SENDABLE = 'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-vault-app';
 
 /**
  * The headers every response carries; a reply's own replace them. Written out: copying them costs as much as a look-up.
@@ -41,7 +56,7 @@ function headersFor(requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json',
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id',
+    'access-control-expose-headers': EXPOSED,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
@@ -67,8 +82,8 @@ export function failureReply(error: unknown): Reply {
 /** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */
 export function preflightReply(methods: readonly string[]): Reply {
   const headers = {
-    'access-control-allow-methods': [...new Set([...methods, 'HEAD', 'OPTIONS'])].join(', '),
-    'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, x-vault-app',
+    'access-control-allow-methods': allowed(methods),
+    'access-control-allow-headers': SENDABLE,
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
     allow: allowed(methods),
   };

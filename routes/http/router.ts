@@ -6,35 +6,65 @@ import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { recordRefusal } from '../../lib/limits/limit-events.ts';
 import { createRequestLimit } from '../../lib/limits/limits.ts';
+import { createAdminRule, isAdminPath } from './admin.ts';
 import { createFindClient } from './client-address.ts';
-import { callerRequestId, failureReply, preflightReply, type Reply, respond, wrongMethodReply } from './response.ts';
+import { createHosts } from './host.ts';
+import { createMeasure } from './measure.ts';
+import { createCheckOrigin } from './origin.ts';
+import {
+  callerRequestId,
+  createRespond,
+  failureReply,
+  preflightReply,
+  type Reply,
+  wrongMethodReply,
+} from './response.ts';
 import type { Incoming, Limits, Route } from './route.ts';
-import { checkHost, pathOf } from './target.ts';
+import { pathOf } from './target.ts';
 
 /** The routes of one path, by method. */
-type Family = ReadonlyMap<string, Route>;
+interface Family {
+  readonly path: string;
+  readonly methods: readonly string[];
+  readonly byMethod: ReadonlyMap<string, Route>;
+  readonly isAdmin: boolean;
+}
+
+/** What a host says about the connection of a request. */
+export interface Connection {
+  /** The address of the socket's other end, where the host knows it. */
+  readonly peer?: string | undefined;
+  /** Whether it came to the listener of `ADMIN_PORT`. */
+  readonly admin?: boolean | undefined;
+}
 
 /** The boundary: finds the route of a request, runs it, and turns reply or failure into a response. Never throws. */
 export function createRouter(ctx: Context, routes: readonly Route[]) {
   const find = createFind(routes);
-  const findClient = createFindClient(ctx);
+  const hosts = createHosts(ctx.config);
+  const mayReach = createAdminRule(ctx.config, hosts);
+  const checkOrigin = createCheckOrigin(ctx.config);
+  const findClient = createFindClient(ctx, hosts);
   const limits = createLimits(ctx);
   const measure = createMeasure(ctx);
+  const respond = createRespond(ctx.config);
   const freshId = createRequestIds(ctx);
-  return async (request: Request, connection?: { readonly peer?: string | undefined }): Promise<Response> => {
+  return async (request: Request, connection?: Connection): Promise<Response> => {
     const startedAt = ctx.clock.monotonic();
     const requestId = callerRequestId(request) ?? freshId();
     let family: Family | undefined;
     let reply: Reply;
     try {
-      checkHost(request);
+      hosts.check(request);
       const found = find(request);
       family = found instanceof Promise ? await found : found;
+      if (!mayReach(request, family, connection?.admin === true)) family = undefined;
       const route = chooseRoute(family, request.method);
       if ('status' in route) reply = route;
       else {
+        if (route.method === 'POST') checkOrigin(request);
         const peer = connection?.peer;
-        const client = findClient(request, peer);
+        const client = findClient(request, peer, route);
         const app = appOf(ctx.config.apps, request);
         reply = await ctx.run((own) => runRoute(route, { ctx: own, app, request, client, peer }, limits));
       }
@@ -42,7 +72,7 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       reply = failureReply(error);
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
-    measure(request, labelOf(family), reply.status, startedAt, requestId);
+    measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
     return respond(reply, requestId, request.method === 'HEAD');
   };
 }
@@ -65,9 +95,9 @@ function appOf(apps: readonly string[], request: Request): string {
 
 /** The route of the method, or the reply where there is none. Throws 404 `not_found`. */
 function chooseRoute(family: Family | undefined, method: string): Route | Reply {
-  if (method === 'OPTIONS') return preflightReply(family ? [...family.keys()] : ['GET', 'POST']);
+  if (method === 'OPTIONS') return preflightReply(family?.methods ?? ['GET', 'POST']);
   if (!family) throw new VaultError('not_found');
-  return family.get(method === 'HEAD' ? 'GET' : method) ?? wrongMethodReply([...family.keys()]);
+  return family.byMethod.get(method === 'HEAD' ? 'GET' : method) ?? wrongMethodReply(family.methods);
 }
 
 /**
@@ -75,9 +105,7 @@ function chooseRoute(family: Family | undefined, method: string): Route | Reply 
  * (`docs/decisions/0001-routing.md`).
  */
 function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
-  const families = new Map<string, Map<string, Route>>();
-  for (const route of routes)
-    families.set(route.path, (families.get(route.path) ?? new Map()).set(route.method, route));
+  const families = new Map(routes.map(({ path }) => [path, familyOf(path, routes)]));
   const patterns = Router();
   for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
   return ({ method, url }) => {
@@ -89,10 +117,11 @@ function createFind(routes: readonly Route[]): (request: Request) => Family | un
   };
 }
 
-/** The path of the routes as a metric label; `unknown` where none was found. */
-function labelOf(family: Family | undefined): string {
-  for (const route of family?.values() ?? []) return route.path;
-  return 'unknown';
+function familyOf(path: string, routes: readonly Route[]): Family {
+  const byMethod = new Map(
+    routes.filter((route) => route.path === path).map((route) => [route.method as string, route]),
+  );
+  return { path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) };
 }
 
 function createLimits(ctx: Context): Limits {
@@ -103,40 +132,6 @@ function createLimits(ctx: Context): Limits {
     operator: createRequestLimit(ctx, 'operator-failures-per-ip'),
   };
 }
-
-/** Counts and times a request under its route's path, never the caller's; at `debug` one log line each. */
-function createMeasure({ clock, config, metrics, log }: Context) {
-  const requests = metrics.counter('vault_http_requests_total');
-  const durations = metrics.histogram('vault_http_request_duration_seconds');
-  const known = new Map<string, Map<string, ReturnType<typeof make>[]>>();
-  const make = (route: string, method: string, status: number) => ({
-    count: requests.of({ route, method, status: String(status) }),
-    duration: durations.of({ route }),
-  });
-  // By route, method and status without a text made for each request: this runs once a request.
-  const seriesOf = (route: string, method: string, status: number) => {
-    const methods = known.get(route) ?? remember(known, route, new Map<string, ReturnType<typeof make>[]>());
-    const statuses = methods.get(method) ?? remember(methods, method, []);
-    statuses[status] ??= make(route, method, status);
-    return statuses[status];
-  };
-  const logsRequests = config.logLevel === 'debug';
-  return (request: Request, route: string, status: number, startedAt: number, requestId: string): void => {
-    const method = METHODS.has(request.method) ? request.method : 'other';
-    const ms = clock.monotonic() - startedAt;
-    const { count, duration } = seriesOf(route, method, status);
-    count.add();
-    duration.observe(ms / 1000);
-    if (logsRequests) log({ level: 'debug', event: 'request', method, path: route, status, ms, requestId });
-  };
-}
-
-function remember<K, V>(map: Map<K, V>, key: K, value: V): V {
-  map.set(key, value);
-  return value;
-}
-
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Fresh request ids: unlike each other and any other process's, and cheaper than 16 random bytes each. */
 function createRequestIds({ random }: Context): () => string {

@@ -1,18 +1,19 @@
 import { expect, test } from 'bun:test';
 import { createInflight } from '../../../commands/serve/inflight.ts';
 
+const request = new Request('http://localhost/');
 const late = () => new Response('late', { status: 503 });
 
 test('an answer passes through, and so does a failure', async () => {
   const inflight = createInflight();
-  expect(await (await inflight.track(Promise.resolve(new Response('x')))).text()).toBe('x');
-  expect(inflight.track(Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await (await inflight.track(request, Promise.resolve(new Response('x')))).text()).toBe('x');
+  expect(inflight.track(request, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
 });
 
 test('settling waits for what is under way', async () => {
   const inflight = createInflight();
   const slow = Promise.withResolvers<Response>();
-  const answer = inflight.track(slow.promise);
+  const answer = inflight.track(request, slow.promise);
   const settled = inflight.settle(60_000, late);
   slow.resolve(new Response('in time'));
   expect(await (await answer).text()).toBe('in time');
@@ -21,7 +22,7 @@ test('settling waits for what is under way', async () => {
 
 test('at the deadline whoever still waits is answered', async () => {
   const inflight = createInflight();
-  const answer = inflight.track(new Promise(() => {}));
+  const answer = inflight.track(request, new Promise(() => {}));
   await inflight.settle(1, late);
   expect((await answer).status).toBe(503);
 });

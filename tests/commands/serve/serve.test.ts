@@ -43,10 +43,10 @@ function startSlowMail(answerAfterMs: number) {
   return { vars, called: called.promise };
 }
 
-function sendCode(program: Program): Promise<Response> {
+function sendCode(program: Program, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(`${program.url}/api/verify/send`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ identifier: 'alice@example.com', channel: 'email' }),
   });
 }
@@ -210,13 +210,19 @@ describe('a stop', () => {
     expect(await stopped).toBe(0);
   });
 
-  test('does not wait for ever, and still answers', async () => {
+  test('does not wait for ever, and still answers, with the headers of every response', async () => {
     const mail = startSlowMail(9_000);
     const program = await start(mail.vars);
-    const answer = sendCode(program);
+    const usual = await fetch(`${program.url}/nothing`);
+    const answer = sendCode(program, { 'X-Request-Id': 'mine' });
     await mail.called;
     const stopped = program.stop();
-    expect((await answer).status).toBe(503);
+    const late = await answer;
+    expect([late.status, ((await late.json()) as { error: string }).error]).toEqual([503, 'shutting_down']);
+    expect([late.headers.get('x-request-id'), late.headers.get('retry-after')]).toEqual(['mine', '5']);
+    const own = ['date', 'content-length', 'x-request-id'];
+    for (const [name, value] of usual.headers)
+      if (!own.includes(name)) expect([name, late.headers.get(name)]).toEqual([name, value]);
     expect(await stopped).toBe(0);
   });
 

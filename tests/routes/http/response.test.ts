@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { VaultError } from '../../../lib/base/error.ts';
 import { failureReply } from '../../../routes/http/response.ts';
 import { ROUTES } from '../../../routes/index.ts';
+import { sendRaw } from '../../support/raw.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 let t: TestVault;
@@ -9,6 +10,9 @@ beforeEach(async () => {
   t = await startVault();
 });
 afterEach(() => t.stop());
+
+/** A vault of a public origin, without a proxy. */
+const PUBLIC = { BASE_URL: 'https://vault.example.com', ALLOW_LOG_DELIVERY: 'true', TRUSTED_PROXIES: 'none' };
 
 const paths = [...new Set(ROUTES.map(({ path }) => path))];
 const send = (path: string, init: RequestInit = {}) => fetch(t.url + path, init);
@@ -19,9 +23,10 @@ describe('every path', () => {
     const own = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
     expect(reply.status).toBe(204);
     expect(await reply.text()).toBe('');
-    expect(reply.headers.get('access-control-allow-methods')).toBe([...own, 'HEAD', 'OPTIONS'].join(', '));
+    const head = own.includes('GET') ? ['HEAD'] : [];
+    expect(reply.headers.get('access-control-allow-methods')).toBe([...own, ...head, 'OPTIONS'].join(', '));
     expect(reply.headers.get('access-control-allow-headers')).toBe(
-      'content-type, authorization, idempotency-key, last-event-id, x-vault-app',
+      'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-vault-app',
     );
     expect(reply.headers.get('access-control-max-age')).toBe('86400');
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
@@ -57,7 +62,7 @@ describe('every path', () => {
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-expose-headers')).toBe(
-        'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id',
+        'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, idempotent-replayed',
       );
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
     }
@@ -103,13 +108,41 @@ describe('bodies', () => {
     expect([reply.status, await reply.json()]).toEqual([400, { error: 'Invalid JSON body' }]);
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonp', ''])(
-    'declared as %p is 400 Invalid JSON body',
-    async (type) => {
-      const reply = await post('{}', { 'Content-Type': type });
-      expect([reply.status, await reply.json()]).toEqual([400, { error: 'Invalid JSON body' }]);
-    },
-  );
+  const UNSUPPORTED = { error: 'Unsupported media type: send Content-Type: application/json' };
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+  ];
+  test.each(types)('declared as %p is 415, also from a program', async (type) => {
+    for (const path of ['/api/sessions', '/api/verify/send', '/api/dids', '/api/bundler']) {
+      const reply = await send(path, { method: 'POST', body: '{}', headers: { 'Content-Type': type } });
+      expect([path, reply.status, await reply.json()]).toEqual([path, 415, UNSUPPORTED]);
+    }
+  });
+
+  test('without a type is read from a program, and 415 from a page, whose browser would not ask first', async () => {
+    const sendBare = (...headers: string[]) =>
+      sendRaw(t.url, ['POST /api/sessions HTTP/1.1', 'Host: localhost', 'Content-Length: 2', ...headers], '{}');
+    for (const type of [[], ['Content-Type:']]) {
+      expect((await sendBare(...type)).text).toContain('Missing required fields');
+      for (const origin of ['https://evil.example', 'null']) {
+        const reply = await sendBare(...type, `Origin: ${origin}`);
+        expect([reply.status, JSON.parse(reply.text)]).toEqual([415, UNSUPPORTED]);
+        expect(reply.headers['access-control-allow-origin']).toBe('*');
+      }
+    }
+  });
+
+  test('that is empty is 400 whatever its type, and a GET never 415', async () => {
+    for (const type of ['text/plain', 'application/json'])
+      for (const body of ['', new ReadableStream({ start: (stream) => stream.close() }) as unknown as BodyInit])
+        expect((await post(body, { 'Content-Type': type })).status).toBe(400);
+    expect((await send('/api/status', { headers: { 'Content-Type': 'text/plain' } })).status).toBe(200);
+    const lines = ['GET /healthz HTTP/1.1', 'Host: localhost', 'Content-Type: text/plain', 'Content-Length: 2'];
+    expect((await sendRaw(t.url, lines, 'hi')).status).toBe(200);
+  });
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/ld+json'])(
     'declared as %p is read',
@@ -148,6 +181,23 @@ describe('queries', () => {
     expect([reply.status, reply.body]).toEqual([400, { error: 'Duplicate query parameter: identifier' }]);
     const unread = await t.call('GET /api/status?x=1&x=2');
     expect(unread.body).toEqual({ error: 'Duplicate query parameter: x' });
+  });
+
+  test.each([
+    '/pay',
+    '/pay/',
+    '/pay/confirm',
+    '/pay/manifest.json',
+    '/pay/method-manifest.json',
+    '/pay/payment-method.json',
+    '/console',
+    '/console/main.js',
+    '/enclave.wasm',
+    '/icons/vault.svg',
+    '/.well-known/did.json',
+  ])('%s is a page or a file: it ignores parameters it does not know', async (path) => {
+    for (const query of ['a=1&a=2', 'v=1&v=2&mode=x', 'utm_source=%00&utm_source=', '%', '='])
+      expect((await send(`${path}?${query}`)).status).toBe(200);
   });
 
   test('control characters, NUL and lone surrogates are refused, in queries and in bodies', async () => {
@@ -284,4 +334,15 @@ test('an error says its reason and its hint after the word', () => {
   const error = new VaultError('proof_invalid', { reason: 'version', hint: 'Make the proof again.' });
   expect(failureReply(error).body).toBe('{"error":"proof_invalid","reason":"version","hint":"Make the proof again."}');
   expect(failureReply(new VaultError('not_found')).body).toBe('{"error":"not_found"}');
+});
+
+test('an https origin answers everything with Strict-Transport-Security, a plain one nothing', async () => {
+  const own = await startVault(PUBLIC);
+  for (const line of ['GET /healthz', 'GET /nothing', 'PUT /healthz', 'OPTIONS /healthz', 'GET /pay', 'POST /api/dids'])
+    expect((await own.call(line)).headers.get('strict-transport-security')).toBe('max-age=31536000');
+  expect((await sendRaw(own.url, ['GET /healthz HTTP/1.1', 'Host: a b'])).headers).toMatchObject({
+    'strict-transport-security': 'max-age=31536000',
+  });
+  await own.stop();
+  expect((await t.call('GET /healthz')).headers.has('strict-transport-security')).toBe(false);
 });
