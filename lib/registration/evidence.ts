@@ -20,8 +20,8 @@ export interface Claim {
   readonly isFailed: boolean;
   /** A handle's claim whose alias led to another DID in a final block: it keeps its DID and its credential. */
   readonly isLost: boolean;
-  /** It brought a passkey proof that is not refuted. */
-  readonly hasProof: boolean;
+  /** The passkey proof that it brought; null for none, and for a refuted one. */
+  readonly proof: string | null;
   /** The controller's key, once the proof is verified with it. */
   readonly proofKey: string | null;
   /** The key that the registered controller shows; null if none is known. */
@@ -53,7 +53,7 @@ function displacesIdentifier(claim: Claim): boolean {
 
 /** Whether the claim may still take its identifier: it brought a proof, and waits for the final block. */
 export function isChallenger(claim: Claim, holder: Claim | undefined): boolean {
-  const mayDisplace = claim.channel !== 'handle' && claim.hasProof && !claim.isFinal;
+  const mayDisplace = claim.channel !== 'handle' && claim.proof !== null && !claim.isFinal;
   return mayDisplace && !claim.isFailed && (holder === undefined || claim.id > holder.id);
 }
 
@@ -153,7 +153,7 @@ export function isProven({ claim, isAmbiguous }: Found): boolean {
 /** A claim that is asked for; one of an email address or a phone number has a valid attestation. */
 export type AskedClaim = Pick<
   Claim,
-  'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'hasProof'
+  'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'proof'
 >;
 
 /** What a new claim is judged by. */
@@ -172,9 +172,9 @@ export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier
 /** Whether a new claim is admitted. One with a proof may be, and displaces nothing before it is final. */
 export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
   const found = lookUp(ofCredential);
-  if (!claim.hasProof && found && found.claim.did !== claim.did) return 'credential_already_registered';
+  if (claim.proof === null && found && found.claim.did !== claim.did) return 'credential_already_registered';
   const live = ofIdentifier.filter(({ isFailed, isLost }) => !isFailed && !isLost);
-  if (claim.channel !== 'handle') return live.length > 0 && !claim.hasProof ? 'identifier_taken' : 'admitted';
+  if (claim.channel !== 'handle') return live.length > 0 && claim.proof === null ? 'identifier_taken' : 'admitted';
   // The chain decides: no proof, session or record counts against it.
   if (alias.now !== null) return alias.now === claim.didHash ? 'admitted' : 'identifier_taken';
   const isOther = sessionDid !== null && sessionDid !== claim.did;
@@ -183,9 +183,9 @@ export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias
 
 /**
  * Whether a request only repeats this stored claim. One that brings a proof for a claim without one, and one for a
- * claim that has been displaced, asks for more.
+ * claim that another has displaced or may displace, asks for more.
  */
-export function isRetry(request: AskedClaim, stored: Claim, holder: Claim | undefined): boolean {
+export function isRetry(request: AskedClaim, stored: Claim, ofIdentifier: readonly Claim[]): boolean {
   const isSame =
     !stored.isFailed &&
     !stored.isLost &&
@@ -193,8 +193,22 @@ export function isRetry(request: AskedClaim, stored: Claim, holder: Claim | unde
     stored.did === request.did &&
     stored.credentialId === request.credentialId &&
     stored.txHash === request.txHash;
-  const isDisplaced = stored.channel !== 'handle' && holder?.did !== stored.did && !isChallenger(stored, holder);
-  return isSame && !isDisplaced && (stored.hasProof || !request.hasProof);
+  return isSame && provesAsMuch(stored, request) && standsFor(stored, request, ofIdentifier);
+}
+
+/** Anyone can copy the claim of a handle with a false proof: until it is verified, it is no one else's retry. */
+function provesAsMuch(stored: Claim, { channel, proof }: AskedClaim): boolean {
+  if (proof === null || stored.proofKey !== null || stored.proof === proof) return true;
+  return stored.proof !== null && channel !== 'handle';
+}
+
+/** Whether the stored claim has, or will get, what the request asks for. */
+function standsFor(stored: Claim, { channel, proof }: AskedClaim, ofIdentifier: readonly Claim[]): boolean {
+  if (channel === 'handle') return true;
+  const isOlder = ofIdentifier.some(({ id, did, isFailed }) => id > stored.id && did !== stored.did && !isFailed);
+  if (proof !== null && proof !== stored.proof) return !isOlder;
+  const holder = holderOf(ofIdentifier);
+  return holder?.did === stored.did || isChallenger(stored, holder);
 }
 
 /** A verified proof on a final block: what it takes to displace an earlier claim. */
