@@ -15,6 +15,7 @@ import {
   credentialIdText,
   didText,
   identifierText,
+  proofExpiresAtValue,
   pubKeyHex,
   saltNumber,
   txHashText,
@@ -39,6 +40,7 @@ const RELAYED = {
   pubKeyX: required(pubKeyHex),
   pubKeyY: required(pubKeyHex),
   proof: required(v.unknown()),
+  proofExpiresAt: optional(proofExpiresAtValue),
   salt: optional(saltNumber),
   attestation: optional(v.unknown()),
 };
@@ -96,7 +98,8 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
   if (!relay) throw new VaultError('rpc_error');
   const { smartAccount, pubKeyX: x, pubKeyY: y, salt = 0n, attestation } = input;
   const subject = subjectOf(ctx, input);
-  const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof: assertionOf(input.proof), attestation };
+  const proof = { assertion: assertionOf(input.proof), expiresAt: input.proofExpiresAt };
+  const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof, attestation };
   const { txHash, status } = await relayRegistration({ ...ctx, relay }, relaying, { ip: client, app });
   const { value, channel } = subject.identifier;
   const body = { ok: true, identifier: value, channel, txHash, status };

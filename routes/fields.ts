@@ -50,11 +50,14 @@ export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint25
 export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
 
 /** A block number as a JSON number. */
-export const blockNumberValue = v.pipe(
-  v.number('Invalid blockNumber'),
-  v.safeInteger('Invalid blockNumber'),
-  v.minValue(0, 'Invalid blockNumber'),
-);
+export const blockNumberValue = wholeNumber('Invalid blockNumber');
+
+/** The end of a proof, in seconds since 1970, as a JSON number. */
+export const proofExpiresAtValue = wholeNumber('Invalid proofExpiresAt');
+
+function wholeNumber(message: string) {
+  return v.pipe(v.number(message), v.safeInteger(message), v.minValue(0, message));
+}
 
 /** A number below 2²⁵⁶ in hex, with or without 0x; an odd number of digits and leading zeros are as good as any. */
 function uint256Hex(message: string) {

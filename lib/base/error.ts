@@ -15,6 +15,7 @@ export const ERROR_STATUS = {
   attestation_expired: 403,
   attestation_used: 403,
   proof_invalid: 403,
+  did_not_yours: 403,
   method_refused: 403,
   sponsorship_refused: 403,
   path_not_allowed: 403,

@@ -31,3 +31,20 @@ export function webDid(origin: string): string {
 export function aliasHash(value: string): `0x${string}` {
   return `0x${toHex(keccak_256(utf8(toHex(utf8(value)))))}`;
 }
+
+/** The names of chains in did:hyper, as far as they are documented, by chain id. */
+const HYPER_NETWORKS: Readonly<Record<number, string>> = { 84532: 'base-sepolia', 8453: 'base' };
+
+const NAMES_ACCOUNT = /^did:(?:(pkh):eip155:([1-9]\d*)|(hyper):([a-z0-9-]+)):0x([0-9a-fA-F]{40})$/;
+
+/**
+ * What a DID itself says of its controller: `address` when a did:pkh or a did:hyper of this chain names it, `another`
+ * when a did:pkh of this chain names another account. Any other DID is a label: null.
+ */
+export function didNames(did: string, chainId: number, controller: string): 'address' | 'another' | null {
+  const [, pkh, eip155, , network, digits = ''] = NAMES_ACCOUNT.exec(did) ?? [];
+  const isOfChain = pkh ? eip155 === String(chainId) : network !== undefined && network === HYPER_NETWORKS[chainId];
+  if (!isOfChain) return null;
+  if (`0x${digits}`.toLowerCase() === controller.toLowerCase()) return 'address';
+  return pkh ? 'another' : null;
+}

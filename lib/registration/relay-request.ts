@@ -3,15 +3,14 @@ import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { uint256Word, ZERO_WORD } from '../chain/contract-call.ts';
+import { uint256Word } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
-import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
+import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
-import { oldChallenge } from './challenge-v1.ts';
 import {
   type Authorization,
   claimOf,
@@ -23,6 +22,8 @@ import {
   refusedClaim,
 } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
+import { expectedOf, type GivenProof, openProof, proofText, verifyProof } from './proof.ts';
+import { proofInvalid } from './proof-fault.ts';
 import { type RegistrationClaim, withdrawRegistration } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
@@ -40,7 +41,7 @@ export interface RelayRequest extends RegistrationSubject {
   /** The controller, lower-case. */
   readonly smartAccount: string;
   readonly key: AccountKey;
-  readonly proof: Assertion;
+  readonly proof: GivenProof;
   readonly attestation: unknown;
 }
 
@@ -52,9 +53,9 @@ export interface RelayResult {
 
 /**
  * Registers a DID for the owner of a passkey, with the registrar's gas, and waits up to `RELAY_WAIT_MS` for the
- * receipt (completions section 6, form 2). A retry joins the relay it asked for before. Throws 403s of attestation
- * and proof, 409s of conflicts here and on-chain, 429 `ip_limit_reached` and `relay_limit_reached`, 503
- * `relay_unfunded` and `identifier_busy`, 502 `rpc_error` when nothing was or will be sent.
+ * receipt (completions section 6, form 2). A retry joins the relay it asked for before, whatever its proof. Throws
+ * 403s of attestation and proof, `did_not_yours`, 409s of conflicts here and on-chain, 429 `ip_limit_reached` and
+ * `relay_limit_reached`, 503 `relay_unfunded` and `identifier_busy`, 502 `rpc_error` when nothing was or will be sent.
  */
 export async function relayRegistration(
   ctx: Ctx,
@@ -62,8 +63,8 @@ export async function relayRegistration(
   caller: RegistrationCaller,
 ): Promise<RelayResult> {
   const authorization = openAuthorization(ctx, request.identifier, request.attestation);
-  const { smartAccount, proof } = request;
-  const claim = claimOf(request, { txHash: '', blockNumber: null, smartAccount, proof: JSON.stringify(proof) });
+  const { smartAccount } = request;
+  const claim = claimOf(request, { txHash: '', blockNumber: null, smartAccount, proof: null });
   const relay = (await findRelay(ctx.db, claim)) ?? (await queue(ctx, request, claim, authorization, caller));
   return waitUntilMined(ctx, relay, authorization);
 }
@@ -72,13 +73,16 @@ export async function relayRegistration(
 async function queue(
   ctx: Ctx,
   request: RelayRequest,
-  claim: RegistrationClaim,
+  unproven: RegistrationClaim,
   authorization: Authorization,
   caller: RegistrationCaller,
 ): Promise<RelayRow> {
   const { config, clock, db, metrics } = ctx;
   if (clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
-  const registry = await checkConsent(ctx, request, claim);
+  const registry = config.didRegistryAddress;
+  if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
+  checkDid(ctx, request);
+  const claim = { ...unproven, proof: await checkConsent(ctx, request, authorization) };
   const relay = {
     chainId: config.chainId,
     registry: registry.toLowerCase(),
@@ -106,31 +110,25 @@ async function queue(
   });
 }
 
+/** Only a DID that names its account is registered for its owner. Throws 403 `did_not_yours`. */
+function checkDid({ config }: Ctx, { did, smartAccount }: RelayRequest): void {
+  if (didNames(did, config.chainId, smartAccount) === 'address') return;
+  const hint = `The vault registers did:pkh:eip155:${config.chainId}:<smartAccount> and the did:hyper of smartAccount.`;
+  throw new VaultError('did_not_yours', { hint });
+}
+
 /**
- * Checks that the passkey consents and that the account is its own; returns the registry it consented to. Throws 403
+ * Checks that the passkey consents and that the account is its own; returns the proof to store. Throws 403
  * `proof_invalid`, 502 `rpc_error`.
  */
-async function checkConsent(
-  { config, predict }: Ctx,
-  request: RelayRequest,
-  claim: RegistrationClaim,
-): Promise<`0x${string}`> {
+async function checkConsent(ctx: Ctx, request: RelayRequest, { signature }: Authorization): Promise<string> {
   const { key, proof, smartAccount } = request;
-  const registry = config.didRegistryAddress;
-  if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
-  const challenge = oldChallenge({
-    chainId: config.chainId,
-    registry,
-    didHash: claim.didHash as `0x${string}`,
-    // The hash of an address or a number could be reversed by guessing.
-    aliasHash: `0x${ZERO_WORD}`,
-    smartAccount: smartAccount as `0x${string}`,
-    credentialId: claim.credentialId,
-  });
+  const opened = openProof(ctx, { ...request, attestationSignature: signature }, proof, ctx.clock.now());
+  if ((await ctx.predict(key)).toLowerCase() !== smartAccount) throw proofInvalid('account', ctx.config);
   const [x, y] = [key.x, key.y].map((value) => fromHex(uint256Word(value))) as [Uint8Array, Uint8Array];
-  if (!(await verifyAssertion(proof, challenge, { x, y }))) throw new VaultError('proof_invalid');
-  if ((await predict(key)).toLowerCase() !== smartAccount) throw new VaultError('proof_invalid');
-  return registry;
+  const fault = await verifyProof(opened, expectedOf(ctx, request, smartAccount), { x, y });
+  if (fault) throw proofInvalid(fault, ctx.config);
+  return proofText(opened);
 }
 
 /**

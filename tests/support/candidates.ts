@@ -4,10 +4,10 @@ import { TOPICS } from '../../lib/chain/topics.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { oldChallenge } from '../../lib/registration/challenge-v1.ts';
+import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
-import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
+import { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { startTestChain, type TestChain } from './onchain.ts';
 import { VAULT_SECRET } from './vault.ts';
@@ -35,7 +35,6 @@ export interface Candidate {
 }
 
 const REGISTRAR_DID = 'did:web:registrar.example';
-const NO_ALIAS = `0x${'0'.repeat(64)}` as const;
 
 /** Starts a chain with the contracts and a funded registrar, whose key is in `vars`. */
 export async function startRelayChain(options: Parameters<typeof startTestChain>[0] = {}): Promise<RelayChain> {
@@ -72,15 +71,23 @@ export async function startRelayChain(options: Parameters<typeof startTestChain>
   };
 }
 
-/** A candidate nobody heard of before; attested until an hour after `now`. */
-export async function createCandidate(chain: RelayChain, name: string, now = Date.now()): Promise<Candidate> {
+/**
+ * A candidate nobody heard of before, with a DID that names its account or with `otherDid`; attested until an hour after
+ * `now`.
+ */
+export async function createCandidate(
+  chain: RelayChain,
+  name: string,
+  now = Date.now(),
+  otherDid?: string,
+): Promise<Candidate> {
   const passkey = createPasskey();
   const [x, y] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
   const getAddress = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
   const call = { to: chain.factory, data: AbiFunction.encodeData(getAddress, [BigInt(x), BigInt(y), 0n]) };
   const smartAccount = `0x${String(await chain.rpc('eth_call', [call, 'latest'])).slice(26)}`;
   const credentialId = Base64.fromBytes(new TextEncoder().encode(name.padEnd(16, '.')), { url: true, pad: false });
-  const did = `did:key:z${name}`;
+  const did = otherDid ?? `did:pkh:eip155:84532:${smartAccount}`;
   const candidate = { did, credentialId, smartAccount, passkey };
   const identifier = parseIdentifier('email', `${name}@example.com`);
   const attestation = signAttestation(createKeys(Hex.toBytes(`0x${VAULT_SECRET}`)).attestation, {
@@ -89,24 +96,30 @@ export async function createCandidate(chain: RelayChain, name: string, now = Dat
     ttlSeconds: 3_600,
     registrar: REGISTRAR_DID,
   });
-  const proof = prove(chain, candidate);
   const who = { credentialId, identifier: identifier.value, channel: 'email', did };
-  return { ...candidate, body: { ...who, smartAccount, pubKeyX: x, pubKeyY: y, proof, attestation } };
+  const proofExpiresAt = Math.floor(now / 1000) + 540;
+  const body = { ...who, smartAccount, pubKeyX: x, pubKeyY: y, attestation, proofExpiresAt };
+  return { ...candidate, body: { ...body, proof: prove(chain, { ...candidate, body }) } };
 }
 
-/** What the candidate's passkey signs, with a part of it replaced. */
+/** What the candidate's passkey signs for its body, with a part of it replaced. */
 export function prove(
-  chain: RelayChain,
-  { did, credentialId, smartAccount, passkey }: Omit<Candidate, 'body'>,
-  change: Partial<Parameters<typeof oldChallenge>[0]> = {},
+  chain: Pick<RelayChain, 'registry'>,
+  { did, credentialId, smartAccount, passkey, body }: Candidate,
+  change: Partial<Parameters<typeof registrationChallenge>[0]> = {},
+  ceremony?: Ceremony,
 ) {
+  const { signature } = body['attestation'] as { signature: string };
   const agreement = {
+    registrarDidHash: didHash(REGISTRAR_DID),
     chainId: 84532,
     registry: chain.registry,
     didHash: didHash(did),
-    aliasHash: NO_ALIAS,
+    aliasHash: NO_HASH,
     smartAccount: smartAccount as Hex.Hex,
     credentialId,
+    identifierHash: identifierHash(parseIdentifier('email', String(body['identifier'])), signature),
+    expiresAt: Number(body['proofExpiresAt']),
   };
-  return passkey.assert(oldChallenge({ ...agreement, ...change }));
+  return passkey.assert(registrationChallenge({ ...agreement, ...change }), ceremony);
 }

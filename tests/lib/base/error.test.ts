@@ -3,7 +3,7 @@ import { badRequest, ERROR_STATUS, VaultError } from '../../../lib/base/error.ts
 
 test.each([
   [400, 'bad_request parse_error invalid_request invalid_params'],
-  [403, 'attestation_invalid attestation_mismatch attestation_expired attestation_used proof_invalid'],
+  [403, 'attestation_invalid attestation_mismatch attestation_expired attestation_used proof_invalid did_not_yours'],
   [403, 'method_refused sponsorship_refused origin_not_allowed'],
   [404, 'not_found'],
   [405, 'method_not_allowed'],

@@ -110,8 +110,8 @@ describe('defaults', () => {
       read({ BASE_URL: 'https://vault.example.com:8443', ALLOW_LOG_DELIVERY: 'true', TRUSTED_PROXIES: 'none' }).rpIds,
     ).toEqual(['vault.example.com']);
     expect(read({ BASE_URL: 'http://localhost:8787' }).rpIds).toEqual(['localhost']);
-    expect(read({ BASE_URL: 'http://127.0.0.1:8787' }).rpIds).toEqual(['localhost', '127.0.0.1']);
-    expect(read({ BASE_URL: 'http://[::1]:8787' }).rpIds).toEqual(['localhost', '[::1]']);
+    expect(read({ BASE_URL: 'http://127.0.0.1:8787' }).rpIds).toEqual(['127.0.0.1', 'localhost']);
+    expect(read({ BASE_URL: 'http://[::1]:8787' }).rpIds).toEqual(['[::1]', 'localhost']);
   });
 
   test('a data directory may have a name that means something in a URL', () => {

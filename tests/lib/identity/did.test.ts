@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Hash, Hex } from 'ox';
-import { aliasHash, didHash, isDid, webDid } from '../../../lib/identity/did.ts';
+import { aliasHash, didHash, didNames, isDid, webDid } from '../../../lib/identity/did.ts';
 import { always } from '../../support/property.ts';
 
 describe('DID Core section 3.1', () => {
@@ -89,5 +89,49 @@ test('it is keccak256 of the unprefixed lower-case hex of the UTF-8, for any tex
   always(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
     const hex = Buffer.from(text).toString('hex');
     expect(aliasHash(text)).toBe(Hash.keccak256(Hex.fromString(hex)));
+  });
+});
+
+describe('didNames', () => {
+  const account = '0xab16a96D359eC26a11e2C2b3d8f8B88942d5Bfcd';
+  const other = `0x${'0'.repeat(36)}dEaD`;
+
+  test.each([
+    `did:pkh:eip155:84532:${account}`,
+    `did:pkh:eip155:84532:${account.toLowerCase()}`,
+    `did:pkh:eip155:84532:0x${account.slice(2).toUpperCase()}`,
+    `did:hyper:base-sepolia:${account}`,
+  ])('address: %s', (did) => {
+    for (const controller of [account, account.toLowerCase()]) expect(didNames(did, 84532, controller)).toBe('address');
+    expect(didNames(did, 8453, account)).toBeNull();
+  });
+
+  test('another: a did:pkh of this chain that names another account', () => {
+    expect(didNames(`did:pkh:eip155:84532:${other}`, 84532, account)).toBe('another');
+    expect(didNames(`did:pkh:eip155:8453:${other}`, 84532, account)).toBeNull();
+  });
+
+  test('the network of a did:hyper must be known: of other chains than Base and its test network none is', () => {
+    expect(didNames(`did:hyper:base:${account}`, 8453, account)).toBe('address');
+    expect(didNames(`did:hyper:base-sepolia:${account}`, 31337, account)).toBeNull();
+    expect(didNames(`did:hyper:undefined:${account}`, 31337, account)).toBeNull();
+    expect(didNames(`did:pkh:eip155:31337:${account}`, 31337, account)).toBe('address');
+  });
+
+  test.each([
+    'did:web:bank.example',
+    'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+    `did:new:${account}`,
+    `did:ethr:0x14a34:${account}`,
+    `did:hyper:base-sepolia:${other}`,
+    `did:hyper:${account}`,
+    `did:pkh:eip155:84532:${account}:more`,
+    `did:pkh:eip155:84532:${account}ff`,
+    `did:pkh:eip155:084532:${account}`,
+    `did:pkh:eip155:84532:${account.slice(2)}`,
+    `did:pkh:solana:84532:${account}`,
+    `did:pkh:eip155:84532:%30x${account.slice(2)}`,
+  ])('a label: %s', (did) => {
+    expect(didNames(did, 84532, account)).toBeNull();
   });
 });

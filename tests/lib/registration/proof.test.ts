@@ -163,7 +163,7 @@ describe('403 proof_invalid', () => {
     ['client_data', { clientDataJSON: new TextEncoder().encode('[]') }],
     ['client_data', { clientDataJSON: Uint8Array.of(0x22, 0xff, 0x22) }],
     ['client_data', { clientDataJSON: new TextEncoder().encode('{"type":"webauthn.get","origin":"x"}') }],
-  ])('%s: %p', (reason, ceremony) => {
+  ])('%s', (reason, ceremony) => {
     expect(judge(make(ceremony))).toBe(reason);
   });
 

@@ -7,6 +7,7 @@ import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.t
 import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
+import type { Ceremony } from '../../support/passkey.ts';
 import { type Reply, startVault, type TestVault } from '../../support/vault.ts';
 
 const DAY = 86_400_000;
@@ -42,6 +43,13 @@ let people = 0;
 const candidate = (by = t) => createCandidate(chain, `person${++people}`, by.clock.now());
 type Body = Readonly<Record<string, unknown>>;
 
+/** The body of a changed candidate, with the key of `by`. */
+function again(one: Candidate, by: Candidate): Body {
+  const { did, credentialId, smartAccount } = one;
+  const { pubKeyX, pubKeyY } = by.body;
+  return { ...one.body, did, credentialId, smartAccount, pubKeyX, pubKeyY, proof: prove(chain, one) };
+}
+
 /** Asks; a moment passes wherever the chain takes one. */
 async function ask(body: Body, headers = {}, by: Pick<TestVault, 'call'> = t): Promise<Reply> {
   let isAnswered = false;
@@ -58,6 +66,13 @@ async function ask(body: Body, headers = {}, by: Pick<TestVault, 'call'> = t): P
 async function refusal(body: Body) {
   const reply = await ask(body);
   return [reply.status, reply.body.error];
+}
+
+/** The same with the reason of a proof's refusal. */
+async function reason(body: Body) {
+  const { status, body: answer } = await ask(body);
+  expect(typeof answer.hint).toBe('string');
+  return [status, answer.error, answer.reason];
 }
 
 /** Asks, and once its relay has come this far moves time on until the answer is there. */
@@ -188,6 +203,9 @@ describe('what is missing or malformed', () => {
     ['Invalid pubKeyX or pubKeyY: expected uint256 hex string', { pubKeyY: 12 }],
     ['Invalid salt: expected uint256 decimal or hex string', { salt: '-1' }],
     ['Invalid proof', { proof: { signature: 'AA' } }],
+    ['Invalid proofExpiresAt', { proofExpiresAt: '1704067500' }],
+    ['Invalid proofExpiresAt', { proofExpiresAt: 1.5 }],
+    ['Invalid proofExpiresAt', { proofExpiresAt: -1 }],
   ])('400 %s', async (error, change) => {
     expect(await refusal({ ...(await candidate()).body, ...change })).toEqual([400, error]);
   });
@@ -195,15 +213,12 @@ describe('what is missing or malformed', () => {
   test('anything else in any field is refused, and nothing is stored', async () => {
     const wrong = [0, -1, true, [], {}, 'x'.repeat(5_000), '\ud800', '\u0000', '0x', { __proto__: null }, [[[]]]];
     const alice = await candidate();
-    for (const name of [...FIELDS.split(', '), 'attestation', 'salt'])
+    for (const name of [...FIELDS.split(', '), 'attestation', 'salt', 'proofExpiresAt'])
       for (const value of wrong) {
         const { status, body } = await ask({ ...alice.body, [name]: value });
-        expect({ name, value, refused: [400, 403].includes(status), keys: Object.keys(body) }).toEqual({
-          name,
-          value,
-          refused: true,
-          keys: ['error'],
-        });
+        const { error, reason, hint, ...rest } = body;
+        const refused = [400, 403].includes(status) && typeof error === 'string';
+        expect({ name, value, refused, rest }).toEqual({ name, value, refused: true, rest: {} });
       }
     expect([await counted(), await t.rows('SELECT 1 FROM registrations')]).toEqual([0, []]);
   });
@@ -239,36 +254,85 @@ describe('who may', () => {
     const [alice, bob] = [await candidate(), await candidate()];
     expect((await ask(alice.body)).status).toBe(200);
     const { attestation, identifier } = alice.body;
-    expect(await refusal({ ...bob.body, attestation, identifier })).toEqual([403, 'attestation_used']);
+    const body = { ...bob.body, attestation, identifier };
+    expect(await refusal({ ...body, proof: prove(chain, { ...bob, body }) })).toEqual([403, 'attestation_used']);
   });
 
-  test('403 proof_invalid by another passkey, for another account, DID, credential, registry, chain or alias', async () => {
+  test('403 proof_invalid challenge, for another vault, chain, registry, DID, alias, account, credential, identifier, end', async () => {
     const [alice, bob] = [await candidate(), await candidate()];
     const zero = `0x${'0'.repeat(40)}` as const;
-    const wrong: (readonly [string, unknown])[] = [
-      ['passkey', prove(chain, { ...alice, passkey: bob.passkey })],
-      ['account', prove(chain, alice, { smartAccount: zero })],
-      ['DID', prove(chain, alice, { didHash: `0x${'1'.repeat(64)}` })],
-      ['credential', prove(chain, alice, { credentialId: bob.credentialId })],
-      ['registry', prove(chain, alice, { registry: zero })],
-      ['chain', prove(chain, alice, { chainId: 8453 })],
-      ['alias', prove(chain, alice, { aliasHash: `0x${'1'.repeat(64)}` })],
+    const other = `0x${'1'.repeat(64)}` as const;
+    const changes: Parameters<typeof prove>[2][] = [
+      { registrarDidHash: other },
+      { chainId: 8453 },
+      { registry: zero },
+      { didHash: other },
+      { aliasHash: other },
+      { smartAccount: zero },
+      { credentialId: bob.credentialId },
+      { identifierHash: other },
+      { expiresAt: Number(alice.body['proofExpiresAt']) + 1 },
     ];
-    for (const [what, proof] of wrong)
-      expect([what, ...(await refusal({ ...alice.body, proof }))]).toEqual([what, 403, 'proof_invalid']);
+    for (const change of changes) {
+      const body = { ...alice.body, proof: prove(chain, alice, change) };
+      expect([change, ...(await reason(body))]).toEqual([change, 403, 'proof_invalid', 'challenge']);
+    }
     expect((await ask(alice.body)).status).toBe(200);
   });
 
-  test('403 proof_invalid for an account that is not the key’s, however well it is signed for', async () => {
+  test('403 proof_invalid challenge with a fresh attestation: a proof is for one attestation', async () => {
+    const alice = await candidate();
+    await t.clock.advance(1_000);
+    const name = String(alice.body['identifier']).split('@')[0] ?? '';
+    const { attestation } = (await createCandidate(chain, name, t.clock.now())).body;
+    expect(await reason({ ...alice.body, attestation })).toEqual([403, 'proof_invalid', 'challenge']);
+  });
+
+  test('403 proof_invalid version: a proof of version 1, which no expiry comes with', async () => {
+    const alice = await candidate();
+    const body = { ...alice.body, proofExpiresAt: undefined };
+    expect(await reason(body)).toEqual([403, 'proof_invalid', 'version']);
+  });
+
+  test('403 proof_invalid expired, and expires_too_late', async () => {
+    const alice = await candidate();
+    await t.clock.advance(600_000);
+    expect(await reason(alice.body)).toEqual([403, 'proof_invalid', 'expired']);
+    const bob = await candidate();
+    const proofExpiresAt = Math.floor(t.clock.now() / 1000) + 661;
+    const proof = prove(chain, bob, { expiresAt: proofExpiresAt });
+    expect(await reason({ ...bob.body, proof, proofExpiresAt })).toEqual([403, 'proof_invalid', 'expires_too_late']);
+  });
+
+  test.each<[string, Ceremony]>([
+    ['origin', { origin: 'https://evil.example' }],
+    ['rp_id', { rpId: 'evil.example' }],
+    ['cross_origin', { clientData: { crossOrigin: true } }],
+    ['user_presence', { flags: 0x04 }],
+    ['user_verification', { flags: 0x01 }],
+    ['type', { clientData: { type: 'webauthn.create' } }],
+  ])('403 proof_invalid %s', async (word, ceremony) => {
+    const alice = await candidate();
+    const body = { ...alice.body, proof: prove(chain, alice, {}, ceremony) };
+    expect(await reason(body)).toEqual([403, 'proof_invalid', word]);
+  });
+
+  test('403 proof_invalid signature by another passkey', async () => {
     const [alice, bob] = [await candidate(), await candidate()];
-    const { smartAccount } = bob;
-    const proof = prove(chain, { ...alice, smartAccount });
-    expect(await refusal({ ...alice.body, smartAccount, proof })).toEqual([403, 'proof_invalid']);
+    const proof = prove(chain, { ...alice, passkey: bob.passkey });
+    expect(await reason({ ...alice.body, proof })).toEqual([403, 'proof_invalid', 'signature']);
+  });
+
+  test('403 proof_invalid account for one that is not the key’s, however well it is signed for', async () => {
+    const [alice, bob] = [await candidate(), await candidate()];
+    const { smartAccount, did } = bob;
+    const proof = prove(chain, { ...alice, smartAccount, did });
+    expect(await reason({ ...alice.body, smartAccount, did, proof })).toEqual([403, 'proof_invalid', 'account']);
     expect(await refusal({ ...alice.body, salt: 1 })).toEqual([
       400,
       'Invalid salt: expected uint256 decimal or hex string',
     ]);
-    expect(await refusal({ ...alice.body, salt: '1' })).toEqual([403, 'proof_invalid']);
+    expect(await reason({ ...alice.body, salt: '1' })).toEqual([403, 'proof_invalid', 'account']);
   });
 
   test('403 proof_invalid for a key that is no point of the curve', async () => {
@@ -277,24 +341,63 @@ describe('who may', () => {
   });
 });
 
+describe('H3: the vault registers no DID that is not the account’s own', () => {
+  test.each<[string, (registrarDid: string) => string]>([
+    ['did:web of a bank', () => 'did:web:bank.example'],
+    ["the registrar's own DID", (registrarDid) => registrarDid],
+    ["somebody else's did:key", () => 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
+    ['did:pkh of another account', () => `did:pkh:eip155:84532:0x${'0'.repeat(36)}dEaD`],
+    ['did:hyper of another account', () => `did:hyper:base-sepolia:0x${'0'.repeat(36)}dEaD`],
+  ])('403 did_not_yours for %s, and nothing is sent', async (_, didOf) => {
+    const did = didOf(String(chain.vars['REGISTRAR_DID']));
+    const mallory = await createCandidate(chain, `person${++people}`, t.clock.now(), did);
+    const nonce = await chain.nonce();
+    const reply = await ask(mallory.body);
+    expect([reply.status, reply.body.error]).toEqual([403, 'did_not_yours']);
+    expect([await chain.nonce(), await counted(), await t.rows('SELECT 1 FROM registrations')]).toEqual([nonce, 0, []]);
+  });
+
+  test('403 did_not_yours for the own account on another chain, or with more after it', async () => {
+    const { body } = await candidate();
+    const account = String(body['smartAccount']);
+    const foreign = [
+      `did:pkh:eip155:8453:${account}`,
+      `did:hyper:base:${account}`,
+      `did:pkh:eip155:84532:${account}:x`,
+    ];
+    for (const did of foreign) expect([did, ...(await refusal({ ...body, did }))]).toEqual([did, 403, 'did_not_yours']);
+  });
+});
+
+test('H3: did:pkh and did:hyper of the account are registered, in any case', async () => {
+  for (const method of ['did:pkh:eip155:84532', 'did:hyper:base-sepolia']) {
+    const alice = await candidate();
+    const did = `${method}:0x${alice.smartAccount.slice(2).toUpperCase()}`;
+    const proof = prove(chain, { ...alice, did });
+    expect([did, (await ask({ ...alice.body, did, proof })).status]).toEqual([did, 200]);
+    expect(await chain.controllerOf(did)).toBe(alice.smartAccount);
+  }
+});
+
 describe('conflicts', () => {
   test('409 credential_already_registered, identifier_taken and did_taken, in this order, before the chain is asked', async () => {
     const alice = await candidate();
     expect((await ask(alice.body)).status).toBe(200);
-    const bob = async (change: Partial<Pick<Candidate, 'did' | 'credentialId'>>, name?: string) => {
-      const one = { ...(await createCandidate(chain, name ?? `person${++people}`, t.clock.now() + 1)), ...change };
-      const { did, credentialId } = one;
-      return { ...one.body, did, credentialId, proof: prove(chain, one) };
+    const bob = async (change: Partial<Candidate>, name = `person${++people}`) => {
+      const one = { ...(await createCandidate(chain, name, t.clock.now() + 1)), ...change };
+      return again(one, one.smartAccount === alice.smartAccount ? alice : one);
     };
-    const { did, credentialId } = alice;
+    const { did, credentialId, smartAccount, passkey } = alice;
     node.trouble = (forward, methods) =>
       methods.includes('eth_estimateGas') ? new Response('', { status: 502 }) : forward();
     const name = String(alice.body['identifier']).split('@')[0];
-    expect(await refusal(await bob({ did, credentialId }))).toEqual([409, 'credential_already_registered']);
-    expect(await refusal(await bob({ did: 'did:key:zother', credentialId: 'B'.repeat(21).concat('A') }, name))).toEqual(
-      [409, 'identifier_taken'],
-    );
-    expect(await refusal(await bob({ did }))).toEqual([409, 'did_taken']);
+    const own = { did, smartAccount, passkey };
+    expect(await refusal(await bob({ ...own, credentialId }))).toEqual([409, 'credential_already_registered']);
+    expect(await refusal(await bob({ credentialId: 'B'.repeat(21).concat('A') }, name))).toEqual([
+      409,
+      'identifier_taken',
+    ]);
+    expect(await refusal(await bob(own))).toEqual([409, 'did_taken']);
   });
 
   test('409 did_taken when only the chain knows the DID, and no nonce is spent on it', async () => {
@@ -315,10 +418,10 @@ describe('conflicts', () => {
     const alice = await candidate();
     await withoutMining(async () => {
       expect((await askPatiently(alice.body, 'signed')).status).toBe(202);
-      const second = { ...(await candidate()), smartAccount: alice.smartAccount, passkey: alice.passkey };
-      const { smartAccount, pubKeyX, pubKeyY } = alice.body;
-      const body = { ...second.body, smartAccount, pubKeyX, pubKeyY, proof: prove(chain, second) };
-      expect(await refusal(body)).toEqual([409, 'credential_already_registered']);
+      const { smartAccount, passkey } = alice;
+      const did = `did:hyper:base-sepolia:${smartAccount}`;
+      const second = { ...(await candidate()), did, smartAccount, passkey };
+      expect(await refusal(again(second, alice))).toEqual([409, 'credential_already_registered']);
     });
   });
 
