@@ -1,7 +1,7 @@
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
-/** The addresses of the contracts on the configured chain, null for those that are not there. */
+/** The contracts' addresses on the configured chain, null for those that are not there, and the registrar's DID. */
 export const contractRoutes: readonly Route[] = [
   get('/api/contracts', {
     handler({ ctx: { config } }) {
@@ -12,6 +12,7 @@ export const contractRoutes: readonly Route[] = [
         accountHelper: config.accountHelperAddress,
         sessionSBT: config.sessionSbtAddress,
         hyperAuthFactory: config.hyperauthFactoryAddress,
+        registrar: config.registrarDid,
       };
       return json(contracts, { headers: { 'cache-control': 'public, max-age=86400' } });
     },

@@ -5,6 +5,7 @@ import { VaultError } from '../lib/base/error.ts';
 import { toQuantity } from '../lib/chain/contract-call.ts';
 import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
+import type { Config } from '../lib/config/config.ts';
 import type { Context } from '../lib/context.ts';
 import { addressText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
@@ -98,7 +99,7 @@ export const payRoutes: readonly Route[] = [
   get('/pay/config', {
     handler({ ctx: { config } }) {
       const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress } = config;
-      const relyingParty = { rpId: new URL(baseUrl).hostname, origin: baseUrl };
+      const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, factory: hyperauthFactoryAddress };
       return json({ ...relyingParty, ...chain });
     },
@@ -156,4 +157,10 @@ function withOpener(route: Route): Route {
       return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },
   };
+}
+
+/** The first of `RP_IDS` that a browser accepts on the vault's own host, else that host. */
+function rpIdOf({ baseUrl, rpIds }: Config): string {
+  const { hostname } = new URL(baseUrl);
+  return rpIds.find((rpId) => hostname === rpId || hostname.endsWith(`.${rpId}`)) ?? hostname;
 }

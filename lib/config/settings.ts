@@ -192,5 +192,5 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 function defaultRpIds(baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return undefined;
   const { hostname } = new URL(baseUrl);
-  return url.isLoopbackHost(hostname) ? `localhost,${hostname}` : hostname;
+  return url.isLoopbackHost(hostname) ? `${hostname},localhost` : hostname;
 }

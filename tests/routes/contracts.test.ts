@@ -12,8 +12,9 @@ test('§4 contracts: the chain and its contracts, cached for a day', async () =>
   expect(reply.status).toBe(200);
   expect(reply.headers.get('cache-control')).toBe('public, max-age=86400');
   expect(reply.body.chainId).toBe(84532);
+  const { registrar, ...contracts } = reply.body;
   const lower = Object.fromEntries(
-    Object.entries(reply.body).map(([name, value]) => [name, String(value).toLowerCase()]),
+    Object.entries(contracts).map(([name, value]) => [name, String(value).toLowerCase()]),
   );
   expect(lower).toEqual({
     chainId: '84532',
@@ -23,6 +24,13 @@ test('§4 contracts: the chain and its contracts, cached for a day', async () =>
     sessionSBT: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
     hyperAuthFactory: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
   });
+});
+
+test('§1.8 contracts: names the registrar, which every passkey proof is for', async () => {
+  const other = await startVault({ REGISTRAR_DID: 'did:web:registrar.example' });
+  expect((await other.call('GET /api/contracts')).body.registrar).toBe('did:web:registrar.example');
+  await other.stop();
+  expect((await t.call('GET /api/contracts')).body.registrar).toMatch(/^did:web:localhost%3A\d+$/);
 });
 
 test('contracts that are not on the configured chain are null', async () => {

@@ -157,6 +157,17 @@ describe('the worker and the page', () => {
     expect(await policyOf('?mode=popup')).toBe('unsafe-none');
   });
 
+  test('/pay/config names the first of RP_IDS that its host belongs to', async () => {
+    const rpIdOf = async (RP_IDS: string) => {
+      const other = await startVault({ ...PUBLIC, RP_IDS });
+      const { body } = await other.call('GET /pay/config');
+      await other.stop();
+      return body.rpId;
+    };
+    expect(await rpIdOf('other.example,example.com,vault.example.com')).toBe('example.com');
+    expect(await rpIdOf('ult.example.com,app.example.com')).toBe('vault.example.com');
+  });
+
   test('/pay/config tells the page its chain and contracts, and whose passkeys it takes', async () => {
     const { body } = await t.call('GET /pay/config');
     expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
