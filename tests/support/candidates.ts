@@ -4,10 +4,10 @@ import { TOPICS } from '../../lib/chain/topics.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
+import { type ProofOptions, type ProofVault, proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { startTestChain, type TestChain } from './onchain.ts';
 import { VAULT_SECRET } from './vault.ts';
@@ -97,29 +97,24 @@ export async function createCandidate(
     registrar: REGISTRAR_DID,
   });
   const who = { credentialId, identifier: identifier.value, channel: 'email', did };
-  const proofExpiresAt = Math.floor(now / 1000) + 540;
-  const body = { ...who, smartAccount, pubKeyX: x, pubKeyY: y, attestation, proofExpiresAt };
-  return { ...candidate, body: { ...body, proof: prove(chain, { ...candidate, body }) } };
+  const given = { ...who, smartAccount, pubKeyX: x, pubKeyY: y, attestation };
+  const body = { ...given, ...proveRegistration(passkey, vaultOf(chain), { ...given }, { now }) };
+  return { ...candidate, body };
 }
 
 /** What the candidate's passkey signs for its body, with a part of it replaced. */
 export function prove(
   chain: Pick<RelayChain, 'registry'>,
   { did, credentialId, smartAccount, passkey, body }: Candidate,
-  change: Partial<Parameters<typeof registrationChallenge>[0]> = {},
-  ceremony?: Ceremony,
+  change: ProofOptions['change'] = {},
+  ceremony: Ceremony = {},
 ) {
-  const { signature } = body['attestation'] as { signature: string };
-  const agreement = {
-    registrarDidHash: didHash(REGISTRAR_DID),
-    chainId: 84532,
-    registry: chain.registry,
-    didHash: didHash(did),
-    aliasHash: NO_HASH,
-    smartAccount: smartAccount as Hex.Hex,
-    credentialId,
-    identifierHash: identifierHash(parseIdentifier('email', String(body['identifier'])), signature),
-    expiresAt: Number(body['proofExpiresAt']),
-  };
-  return passkey.assert(registrationChallenge({ ...agreement, ...change }), ceremony);
+  const { identifier, attestation, proofExpiresAt } = body;
+  const request = { identifier: String(identifier), channel: 'email', did, credentialId, smartAccount, attestation };
+  const changes = { expiresAt: Number(proofExpiresAt), ...change };
+  return proveRegistration(passkey, vaultOf(chain), request, { change: changes, ceremony }).proof;
+}
+
+function vaultOf({ registry }: Pick<RelayChain, 'registry'>): ProofVault {
+  return { registrar: REGISTRAR_DID, chainId: 84532, didRegistry: registry };
 }
