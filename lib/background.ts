@@ -11,6 +11,7 @@ import { createFollower } from './indexer/follower.ts';
 import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
+import { createSessionAsker } from './sessions/ask-chain.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { markLostCodes, sweepAttestationUses, sweepCodes } from './verification/store.ts';
@@ -54,6 +55,7 @@ function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Reco
   return {
     confirmations: confirmRegistrations,
     relay: relayQueued,
+    handles: createSessionAsker(),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
     sweep: everyMinute(createSweep()),

@@ -14,10 +14,10 @@ export const aliasRoutes: readonly Route[] = [
     limit: 'reads',
     fields: { alias: required(aliasText) },
     prepare: (query) => ({ alias: query[NAMES.find((name) => !isMissing(query, name)) ?? 'alias'] }),
-    async handler({ ctx, input }) {
+    async handler({ ctx, input, spendProxy }) {
       const value = normalHandle(input.alias);
       if (value === undefined) throw badRequest('Invalid alias');
-      return json(await checkAlias(ctx, { channel: 'handle', value, key: `handle:${value}` }));
+      return json(await checkAlias(ctx, { channel: 'handle', value, key: `handle:${value}` }, spendProxy));
     },
   }),
 ];

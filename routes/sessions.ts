@@ -15,12 +15,12 @@ export const sessionRoutes: readonly Route[] = [
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ ctx, app, input, client, keep }) {
+    async handler({ ctx, app, input, client, keep, spendProxy }) {
       const { did } = input;
       const identifier = parseIdentifier(input.channel, input.identifier);
       if (!isDid(did, ctx.config.didMethods)) throw badRequest('Invalid did');
       const reply = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
-      await openSession(ctx, { identifier, did, ip: client, app }, keep ? [keep(reply)] : []);
+      await openSession(ctx, { identifier, did, ip: client, app, spend: spendProxy }, keep ? [keep(reply)] : []);
       return reply;
     },
   }),
@@ -40,10 +40,10 @@ export const sessionRoutes: readonly Route[] = [
   get('/api/sessions/check', {
     limit: 'reads',
     fields: { identifier: required(identifierText), channel: optional(channelName) },
-    async handler({ ctx, input }) {
+    async handler({ ctx, input, spendProxy }) {
       const channel = input.channel ?? inferChannel(input.identifier);
       const identifier = parseIdentifier(channel, input.identifier);
-      const availability = await checkAvailability(ctx, identifier);
+      const availability = await checkAvailability(ctx, identifier, spendProxy);
       return json({ identifier: identifier.value, channel, ...availability });
     },
   }),

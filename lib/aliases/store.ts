@@ -12,7 +12,7 @@ export function indexedDid(aliasHash: string): string {
 /** `:led_to` is `index` where the statement itself reads the index, else what the node answered. */
 const LED_TO = `CASE :led_to WHEN 'index' THEN ${indexedDid(':alias_hash')} ELSE nullif(:led_to, '') END`;
 
-/** SQL that is 1 if the alias leads to the DID, else 0. Needs `:led_to` (of `AliasAnswer`), `:alias_hash`, `:did_hash`. */
+/** SQL that is 1 if the alias leads to the DID, else 0. Needs `:led_to`, `:alias_hash` and `:did_hash`. */
 export const ALIAS_LEADS_HERE = `coalesce(${LED_TO} = :did_hash, 0)`;
 
 /** SQL that is 1 if the alias leads to another DID, else 0. Needs the same. */

@@ -201,4 +201,19 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
     ],
   },
+  {
+    version: 10,
+    name: 'the chain decides handles, and nothing else',
+    statements: [
+      `ALTER TABLE sessions ADD COLUMN ask_at INTEGER`,
+      `ALTER TABLE sessions ADD COLUMN asks INTEGER NOT NULL DEFAULT 0`,
+      `CREATE INDEX sessions_to_ask ON sessions (ask_at) WHERE ask_at IS NOT NULL`,
+      // An alias on-chain linked them; whose address it is, it does not show.
+      `UPDATE sessions SET linked = 0 WHERE linked = 1 AND identifier NOT GLOB 'handle:*' AND NOT EXISTS (SELECT 1
+        FROM registrations WHERE registrations.identifier = sessions.identifier AND status <> 'failed')`,
+      `UPDATE sessions SET ask_at = 0 WHERE identifier GLOB 'handle:*' AND did_hash <> '' AND NOT EXISTS (SELECT 1
+        FROM registrations WHERE registrations.identifier = sessions.identifier
+        AND registrations.did = sessions.did AND status <> 'failed')`,
+    ],
+  },
 ];

@@ -8,4 +8,5 @@ export {
   maskedIdentifier,
   registrationRows,
   sessionRows,
+  takenOverRows,
 } from './store.ts';

@@ -147,6 +147,12 @@ export function sessionRows(type: SessionEvent, from: string, app = 'app'): Even
   return { type, app, data: SESSION, from };
 }
 
+/** `session.taken_over` for each session row of `from`; the new app, DID and `:identifier` are arguments. */
+export function takenOverRows(from: string): EventRows {
+  const data = { ...SESSION, did: ':did', previous_did: 'did' };
+  return { type: 'session.taken_over', app: ':app', data, from };
+}
+
 /** An event for each registration row of `from` (FROM registrations …); `txHash` and `reason` are SQL. */
 export function registrationRows(
   type: RegistrationEvent,

@@ -1,13 +1,14 @@
+import type { Aliases } from '../aliases/aliases.ts';
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { aliasHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
-import { isLinked } from '../sessions/sessions.ts';
+import { isTaken } from '../sessions/sessions.ts';
 import { type RegistrationStatus, selectByCredential } from './store.ts';
 
-type Ctx = Pick<Platform, 'config' | 'db'>;
+type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
 
 /** Whether an identifier may still be registered, and why not. */
 export interface Availability {
@@ -15,18 +16,24 @@ export interface Availability {
   readonly reason?: 'identifier_reserved' | 'identifier_taken';
 }
 
-/** Reserved identifiers and those already linked to a DID are not available; an unlinked session does not count. */
-export async function checkAvailability({ config, db }: Ctx, identifier: Identifier): Promise<Availability> {
-  if (isReserved(identifier, config)) return { available: false, reason: 'identifier_reserved' };
-  return (await isLinked({ db }, identifier)) ? { available: false, reason: 'identifier_taken' } : { available: true };
+/**
+ * Whether a client without a DID could register the identifier. `spend` takes one of its requests that ask the chain.
+ * Throws 429 `rate_limited`.
+ */
+export async function checkAvailability(ctx: Ctx, identifier: Identifier, spend?: () => void): Promise<Availability> {
+  if (isReserved(identifier, ctx.config)) return { available: false, reason: 'identifier_reserved' };
+  return (await isTaken(ctx, identifier, spend))
+    ? { available: false, reason: 'identifier_taken' }
+    : { available: true };
 }
 
 /** The alias's availability with its canonical hash, 0x-hex. */
 export async function checkAlias(
   ctx: Ctx,
   alias: Identifier,
+  spend?: () => void,
 ): Promise<Availability & { alias: string; aliasHash: string }> {
-  const { available, ...reason } = await checkAvailability(ctx, alias);
+  const { available, ...reason } = await checkAvailability(ctx, alias, spend);
   return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
 }
 
@@ -45,7 +52,7 @@ export interface DidRecord {
 }
 
 /** The live registration of a credential. Throws 404 `not_found`, the same for unknown and failed ones. */
-export async function findDid({ db }: Ctx, credentialId: string): Promise<DidRecord> {
+export async function findDid({ db }: Pick<Ctx, 'db'>, credentialId: string): Promise<DidRecord> {
   const [row] = await db.read(selectByCredential(credentialId));
   if (!row) throw new VaultError('not_found');
   return {

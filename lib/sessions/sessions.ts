@@ -1,3 +1,4 @@
+import { type AliasAnswer, type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import type { Statement } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
@@ -5,24 +6,25 @@ import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { emitOpened, emitReplaced, insertSession, selectLinked, selectRefusal, selectSessionCounts } from './store.ts';
+import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
+import { emitOpened, emitReplaced, insertSession, selectHolders, selectRefusal, selectSessionCounts } from './store.ts';
 
 // For other subjects' batches that open, link or end sessions.
+export { linkSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
 export {
   EARLIEST_LAPSE,
   lapseSessions,
-  linkSessions,
   openClaimedSession,
   SESSION_COUNTS,
   SESSION_IS_LIVE,
-  SESSION_IS_ON_CHAIN,
-  unlinkSessions,
 } from './store.ts';
 
 /** The least number up to which an IP's sessions are counted. */
 const SESSIONS_COUNTED_MAX = 100;
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
+  readonly aliases: Aliases;
+};
 
 /** A request for a session: values in normal form, the client key that limits count under, the app of its events. */
 export interface SessionRequest {
@@ -30,24 +32,24 @@ export interface SessionRequest {
   readonly did: string;
   readonly ip: string;
   readonly app: string;
+  /** Spends the client's limit of requests that ask the chain. Throws 429 `rate_limited`. */
+  readonly spend?: () => void;
 }
 
 /**
  * Opens a registration session. Checks reserved, duplicate and per-IP limit in this order, the last two in the
- * statement that writes. `also` follows in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`,
- * 429 `ip_limit_reached`.
+ * statement that writes. The DID that a handle's alias leads to takes over the session of any other DID. `also` follows
+ * in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`, 429 `ip_limit_reached`.
  */
-export async function openSession(
-  ctx: Ctx,
-  { identifier, did, ip, app }: SessionRequest,
-  also: readonly Statement[] = [],
-): Promise<void> {
+export async function openSession(ctx: Ctx, request: SessionRequest, also: readonly Statement[] = []): Promise<void> {
   const { config, clock, db } = ctx;
+  const { identifier, did, ip, app } = request;
   const sessions = ctx.metrics.counter('vault_sessions_total');
   if (isReserved(identifier, config)) {
     sessions.add({ outcome: 'identifier_reserved' });
     throw new VaultError('identifier_reserved');
   }
+  const { ledTo } = await findAlias(ctx, request);
   const now = clock.now();
   const session = {
     identifier: identifier.key,
@@ -55,6 +57,8 @@ export async function openSession(
     did,
     aliasHash: aliasHash(identifier.value),
     didHash: didHash(did),
+    ledTo,
+    askAt: identifier.channel === 'handle' ? now + SESSION_ASK_MIN_MS : null,
     ip,
     now,
     expiresAt: now + config.sessionTtlSeconds * 1000,
@@ -89,8 +93,24 @@ export async function countSessions(
   return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
 }
 
-/** Whether the identifier is linked to a DID, by a session or a registration. */
-export async function isLinked({ db }: Pick<Platform, 'db'>, identifier: Identifier): Promise<boolean> {
-  const [row] = await db.read(selectLinked(identifier.key));
-  return row?.['linked'] === 1;
+/**
+ * Whether a session could not be opened for the identifier: a handle has a live session or an alias on-chain, any other
+ * is linked to a DID. An email or a phone of a bare session is its owner's to register.
+ */
+export async function isTaken(
+  { db, clock, aliases }: Pick<Ctx, 'db' | 'clock' | 'aliases'>,
+  { key, channel, value }: Identifier,
+  spend?: () => void,
+): Promise<boolean> {
+  const [row] = await db.read(selectHolders(key, clock.now()));
+  if (row?.['linked'] === 1) return true;
+  if (channel !== 'handle') return false;
+  if (row?.['live'] === 1) return true;
+  const question = { aliasHash: aliasHash(value), didHash: null };
+  return (await aliases.findSoon(question, { spend, believesIndex: true })).lead !== 'none';
+}
+
+async function findAlias({ aliases }: Ctx, { identifier, did, spend }: SessionRequest): Promise<AliasAnswer> {
+  if (identifier.channel !== 'handle') return UNALIASED;
+  return aliases.findSoon({ aliasHash: aliasHash(identifier.value), didHash: didHash(did) }, { spend });
 }

@@ -1,7 +1,9 @@
+import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, fewerThan, type Statement } from '../db/database.ts';
-import { emitEvents, emitSessions, sessionRows } from '../events/emit.ts';
+import { emitEvents, emitSessions, sessionRows, takenOverRows } from '../events/emit.ts';
 import { clearedAt } from '../limits/limits.ts';
+import { SESSION_IS_ON_CHAIN } from './link-store.ts';
 
 /**
  * A session to open: identifier key, DID, their on-chain hashes, client key, and the per-IP limit; times are
@@ -13,6 +15,10 @@ export interface NewSession {
   readonly did: string;
   readonly aliasHash: string;
   readonly didHash: string;
+  /** Where the alias leads, of `AliasAnswer`; '' unless it is a handle. */
+  readonly ledTo: string;
+  /** When the chain is asked about it next; null unless it is a handle. */
+  readonly askAt: number | null;
   readonly ip: string;
   readonly now: number;
   readonly expiresAt: number;
@@ -32,21 +38,29 @@ export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('
 export const EARLIEST_LAPSE = `(SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now
   AND created_at > ${clearedAt('registrations-per-ip', ':ip')} ORDER BY expires_at LIMIT 1)`;
 
-/** SQL that is true of a session row whose alias the registry maps to its DID, as far as the follower has read. */
-export const SESSION_IS_ON_CHAIN = `EXISTS (SELECT 1 FROM chain_events
-  WHERE kind = 'AliasRegistered' AND subject = sessions.alias_hash AND object = sessions.did_hash)`;
+/** What another DID holds yields to the DID that the alias leads to. */
+const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
+
+/** True if the identifier is another's, or has a session or a registration already. */
+const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
+  OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
+  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND NOT ${YIELDS}))`;
 
 /** True if a session may be opened. */
-const ADMITS = `NOT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
-  AND NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed')
-  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}`)}`;
+const ADMITS = `NOT ${IS_TAKEN}
+  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`)}`;
 
-/** Emits `session.lapsed` for the row that `insertSession`, next in the batch, will overwrite. */
-export function emitReplaced({ identifier, ip, now, perIp }: NewSession): Statement {
-  return emitEvents(REPLACED, { identifier, ip, now, per_ip: perIp });
+/** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
+export function emitReplaced(session: NewSession): Statement {
+  const { app, did, ...args } = admissionArgs(session);
+  return emitEvents(REPLACED, { ...args, app, did });
 }
 
-const REPLACED = [sessionRows('session.lapsed', `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`)];
+const REPLACED_ROW = `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`;
+const REPLACED = [
+  sessionRows('session.lapsed', `${REPLACED_ROW} AND NOT ${SESSION_IS_LIVE}`),
+  takenOverRows(`${REPLACED_ROW} AND ${SESSION_IS_LIVE}`),
+];
 
 /** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
 export function emitOpened({ identifier, now }: NewSession): Statement {
@@ -60,74 +74,32 @@ const OPENED = [
 ];
 
 /**
- * Opens the session only when the identifier is free and the IP has room; overwrites a lapsed session's row. It is
- * linked at once if the chain already has its alias.
+ * Opens the session only when the identifier is free and the IP has room; overwrites the row of a lapsed session, or of
+ * one that yields. It is linked at once if its alias leads to its DID.
  */
 export function insertSession(session: NewSession): Statement {
-  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, perIp } = session;
-  return {
-    sql: INSERT_SESSION,
-    args: {
-      identifier,
-      app,
-      did,
-      alias_hash: aliasHash,
-      did_hash: didHash,
-      ip,
-      now,
-      expires_at: expiresAt,
-      per_ip: perIp,
-    },
-  };
+  const { expiresAt, askAt } = session;
+  return { sql: INSERT_SESSION, args: { ...admissionArgs(session), expires_at: expiresAt, ask_at: askAt } };
 }
 
 // Built once: the engine finds a statement by its text, which costs more the newer the text is.
 const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
-  expires_at, linked)
-  SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, EXISTS (SELECT 1 FROM chain_events
-    WHERE kind = 'AliasRegistered' AND subject = :alias_hash AND object = :did_hash)
+  expires_at, linked, ask_at)
+  SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, ${ALIAS_LEADS_HERE}, :ask_at
   WHERE ${ADMITS}
   ON CONFLICT (identifier) DO UPDATE SET
     app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
-    ip = excluded.ip,    created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked`;
+    ip = excluded.ip, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
+    ask_at = excluded.ask_at, asks = 0`;
 
-/** Links the live sessions whose alias was registered for their DID in block `from` or later. */
-export function linkSessions(from: number, now: number, { sql, args }: Condition): readonly Statement[] {
-  const linked = `linked = 0 AND expires_at > :now AND ${ALIAS_SINCE} AND ${sql}`;
-  const named = { from, now, ...args };
-  return [
-    emitSessions('session.linked', `FROM sessions WHERE ${linked}`, named),
-    { sql: `UPDATE sessions SET linked = 1 WHERE ${linked}`, args: named },
-  ];
+function admissionArgs({ identifier, app, did, aliasHash, didHash, ledTo, ip, now, perIp }: NewSession) {
+  const hashes = { alias_hash: aliasHash, did_hash: didHash, led_to: ledTo };
+  return { identifier, app, did, ...hashes, ip, now, per_ip: perIp };
 }
 
 /**
- * Unlinks the sessions that only an alias registered in block `from` or later links; they lapse at `lapseAt`
- * (milliseconds) unless linked again.
- */
-export function unlinkSessions(
-  { from, lapseAt, now }: { readonly from: number; readonly lapseAt: number; readonly now: number },
-  { sql, args }: Condition,
-): readonly Statement[] {
-  const unlinked = `linked = 1 AND ${ALIAS_SINCE}
-    AND NOT EXISTS (SELECT 1 FROM registrations
-      WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')
-    AND ${sql}`;
-  return [
-    emitSessions('session.unlinked', `FROM sessions WHERE ${unlinked}`, { from, now, ...args }),
-    {
-      sql: `UPDATE sessions SET linked = 0, expires_at = max(expires_at, :lapse_at) WHERE ${unlinked}`,
-      args: { from, lapse_at: lapseAt, ...args },
-    },
-  ];
-}
-
-const ALIAS_SINCE = `(alias_hash, did_hash) IN
-  (SELECT subject, object FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
-
-/**
- * Ends the sessions for which the condition is true, except those that the chain links. Their identifiers are free
- * again.
+ * Ends the sessions for which the condition is true, except those whose alias leads to their DID in the index. Their
+ * identifiers are free again.
  */
 export function lapseSessions({ sql, args }: Condition, now: number): Statement {
   return {
@@ -136,17 +108,20 @@ export function lapseSessions({ sql, args }: Condition, now: number): Statement 
   };
 }
 
+/** A session that a registration opens. The chain is asked about the registration instead. */
+type ClaimedSession = Omit<NewSession, 'perIp' | 'ledTo' | 'askAt'>;
+
 /**
  * Opens a linked session for a registration, or takes over the identifier's session, if the condition holds. A live
  * session of the same DID keeps app, IP and creation time.
  */
-export function openClaimedSession(session: Omit<NewSession, 'perIp'>, { sql, args }: Condition): Statement {
+export function openClaimedSession(session: ClaimedSession, { sql, args }: Condition): Statement {
   const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt } = session;
   return {
     sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
       SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1 WHERE ${sql}
       ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash,
-        did_hash = excluded.did_hash,
+        did_hash = excluded.did_hash, ask_at = NULL,
         app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
         created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
@@ -161,21 +136,20 @@ const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions
  * Why `insertSession` refused: `taken` is 1 when the identifier is taken; `earliest_lapse` is null when all sessions
  * of the IP are linked.
  */
-export function selectRefusal({ identifier, ip, now }: NewSession): Statement {
-  return { sql: SELECT_REFUSAL, args: { identifier, ip, now } };
+export function selectRefusal(session: NewSession): Statement {
+  const { app, did, per_ip, ...args } = admissionArgs(session);
+  return { sql: SELECT_REFUSAL, args };
 }
 
-const SELECT_REFUSAL = `SELECT
-  EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE})
-    OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS taken,
-  ${EARLIEST_LAPSE} AS earliest_lapse`;
+const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse`;
 
-/** One row whose `linked` is 1 if a session or a registration links the identifier to a DID. */
-export function selectLinked(identifier: string): Statement {
+/** One row whose `linked` is 1 if a session or a registration links the identifier, `live` 1 if it has a session. */
+export function selectHolders(identifier: string, now: number): Statement {
   return {
     sql: `SELECT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND linked = 1)
-      OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS linked`,
-    args: { identifier },
+        OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS linked,
+      EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE}) AS live`,
+    args: { identifier, now },
   };
 }
 

@@ -7,6 +7,7 @@ import { type Context, createContext } from '../../lib/context.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { ROW_LEASE_MS, withRow } from '../../lib/db/row-lock.ts';
 import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
+import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
 import { insertSession } from '../../lib/sessions/store.ts';
 import { insertCode } from '../../lib/verification/store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
@@ -50,6 +51,8 @@ const session = {
   did: 'did:key:z',
   aliasHash: '0x',
   didHash: '0x',
+  ledTo: '',
+  askAt: null,
   ip: '203.0.113.7',
   perIp: 3,
 };
@@ -200,9 +203,11 @@ for (const engine of engines()) {
         return asked.join(' ');
       };
       expect(await during(clock.now())).toBe('');
-      expect(await during(clock.now() + 1)).toBe('read write');
-      await clock.advance(MINUTE_MS - 1);
+      expect(await during(clock.now() + 1)).toBe('read read write');
+      await clock.advance(SESSION_ASK_PAUSE_MS - 1);
       expect(await during(clock.now() + 1)).toBe('read');
+      await clock.advance(MINUTE_MS - SESSION_ASK_PAUSE_MS);
+      expect(await during(clock.now() + 1)).toBe('read read');
       await clock.advance(1);
       expect(await during(clock.now() + 1)).toBe('read write');
     });

@@ -3,7 +3,7 @@ import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
 beforeEach(async () => {
-  t = await startVault();
+  t = await startVault({ DID_REGISTRY_ADDRESS: undefined });
 });
 afterEach(() => t.stop());
 

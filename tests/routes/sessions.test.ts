@@ -145,11 +145,14 @@ describe('GET /api/sessions/status', () => {
 });
 
 describe('GET /api/sessions/check', () => {
-  test('§4 sessions/check: available until linked to a DID; an unlinked session does not count', async () => {
+  test('§4 sessions/check: available until linked to a DID, a handle until it has a session', async () => {
     const free = await t.call('GET /api/sessions/check', { identifier: 'alice' });
     expect([free.status, free.body]).toEqual([200, { identifier: 'alice', channel: 'handle', available: true }]);
     await t.call('POST /api/sessions', alice);
-    expect((await t.call('GET /api/sessions/check', { identifier: 'alice' })).body.available).toBe(true);
+    expect((await t.call('GET /api/sessions/check', { identifier: 'alice' })).body.available).toBe(false);
+    const email = { identifier: 'alice@example.com', channel: 'email' };
+    expect((await t.call('POST /api/sessions', { ...alice, ...email })).status).toBe(200);
+    expect((await t.call('GET /api/sessions/check', email)).body.available).toBe(true);
     await t.call('POST /api/dids', {
       ...alice,
       credentialId: 'AAAAAAAAAAAAAAAAAAAAAA',

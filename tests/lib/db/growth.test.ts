@@ -63,6 +63,8 @@ const session = (ip: string, perIp: number) => ({
   did: 'did:key:z',
   aliasHash: '0x',
   didHash: '0x',
+  ledTo: '',
+  askAt: null,
   ip,
   now,
   expiresAt: now + 1,

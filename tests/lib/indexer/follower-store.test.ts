@@ -66,7 +66,7 @@ async function count(table: string): Promise<number> {
 async function isLinked(identifier: string): Promise<boolean | undefined> {
   const [row] = await db.read({
     sql: 'SELECT linked FROM sessions WHERE identifier = :identifier',
-    args: { identifier },
+    args: { identifier: `handle:${identifier}` },
   });
   return row && row['linked'] === 1;
 }
@@ -74,11 +74,13 @@ async function isLinked(identifier: string): Promise<boolean | undefined> {
 const openSession = (identifier: string, block: number, expiresAt = NOW + 1) =>
   db.write(
     insertSession({
-      identifier,
+      identifier: `handle:${identifier}`,
       app: 'default',
       did: 'did:key:z',
       aliasHash: `alias${block}`,
       didHash: `did${block}`,
+      ledTo: 'index',
+      askAt: NOW,
       ip: identifier,
       now: NOW,
       expiresAt,
@@ -160,7 +162,10 @@ for (const engine of engines()) {
       expect([await isLinked('alice'), await isLinked('late')]).toEqual([true, false]);
       await db.write(...rewind({ number: 2, hash: hashOf(2) }, NOW + 9, 9, NOW, await standing()));
       expect(await isLinked('alice')).toBe(false);
-      const [row] = await db.read({ sql: `SELECT expires_at FROM sessions WHERE identifier = 'alice'`, args: {} });
+      const [row] = await db.read({
+        sql: `SELECT expires_at FROM sessions WHERE identifier = 'handle:alice'`,
+        args: {},
+      });
       expect(row?.['expires_at']).toBe(NOW + 9);
     });
 

@@ -598,6 +598,9 @@ describe('sessions', () => {
   };
   const open = (who: { handle: string; did: string }) => t.call('POST /api/sessions', who);
   const isFree = async (handle: string) =>
+    (await t.rows('SELECT 1 FROM sessions WHERE linked = 1 AND identifier = :key', { key: `handle:${handle}` }))
+      .length === 0;
+  const isAvailable = async (handle: string) =>
     (await t.call('GET /api/sessions/check', { identifier: handle })).body.available as boolean;
   /** Registers a DID and its handle on-chain, and tells the depth of a re-org that takes it back. */
   const register = (who: { handle: string; did: string }, by?: { holder: `0x${string}` }) => chain.register(who, by);
@@ -636,6 +639,12 @@ describe('sessions', () => {
     await register(carol);
     await look();
     for (const { handle } of [alice, bob, carol]) expect(await isFree(handle)).toBe(true);
+    // The alias is what counts for others.
+    expect(await Promise.all([alice, bob, carol].map(({ handle }) => isAvailable(handle)))).toEqual([
+      false,
+      true,
+      false,
+    ]);
     expect((await t.call('GET /api/sessions/status')).body.total_registrations).toBe(0);
   });
 

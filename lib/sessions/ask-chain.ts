@@ -1,0 +1,68 @@
+import type { Aliases } from '../aliases/aliases.ts';
+import { HOUR_MS } from '../base/clock.ts';
+import { VaultError, worstFailure } from '../base/error.ts';
+import { describeError } from '../base/log.ts';
+import type { Platform } from '../platform.ts';
+import {
+  type AskedSession,
+  endAskedSession,
+  leaseDueSessions,
+  linkAskedSession,
+  selectAnyDueSession,
+  unlinkAskedSession,
+} from './link-store.ts';
+
+/** The first pause until the chain is asked about a session; each one after is twice as long, up to the longest. */
+export const SESSION_ASK_MIN_MS = 15_000;
+const SESSION_ASK_MAX_MS = HOUR_MS;
+/** Sessions of one turn, and the pause between two turns. */
+export const SESSION_ASK_BATCH_MAX = 50;
+export const SESSION_ASK_PAUSE_MS = 5_000;
+
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'log'> & { readonly aliases: Aliases };
+
+/**
+ * The task that asks the chain about the sessions of handles: linked while the alias leads to their DID, ended once it
+ * leads to another one for good. Asked until one of both is final, or they lapse.
+ */
+export function createSessionAsker(): (ctx: Ctx) => Promise<boolean> {
+  let dueAt = 0;
+  return async (ctx) => {
+    const now = ctx.clock.now();
+    if (now < dueAt) return false;
+    dueAt = now + SESSION_ASK_PAUSE_MS;
+    await askAboutSessions(ctx, now);
+    return false;
+  };
+}
+
+async function askAboutSessions(ctx: Ctx, now: number): Promise<void> {
+  const { db, log } = ctx;
+  if ((await db.read(selectAnyDueSession(now))).length === 0) return;
+  const pauses = { firstMs: 2 * SESSION_ASK_MIN_MS, lastMs: SESSION_ASK_MAX_MS, limit: SESSION_ASK_BATCH_MAX };
+  const [leased] = await db.write(leaseDueSessions(now, pauses));
+  const due = (leased?.rows ?? []).map(
+    (row): AskedSession => ({
+      identifier: String(row['identifier']),
+      aliasHash: String(row['alias_hash']),
+      didHash: String(row['did_hash']),
+      linked: row['linked'] === 1,
+      askAt: Number(row['ask_at']),
+    }),
+  );
+  const failure = worstFailure(await Promise.allSettled(due.map((session) => askAbout(ctx, session))));
+  if (!failure) return;
+  // They are due again by the lease.
+  if (!(failure instanceof VaultError)) throw failure;
+  log({ level: 'warn', event: 'chain_unreadable', sessions: due.length, ...describeError(failure) });
+}
+
+async function askAbout({ aliases, clock, config, db }: Ctx, session: AskedSession): Promise<void> {
+  const { lead, isFinal } = await aliases.findFinal(session);
+  const now = clock.now();
+  if (lead === 'own') await db.write(...linkAskedSession(session, isFinal, now));
+  else if (lead === 'elsewhere' && isFinal) await db.write(...endAskedSession(session, now));
+  else if (lead === 'none' && session.linked) {
+    await db.write(...unlinkAskedSession(session, now + config.sessionTtlSeconds * 1000, now));
+  }
+}

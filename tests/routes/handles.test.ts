@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { ALIAS_KEPT_MS } from '../../lib/aliases/aliases.ts';
+import { compileContracts } from '../../scripts/contracts.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
+import { type Forwarder, startForwarder } from '../support/forwarder.ts';
+import { startTestChain } from '../support/onchain.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+const DAY = 86_400_000;
+const chain = await startTestChain();
+afterAll(chain.stop);
+const { ResolvingRegistry } = await compileContracts();
+const resolving = await create2(chain.rpc, ResolvingRegistry?.bytecode ?? '0x');
+
+let names = 0;
+/** A handle and a DID that nobody has used. */
+const fresh = (name: string) => ({ handle: `${name}${++names}`, did: `did:key:z${name}${names}` });
+const TAKEN = { error: 'identifier_taken' };
+
+let t: TestVault;
+let node: Forwarder;
+beforeEach(() => {
+  node = startForwarder(chain.url);
+});
+afterEach(async () => {
+  await t.stop();
+  await node.stop();
+});
+
+const owner = () => t.from('198.51.100.1');
+const stranger = () => t.from('203.0.113.66');
+const open = (by: Pick<TestVault, 'call'>, handle: string, did: string) =>
+  by.call('POST /api/sessions', { handle, did });
+const checks = async (handle: string) => [
+  (await t.call('GET /api/sessions/check', { identifier: handle })).body.available,
+  (await t.call('GET /api/aliases/check', { alias: handle })).body.available,
+];
+const sessionOf = async (key: string) =>
+  (await t.rows('SELECT did, linked FROM sessions WHERE identifier = :key', { key })).map((row) => ({ ...row }))[0];
+
+const MODES: readonly [string, Record<string, string>][] = [
+  ['a follower', { FOLLOWER: 'true' }],
+  ['no follower', { FOLLOWER: 'false' }],
+  ['no follower and a registry without aliases(bytes32)', { FOLLOWER: 'false', DID_REGISTRY_ADDRESS: resolving }],
+];
+
+describe.each(MODES)('the chain decides handles, with %s:', (_, vars) => {
+  const registry = (vars['DID_REGISTRY_ADDRESS'] ?? chain.registry) as `0x${string}`;
+  beforeEach(async () => {
+    t = await startVault({ ...chain.vars, RPC_URL: node.url, ...vars, RATE_LIMIT_PROXY_PER_IP: '1000' });
+  });
+
+  test('W4: an alias of somebody else is taken for both checks, for the session, and for nobody but its owner', async () => {
+    const bob = fresh('bob');
+    await chain.register(bob, { registry });
+    await t.work();
+    expect(await checks(bob.handle)).toEqual([false, false]);
+    const refused = await open(stranger(), bob.handle, 'did:key:zMallory');
+    expect([refused.status, refused.body]).toEqual([409, TAKEN]);
+    expect((await open(owner(), bob.handle, bob.did)).status).toBe(200);
+    expect(await sessionOf(`handle:${bob.handle}`)).toEqual({ did: bob.did, linked: 1 });
+  });
+
+  test("published clients' flow: on-chain first, then the session, also while a stranger holds a bare one", async () => {
+    const alice = fresh('alice');
+    expect((await open(stranger(), alice.handle, 'did:key:zMallory')).status).toBe(200);
+    await chain.register(alice, { registry });
+    // Within the follower's lag too: it has not read the alias yet.
+    const reply = await open(owner(), alice.handle, alice.did);
+    expect([reply.status, reply.body.did]).toEqual([200, alice.did]);
+    expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
+    const types = (await t.rows('SELECT type FROM events ORDER BY id DESC LIMIT 3')).map(({ type }) => type);
+    expect(types.sort()).toEqual(['session.created', 'session.linked', 'session.taken_over']);
+    expect((await open(owner(), alice.handle, alice.did)).body).toEqual(TAKEN);
+    expect((await open(stranger(), alice.handle, 'did:key:zMallory')).body).toEqual(TAKEN);
+  });
+
+  test("a stranger's session that was linked to its DID yields too, once the alias leads elsewhere", async () => {
+    const alice = fresh('alice');
+    await open(stranger(), alice.handle, 'did:key:zMallory');
+    await t.rows(`UPDATE sessions SET linked = 1 WHERE identifier = 'handle:${alice.handle}'`);
+    await chain.register(alice, { registry });
+    expect((await open(owner(), alice.handle, alice.did)).status).toBe(200);
+  });
+
+  test('A6: a live session of a handle is taken for the checks, as it is for the POST, until it lapses', async () => {
+    const carol = fresh('carol');
+    expect(await checks(carol.handle)).toEqual([true, true]);
+    await open(owner(), carol.handle, carol.did);
+    expect(await checks(carol.handle)).toEqual([false, false]);
+    expect((await t.call('GET /api/sessions/check', { identifier: carol.handle })).body.reason).toBe(
+      'identifier_taken',
+    );
+    await t.clock.advance(DAY);
+    await t.work();
+    expect(await checks(carol.handle)).toEqual([true, true]);
+  });
+
+  test('sessions and checks go on without the node, and are corrected once it is back', async () => {
+    const dave = fresh('dave');
+    await chain.register(dave, { registry });
+    node.trouble = () => new Response('bad gateway', { status: 502 });
+    expect(await checks(dave.handle)).toEqual([true, true]);
+    expect((await open(stranger(), dave.handle, 'did:key:zMallory')).status).toBe(200);
+    node.trouble = undefined;
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(await sessionOf(`handle:${dave.handle}`)).toMatchObject({ linked: 0 });
+    expect(await checks(dave.handle)).toEqual([false, false]);
+    expect((await open(owner(), dave.handle, dave.did)).status).toBe(200);
+  });
+
+  test('a session opened before its DID is on-chain is linked once the alias leads there', async () => {
+    const erin = fresh('erin');
+    await open(owner(), erin.handle, erin.did);
+    await t.work();
+    expect(await sessionOf(`handle:${erin.handle}`)).toMatchObject({ linked: 0 });
+    await chain.register(erin, { registry });
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(await sessionOf(`handle:${erin.handle}`)).toEqual({ did: erin.did, linked: 1 });
+  });
+
+  test('a session whose alias was registered for another DID ends when that is final, and frees its slot', async () => {
+    const alice = fresh('alice');
+    await open(stranger(), alice.handle, 'did:key:zMallory');
+    expect((await stranger().call('GET /api/sessions/status')).body.ip_registrations).toBe(1);
+    await chain.register(alice, { registry });
+    await t.clock.advance(60_000);
+    await t.work();
+    await t.clock.advance(60_000);
+    await t.work();
+    expect((await stranger().call('GET /api/sessions/status')).body.ip_registrations).toBe(0);
+    expect(await checks(alice.handle)).toEqual([false, false]);
+  });
+
+  test('M9: an email or a phone is never linked by the chain', async () => {
+    const squatted = { identifier: `frank${++names}@example.com`, channel: 'email' };
+    const did = `did:key:zSquatter${++names}`;
+    expect((await stranger().call('POST /api/sessions', { ...squatted, did })).status).toBe(200);
+    await chain.register({ did, handle: squatted.identifier }, { registry });
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(await sessionOf(`email:${squatted.identifier}`)).toMatchObject({ linked: 0 });
+    expect((await t.call('GET /api/sessions/check', squatted)).body.available).toBe(true);
+    // Its alias is on-chain before the next session of the same DID too.
+    await t.clock.advance(DAY);
+    await t.work();
+    expect((await stranger().call('POST /api/sessions', { ...squatted, did })).status).toBe(200);
+    expect(await sessionOf(`email:${squatted.identifier}`)).toMatchObject({ linked: 0 });
+  });
+});
+
+describe('what asks the chain', () => {
+  test('counts under proxy, and only then: no check of an email or a phone asks it', async () => {
+    t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'false', RATE_LIMIT_PROXY_PER_IP: '2' });
+    const alice = fresh('alice');
+    await chain.register(alice);
+    for (const identifier of ['a@example.com', '+14155550100']) {
+      expect((await t.call('GET /api/sessions/check', { identifier })).status).toBe(200);
+      expect(
+        (
+          await t.call('POST /api/sessions', {
+            identifier,
+            channel: identifier.includes('@') ? 'email' : 'sms',
+            did: alice.did,
+          })
+        ).status,
+      ).toBe(200);
+    }
+    expect(node.methods).toEqual([]);
+    // The answer is kept: the second check asks nobody.
+    for (let i = 0; i < 5; i++) expect(await checks(alice.handle)).toEqual([false, false]);
+    expect(node.methods).toEqual(['eth_call']);
+    expect((await t.call('GET /api/sessions/check', { identifier: 'nemo' })).status).toBe(200);
+    const refused = await t.call('GET /api/sessions/check', { identifier: 'nemo' });
+    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
+    expect((await open(t, 'nemo', alice.did)).status).toBe(429);
+    await t.clock.advance(ALIAS_KEPT_MS);
+    expect((await t.call('GET /api/aliases/check', { alias: alice.handle })).status).toBe(429);
+  });
+
+  test('a check with a current follower asks nobody', async () => {
+    t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'true' });
+    await t.work();
+    const before = node.methods.length;
+    expect(await checks('nemo')).toEqual([true, true]);
+    expect(node.methods.length).toBe(before);
+  });
+
+  test('open sessions are asked about ever more rarely, a bounded number at a time', async () => {
+    t = await startVault({
+      ...chain.vars,
+      RPC_URL: node.url,
+      FOLLOWER: 'false',
+      MAX_REGISTRATIONS_PER_IP: '1000',
+      RATE_LIMIT_PROXY_PER_IP: '1000',
+    });
+    for (let i = 0; i < 60; i++) await open(t, `many${i}`, 'did:key:zMany');
+    const asked = () => node.methods.filter((method) => method === 'eth_call').length;
+    const before = asked();
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(asked() - before).toBe(50);
+    await t.clock.advance(10_000);
+    await t.work();
+    expect(asked() - before).toBe(60);
+    const dayBefore = asked();
+    for (let hour = 0; hour < 24; hour++) {
+      await t.clock.advance(3_600_000);
+      for (let i = 0; i < 3; i++) await t.work();
+    }
+    expect((asked() - dayBefore) / 60).toBeLessThan(30);
+  });
+});
