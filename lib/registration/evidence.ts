@@ -76,7 +76,9 @@ export function credentialRows(claims: readonly Claim[]): readonly CredentialRow
     // A claim without proof belongs to the key of its controller once that key has signed for the credential.
     const key = claim.proofKey ?? (keys.has(claim.controllerKey) ? claim.controllerKey : null);
     const name = key ?? claim.did;
-    groups.set(name, { key, claims: [...(groups.get(name)?.claims ?? []), claim] });
+    const group = groups.get(name);
+    if (group) group.claims.push(claim);
+    else groups.set(name, { key, claims: [claim] });
   }
   return Array.from(groups.values(), toRow).sort((one, other) => one.since - other.since);
 }

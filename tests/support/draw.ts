@@ -1,5 +1,5 @@
 /** Told by every failure; set it to draw the same again. */
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31) >>> 0;
+export const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31) >>> 0;
 
 /** Random values of one seed. */
 export interface Draw {
@@ -27,8 +27,9 @@ export function manyTimes(runs: number, check: (draw: Draw) => void): void {
   }
 }
 
-/** Bob Jenkins's small generator (JSF32). */
-function openDraw(seed: number): Draw {
+// Bob Jenkins's small generator (JSF32).
+/** Random values of a seed. */
+export function openDraw(seed: number): Draw {
   let [a, b, c, d] = [0xf1ea5eed, seed, seed, seed];
   const next = (): number => {
     const e = (a - ((b << 27) | (b >>> 5))) | 0;
