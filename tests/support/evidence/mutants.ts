@@ -1,0 +1,110 @@
+import * as model from '../../../lib/registration/evidence.ts';
+import type { Model } from './world.ts';
+
+type Claims = readonly model.Claim[];
+
+const live = (claims: Claims) => claims.filter(({ isFailed }) => !isFailed);
+const latestProven = (claims: Claims) => live(claims).findLast((one) => one.isFinal && one.proofKey !== null);
+
+/** The holder that the model names if it reads the claims differently. */
+function holderAs(read: (claim: model.Claim) => model.Claim): Pick<Model, 'holderOf'> {
+  return {
+    holderOf(claims, alias) {
+      const holder = model.holderOf(claims.map(read), alias);
+      return claims.find(({ id }) => id === holder?.id);
+    },
+  };
+}
+
+/** The look-up without a key, changed. */
+function lookUpAs(change: (found: model.Found, claims: Claims) => model.Found | undefined): Pick<Model, 'lookUp'> {
+  return {
+    lookUp(claims, key = null) {
+      const found = model.lookUp(claims, key);
+      return found && key === null ? change(found, claims) : found;
+    },
+  };
+}
+
+/** The look-up without a key, if rows were as old as this. */
+function aged(ageOf: (row: model.CredentialRow, claims: Claims) => number): Pick<Model, 'lookUp'> {
+  return lookUpAs((found, claims) => {
+    const rows = model.credentialRows(claims).map((row) => ({ ...row, since: ageOf(row, claims) }));
+    const sorted = rows.sort((one, other) => one.since - other.since);
+    return { ...found, ...(sorted.find(({ claim }) => claim.isRegistered) ?? sorted[0]) };
+  });
+}
+
+/** Wrong models, each by the rule that it breaks. Some are rules of before, or of a draft of the present ones. */
+export const MUTANTS: Readonly<Record<string, Partial<Model>>> = {
+  'a proof displaces when it is submitted': holderAs((claim) => {
+    const { proof, proofKey } = claim;
+    return { ...claim, isFinal: claim.isFinal || proof !== null, proofKey: proofKey ?? proof };
+  }),
+  'a proof displaces when it is confirmed': holderAs((claim) => ({ ...claim, isFinal: claim.isRegistered })),
+  'a failed claim still holds its identifier': holderAs((claim) => ({ ...claim, isFailed: false })),
+  'a proof that names a credential takes it': lookUpAs((found, claims) => {
+    const claim = latestProven(claims);
+    return claim ? { ...found, claim, key: claim.proofKey } : found;
+  }),
+  'the first final row answers, not the first confirmed one': lookUpAs((found, claims) => {
+    const rows = model.credentialRows(claims).filter(({ claim }) => claim.isFinal);
+    return { ...found, ...rows[0], isAmbiguous: new Set(rows.map(({ claim }) => claim.did)).size > 1 };
+  }),
+  'a row is as old as its first proof': aged(({ key, since }, claims) =>
+    key === null ? since : (live(claims).find(({ proofKey }) => proofKey === key)?.id ?? since),
+  ),
+  'a second person with a final claim makes nothing ambiguous': lookUpAs((found) => ({ ...found, isAmbiguous: false })),
+  'a claim that lost its handle loses its credential': {
+    lookUp: (claims, key) =>
+      model.lookUp(
+        claims.filter(({ isLost }) => !isLost),
+        key,
+      ),
+  },
+  'the key of a look-up is ignored': { lookUp: (claims) => model.lookUp(claims) },
+  'a confirmed claim is proven': { isProven: ({ claim, isAmbiguous }) => claim.isRegistered && !isAmbiguous },
+  'a proof counts before it is verified': {
+    proofsOf: (claim, ...rest) => ({
+      ...model.proofsOf(claim, ...rest),
+      controller: claim.proof === null ? null : 'passkey',
+    }),
+  },
+  'a proof counts before the chain shows the DID': {
+    proofsOf: (claim, ...rest) => ({
+      ...model.proofsOf(claim, ...rest),
+      controller: claim.proofKey === null ? null : 'passkey',
+    }),
+  },
+  'a proof gives a handle': { holderOf: (claims, alias) => latestProven(claims) ?? model.holderOf(claims, alias) },
+  'a session keeps a handle from the DID that its alias leads to': {
+    verdictOn: (claim, by) =>
+      by.sessionDid !== null && by.sessionDid !== claim.did ? 'identifier_taken' : model.verdictOn(claim, by),
+  },
+  'a claim without proof takes an address': {
+    verdictOn: (claim, by) => (claim.channel === 'handle' ? model.verdictOn(claim, by) : 'admitted'),
+    holderOf: (claims, alias) => live(claims).findLast(({ isFinal }) => isFinal) ?? model.holderOf(claims, alias),
+  },
+  'a DID that is claimed is taken': {
+    verdictOn: (claim, by) =>
+      live([...by.ofIdentifier, ...by.ofCredential]).some(({ did }) => did === claim.did)
+        ? 'identifier_taken'
+        : model.verdictOn(claim, by),
+  },
+  'any claim of another DID keeps a credential from its owner': {
+    verdictOn: (claim, by) =>
+      claim.proof === null && live(by.ofCredential).some(({ did }) => did !== claim.did)
+        ? 'credential_already_registered'
+        : model.verdictOn(claim, by),
+  },
+  'a retry is one whatever its proof': {
+    isRetry: (asked, stored) =>
+      !stored.isFailed &&
+      !stored.isLost &&
+      (['identifier', 'did', 'credentialId', 'txHash'] as const).every((name) => asked[name] === stored[name]),
+  },
+  'the copy of a handle with a false proof is the retry of its owner': {
+    isRetry: (asked, stored, claims) =>
+      model.isRetry(asked.channel === 'handle' ? { ...asked, proof: stored.proof } : asked, stored, claims),
+  },
+};
