@@ -1,11 +1,17 @@
 import { type Draw, openDraw } from '../draw.ts';
 import { check, checkOwners, checkRefusal, checkUndo } from './checks.ts';
 import {
-  drawHistory,
+  credentialOf,
+  DIDS,
+  didsOf,
+  HANDLES,
+  HONEST,
   type Honest,
   lookAtChain,
+  MAILS,
   type Model,
   newWorld,
+  PEOPLE,
   post,
   type Step,
   take,
