@@ -45,7 +45,7 @@ export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpM
   let waiting = 0;
   return {
     async send(mail) {
-      if (waiting >= queueMax) throw new Error('SMTP: too many mails are waiting');
+      if (waiting >= queueMax) throw unsent(new Error('SMTP: too many mails are waiting'));
       const message = compose(mail);
       waiting++;
       try {
@@ -81,7 +81,8 @@ function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutM
     maxResponseSize: SMTP_REPLY_BYTES_MAX,
     connectionTimeout: stepTimeoutMs,
     greetingTimeout: stepTimeoutMs,
-    socketTimeout: stepTimeoutMs,
+    // The timeout of the greeting says more, so it comes first.
+    socketTimeout: stepTimeoutMs + 50,
     disableFileAccess: true,
     disableUrlAccess: true,
   } as const;
@@ -109,13 +110,33 @@ const ADDRESS = /^[^\s@<>()[\]\\,;:"\0-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\0-\x1f\x7f]
  * replies.
  */
 function describe(error: unknown): Error {
-  const { code, originalCode, timeoutType, command, response } = (error ?? {}) as NodemailerError;
+  const failure = (error ?? {}) as NodemailerError;
+  const { code, originalCode, timeoutType, command, response } = failure;
   const status = /^(\d{3})(?:[ -](\d\.\d{1,3}\.\d{1,3})(?=\s|$))?/.exec(String(response ?? ''))?.slice(1) ?? [];
   const words = [code, originalCode, timeoutType, command, ...status].filter((word) =>
     /^[A-Z0-9_. -]{1,50}$/.test(word ?? ''),
   );
   const sentence = `SMTP: ${SENTENCES[code ?? ''] ?? 'the mail was not sent'}`;
-  return new Error(words.length === 0 ? sentence : `${sentence} (${words.join(', ')})`);
+  const shown = new Error(words.length === 0 ? sentence : `${sentence} (${words.join(', ')})`);
+  return isUnsent(failure, status[0]) ? unsent(shown) : shown;
+}
+
+/**
+ * Whether no server has the mail, for a reason other than its recipient: no connection, no encryption, no login, or a
+ * refusal in words. A connection that broke or fell silent later may have carried it.
+ */
+function isUnsent({ code, originalCode, timeoutType, command }: NodemailerError, status: string | undefined): boolean {
+  if (command === 'RCPT TO') return false;
+  if (status !== undefined && Number(status) >= 400) return true;
+  if (code === 'ETIMEDOUT') return timeoutType === 'CONNECT_TIMEOUT' || timeoutType === 'GREETING_TIMEOUT';
+  return ['EDNS', 'ETLS', 'EAUTH'].includes(code ?? '') || NOT_CONNECTED.includes(originalCode ?? '');
+}
+
+const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** Says with the error that the send reached nobody (`Mailer`). */
+function unsent(error: Error): Error {
+  return Object.assign(error, { reachedNobody: true });
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {

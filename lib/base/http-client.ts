@@ -14,10 +14,13 @@ export type UpstreamFault = 'unreachable' | 'timeout' | 'redirect' | 'oversize' 
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly fault: UpstreamFault;
+  /** The upstream surely did nothing: it was not reached, or its caller knows that it refused. */
+  readonly reachedNobody: boolean;
 
-  constructor(fault: UpstreamFault, detail?: string) {
+  constructor(fault: UpstreamFault, detail?: string, reachedNobody = fault === 'unreachable' && wasNotSent(detail)) {
     super(detail === undefined ? fault : `${fault} (${detail})`);
     this.fault = fault;
+    this.reachedNobody = reachedNobody;
   }
 }
 
@@ -126,8 +129,26 @@ async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
   for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
 }
 
+/** The runtimes' codes for a connection that was never made. */
+const NOT_CONNECTED = [
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+function wasNotSent(code: string | undefined): boolean {
+  return code !== undefined && NOT_CONNECTED.includes(code);
+}
+
 /** A code such as `ECONNREFUSED`; the message is left out because runtimes put the URL in it. */
 function systemCode(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // Node has it in the cause of its "fetch failed".
+  const one = error instanceof Error && !('code' in error) && error.cause instanceof Error ? error.cause : error;
+  const code = one instanceof Error && 'code' in one ? one.code : undefined;
   return typeof code === 'string' && /^[A-Za-z0-9_]{1,40}$/.test(code) ? code : undefined;
 }

@@ -46,6 +46,9 @@ export const resend = {
 
 const LIMITS = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
 
+/** Statuses that lie with the key or the account and not with the recipient: nothing was sent. */
+const OWN_REFUSALS = [401, 429];
+
 /** The base URL of the API (no trailing slash) and its key. */
 interface ResendAccount {
   readonly apiUrl: string;
@@ -73,7 +76,8 @@ async function sendWithResend(
     body: JSON.stringify({ from, to, subject, text, html }),
   } as const;
   const answer = await callUpstream(outside, request, LIMITS);
-  if (answer.status < 200 || answer.status > 299) throw new UpstreamError('refused', String(answer.status));
+  const { status } = answer;
+  if (status < 200 || status > 299) throw new UpstreamError('refused', String(status), OWN_REFUSALS.includes(status));
   const mail = parseJson(answer.text);
   if (!isObject(mail) || typeof mail['id'] !== 'string') throw new UpstreamError('malformed');
 }

@@ -2,13 +2,16 @@
 import type { Clock } from '../base/clock.ts';
 import { type Mail, type MailSettings, mailOf } from './message.ts';
 import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
+import { reachedNobody } from './reached.ts';
 
 /** How long a mailer may take for one mail. */
 export const MAIL_SEND_TIMEOUT_MS = 20_000;
 
 /**
  * Sends mail for the vault where that takes sockets. `send` resolves once a server has taken the mail over and
- * rejects when none has; the error's message is logged, so it should name neither address nor code.
+ * rejects when none has; the error's message is logged, so it should name neither address nor code. An error with
+ * `reachedNobody: true` says that no server has the mail, for a reason that does not lie with its recipient: the send
+ * then costs the caller nothing.
  */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
@@ -28,7 +31,7 @@ export const smtp = {
   create({ config, mail: mailer, clock }: DeliveryContext<MailSettings> & { readonly mail?: Mailer | undefined }) {
     const compose = mailOf('smtp', config);
     if (!mailer) throw new Error('EMAIL_PROVIDER=smtp needs a mailer in env.mail');
-    return (message: CodeMail) => sendInTime(clock, mailer, compose(message), message.code);
+    return (message: CodeMail) => sendInTime(clock, mailer, compose(message), message);
   },
   async check({ config, connect }: CheckContext<SmtpSettings>): Promise<readonly CheckResult[]> {
     const mailer = await connect(config.smtpUrl ?? '');
@@ -41,7 +44,7 @@ export const smtp = {
   },
 } as const satisfies DeliveryProvider;
 
-async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, code: string): Promise<void> {
+async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, { code, pass }: CodeMail): Promise<void> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(MAIL_SEND_TIMEOUT_MS, () => reject(new Error('the mailer did not answer in time')));
@@ -51,7 +54,9 @@ async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, code: string
   } catch (error) {
     // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with
     // that.
-    throw new Error(hide(error instanceof Error ? error.message : 'the mailer failed', [mail.to, code]));
+    const secrets = [mail.to, code, pass, pass?.split('#')[1]].filter((text) => text !== undefined);
+    const shown = new Error(hide(error instanceof Error ? error.message : 'the mailer failed', secrets));
+    throw Object.assign(shown, { reachedNobody: reachedNobody(error) });
   } finally {
     cancel();
   }

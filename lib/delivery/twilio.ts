@@ -130,7 +130,7 @@ async function post(
 function parse(text: string, http: number): object {
   const answer = parseJson(text);
   if (isObject(answer)) return answer;
-  throw http < 300 ? new UpstreamError('malformed') : new UpstreamError('refused', String(http));
+  throw http < 300 ? new UpstreamError('malformed') : new UpstreamError('refused', String(http), http === 401);
 }
 
 /** Twilio's own limit of a number: five sends, and five checks, of a code that lives for ten minutes. */
@@ -162,5 +162,7 @@ function verdict(answer: Answer): ProviderVerdict {
 
 function refused({ http, code }: Answer): Error {
   if (http === 400 && code === 60200) return badRequest('Invalid identifier');
-  return new UpstreamError('refused', /^\d{5}$/.test(String(code)) ? `${http}, ${code}` : String(http));
+  // The credentials, or the account's own rate: nothing was sent, whatever the number.
+  const isOurs = http === 401 || (http === 429 && code === 20429);
+  return new UpstreamError('refused', /^\d{5}$/.test(String(code)) ? `${http}, ${code}` : String(http), isOurs);
 }

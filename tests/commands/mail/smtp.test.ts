@@ -7,6 +7,7 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { createEmailSender } from '../../../lib/delivery/email.ts';
+import { reachedNobody } from '../../../lib/delivery/reached.ts';
 import { createCertificate } from '../../../scripts/dev-stack/certificate.ts';
 import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/dev-stack/mail.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
@@ -179,6 +180,36 @@ describe('a server that fails', () => {
     const server = scripted((line) => (isAt(at, line) ? undefined : agreeable(line)));
     const mailer = open(`smtp://127.0.0.1:${server.port}`, { stepTimeoutMs: 200 });
     expect(await failure(mailer)).toContain('SMTP: the server did not answer in time (ETIMEDOUT, ');
+  });
+
+  const unsent = async (url: string, limits = {}) => reachedNobody(await failureOf(open(url, limits).send(mail)));
+
+  test.each([
+    ['its greeting', '', '554 5.7.1 go away', true],
+    ['the sender', 'MAIL FROM', '451 4.3.0 later', true],
+    ['the data', 'DATA', '421 4.7.0 later', true],
+    ['the mail', '.', '552 5.3.4 too big', true],
+    ['the recipient, whom the caller named', 'RCPT TO', '550 5.1.1 no such user', false],
+  ])('by refusing at %s has no mail, and whether the send then costs nothing', async (_, at, reply, isUnsent) => {
+    const server = scripted((line) => (isAt(at, line) ? reply : agreeable(line)));
+    expect(await unsent(`smtp://127.0.0.1:${server.port}`)).toBe(isUnsent);
+  });
+
+  test.each([
+    ['greeting', '', undefined, true],
+    ['answering the mail', '.', undefined, false],
+    ['staying after the mail', '.', null, false],
+  ])('by never %s: whether it surely has no mail', async (_, at, answer, isUnsent) => {
+    const server = scripted((line) => (isAt(at, line) ? answer : agreeable(line)));
+    expect(await unsent(`smtp://127.0.0.1:${server.port}`, { stepTimeoutMs: 200 })).toBe(isUnsent);
+  });
+
+  test('by not being there, or by not knowing the login, surely has no mail', async () => {
+    const box = await startMailCatcher();
+    await box.stop();
+    expect(await unsent(box.url)).toBe(true);
+    const other = await catcher({ auth: { ...auth, pass: 'another' } });
+    expect(await unsent(`smtp://${login}@127.0.0.1:${other.port}`)).toBe(true);
   });
 
   test('by taking long in all is given up although no step times out', async () => {
