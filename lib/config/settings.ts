@@ -63,7 +63,7 @@ const KEYS = {
 
 const DELIVERY = {
   EMAIL_PROVIDER: plain(
-    'how codes are mailed; log prints them',
+    'how codes are mailed; log prints them, none switches mail off',
     parse.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
     'log',
   ),

@@ -4,6 +4,8 @@ import { EMAIL_PROVIDERS, type EmailContext } from './providers.ts';
 
 /** Sends one-time codes by mail. Throws 502 `email_send_failed`, whose cause contains no address, code or key. */
 export interface EmailSender {
+  /** Mail is switched off: `send` throws 503 `email_not_configured`. */
+  readonly isOff: boolean;
   send(mail: CodeMail): Promise<void>;
 }
 
@@ -15,5 +17,5 @@ export function createEmailSender(
   if (!provider) throw new Error('EMAIL_PROVIDER names no provider');
   const send = provider.create(outside);
   const how = { channel: 'email', provider: provider.name, failure: 'email_send_failed' } as const;
-  return { send: (mail) => measureDelivery(outside, how, () => send(mail)) };
+  return { isOff: provider.name === 'none', send: (mail) => measureDelivery(outside, how, () => send(mail)) };
 }

@@ -2,6 +2,7 @@
  * The providers that print codes instead of sending them: the one place that may, and the settings refuse it on
  * public hosts.
  */
+import type { LogEntry } from '../base/log.ts';
 import { measureDelivery } from './measure.ts';
 import type { CodeMail, DeliveryContext, DeliveryProvider, OwnSms } from './provider.ts';
 
@@ -13,8 +14,8 @@ export const emailLog = {
   remedy: '',
   create:
     ({ log }: DeliveryContext<unknown>) =>
-    async ({ to, code }: CodeMail): Promise<void> =>
-      log({ level: 'info', event: 'code', channel: 'email', to, code }),
+    async (mail: CodeMail): Promise<void> =>
+      log(entryOf('email', mail)),
 } as const satisfies DeliveryProvider;
 
 const HOW = { channel: 'sms', provider: 'log', failure: 'sms_send_failed' } as const;
@@ -27,9 +28,11 @@ export const smsLog = {
   remedy: '',
   create: (outside: DeliveryContext<unknown>): OwnSms => ({
     kind: 'own',
-    send: ({ to, code }) =>
-      measureDelivery(outside, HOW, async () =>
-        outside.log({ level: 'info', event: 'code', channel: 'sms', to, code }),
-      ),
+    send: (message) => measureDelivery(outside, HOW, async () => outside.log(entryOf('sms', message))),
   }),
 } as const satisfies DeliveryProvider;
+
+function entryOf(channel: 'email' | 'sms', { to, code, pass }: CodeMail): LogEntry {
+  const carried = { ...(code === undefined ? {} : { code }), ...(pass === undefined ? {} : { pass }) };
+  return { level: 'info', event: 'code', channel, to, ...carried };
+}

@@ -3,9 +3,12 @@ const SMS_CHARS_MAX = 160;
 
 /** The messages that carry a one-time code. Their last line is the WICG "origin-bound one-time codes" format. */
 
-/** A code, the service it is for (the host of `BASE_URL`), and its lifetime. */
+/** What a message carries, the service it is for (the host of `BASE_URL`), and the lifetime of its code. */
 export interface CodeNotice {
-  readonly code: string;
+  /** Absent when the message carries the pass alone. */
+  readonly code?: string | undefined;
+  /** The link of a pass. */
+  readonly pass?: string | undefined;
   readonly service: string;
   readonly lifetimeSeconds: number;
 }
@@ -28,14 +31,34 @@ export interface Mail extends CodeMessage {
  * log.
  */
 export function codeMessage(notice: CodeNotice): CodeMessage {
-  const subject = `Your code for ${notice.service}`;
-  const opening = `${notice.code} ${isFor(notice)}`;
+  const { code, pass, service } = notice;
+  if (code === undefined) return passMessage(notice);
+  const subject = `Your code for ${service}`;
+  const words = { opening: isFor(notice), advice: advice(notice), link: pass === undefined ? '' : PASS_ADVICE };
+  const paragraphs = [`${code} ${words.opening}`, words.advice, ...(pass === undefined ? [] : [words.link, pass])];
   return {
     subject,
-    text: `${[opening, advice(notice), ...boundLine(notice)].join('\n\n')}\n`,
-    html: page({ subject, code: notice.code, opening: isFor(notice), advice: advice(notice) }),
+    text: `${[...paragraphs, ...boundLine(code, service)].join('\n\n')}\n`,
+    html: page({ subject, code, pass, ...words }),
   };
 }
+
+/** The mail without a code, after too many wrong guesses: its link lets the reader's device ask for one. */
+function passMessage({ pass = '', service }: CodeNotice): CodeMessage {
+  const subject = `Ask again for your code for ${service}`;
+  const opening = `Somebody has entered many wrong codes for this address, so ${service} does not send one yet.`;
+  const link = 'To get one, open this link on the device that needs the code, and ask for a code again:';
+  const closing = 'If you did not ask for a code, ignore this message. Nobody gets in without your mailbox.';
+  return {
+    subject,
+    text: `${[opening, link, pass, closing].join('\n\n')}\n`,
+    html: page({ subject, pass, opening: `${opening} ${link}`, link: '', advice: closing }),
+  };
+}
+
+/** Of the pass below a code. */
+const PASS_ADVICE =
+  'No luck with this code? For 24 hours, this link lets the device that opens it ask for another one:';
 
 /** The settings of every mail. */
 export interface MailSettings {
@@ -50,13 +73,15 @@ export function mailOf(
 ): (notice: Omit<CodeNotice, 'service'> & { readonly to: string }) => Mail {
   if (from === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
   const service = new URL(baseUrl).host;
-  return ({ to, code, lifetimeSeconds }) => ({ from, to, ...codeMessage({ code, service, lifetimeSeconds }) });
+  return ({ to, ...carried }) => ({ from, to, ...codeMessage({ ...carried, service }) });
 }
 
-/** The text of the SMS; it ends in the origin-bound line if that fits one segment. */
+/** The text of the SMS; with a code it ends in the origin-bound line if that fits one segment. */
 export function smsText(notice: CodeNotice): string {
-  const text = `${notice.code} ${isFor(notice)} Nobody will ask you for it.`;
-  const bound = [text, ...boundLine(notice)].join('\n\n');
+  const { code, pass = '', service } = notice;
+  if (code === undefined) return `To get a code for ${service}, open this and ask again: ${pass}`;
+  const text = `${code} ${isFor(notice)} Nobody will ask you for it.`;
+  const bound = [text, ...boundLine(code, service)].join('\n\n');
   return bound.length <= SMS_CHARS_MAX ? bound : text;
 }
 
@@ -78,7 +103,7 @@ function advice({ service }: CodeNotice): string {
  * The format binds to `https://<domain>` on its default port, so an IP address, a bare name or a port gets no such
  * line.
  */
-function boundLine({ code, service }: CodeNotice): string[] {
+function boundLine(code: string, service: string): string[] {
   return /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(service) ? [`@${service} #${code}`] : [];
 }
 
@@ -90,7 +115,7 @@ function escapeHtml(text: string): string {
  * Styles are inline because some readers drop the sheet, which only adds the dark colours. `user-select: all` selects
  * the code as one token.
  */
-function page(words: { subject: string; code: string; opening: string; advice: string }): string {
+function page(words: Words): string {
   const subject = escapeHtml(words.subject);
   return `<!doctype html>
 <html lang="en" dir="ltr">
@@ -107,6 +132,7 @@ function page(words: { subject: string; code: string; opening: string; advice: s
   .card { background: #1b1e25 !important; border-color: #30343d !important; }
   .code { background: #262a33 !important; color: #ffffff !important; }
   .advice { color: #a8adb8 !important; }
+  a { color: #96a5ff !important; }
 }
 </style>
 </head>
@@ -115,14 +141,35 @@ function page(words: { subject: string; code: string; opening: string; advice: s
 <tr><td align="center" style="padding:40px 16px">
 <table class="card" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:440px;background:#ffffff;border:1px solid #e2e4e9;border-radius:14px">
 <tr><td style="padding:32px;text-align:center">
-<h1 class="code" style="margin:0;padding:16px 0 16px 8px;border-radius:10px;background:#f3f4f6;color:#1b1e25;font:600 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:8px;-webkit-user-select:all;user-select:all">${escapeHtml(words.code)}</h1>
-<p style="margin:20px 0 0">${escapeHtml(words.opening)}</p>
-<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px">${escapeHtml(words.advice)}</p>
-</td></tr>
+${words.code === undefined ? '' : heading(words.code)}<p style="margin:20px 0 0">${escapeHtml(words.opening)}</p>
+${words.code === undefined ? linkOf(words) : ''}<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px">${escapeHtml(words.advice)}</p>
+${words.code === undefined ? '' : linkOf(words)}</td></tr>
 </table>
 </td></tr>
 </table>
 </body>
 </html>
 `;
+}
+
+/** The words of a mail, as plain text. */
+interface Words {
+  readonly subject: string;
+  readonly code?: string;
+  readonly opening: string;
+  readonly advice: string;
+  readonly link: string;
+  readonly pass: string | undefined;
+}
+
+function heading(code: string): string {
+  return `<h1 class="code" style="margin:0;padding:16px 0 16px 8px;border-radius:10px;background:#f3f4f6;color:#1b1e25;font:600 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:8px;-webkit-user-select:all;user-select:all">${escapeHtml(code)}</h1>\n`;
+}
+
+/** The link is shown whole: a page without JavaScript asks for its end. */
+function linkOf({ link, pass }: Words): string {
+  if (pass === undefined) return '';
+  const href = escapeHtml(pass);
+  const words = link === '' ? '' : `${escapeHtml(link)}<br>`;
+  return `<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px;overflow-wrap:anywhere">${words}<a href="${href}" style="color:#3146c8">${href}</a></p>\n`;
 }

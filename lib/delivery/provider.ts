@@ -43,11 +43,18 @@ export interface CheckContext<Config> {
   readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
 }
 
-/** A code on its way by mail. */
+/** A message on its way: a code, the link of a pass, or both. */
 export interface CodeMail {
   readonly to: string;
-  readonly code: string;
+  /** Absent when the message carries the pass alone, because somebody has been guessing. */
+  readonly code?: string | undefined;
+  readonly pass?: string | undefined;
   readonly lifetimeSeconds: number;
+}
+
+/** Text messages are switched off. */
+export interface NoSms {
+  readonly kind: 'none';
 }
 
 /** The vault keeps the code and the provider only carries it. Throws 502 `sms_send_failed`. */

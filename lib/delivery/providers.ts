@@ -1,12 +1,12 @@
 import { emailLog, smsLog } from './log.ts';
-import { noSms } from './none.ts';
+import { noEmail, noSms } from './none.ts';
 import type { CheckResult, DeliveryProvider } from './provider.ts';
 import { resend } from './resend.ts';
 import { smtp } from './smtp.ts';
 import { twilio } from './twilio.ts';
 
 /** The providers of mail, in the order that settings name them. */
-export const EMAIL_PROVIDERS = [emailLog, smtp, resend] as const;
+export const EMAIL_PROVIDERS = [emailLog, noEmail, smtp, resend] as const;
 
 /** The providers of text messages, in the order that settings name them. */
 export const SMS_PROVIDERS = [smsLog, noSms, twilio] as const;

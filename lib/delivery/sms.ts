@@ -1,8 +1,8 @@
-import type { OwnSms, VerifySms } from './provider.ts';
+import type { NoSms, OwnSms, VerifySms } from './provider.ts';
 import { SMS_PROVIDERS, type SmsContext } from './providers.ts';
 
-/** The two kinds of provider: checks of a code depend on who keeps it, so they are matched exhaustively. */
-export type SmsProvider = OwnSms | VerifySms;
+/** The kinds of provider: checks of a code depend on who keeps it, so they are matched exhaustively. */
+export type SmsProvider = OwnSms | VerifySms | NoSms;
 
 /** The provider of `SMS_PROVIDER`. Throws when a setting it needs is missing. */
 export function createSmsProvider(

@@ -58,6 +58,38 @@ describe('the mail', () => {
   });
 });
 
+describe('the mail’s pass', () => {
+  const pass = 'https://vault.example.com/pass#0123456789abcdef0123456789abcdef';
+
+  test('stands below the code, as its only link, in full; the text still ends in the origin-bound line', () => {
+    const { text, html, subject } = codeMessage({ ...notice, pass });
+    expect(subject).not.toContain('0123');
+    expect(text).toStartWith('042137 ');
+    expect(text).toEndWith(`\n\n${pass}\n\n@vault.example.com #042137\n`);
+    expect(html.match(/<a /g)).toHaveLength(1);
+    expect(html).toContain(`<a href="${pass}" style="color:#3146c8">${pass}</a>`);
+    expect(html.indexOf('042137')).toBeLessThan(html.indexOf(pass));
+    expect(html.length).toBeLessThan(4096);
+  });
+
+  test('is alone in the mail after too many wrong guesses, which says why and what to do', () => {
+    const { text, html, subject } = codeMessage({ ...notice, code: undefined, pass });
+    expect(subject).toBe('Ask again for your code for vault.example.com');
+    for (const part of [text, html]) {
+      expect(part).toContain(pass);
+      expect(part).toContain('Somebody has entered many wrong codes for this address');
+      expect(part).toContain('Nobody gets in without your mailbox.');
+      expect(part).not.toMatch(/042137|<h1|@vault.example.com #/);
+    }
+  });
+
+  test('is alone in the text message then, which is one segment', () => {
+    const text = smsText({ ...notice, code: undefined, pass });
+    expect(text).toBe(`To get a code for vault.example.com, open this and ask again: ${pass}`);
+    expect(text.length).toBeLessThanOrEqual(160);
+  });
+});
+
 describe('a lifetime', () => {
   test.each([
     [1, '1 second'],

@@ -29,12 +29,8 @@ test('the log provider carries the code that the vault keeps, and prints it', as
   expect(tally(metrics, 'vault_messages_total')).toEqual(['{channel="sms",provider="log",outcome="accepted"} 1']);
 });
 
-test('none sends nothing, and says so', async () => {
-  const { sms, entries } = open({ smsProvider: 'none' });
-  if (sms.kind !== 'own') throw new Error('nobody else keeps codes here');
-  const sent = sms.send({ to: '+15005550006', code: '042137', lifetimeSeconds: 90 });
-  await expect(sent).rejects.toMatchObject({ code: 'sms_send_failed' });
-  expect(entries).toEqual([]);
+test('none sends nothing, and says so', () => {
+  expect(open({ smsProvider: 'none' }).sms).toEqual({ kind: 'none' });
 });
 
 test('Twilio keeps its codes itself', () => {
