@@ -14,7 +14,9 @@ import { confirmRegistrations } from './registration/confirm.ts';
 import { createSessionAsker } from './sessions/ask-chain.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
-import { markLostCodes, sweepAttestationUses, sweepCodes } from './verification/store.ts';
+import { sweepGrants } from './verification/pass-store.ts';
+import { markLostCodes, sweepCodes } from './verification/send-store.ts';
+import { sweepAttestationUses } from './verification/store.ts';
 import { sweepDeliveries } from './webhooks/store.ts';
 import { deliverWebhooks } from './webhooks/worker.ts';
 
@@ -128,6 +130,7 @@ async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]
   const results = await db.write(
     markLostCodes(now),
     sweepCodes(now),
+    sweepGrants(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),
     sweepIdempotency(now),

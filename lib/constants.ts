@@ -1,5 +1,3 @@
-import { HOUR_MS } from './base/clock.ts';
-
 // What the specification fixes, and what several subjects share; unit last. Every other limit, window and size stands
 // in the file that uses it.
 
@@ -26,8 +24,13 @@ export const SESSION_TTL_SECONDS = 86_400;
 
 /** One-time codes. */
 export const SMS_CODE_EXPIRY_SECONDS = 600;
-export const WRONG_GUESSES_MAX = 100;
-export const WRONG_GUESSES_BLOCK_MS = HOUR_MS;
+/** Of a code's checks, those that all clients that did not ask for it share. */
+export const STRANGERS_CHECKS_MAX = 2;
+/** Wrong guesses in a row, from which on an identifier's codes need a pass; and those that end a pass. */
+export const WRONG_GUESSES_MAX = 20;
+export const PASS_GUESSES_MAX = 20;
+/** Codes of one identifier that passes may send in an hour. */
+export const PASS_SENDS_MAX = 5;
 
 /** The longest text of a request that has no length of its own, in UTF-16 code units. */
 export const TEXT_CHARS_MAX = 1024;

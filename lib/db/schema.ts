@@ -1,4 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
+import { CODES_OF_CLIENTS } from './schema-codes.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -216,4 +217,5 @@ export const MIGRATIONS: readonly Migration[] = [
         AND registrations.did = sessions.did AND status <> 'failed')`,
     ],
   },
+  CODES_OF_CLIENTS,
 ];

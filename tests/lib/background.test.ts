@@ -9,7 +9,7 @@ import { ROW_LEASE_MS, withRow } from '../../lib/db/row-lock.ts';
 import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
 import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
 import { insertSession } from '../../lib/sessions/store.ts';
-import { insertCode } from '../../lib/verification/store.ts';
+import { insertCode } from '../../lib/verification/send-store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { engines, type TestDatabase } from '../support/databases.ts';
 import { tally } from '../support/tally.ts';
@@ -44,7 +44,8 @@ function fill({ db }: Context, into: string, select: string, rows: number) {
 }
 
 const limits = { perIp: 9, perIdentifier: 9, smsDaily: 9 };
-const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null };
+const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
+const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null, ...NO_PASS };
 const session = {
   identifier: 'handle:alice',
   app: 'default',

@@ -28,6 +28,7 @@ import * as relay from '../../lib/relay/relay.ts';
 import * as sign from '../../lib/relay/sign.ts';
 import * as track from '../../lib/relay/track.ts';
 import * as worker from '../../lib/relay/worker.ts';
+import * as pass from '../../lib/verification/pass.ts';
 import * as bundlerRoute from '../../routes/bundler.ts';
 import * as fields from '../../routes/fields.ts';
 import * as body from '../../routes/http/body.ts';
@@ -53,6 +54,7 @@ const limit = {
   ...secretParsers,
   ...databaseErrors,
   ...rowLock,
+  ...pass,
   ...smtpProvider,
   ...idempotency,
   ...idempotencyStore,
@@ -114,7 +116,8 @@ test("the completions' sizes, windows and times", () => {
   expect([limit.CODE_CHARS_MAX, limit.TEXT_CHARS_MAX]).toEqual([32, 1024]);
   expect([limit.CREDENTIAL_ID_BYTES_MIN, limit.CREDENTIAL_ID_BYTES_MAX]).toEqual([16, 1023]);
   expect([limit.REQUEST_ID_CHARS_MAX, limit.IDEMPOTENCY_KEY_CHARS_MAX]).toEqual([128, 255]);
-  expect([limit.CODE_DIGITS, limit.WRONG_GUESSES_MAX, limit.WRONG_GUESSES_BLOCK_MS]).toEqual([6, 100, 3_600_000]);
+  expect([limit.CODE_DIGITS, limit.WRONG_GUESSES_MAX, limit.STRANGERS_CHECKS_MAX]).toEqual([6, 20, 2]);
+  expect([limit.PASS_SENDS_MAX, limit.PASS_GUESSES_MAX, limit.PASS_GRANT_MS]).toEqual([5, 20, 900_000]);
   expect([limit.IDEMPOTENCY_KEEP_MS, limit.PREFLIGHT_MAX_AGE_SECONDS]).toEqual([86_400_000, 86_400]);
   expect([limit.CONFIRMATION_UNSEEN_MS, limit.READY_CACHE_MS]).toEqual([900_000, 2_000]);
   expect([limit.UPSTREAM_TIMEOUT_MS, limit.UPSTREAM_SEND_TIMEOUT_MS]).toEqual([10_000, 20_000]);

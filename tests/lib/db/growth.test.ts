@@ -4,7 +4,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { emitReplaced, insertSession, selectRefusal, selectSessionCounts } from '../../../lib/sessions/store.ts';
-import { insertCode, selectSendResets } from '../../../lib/verification/store.ts';
+import { insertCode, selectSendResets } from '../../../lib/verification/send-store.ts';
 import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -70,7 +70,17 @@ const session = (ip: string, perIp: number) => ({
   expiresAt: now + 1,
   perIp,
 });
-const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: IP, digest: null, now, expiresAt: now + 1 };
+const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
+const code = {
+  id: 'c',
+  identifier: 'email:a@b.de',
+  channel: 'email',
+  ip: IP,
+  digest: null,
+  ...NO_PASS,
+  now,
+  expiresAt: now + 1,
+};
 const limits = { perIp: 3, perIdentifier: 5, smsDaily: 20 };
 const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
 const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;

@@ -1,0 +1,168 @@
+import { PASS_GUESSES_MAX, STRANGERS_CHECKS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { type EventRows, emitEvents } from '../events/emit.ts';
+
+/**
+ * Who checks a code: the `holder` of its challenge, the `asker` (the client that asked for it), or a `stranger`, who
+ * shares `STRANGERS_CHECKS_MAX` of its checks with all others.
+ */
+export type CheckRole = 'holder' | 'asker' | 'stranger';
+
+/** A code with what its checks need; times are milliseconds. */
+export interface StoredCode {
+  readonly seq: number;
+  readonly id: string;
+  /** Null where the SMS provider keeps the code. */
+  readonly digest: string | null;
+  readonly attempts: number;
+  readonly strangers: number;
+  readonly expiresAt: number;
+  readonly consumedAt: number | null;
+  /** The row whose pass sent it. */
+  readonly byPass: number | null;
+  /** Guessing has ended for it: not even the right code verifies. */
+  readonly isDead: boolean;
+}
+
+/** True of a code that may still verify: too many wrong guesses were made at the codes of its kind. */
+const IS_ALIVE = `CASE WHEN codes.by_pass IS NULL
+  THEN coalesce((SELECT wrong_guesses FROM verifications WHERE identifier = codes.identifier), 0) < ${WRONG_GUESSES_MAX}
+  ELSE coalesce((SELECT pass_guesses FROM codes AS passed WHERE passed.seq = codes.by_pass), 0) < ${PASS_GUESSES_MAX} END`;
+
+const COLUMNS = `seq, id, digest, attempts, strangers, expires_at, consumed_at, by_pass, NOT (${IS_ALIVE}) AS is_dead`;
+
+/** The newest code that somebody else may try: live, not sent with a pass and not bound, unless a provider keeps it. */
+const OTHERS_CODE = `SELECT 0 AS is_own, ${COLUMNS} FROM codes WHERE identifier = :identifier
+  AND consumed_at IS NULL AND expires_at > :now AND (digest IS NULL OR by_pass IS NULL AND bound = 0)
+  ORDER BY seq DESC LIMIT 1`;
+
+const SELECT_BY_CLIENT = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
+    WHERE identifier = :identifier AND ip = :ip AND bound = 0 ORDER BY seq DESC LIMIT 1)
+  UNION ALL SELECT * FROM (${OTHERS_CODE})`;
+
+const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
+    WHERE identifier = :identifier AND challenge = :challenge ORDER BY seq DESC LIMIT 1)
+  UNION ALL SELECT * FROM (${OTHERS_CODE})`;
+
+/** Whose codes to read: with a challenge its own, else the client's; and the newest that a stranger may try. */
+export interface CodesQuery {
+  readonly identifier: string;
+  readonly ip: string;
+  /** The digest of the challenge, undefined without one. */
+  readonly challenge: string | undefined;
+  readonly now: number;
+}
+
+/** The caller's own newest code and the newest that a stranger may try, which may be the same: read by `toCodes`. */
+export function selectCodes({ identifier, ip, challenge, now }: CodesQuery): Statement {
+  if (challenge === undefined) return { sql: SELECT_BY_CLIENT, args: { identifier, ip, now } };
+  return { sql: SELECT_BY_CHALLENGE, args: { identifier, challenge, now } };
+}
+
+/** Reads the rows of `selectCodes`. */
+export function toCodes(rows: readonly Row[]): { own: StoredCode | undefined; others: StoredCode | undefined } {
+  const own = rows.find((row) => Number(row['is_own']) === 1);
+  const others = rows.find((row) => Number(row['is_own']) === 0);
+  return { own: own && toCode(own), others: others && toCode(others) };
+}
+
+function toCode(row: Row): StoredCode {
+  return {
+    seq: Number(row['seq']),
+    id: String(row['id']),
+    digest: textOf(row, 'digest'),
+    attempts: Number(row['attempts']),
+    strangers: Number(row['strangers']),
+    expiresAt: Number(row['expires_at']),
+    consumedAt: numberOf(row, 'consumed_at'),
+    byPass: numberOf(row, 'by_pass'),
+    isDead: Number(row['is_dead']) === 1,
+  };
+}
+
+/** A check to count against the code `seq` of the identifier. */
+export interface CodeCheck {
+  readonly identifier: string;
+  readonly seq: number;
+  readonly ip: string;
+  readonly now: number;
+  readonly attemptsMax: number;
+}
+
+const SPEND = 'UPDATE codes SET attempts = attempts + 1';
+const WHILE_LIVE = `WHERE seq = :seq AND consumed_at IS NULL AND expires_at > :now AND attempts < :attempts_max`;
+/** A client's newer code replaces its own; a challenge keeps to its code. */
+const ROLES: Readonly<Record<CheckRole, { readonly set: string; readonly only: string }>> = {
+  holder: { set: '', only: '' },
+  asker: {
+    set: '',
+    only: ' AND seq = (SELECT max(seq) FROM codes WHERE identifier = :identifier AND ip = :ip AND bound = 0)',
+  },
+  stranger: { set: ', strangers = strangers + 1', only: ` AND strangers < ${STRANGERS_CHECKS_MAX}` },
+};
+const CONSUMES = { set: ', consumed_at = :now', only: ` AND ${IS_ALIVE}` };
+const KEEPS = { set: '', only: '' };
+
+function spendText({ set, only }: (typeof ROLES)['holder'], end: typeof KEEPS): string {
+  return `${SPEND}${set}${end.set} ${WHILE_LIVE}${only}${end.only} RETURNING attempts`;
+}
+
+const TEXTS = Object.fromEntries(
+  Object.entries(ROLES).map(([role, part]) => [role, [spendText(part, KEEPS), spendText(part, CONSUMES)] as const]),
+) as unknown as Readonly<Record<CheckRole, readonly [string, string]>>;
+
+/**
+ * Spends one attempt of a code that is unexpired, unconsumed and within its attempts and the role's share of them, and
+ * still the asker's newest one; `consume` also consumes it, if guessing has not ended for it. A returned row is the
+ * verdict: the attempts spent so far.
+ */
+export function spendAttempt({ identifier, seq, ip, now, attemptsMax }: CodeCheck, role: CheckRole, consume: boolean) {
+  const own = role === 'asker' ? { identifier, ip } : {};
+  return { sql: TEXTS[role][consume ? 1 : 0], args: { ...own, seq, now, attempts_max: attemptsMax } };
+}
+
+/** Consumes a code that the SMS provider approved; its attempt was spent before. */
+export function consumeCode(seq: number, now: number): Statement {
+  return { sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND consumed_at IS NULL`, args: { seq, now } };
+}
+
+/** Counts a wrong guess against the pass that sent the code, if the statement before it in the batch changed a row. */
+export function countPassGuess(byPass: number): Statement {
+  return {
+    sql: `UPDATE codes SET pass_guesses = pass_guesses + 1 WHERE seq = :by_pass AND changes() = 1`,
+    args: { by_pass: byPass },
+  };
+}
+
+const SHOWN = { channel: ':channel', identifier: ':shown' };
+const AFTER_WRONG_GUESS: readonly EventRows[] = [
+  {
+    type: 'code.exhausted',
+    app: ':app',
+    data: SHOWN,
+    from: `WHERE changes() > 0 AND EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND attempts >= :attempts_max)`,
+  },
+  {
+    type: 'code.guessing',
+    app: ':app',
+    data: SHOWN,
+    from: `WHERE changes() > 0 AND EXISTS (SELECT 1 FROM verifications
+      WHERE identifier = :identifier AND wrong_guesses = ${WRONG_GUESSES_MAX})`,
+  },
+];
+
+/** Of whom the events of a wrong guess tell, and for which app. */
+export interface GuessShown {
+  readonly app: string;
+  readonly channel: string;
+  readonly shown: string;
+}
+
+/**
+ * Follows the statement that counts the guess: emits `code.exhausted` for a code's last attempt, and `code.guessing`
+ * for the guess that makes an identifier's sends pass-only.
+ */
+export function emitWrongGuess({ app, channel, shown }: GuessShown, check: CodeCheck): Statement {
+  const { identifier, seq, now, attemptsMax } = check;
+  return emitEvents(AFTER_WRONG_GUESS, { app, channel, shown, identifier, seq, now, attempts_max: attemptsMax });
+}

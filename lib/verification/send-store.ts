@@ -1,0 +1,164 @@
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { PASS_GUESSES_MAX, PASS_SENDS_MAX, SWEEP_ROWS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
+import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import { clearedAt } from '../limits/limits.ts';
+
+/**
+ * A code to send: the limits count its row, which holds the digests. `digest` is null when the SMS provider keeps the
+ * code, `givenPass` when the request brought none; `pass` is that of the message, null where it carries none.
+ */
+export interface NewCode {
+  readonly id: string;
+  readonly identifier: string;
+  readonly channel: string;
+  readonly ip: string;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly digest: string | null;
+  readonly challenge: string;
+  readonly isBound: boolean;
+  readonly pass: string | null;
+  readonly givenPass: string | null;
+}
+
+/** How many sends each limit allows in its window. */
+export interface SendLimits {
+  readonly perIp: number;
+  readonly perIdentifier: number;
+  readonly smsDaily: number;
+}
+
+/** The start of each limit's window: sends before the operator's clearing do not count. */
+const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
+const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
+const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', ':identifier')})`;
+const SMS_SINCE = `max(:day_ago, ${clearedAt('sms-per-day')})`;
+
+/** The digest of a code that was never sent: no code has it. */
+const DEAD = 'dead';
+
+/**
+ * The row whose pass lets this send through: that of the pass given, else of the client's live grant; null without one.
+ */
+const BY_PASS = `CASE WHEN :given_pass IS NULL
+  THEN (SELECT passed.seq FROM pass_grants JOIN codes AS passed ON passed.seq = pass_grants.code
+    WHERE pass_grants.identifier = :identifier AND pass_grants.ip = :ip AND pass_grants.until > :now
+      AND passed.pass_guesses < ${PASS_GUESSES_MAX})
+  ELSE (SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
+    AND pass_guesses < ${PASS_GUESSES_MAX}) END`;
+
+const INSERT_CODE = `INSERT INTO codes
+    (id, identifier, channel, ip, sent_at, expires_at, digest, challenge, bound, pass, by_pass)
+  SELECT :id, :identifier, :channel, :ip, :now, :expires_at,
+    CASE WHEN :digest IS NOT NULL AND by_pass IS NULL AND guessed THEN '${DEAD}' ELSE :digest END,
+    :challenge, :bound, CASE WHEN by_pass IS NULL THEN :pass END, by_pass
+  FROM (SELECT ${BY_PASS} AS by_pass, EXISTS (SELECT 1 FROM verifications
+    WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX}) AS guessed) AS asked
+  WHERE (:given_pass IS NULL OR asked.by_pass IS NOT NULL)
+    AND CASE WHEN asked.by_pass IS NULL
+      THEN ${fewerThan(
+        ':per_ip',
+        `FROM codes WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE} ORDER BY seq DESC`,
+      )}
+        AND (:channel <> 'email' OR ${fewerThan(
+          ':per_identifier',
+          `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NULL
+            AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
+        )})
+      ELSE ${fewerThan(
+        `${PASS_SENDS_MAX}`,
+        `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NOT NULL
+          AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
+      )} END
+    AND (:channel <> 'sms' OR ${fewerThan(
+      ':sms_daily',
+      `FROM codes WHERE channel = 'sms'
+        AND sent_at > ${SMS_SINCE}`,
+    )})
+  RETURNING by_pass IS NOT NULL AS is_passed, digest IS '${DEAD}' AS is_dead`;
+
+/**
+ * Inserts the send only while every limit has room; no row means that a limit or the given pass refused. From
+ * `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead from the start.
+ */
+export function insertCode(code: NewCode, limits: SendLimits): Statement {
+  const { id, expiresAt, digest, challenge, isBound, pass } = code;
+  const own = { id, expires_at: expiresAt, digest, challenge, bound: isBound ? 1 : 0, pass };
+  return { sql: INSERT_CODE, args: { ...windowArgs(code, limits), ...own } };
+}
+
+const SELECT_SEND_RESETS = `SELECT
+  :given_pass IS NOT NULL AND by_pass IS NULL AS is_refused,
+  CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
+    WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) END AS ip_at,
+  CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
+    WHERE :channel = 'email' AND identifier = :identifier AND codes.by_pass IS NULL AND sent_at > ${IDENTIFIER_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET :per_identifier - 1) END AS identifier_at,
+  CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
+    WHERE identifier = :identifier AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_MAX - 1}) END AS pass_at,
+  (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > ${SMS_SINCE}
+    ORDER BY sent_at DESC LIMIT 1 OFFSET :sms_daily - 1) AS sms_at
+  FROM (SELECT ${BY_PASS} AS by_pass) AS asked`;
+
+/**
+ * For each limit the time of the send that must leave the window before the next is allowed, null while it has room;
+ * `is_refused` is 1 for a given pass that lets nothing through. Run after `insertCode` in the same batch.
+ */
+export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
+  return { sql: SELECT_SEND_RESETS, args: windowArgs(code, limits) };
+}
+
+/** Reads the row that `insertCode` returns. */
+export function toSent(row: Row): { readonly isPassed: boolean; readonly isDead: boolean } {
+  return { isPassed: Number(row['is_passed']) === 1, isDead: Number(row['is_dead']) === 1 };
+}
+
+/** Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. */
+export function giveBack(id: string, identifier: string): Statement {
+  return { sql: `DELETE FROM codes WHERE identifier = :identifier AND id = :id`, args: { id, identifier } };
+}
+
+/** Records the delivery of the message: `accepted` by the next hop or `refused`. */
+export function markDelivery(id: string, identifier: string, delivery: 'accepted' | 'refused'): Statement {
+  return {
+    sql: `UPDATE codes SET delivery = :delivery WHERE identifier = :identifier AND id = :id`,
+    args: { id, identifier, delivery },
+  };
+}
+
+/**
+ * Marks codes that expired with their delivery unrecorded: the process died between the commit and the mail.
+ * `rowsAffected` counts each once over all processes.
+ */
+export function markLostCodes(now: number): Statement {
+  return {
+    sql: `UPDATE codes SET delivery = 'lost' WHERE seq IN
+      (SELECT seq FROM codes WHERE delivery = 'pending' AND expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
+}
+
+/** Removes sends that no window counts any more, and whose pass has ended. */
+export function sweepCodes(now: number): Statement {
+  return {
+    sql: `DELETE FROM codes WHERE seq IN (SELECT seq FROM codes WHERE sent_at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { day_ago: now - DAY_MS },
+  };
+}
+
+function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
+  return {
+    ip: code.ip,
+    identifier: code.identifier,
+    channel: code.channel,
+    now: code.now,
+    given_pass: code.givenPass,
+    day_ago: code.now - DAY_MS,
+    hour_ago: code.now - HOUR_MS,
+    per_ip: limits.perIp,
+    per_identifier: limits.perIdentifier,
+    sms_daily: limits.smsDaily,
+  };
+}
