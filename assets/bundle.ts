@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
-const SCRIPTS: readonly string[] = ['console/main', 'pay/confirm', 'pay/sw'];
+const SCRIPTS: readonly string[] = ['console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
 
 /** Files that are served as they lie in `assets/`. */
 const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
-  /^(?:pay|console)\/.+\.(?:html|css|json)$/,
+  /^(?:pass|pay|console)\/.+\.(?:html|css|json)$/,
 ];
 
 /**

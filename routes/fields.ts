@@ -18,6 +18,16 @@ export const didText = word('did', DID_CHARS_MAX);
 export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
 export const codeText = word('code', CODE_CHARS_MAX);
 
+/** A challenge or a pass, as the vault gave it out. */
+export function ticketText(name: 'challenge' | 'pass') {
+  return word(name, 64);
+}
+
+/** True or false. */
+export function flag(name: string) {
+  return v.boolean(`Invalid ${name}`);
+}
+
 /** Any of the three channels. */
 export const channelName = v.picklist(CHANNELS, 'Invalid channel. Must be "sms", "email" or "handle"');
 

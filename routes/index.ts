@@ -19,6 +19,7 @@ import type { Route } from './http/route.ts';
 import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
+import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...balanceRoutes,
   ...bundlerRoutes,
   ...indexerRoutes,
+  ...passRoutes,
   ...payRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,

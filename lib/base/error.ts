@@ -21,6 +21,7 @@ export const ERROR_STATUS = {
   path_not_allowed: 403,
   metrics_forbidden: 403,
   origin_not_allowed: 403,
+  pass_invalid: 403,
   not_found: 404,
   method_not_allowed: 405,
   identifier_reserved: 409,
@@ -46,6 +47,8 @@ export const ERROR_STATUS = {
   identifier_busy: 503,
   relay_unfunded: 503,
   bundler_not_configured: 503,
+  email_not_configured: 503,
+  sms_not_configured: 503,
   database_unavailable: 503,
   shutting_down: 503,
   bundler_timeout: 504,
@@ -56,8 +59,11 @@ export const ERROR_STATUS = {
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   database_unavailable: 'Try again in a few seconds: nothing was changed unless a later look-up shows it.',
   misdirected_request: 'Use the host of BASE_URL or an IP address, or add this host to ALLOWED_HOSTS.',
+  email_not_configured: 'This vault sends no mail (EMAIL_PROVIDER is none).',
   origin_not_allowed: 'The operator of the vault lists the origins that may write in ALLOWED_ORIGINS.',
+  pass_invalid: 'The pass is not one for this identifier, or has ended: send without it to get a new one.',
   shutting_down: 'The vault is restarting: try again in a few seconds.',
+  sms_not_configured: 'This vault sends no SMS (SMS_PROVIDER is none).',
 };
 
 /** A code of the table. */
@@ -108,10 +114,10 @@ export function badRequest(message: string): VaultError {
   return new VaultError('bad_request', { message });
 }
 
-/** The 415 for a body that is not declared as JSON. */
-export function unsupportedMediaType(): VaultError {
+/** The 415 for a body that is not declared as JSON, or as the type given. */
+export function unsupportedMediaType(expected = 'application/json'): VaultError {
   return new VaultError('unsupported_media_type', {
-    message: 'Unsupported media type: send Content-Type: application/json',
+    message: `Unsupported media type: send Content-Type: ${expected}`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import type { RequestLimit } from '../../lib/limits/limits.ts';
-import { readJson, readJsonObject, readQuery } from './body.ts';
+import { readFormFields, readJson, readJsonObject, readQuery } from './body.ts';
 import { type Fields, readFields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
 import type { Reply } from './response.ts';
@@ -157,6 +157,25 @@ export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinit
       readQuery(request.url);
       const asked = { ctx, app, request, client, peer, spend, spendProxy: () => limits.proxy(client) };
       return handler({ ...asked, input: await readJson(request, maxBytes) });
+    },
+  };
+}
+
+/** A POST route for the form of a page, which works without JavaScript; its fields are those of the form. */
+export function postForm<F extends Fields>(
+  path: string,
+  { fields, limit, handler }: { readonly fields: F } & Required<Pick<Definition<F>, 'limit' | 'handler'>>,
+): Route {
+  return {
+    method: 'POST',
+    path,
+    query: {},
+    body: fields,
+    limit,
+    async handle({ ctx, app, request, client, peer }, limits) {
+      limits[limit](client);
+      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
+      return handler({ ...asked, input: readFields(fields, await readFormFields(request), 'required fields') });
     },
   };
 }

@@ -30,10 +30,16 @@ export interface TestVault {
     fields?: Readonly<Record<string, unknown>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Reply>;
+  /** A POST with a body of any type. */
+  post(path: string, body: URLSearchParams | string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** The same as a client at this address. */
-  from(ip: string): Pick<TestVault, 'call'>;
+  from(ip: string): Pick<TestVault, 'call' | 'post'>;
   /** The newest code that was delivered to an address. */
   codeFor(to: string): string;
+  /** The newest pass that was delivered to an address. */
+  passFor(to: string): string;
+  /** The code and the pass of each message that was delivered to an address. */
+  mailsTo(to: string): { code: string | undefined; pass: string | undefined }[];
   /** Rows of a query, for what the wire does not show. */
   rows(
     sql: string,
@@ -89,6 +95,16 @@ export async function startVault(
     (ip?: string) =>
     (line: string, fields = {}, headers = {}) =>
       call(url, line, fields, { ...(ip === undefined ? {} : { 'Edge-Connecting-IP': ip }), ...headers });
+  const poster =
+    (ip?: string): TestVault['post'] =>
+    async (path, body, headers = {}) => {
+      const from = { ...(ip === undefined ? {} : { 'Edge-Connecting-IP': ip }), ...headers };
+      return replyOf(await fetch(new URL(path, url), { method: 'POST', body, headers: from, redirect: 'manual' }));
+    };
+  const mailsTo: TestVault['mailsTo'] = (to) =>
+    entries
+      .filter((one) => one.event === 'code' && one['to'] === to)
+      .map((one) => ({ code: one['code'] as string | undefined, pass: String(one['pass'] ?? '').split('#')[1] }));
   return {
     url,
     clock,
@@ -96,12 +112,19 @@ export async function startVault(
     database,
     entries,
     call: caller(),
-    from: (ip) => ({ call: caller(ip) }),
+    post: poster(),
+    from: (ip) => ({ call: caller(ip), post: poster(ip) }),
     codeFor(to) {
-      const entry = entries.findLast((one) => one.event === 'code' && one['to'] === to);
-      if (!entry) throw new Error(`no code was sent to ${to}`);
-      return String(entry['code']);
+      const code = mailsTo(to).findLast((one) => one.code !== undefined)?.code;
+      if (code === undefined) throw new Error(`no code was sent to ${to}`);
+      return code;
     },
+    passFor(to) {
+      const pass = mailsTo(to).findLast((one) => one.pass !== undefined)?.pass;
+      if (pass === undefined) throw new Error(`no pass was sent to ${to}`);
+      return pass;
+    },
+    mailsTo,
     rows: async (sql, args = {}) => (await database.execute({ sql, args })).rows,
     work: () => started.work(clock.now() + 60_000),
     async stop() {
@@ -126,7 +149,10 @@ async function call(
     init.body = JSON.stringify(fields);
     init.headers = { 'Content-Type': 'application/json', ...headers };
   } else for (const [name, value] of Object.entries(fields)) target.searchParams.set(name, String(value));
-  const response = await fetch(target, init);
+  return replyOf(await fetch(target, init));
+}
+
+async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };

@@ -1,0 +1,24 @@
+import { MINUTE_MS } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Platform } from '../platform.ts';
+import { ticketDigest } from './code.ts';
+import { insertGrant } from './pass-store.ts';
+
+/** How long a client may send after it pressed the button of a pass. */
+export const PASS_GRANT_MS = 15 * MINUTE_MS;
+
+/** The link of a message that carries a pass. The pass is in the fragment, which browsers send to no server. */
+export function passLink({ baseUrl }: Pick<Config, 'baseUrl'>, pass: string): string {
+  return `${baseUrl}/pass#${pass}`;
+}
+
+/** Lets the client send by a pass for `PASS_GRANT_MS`; false when the pass is none or has ended. */
+export async function usePass(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  { pass, ip }: { readonly pass: string; readonly ip: string },
+): Promise<boolean> {
+  const now = clock.now();
+  const grant = { pass: ticketDigest('pass', pass), ip, now, until: now + PASS_GRANT_MS };
+  const [granted] = await db.write(insertGrant(grant));
+  return granted?.rowsAffected === 1;
+}

@@ -1,0 +1,53 @@
+/** The page of a pass: its link comes by mail, and its button lets the client that presses it send codes. */
+
+import { usePass } from '../lib/verification/pass.ts';
+import { ticketText } from './fields.ts';
+import { required } from './http/fields.ts';
+import type { Reply } from './http/response.ts';
+import { postForm, type Route } from './http/route.ts';
+import { file } from './http/static-file.ts';
+
+const HTML = 'text/html; charset=utf-8';
+
+/** Nothing from elsewhere, nothing inline, nobody's frame. */
+const PAGE_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  // With "no-referrer" the form's own Origin would be "null".
+  'referrer-policy': 'same-origin',
+};
+const OWN = { 'cross-origin-resource-policy': 'same-origin' };
+
+const fields = { pass: required(ticketText('pass')) };
+
+/** The page, what its button does, and what comes then. Only the POST changes anything. */
+export const passRoutes: readonly Route[] = [
+  file('/pass', { asset: '/pass/index.html', type: HTML, headers: PAGE_HEADERS }),
+  file('/pass/ready', { asset: '/pass/ready.html', type: HTML, headers: PAGE_HEADERS }),
+  file('/pass/ended', { asset: '/pass/ended.html', type: HTML, headers: PAGE_HEADERS }),
+  file('/pass/pass.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
+  file('/pass/pass.css', { type: 'text/css; charset=utf-8', headers: OWN }),
+
+  postForm('/pass', {
+    limit: 'reads',
+    fields,
+    async handler({ ctx, input, client }) {
+      const isGranted = await usePass(ctx, { pass: input.pass, ip: client });
+      return seeOther(isGranted ? '/pass/ready' : '/pass/ended');
+    },
+  }),
+];
+
+/** 303: the browser gets the page of the outcome, and a reload of it sends nothing again. */
+function seeOther(location: string): Reply {
+  return { status: 303, headers: { location }, body: null };
+}
