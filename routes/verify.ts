@@ -2,8 +2,8 @@ import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
-import { codeText, identifierText, provableChannelName } from './fields.ts';
-import { required } from './http/fields.ts';
+import { codeText, flag, identifierText, provableChannelName, ticketText } from './fields.ts';
+import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
@@ -13,32 +13,34 @@ const fields = { identifier: required(identifierText), channel: required(provabl
 export const verifyRoutes: readonly Route[] = [
   post('/api/verify/send', {
     limit: 'writes',
-    fields,
+    fields: { ...fields, pass: optional(ticketText('pass')), bind: optional(flag('bind')) },
     idempotency: {
       scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,
       keepMs: untilCodeExpires,
     },
     async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const { expiresIn, retryAfter } = await sendCode(ctx, { identifier, ip: client, app });
-      return json({ ok: true, channel: identifier.channel, expires_in: expiresIn, retry_after: retryAfter });
+      const { pass, bind: isBound } = input;
+      const sent = await sendCode(ctx, { identifier, ip: client, app, pass, isBound });
+      const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
+      return json({ ok: true, channel: identifier.channel, expires_in, retry_after, challenge });
     },
   }),
 
   post('/api/verify/check', {
     limit: 'reads',
-    fields: { ...fields, code: required(codeText) },
-    async handler({ ctx, app, input }) {
+    fields: { ...fields, code: required(codeText), challenge: optional(ticketText('challenge')) },
+    async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier);
-      const verdict = await checkCode(ctx, { identifier, code: input.code, app });
+      const { code, challenge } = input;
+      const verdict = await checkCode(ctx, { identifier, code, challenge, ip: client, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
-      const { message, attemptsRemaining, retryAfter } = verdict;
+      const { message, attemptsRemaining } = verdict;
       return json({
         ok: true,
         verified: false,
         message,
         ...(attemptsRemaining === undefined ? {} : { attempts_remaining: attemptsRemaining }),
-        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
       });
     },
   }),

@@ -28,6 +28,7 @@ export const METRICS = {
 
   vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
   vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),
+  vault_guessing_total: counter('Identifiers whose codes needed a pass after too many wrong guesses.', 'channel'),
   vault_codes_lost_total: counter('Codes whose message no provider had accepted before a crash.'),
   vault_sessions_total: counter('Requests for a session by outcome.', 'outcome'),
   vault_registrations_total: counter('Registrations by outcome.', 'outcome'),

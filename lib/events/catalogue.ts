@@ -34,6 +34,11 @@ export const EVENTS = {
     description: 'a code took its last wrong guess',
     data: ['channel', 'identifier'],
   },
+  'code.guessing': {
+    channel: 'audit',
+    description: '20 wrong guesses in a row: codes of the identifier now need a pass, until one verifies',
+    data: ['channel', 'identifier'],
+  },
   'limit.reached': {
     channel: 'audit',
     description: 'a limit refused; at most once per bucket and window',

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { ErrorCode } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
-import { SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_BLOCK_MS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { PASS_SENDS_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
 
 /**
  * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
@@ -39,20 +39,28 @@ const [MINUTE, HOUR, DAY] = [MINUTE_MS / 1000, HOUR_MS / 1000, DAY_MS / 1000];
 /** Every limit, by the name it refuses under; the stored ones in the order of the report. */
 export const LIMITS = {
   'sends-per-ip': {
-    counts: 'codes sent',
+    counts: 'codes sent without a pass',
     max: 'maxVerifySendsPerIp',
     windowSeconds: DAY,
     bucket: 'client',
     error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'ip' },
+    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass IS NULL' },
   },
   'sends-per-identifier': {
-    counts: 'codes mailed',
+    counts: 'codes mailed without a pass',
     max: 'rateLimitCodesPerIdentifier',
     windowSeconds: HOUR,
     bucket: 'identifier',
     error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'email'` },
+    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'email' AND by_pass IS NULL` },
+  },
+  'pass-sends-per-identifier': {
+    counts: 'codes sent with a pass',
+    max: PASS_SENDS_MAX,
+    windowSeconds: HOUR,
+    bucket: 'identifier',
+    error: 'rate_limited',
+    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass IS NOT NULL' },
   },
   'sms-per-day': {
     counts: 'SMS sent',
@@ -63,9 +71,9 @@ export const LIMITS = {
     stored: { table: 'codes', at: 'sent_at', where: `channel = 'sms'` },
   },
   'guesses-per-identifier': {
-    counts: 'wrong codes in a row',
+    counts: 'wrong codes in a row, then codes need a pass',
     max: WRONG_GUESSES_MAX,
-    windowSeconds: WRONG_GUESSES_BLOCK_MS / 1000,
+    windowSeconds: 0,
     bucket: 'identifier',
     error: null,
     stored: 'wrong guesses',

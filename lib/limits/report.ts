@@ -110,8 +110,12 @@ async function readUse(
   const shown = (stored: string) => (key === undefined && bucket === 'identifier' ? maskKey(kind, stored) : stored);
   const { max, windowSeconds } = boundsOf(config, kind);
   if (!isCounted(kind)) {
-    const rows = await db.read(selectGuesses(now, key, LIMITS_SHOWN_MAX));
-    return rows.map((row) => guessesOf(row, { kind, key: shown(String(row['key'])), max, windowSeconds }, now));
+    const found = await db.read(selectGuesses(key, LIMITS_SHOWN_MAX));
+    return found.map((row) => {
+      const used = Math.min(max, Number(row['used']));
+      const reached = used >= max;
+      return { kind, key: shown(String(row['key'])), max, used, reached, window_seconds: 0, resets_at: null };
+    });
   }
   const rows: CountedRows = LIMITS[kind].stored;
   const since = rows.while === undefined ? now - windowSeconds * 1000 : now;
@@ -160,22 +164,4 @@ async function readFullest(
 /** The fullest first, then by key. */
 function byUse(a: Row, b: Row): number {
   return Number(b['used']) - Number(a['used']) || (String(a['key']) < String(b['key']) ? -1 : 1);
-}
-
-function guessesOf(
-  row: Row,
-  { kind, key, max, windowSeconds }: { kind: StoredLimit; key: string; max: number; windowSeconds: number },
-  now: number,
-): LimitUse {
-  const blockedUntil = Number(row['blocked_until']);
-  const reached = blockedUntil > now;
-  return {
-    kind,
-    key,
-    max,
-    used: reached ? max : Number(row['used']),
-    reached,
-    window_seconds: windowSeconds,
-    resets_at: reached ? isoTime(blockedUntil) : null,
-  };
 }

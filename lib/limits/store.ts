@@ -72,20 +72,20 @@ export function selectLimitPage(kind: CountedLimit, query: PageQuery): Statement
   };
 }
 
-/** Wrong guesses in a row, of one identifier when `key` is given; the oldest time is the end of its block. */
-export function selectGuesses(now: number, key: string | undefined, limit: number): Statement {
+/** Wrong guesses in a row, of one identifier when `key` is given. */
+export function selectGuesses(key: string | undefined, limit: number): Statement {
   return {
-    sql: `SELECT identifier AS key, wrong_guesses AS used, blocked_until FROM verifications
-      WHERE ${key === undefined ? '(wrong_guesses > 0 OR blocked_until > :now)' : 'identifier = :key AND (wrong_guesses > 0 OR blocked_until > :now)'}
-      ORDER BY blocked_until > :now DESC, wrong_guesses DESC, identifier LIMIT :limit`,
-    args: { now, limit, ...(key === undefined ? {} : { key }) },
+    sql: `SELECT identifier AS key, wrong_guesses AS used FROM verifications
+      WHERE wrong_guesses > 0${key === undefined ? '' : ' AND identifier = :key'}
+      ORDER BY wrong_guesses DESC, identifier LIMIT :limit`,
+    args: { limit, ...(key === undefined ? {} : { key }) },
   };
 }
 
-/** Forgets an identifier's wrong guesses and ends its block. */
+/** Forgets an identifier's wrong guesses: its codes need no pass. */
 export function clearGuesses(identifier: string): Statement {
   return {
-    sql: `UPDATE verifications SET wrong_guesses = 0, blocked_until = 0 WHERE identifier = :identifier`,
+    sql: `UPDATE verifications SET wrong_guesses = 0 WHERE identifier = :identifier`,
     args: { identifier },
   };
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
 import { numberOf, type Row } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
+import { reachedNobody } from '../delivery/reached.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
@@ -11,18 +12,20 @@ import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
 import { boundsOf, limitOf } from '../limits/catalogue.ts';
 import { limitReached, limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { codeDigest } from './code.ts';
-import * as codes from './store.ts';
+import { codeDigest, ticketDigest } from './code.ts';
+import { passLink } from './pass.ts';
+import * as codes from './send-store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
 };
 
-/** The lifetime of a sent code and the pause until the next send is allowed (0 while sends remain), in seconds. */
+/** A sent code: its lifetime, the pause until the next send (both in seconds), and the challenge for its checks. */
 export interface SentCode {
   readonly expiresIn: number;
   readonly retryAfter: number;
+  readonly challenge: string;
 }
 
 /** A request for a code: the identifier, the client key that limits count under, and the app of its events. */
@@ -30,29 +33,27 @@ export interface SendRequest {
   readonly identifier: Identifier;
   readonly ip: string;
   readonly app: string;
+  /** A pass from an earlier message. */
+  readonly pass?: string | undefined;
+  /** Whether only checks that bring the challenge are judged against the code. */
+  readonly isBound?: boolean | undefined;
 }
 
 /**
  * Sends a one-time code. The send is counted and the digest stored durably before the message leaves; the reply never
- * depends on whether the identifier is known. Throws 429 `rate_limited`, 502 `email_send_failed` or
+ * depends on whether the identifier is known, nor on whether guessing has made its sends pass-only. Throws 503
+ * `email_not_configured` or `sms_not_configured`, 429 `rate_limited`, 403 `pass_invalid`, 502 `email_send_failed` or
  * `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
  */
-export async function sendCode(ctx: Ctx, { identifier, ip, app }: SendRequest): Promise<SentCode> {
-  const { config, keys, clock, random, db } = ctx;
+export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode> {
+  const { config, clock, random, db } = ctx;
+  const { identifier, app } = request;
+  refuseChannel(ctx, identifier);
   refuseCountry(ctx, identifier);
   const now = clock.now();
-  const id = randomId(random);
+  const challenge = randomId(random);
   const lifetimeSeconds = lifetimeOf(ctx, identifier);
-  const code = identifier.channel === 'sms' && ctx.sms.kind === 'verify' ? null : randomCode(random);
-  const row: codes.NewCode = {
-    id,
-    identifier: identifier.key,
-    channel: identifier.channel,
-    ip,
-    now,
-    expiresAt: now + lifetimeSeconds * 1000,
-    digest: code === null ? null : codeDigest(keys.codePepper, identifier.key, id, code),
-  };
+  const { row, code, pass } = newCode(ctx, request, { now, challenge, lifetimeSeconds });
   const limits = {
     perIp: config.maxVerifySendsPerIp,
     perIdentifier: config.rateLimitCodesPerIdentifier,
@@ -63,10 +64,59 @@ export async function sendCode(ctx: Ctx, { identifier, ip, app }: SendRequest): 
     emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     codes.selectSendResets(row, limits),
   );
-  const full = resets?.rows[0] ? fullLimits(config, resets.rows[0], row) : [];
-  if (inserted?.rowsAffected !== 1) throw refused(ctx, full);
-  await deliver(ctx, identifier, { id, code, lifetimeSeconds, app });
-  return { expiresIn: lifetimeSeconds, retryAfter: Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0)) };
+  const reset = resets?.rows[0];
+  const full = reset ? fullLimits(config, reset, row) : [];
+  const stored = inserted?.rows[0];
+  if (!stored) throw reset && Number(reset['is_refused']) === 1 ? new VaultError('pass_invalid') : refused(ctx, full);
+  const message = messageOf(ctx, { code, pass, ...codes.toSent(stored) });
+  await deliver(ctx, request, { id: row.id, lifetimeSeconds, ...message });
+  const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
+  return { expiresIn: lifetimeSeconds, retryAfter, challenge };
+}
+
+/** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
+function newCode(
+  { keys, random, sms }: Ctx,
+  { identifier, ip, pass: given, isBound = false }: SendRequest,
+  { now, challenge, lifetimeSeconds }: { now: number; challenge: string; lifetimeSeconds: number },
+): { row: codes.NewCode; code: string | null; pass: string | null } {
+  const id = randomId(random);
+  const isKept = identifier.channel === 'sms' && sms.kind === 'verify';
+  const code = isKept ? null : randomCode(random);
+  const pass = isKept ? null : randomId(random);
+  const row: codes.NewCode = {
+    id,
+    identifier: identifier.key,
+    channel: identifier.channel,
+    ip,
+    now,
+    expiresAt: now + lifetimeSeconds * 1000,
+    digest: code === null ? null : codeDigest(keys.codePepper, identifier.key, id, code),
+    challenge: ticketDigest('challenge', challenge),
+    isBound,
+    pass: pass === null ? null : ticketDigest('pass', pass),
+    givenPass: given === undefined ? null : ticketDigest('pass', given),
+  };
+  return { row, code, pass };
+}
+
+/**
+ * What the message carries: the code and a pass. After too many wrong guesses it is the pass alone. A message that a
+ * pass let through has no further pass, so that passes cannot be chained.
+ */
+function messageOf(
+  { config }: Ctx,
+  { code, pass, isPassed, isDead }: { code: string | null; pass: string | null; isPassed: boolean; isDead: boolean },
+): { readonly code: string | undefined; readonly pass: string | undefined } {
+  return {
+    code: isDead ? undefined : (code ?? undefined),
+    pass: pass === null || isPassed ? undefined : passLink(config, pass),
+  };
+}
+
+function refuseChannel({ email, sms }: Ctx, { channel }: Identifier): void {
+  if (channel === 'email' && email.isOff) throw new VaultError('email_not_configured');
+  if (channel === 'sms' && sms.kind === 'none') throw new VaultError('sms_not_configured');
 }
 
 function refuseCountry({ config }: Ctx, { channel, value }: Identifier): void {
@@ -85,6 +135,7 @@ function lifetimeOf({ config, sms }: Ctx, { channel }: Identifier): number {
 const SEND_LIMITS = [
   ['sends-per-ip', 'ip_at'],
   ['sends-per-identifier', 'identifier_at'],
+  ['pass-sends-per-identifier', 'pass_at'],
   ['sms-per-day', 'sms_at'],
 ] as const;
 
@@ -107,31 +158,42 @@ function refused(ctx: Ctx, full: readonly LimitState[]): VaultError {
   return new VaultError('rate_limited');
 }
 
+/** A message to send, and the row of its send. */
+interface OutgoingCode {
+  readonly id: string;
+  readonly code: string | undefined;
+  readonly pass: string | undefined;
+  readonly lifetimeSeconds: number;
+}
+
 /**
- * Sends the message and records its delivery. The record is not awaited: a crash before it only overstates the lost
- * codes.
+ * Sends the message and records its delivery. A send that surely reached nobody is given back before the error is
+ * answered. Another record is not awaited: a crash before it only overstates the lost codes.
  */
 async function deliver(
   ctx: Ctx,
-  identifier: Identifier,
-  { id, code, lifetimeSeconds, app }: { id: string; code: string | null; lifetimeSeconds: number; app: string },
+  { identifier, app }: SendRequest,
+  { id, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
   const { channel, value, key } = identifier;
-  const recordDelivery = (delivery: 'accepted' | 'refused') => {
-    const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
-    const events = delivery === 'refused' ? [emitEvent(event, { ifChanged: true })] : [];
-    ctx.db.write(codes.markDelivery(id, key, delivery), ...events).catch(() => undefined);
-    ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome: delivery });
-  };
+  const count = (outcome: 'accepted' | 'refused') =>
+    ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome });
   try {
-    if (channel === 'email') await ctx.email.send({ to: value, code: code as string, lifetimeSeconds });
+    const message = { to: value, lifetimeSeconds, code, pass };
+    if (channel === 'email') await ctx.email.send(message);
     else if (ctx.sms.kind === 'verify') await ctx.sms.send(value);
-    else await ctx.sms.send({ to: value, code: code as string, lifetimeSeconds });
+    else if (ctx.sms.kind === 'own') await ctx.sms.send(message);
   } catch (error) {
-    recordDelivery('refused');
+    count('refused');
+    const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
+    const isUnsent = reachedNobody(error);
+    const change = isUnsent ? codes.giveBack(id, key) : codes.markDelivery(id, key, 'refused');
+    const written = ctx.db.write(change, emitEvent(event, { ifChanged: true })).catch(() => undefined);
+    if (isUnsent) await written;
     throw error;
   }
-  recordDelivery('accepted');
+  count('accepted');
+  ctx.db.write(codes.markDelivery(id, key, 'accepted')).catch(() => undefined);
 }
 
 /** The identifier as events show it. */

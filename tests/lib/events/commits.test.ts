@@ -100,6 +100,16 @@ describe('codes', () => {
     expect((await t.rows(`SELECT 1 FROM events WHERE type = 'code.exhausted'`)).length).toBe(1);
   });
 
+  test('guessed at: once, with the guess that makes the identifier’s sends pass-only', async () => {
+    await send();
+    await t.rows(`INSERT INTO verifications (identifier, wrong_guesses) VALUES ('email:alice@example.com', 18)`);
+    await check('x');
+    expect(await t.rows(`SELECT 1 FROM events WHERE type = 'code.guessing'`)).toEqual([]);
+    expect(await tell(() => check('x'))).toEqual([['code.guessing', shown]]);
+    await check('x');
+    expect((await t.rows(`SELECT 1 FROM events WHERE type = 'code.guessing'`)).length).toBe(1);
+  });
+
   test('refused by the provider', async () => {
     const mail = { send: () => Promise.reject(new Error('refused')) };
     const vars = { EMAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1', EMAIL_FROM: 'vault@example.com' };

@@ -62,7 +62,9 @@ for (const engine of engines()) {
       await clock.advance(1);
       expect(await look(...vaults)).toEqual(['{} 1']);
       expect(await look(...vaults)).toEqual(['{} 1']);
-      expect(await checkCode(vaults[0], { identifier: mailTo('alice'), code: '000000', app: 'default' })).toEqual({
+      expect(
+        await checkCode(vaults[0], { identifier: mailTo('alice'), ip: IP, code: '000000', app: 'default' }),
+      ).toEqual({
         verified: false,
         message: 'Code expired',
       });

@@ -22,6 +22,7 @@ describe('limits', () => {
       kinds: [
         'sends-per-ip',
         'sends-per-identifier',
+        'pass-sends-per-identifier',
         'sms-per-day',
         'guesses-per-identifier',
         'registrations-per-ip',
@@ -119,18 +120,15 @@ describe('limits', () => {
     expect([full.status, full.headers.get('retry-after')]).toEqual([429, '86400']);
   });
 
-  test('guesses-per-identifier: the block ends', async () => {
+  test('guesses-per-identifier: cleared, codes need no pass', async () => {
     await send();
-    await t.rows(`INSERT INTO verifications (identifier, wrong_guesses) VALUES ('email:alice@example.com', 99)`);
-    const guess = (code: string) => t.call('POST /api/verify/check', { ...email, code });
-    await guess('000000');
-    expect((await guess(t.codeFor('alice@example.com'))).body.message).toBe('Too many attempts');
-    expect(await limitsOf({ kind: 'guesses-per-identifier' })).toMatchObject([
-      { key: 'a***@example.com', used: 100, reached: true, resets_at: '2025-01-01T01:00:00.000Z' },
-    ]);
-    expect(await dataOf(t, 'limit.reached')).toEqual([
-      { limit: 'guesses-per-identifier', max: 100, window_seconds: 3_600, bucket: 'a***@example.com' },
-    ]);
+    await t.rows(`INSERT INTO verifications (identifier, wrong_guesses) VALUES ('email:alice@example.com', 19)`);
+    const guess = (code: string) => t.from('203.0.113.7').call('POST /api/verify/check', { ...email, code });
+    await guess('x');
+    expect((await guess(t.codeFor('alice@example.com'))).body.verified).toBe(false);
+    const full = { key: 'a***@example.com', max: 20, used: 20, reached: true, window_seconds: 0, resets_at: null };
+    expect(await limitsOf({ kind: 'guesses-per-identifier' })).toEqual([{ kind: 'guesses-per-identifier', ...full }]);
+    expect(await dataOf(t, 'code.guessing')).toEqual([{ channel: 'email', identifier: 'a***@example.com' }]);
     await ask('POST /v1/console/limits/clear', { kind: 'guesses-per-identifier', key: 'email:alice@example.com' });
     expect((await guess(t.codeFor('alice@example.com'))).body.verified).toBe(true);
   });

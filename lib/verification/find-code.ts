@@ -1,0 +1,71 @@
+import { STRANGERS_CHECKS_MAX } from '../constants.ts';
+import type { Identifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
+import { type CheckRole, type StoredCode, selectCodes, toCodes } from './check-store.ts';
+import { ticketDigest } from './code.ts';
+
+/** Why a check did not verify, and the attempts left where the caller asked for the code. */
+export interface RefusedCheck {
+  readonly verified: false;
+  readonly message: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'No code was sent';
+  readonly attemptsRemaining?: number;
+}
+
+/** The one code that a check is judged against, and what the caller hears of a wrong one that is not its own. */
+export interface Target {
+  readonly code: StoredCode;
+  readonly role: CheckRole;
+  readonly otherwise: RefusedCheck;
+}
+
+/** A client that did not ask for a code hears the same of none, an expired, a used and a wrong one. */
+export const STRANGERS_VERDICT: RefusedCheck = { verified: false, message: 'Incorrect code' };
+const EXPIRED: RefusedCheck = { verified: false, message: 'Code expired' };
+const NOTHING_SENT: RefusedCheck = { verified: false, message: 'No code was sent' };
+
+type Ctx = Pick<Platform, 'config' | 'db'>;
+
+/** What a check is judged by, besides its code. */
+interface Asked {
+  readonly identifier: Identifier;
+  readonly ip: string;
+  readonly challenge?: string | undefined;
+}
+
+/**
+ * The code that a check is judged against: with a challenge the one it belongs to, else the client's own live one, else
+ * the newest of anybody while the strangers' share lasts.
+ */
+export async function findCode(
+  { config, db }: Ctx,
+  { identifier, ip, challenge }: Asked,
+  now: number,
+): Promise<Target | { readonly refused: RefusedCheck }> {
+  const digest = challenge === undefined ? undefined : ticketDigest('challenge', challenge);
+  const { own, others } = toCodes(
+    await db.read(selectCodes({ identifier: identifier.key, ip, challenge: digest, now })),
+  );
+  const max = config.maxVerifyAttempts;
+  const otherwise = own ? endedVerdict(own, now) : STRANGERS_VERDICT;
+  // A provider keeps one code of a number, that of its newest send.
+  const isOwn = own && isLive(own, now) && !(own.digest === null && others && others.seq > own.seq);
+  if (isOwn) {
+    if (own.attempts >= max)
+      return { refused: { verified: false, message: 'Too many attempts', attemptsRemaining: 0 } };
+    return { code: own, role: challenge === undefined ? 'asker' : 'holder', otherwise };
+  }
+  // Who names a challenge is judged by its code alone, unless the provider has no code but the newest.
+  const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
+  if (!isOpen || others.strangers >= STRANGERS_CHECKS_MAX || others.attempts >= max) return { refused: otherwise };
+  return { code: others, role: 'stranger', otherwise };
+}
+
+function isLive({ consumedAt, expiresAt }: StoredCode, now: number): boolean {
+  return consumedAt === null && now < expiresAt;
+}
+
+/** What the asking client hears of a code of its own that is not the one to try. */
+function endedVerdict(own: StoredCode, now: number): RefusedCheck {
+  if (own.consumedAt !== null) return NOTHING_SENT;
+  return now >= own.expiresAt ? EXPIRED : STRANGERS_VERDICT;
+}
