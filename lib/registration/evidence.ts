@@ -30,19 +30,9 @@ export interface Claim {
   readonly namesController: boolean;
 }
 
-/** The DID hash that a handle's alias leads to, by the newest block and by the final one; null if it leads nowhere. */
-export interface Alias {
-  readonly now: string | null;
-  readonly final: string | null;
-}
-
-/** The alias of an email address or a phone number, and of a free handle. */
-export const NO_ALIAS: Alias = { now: null, final: null };
-
 /** The claim that holds an identifier, of all claims of it. */
-export function holderOf(claims: readonly Claim[], alias: Alias = NO_ALIAS): Claim | undefined {
+export function holderOf(claims: readonly Claim[]): Claim | undefined {
   const live = inOrder(claims).filter((claim) => !claim.isFailed && !claim.isLost);
-  if (alias.final !== null) return live.find(({ didHash }) => didHash === alias.final);
   return live.findLast(displacesIdentifier) ?? live[0];
 }
 
@@ -134,12 +124,10 @@ export interface Proofs {
   readonly did: 'address' | null;
 }
 
-/** The proofs of a claim; `holder` is the one of its identifier. */
-export function proofsOf(claim: Claim, holder: Claim | undefined, alias: Alias = NO_ALIAS): Proofs {
+/** The proofs of a claim. `holder` is that of its identifier, `ledTo` the DID hash that its alias leads to now. */
+export function proofsOf(claim: Claim, holder: Claim | undefined, ledTo: string | null): Proofs {
   const isHandle = claim.channel === 'handle';
-  const isOwn = isHandle
-    ? (alias.final ?? alias.now) === claim.didHash
-    : holder?.id === claim.id || isChallenger(claim, holder);
+  const isOwn = isHandle ? ledTo === claim.didHash : holder?.id === claim.id || isChallenger(claim, holder);
   return {
     identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
@@ -163,7 +151,8 @@ export interface Admission {
   /** All claims of its identifier, and of its credential. */
   readonly ofIdentifier: readonly Claim[];
   readonly ofCredential: readonly Claim[];
-  readonly alias: Alias;
+  /** The DID hash that the handle's alias leads to now; null for none. */
+  readonly ledTo: string | null;
   /** The DID of the handle's live session, if there is one. */
   readonly sessionDid: string | null;
 }
@@ -172,13 +161,13 @@ export interface Admission {
 export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier_taken';
 
 /** Whether a new claim is admitted. One with a proof may be, and displaces nothing before it is final. */
-export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, alias, sessionDid }: Admission): Verdict {
+export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, ledTo, sessionDid }: Admission): Verdict {
   const found = lookUp(ofCredential);
   if (claim.proof === null && found && found.claim.did !== claim.did) return 'credential_already_registered';
   const live = ofIdentifier.filter(({ isFailed, isLost }) => !isFailed && !isLost);
   if (claim.channel !== 'handle') return live.length > 0 && claim.proof === null ? 'identifier_taken' : 'admitted';
   // The chain decides: no proof, session or record counts against it.
-  if (alias.now !== null) return alias.now === claim.didHash ? 'admitted' : 'identifier_taken';
+  if (ledTo !== null) return ledTo === claim.didHash ? 'admitted' : 'identifier_taken';
   const isOther = sessionDid !== null && sessionDid !== claim.did;
   return isOther || live.some(({ did }) => did !== claim.did) ? 'identifier_taken' : 'admitted';
 }

@@ -148,7 +148,7 @@ test('a copied DID and transaction keep nobody out, and prove nothing (M1, H3)',
   const copy = posted('thief', 'handle:red', 'none', { did: 'did:alice:1' });
   const { world, answer } = after([mined('did:alice:1'), copy, posted('alice', 'email:alice', 'none'), finalized]);
   expect(answer).toBe('did:alice:1');
-  expect(world.claims.map((one) => model.proofsOf(one, holderIn(world, one.identifier)).controller)).toEqual([
+  expect(world.claims.map((one) => model.proofsOf(one, holderIn(world, one.identifier), null).controller)).toEqual([
     null,
     null,
   ]);

@@ -102,14 +102,15 @@ function checkIdentifier(world: World, identifier: string): void {
   const alias = aliasOf(world, identifier);
   if (holder) must(!holder.isFailed && holder.identifier === identifier, 'a holder is a live claim of its identifier');
   if (identifier.startsWith('handle:')) {
-    if (alias.final !== null && holder) must(holder.did === alias.final, 'a handle is held by whom the chain names');
+    if (alias.final !== null && alias.final === alias.now && holder)
+      must(holder.did === alias.final, 'a handle is held by whom the chain names');
   } else {
     must((holder !== undefined) === live.length > 0, 'an address with a live claim has a holder');
     const latest = live.findLast((one) => one.isFinal && isSigned(one));
     if (latest) must(holder?.id === latest.id, 'an address is held by the latest final claim with full evidence');
     const newest = live.at(-1);
     if (newest && !newest.isFinal && live.length > 1) {
-      const before = world.model.holderOf(live.slice(0, -1), alias);
+      const before = world.model.holderOf(live.slice(0, -1));
       must(holder?.id === before?.id, 'a claim that is not final takes no identifier');
     }
   }
@@ -118,10 +119,10 @@ function checkIdentifier(world: World, identifier: string): void {
 
 function checkProofs(world: World, claim: TrueClaim, holder: TrueClaim | undefined): void {
   const alias = aliasOf(world, claim.identifier);
-  const proofs = world.model.proofsOf(claim, holder, alias);
+  const proofs = world.model.proofsOf(claim, holder, alias.now);
   if (proofs.controller) must(isEvident(world, claim), 'a controller is proven by its own signature alone');
   if (proofs.identifier === 'alias')
-    must((alias.final ?? alias.now) === claim.did, 'a handle is proven by the alias of the chain alone');
+    must(alias.now === claim.did, 'a handle is proven by the alias of the chain alone');
   if (proofs.identifier === 'attestation')
     must(holder?.id === claim.id || isChallenger(claim, holder), 'a displaced claim proves no address');
 }
@@ -133,7 +134,7 @@ export function checkUndo(world: World, index: number): void {
   const { model } = world;
   const without = (claims: readonly TrueClaim[]) => claims.filter((one) => one !== undone);
   const { identifier, credentialId } = undone;
-  const holder = model.holderOf(without(claimsOf(world, identifier)), aliasOf(world, identifier));
+  const holder = model.holderOf(without(claimsOf(world, identifier)));
   must(holderIn(world, identifier)?.id === holder?.id, 'what a failed claim displaced holds its identifier again');
   const before = model.lookUp(without(claimsOn(world, credentialId)));
   const after = model.lookUp(claimsOn(world, credentialId));

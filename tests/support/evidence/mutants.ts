@@ -9,8 +9,8 @@ const latestProven = (claims: Claims) => live(claims).findLast((one) => one.isFi
 /** The holder that the model names if it reads the claims differently. */
 function holderAs(read: (claim: model.Claim) => model.Claim): Pick<Model, 'holderOf'> {
   return {
-    holderOf(claims, alias) {
-      const holder = model.holderOf(claims.map(read), alias);
+    holderOf(claims) {
+      const holder = model.holderOf(claims.map(read));
       return claims.find(({ id }) => id === holder?.id);
     },
   };
@@ -76,14 +76,14 @@ export const MUTANTS: Readonly<Record<string, Partial<Model>>> = {
       controller: claim.proofKey === null ? null : 'passkey',
     }),
   },
-  'a proof gives a handle': { holderOf: (claims, alias) => latestProven(claims) ?? model.holderOf(claims, alias) },
+  'a proof gives a handle': { holderOf: (claims) => latestProven(claims) ?? model.holderOf(claims) },
   'a session keeps a handle from the DID that its alias leads to': {
     verdictOn: (claim, by) =>
       by.sessionDid !== null && by.sessionDid !== claim.did ? 'identifier_taken' : model.verdictOn(claim, by),
   },
   'a claim without proof takes an address': {
     verdictOn: (claim, by) => (claim.channel === 'handle' ? model.verdictOn(claim, by) : 'admitted'),
-    holderOf: (claims, alias) => live(claims).findLast(({ isFinal }) => isFinal) ?? model.holderOf(claims, alias),
+    holderOf: (claims) => live(claims).findLast(({ isFinal }) => isFinal) ?? model.holderOf(claims),
   },
   'a DID that is claimed is taken': {
     verdictOn: (claim, by) =>

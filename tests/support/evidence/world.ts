@@ -1,4 +1,4 @@
-import * as evidence from '../../../lib/registration/evidence.ts';
+import type * as evidence from '../../../lib/registration/evidence.ts';
 
 // A world for the model of `lib/registration/evidence.ts`: a chain, mailboxes, people and a thief. It knows the truth,
 // which the model does not.
@@ -62,12 +62,18 @@ export type Step =
   | { readonly kind: 'undo'; readonly claim: number }
   | ({ readonly kind: 'post' } & Post);
 
+/** The DID that an alias leads to in the newest block, and in the final one. */
+interface Alias {
+  now: string | null;
+  final: string | null;
+}
+
 export interface World {
   readonly model: Model;
   readonly claims: Mutable<TrueClaim>[];
   /** The state of each mined DID. */
   readonly dids: Map<string, 'mined' | 'final'>;
-  readonly aliases: Map<string, Mutable<evidence.Alias>>;
+  readonly aliases: Map<string, Alias>;
   readonly sessions: Map<string, string>;
   mailbox: Honest;
 }
@@ -76,13 +82,13 @@ export function newWorld(model: Model): World {
   return { model, claims: [], dids: new Map(), aliases: new Map(), sessions: new Map(), mailbox: 'alice' };
 }
 
-export const aliasOf = ({ aliases }: World, identifier: string): evidence.Alias =>
-  aliases.get(identifier) ?? evidence.NO_ALIAS;
+export const aliasOf = ({ aliases }: World, identifier: string): Readonly<Alias> =>
+  aliases.get(identifier) ?? { now: null, final: null };
 export const claimsOf = ({ claims }: World, identifier: string) =>
   claims.filter((one) => one.identifier === identifier);
 export const claimsOn = ({ claims }: World, credential: string) => claims.filter((o) => o.credentialId === credential);
 export const holderIn = (world: World, identifier: string) =>
-  world.model.holderOf(claimsOf(world, identifier), aliasOf(world, identifier)) as TrueClaim | undefined;
+  world.model.holderOf(claimsOf(world, identifier)) as TrueClaim | undefined;
 
 /** Whether a claim's proof is what it says: signed by the controller of its DID. */
 export const isSigned = ({ signer, did }: TrueClaim) =>
@@ -166,7 +172,7 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
   const verdict = world.model.verdictOn(request, {
     ofIdentifier,
     ofCredential: claimsOn(world, credentialId),
-    alias: aliasOf(world, identifier),
+    ledTo: aliasOf(world, identifier).now,
     sessionDid: world.sessions.get(identifier) ?? null,
   });
   if (verdict !== 'admitted') return verdict;
@@ -174,7 +180,8 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
   const claim = { ...request, id: world.claims.length, by, signer, isReal, isRelayed, ...UNSEEN };
   const isKnown = isRelayed && isSigned(claim);
   world.claims.push({ ...claim, proofKey: isKnown ? keyOf(by) : null });
-  if (isHandle) world.sessions.set(identifier, did);
+  // A registration's own session ends with it.
+  world.sessions.delete(identifier);
   return verdict;
 }
 
@@ -196,21 +203,18 @@ export function lookAtChain(world: World): void {
     one.isFinal = seen === 'final';
     one.controllerKey = seen === undefined ? null : shownKey(one.did);
     if (seen === undefined && !one.isRelayed) one.proofKey = null;
-    if (seen !== undefined && one.proof !== null) judgeProof(world, one);
-    const { final } = aliasOf(world, one.identifier);
-    if (one.channel === 'handle' && final !== null && final !== one.did) one.isLost = true;
+    if (seen !== undefined && one.proof !== null) judgeProof(one);
+    const { now, final } = aliasOf(world, one.identifier);
+    if (one.channel === 'handle' && final !== null && final === now && final !== one.did) one.isLost = true;
   }
 }
 
-/** A claim that was admitted only for a proof that is refuted fails; any other goes on without proof. */
-function judgeProof(world: World, one: Mutable<TrueClaim>): void {
+/** A claim with a wrong proof fails: it may have been admitted for its proof only. */
+function judgeProof(one: Mutable<TrueClaim>): void {
   if (isSigned(one)) {
     one.proofKey = shownKey(one.did);
     return;
   }
-  one.proof = null;
-  const isAnswer = world.model.lookUp(claimsOn(world, one.credentialId))?.claim.did === one.did;
-  if (holderIn(world, one.identifier)?.id === one.id && isAnswer) return;
   one.isFailed = true;
   one.isRegistered = false;
   one.isFinal = false;
