@@ -21,6 +21,7 @@ export const SMS_DAILY_MAX = 500;
 export const RELAY_DAILY_MAX = 100;
 export const SPONSOR_DAILY_MAX = 1_000;
 export const SESSION_TTL_SECONDS = 86_400;
+export const REGISTRATIONS_PER_IP_WINDOW_SECONDS = 2_592_000;
 
 /** One-time codes. */
 export const SMS_CODE_EXPIRY_SECONDS = 600;

@@ -16,6 +16,10 @@ export function count(meaning: string, fallback: number, min = 0, max = COUNT_MA
 /** How much each client, identifier and day is allowed. */
 export const LIMIT_SETTINGS = {
   MAX_REGISTRATIONS_PER_IP: count('registrations per IP', limit.MAX_REGISTRATIONS_PER_IP),
+  REGISTRATIONS_PER_IP_WINDOW_SECONDS: count(
+    'how long a session counts as a registration of its IP, in seconds; 0 is for good',
+    limit.REGISTRATIONS_PER_IP_WINDOW_SECONDS,
+  ),
   MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
   EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
   RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),

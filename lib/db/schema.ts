@@ -218,4 +218,17 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   CODES_OF_CLIENTS,
+  {
+    version: 12,
+    name: 'attested registrations use no slot of their IP',
+    statements: [
+      `ALTER TABLE sessions ADD COLUMN counts INTEGER NOT NULL DEFAULT 1`,
+      // Those that their registration opened, at the same moment.
+      `UPDATE sessions SET counts = 0 WHERE linked = 1 AND identifier NOT GLOB 'handle:*' AND EXISTS (SELECT 1
+        FROM registrations WHERE registrations.identifier = sessions.identifier AND registered_at = created_at
+        AND status <> 'failed' AND NOT EXISTS (SELECT 1 FROM relays WHERE registration_id = registrations.id))`,
+      `DROP INDEX sessions_by_ip`,
+      `CREATE INDEX sessions_counted ON sessions (ip, created_at) WHERE counts = 1`,
+    ],
+  },
 ];

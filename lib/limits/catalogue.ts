@@ -12,8 +12,13 @@ export interface CountedRows {
   readonly key?: string;
   /** Which of its rows count, besides that their time is in the window. */
   readonly where?: string;
-  /** Which rows count, where that is not for their time to say; `:since` is now. Such a row may count for good. */
+  /**
+   * Which rows count, where not only their time says so; `:since` is now, `:from` the beginning of the window. Such a
+   * row may count for good: then the window is 0.
+   */
   readonly while?: string;
+  /** When such a row counts no more; `:window` is the window in milliseconds, null for good. */
+  readonly ends?: string;
 }
 
 /** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
@@ -79,12 +84,18 @@ export const LIMITS = {
     stored: 'wrong guesses',
   },
   'registrations-per-ip': {
-    counts: 'sessions, those with a DID for good',
+    counts: 'sessions that have not lapsed',
     max: 'maxRegistrationsPerIp',
-    windowSeconds: 'sessionTtlSeconds',
+    windowSeconds: 'registrationsPerIpWindowSeconds',
     bucket: 'client',
     error: 'ip_limit_reached',
-    stored: { table: 'sessions', at: 'created_at', key: 'ip', while: 'linked = 1 OR expires_at > :since' },
+    stored: {
+      table: 'sessions',
+      at: 'created_at',
+      key: 'ip',
+      while: 'counts = 1 AND created_at > :from AND (linked = 1 OR expires_at > :since)',
+      ends: 'CASE linked WHEN 1 THEN created_at + :window ELSE coalesce(min(expires_at, created_at + :window), expires_at) END',
+    },
   },
   'relays-per-day': {
     counts: 'DIDs registered for others',

@@ -7,17 +7,16 @@ import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
+import { boundsOf, type CountedLimit, type LimitName, limitOf, STORED_LIMITS, type StoredLimit } from './catalogue.ts';
 import {
-  boundsOf,
-  type CountedLimit,
-  type CountedRows,
-  LIMITS,
-  type LimitName,
-  limitOf,
-  STORED_LIMITS,
-  type StoredLimit,
-} from './catalogue.ts';
-import { clearGuesses, insertClear, selectGuesses, selectLimitPage, selectLimitUse } from './store.ts';
+  clearGuesses,
+  insertClear,
+  type LimitSpan,
+  limitSpan,
+  selectGuesses,
+  selectLimitPage,
+  selectLimitUse,
+} from './store.ts';
 
 /** Buckets read at once to find the fullest. */
 export const LIMITS_PAGE_MAX = 1_000;
@@ -117,15 +116,14 @@ async function readUse(
       return { kind, key: shown(String(row['key'])), max, used, reached, window_seconds: 0, resets_at: null };
     });
   }
-  const rows: CountedRows = LIMITS[kind].stored;
-  const since = rows.while === undefined ? now - windowSeconds * 1000 : now;
+  const span = limitSpan(kind, windowSeconds, now);
   const found =
     key === undefined && bucket === 'client'
-      ? await readFullest({ db, clock }, kind, since)
-      : await db.read(selectLimitUse(kind, since, key, LIMITS_SHOWN_MAX));
+      ? await readFullest({ db, clock }, kind, span)
+      : await db.read(selectLimitUse(kind, span, key, LIMITS_SHOWN_MAX));
   return found.map((row) => {
     const used = Number(row['used']);
-    const endsAt = Number(row['oldest']) + windowSeconds * 1000;
+    const endsAt = span.from === undefined ? Number(row['oldest']) + windowSeconds * 1000 : Number(row['ends_at'] ?? 0);
     return {
       kind,
       key: shown(String(row['key'])),
@@ -150,11 +148,11 @@ function isCounted(kind: StoredLimit): kind is CountedLimit {
 async function readFullest(
   { db, clock }: Pick<Ctx, 'db' | 'clock'>,
   kind: CountedLimit,
-  since: number,
+  span: LimitSpan,
 ): Promise<readonly Row[]> {
   let fullest: readonly Row[] = [];
   for (let after = ''; ; await sleep(clock, 0)) {
-    const page = await db.read(selectLimitPage(kind, { since, after, limit: LIMITS_PAGE_MAX }));
+    const page = await db.read(selectLimitPage(kind, span, { after, limit: LIMITS_PAGE_MAX }));
     fullest = [...fullest, ...page].sort(byUse).slice(0, LIMITS_SHOWN_MAX);
     if (page.length < LIMITS_PAGE_MAX) return fullest;
     after = String(page.at(-1)?.['key']);

@@ -33,16 +33,25 @@ const COUNTS_FOR_GOOD = STORED_LIMITS.filter((name) => (limitOf(name).stored as 
   .map((name) => `'${name}'`)
   .join(', ');
 
-/** What is counted of a limit: its buckets' keys and the times of what was spent. Needs `:since`. */
+/** The arguments of what counts: since when, or for rows with an end of their own the beginning of the window too. */
+export type LimitSpan = { readonly since: number } & { readonly from?: number; readonly window?: number | null };
+
+/** What counts of a limit now. */
+export function limitSpan(kind: CountedLimit, windowSeconds: number, now: number): LimitSpan {
+  const window = windowSeconds * 1000;
+  if ((LIMITS[kind].stored as CountedRows).while === undefined) return { since: now - window };
+  return window === 0 ? { since: now, from: 0, window: null } : { since: now, from: now - window, window };
+}
+
+/** What is counted of a limit: its buckets' keys and the times of what was spent. Needs a `LimitSpan`. */
 function spentOf(kind: CountedLimit): string {
-  const { table, at, key = `''`, where, while: counts }: CountedRows = LIMITS[kind].stored;
+  const { table, at, key = `''`, where, while: counts, ends = 'NULL' }: CountedRows = LIMITS[kind].stored;
   const inWindow = `${at} > :since${where === undefined ? '' : ` AND ${where}`}`;
-  return `SELECT ${key} AS key, ${at} AS spent_at FROM ${table} WHERE ${counts ?? inWindow}`;
+  return `SELECT ${key} AS key, ${at} AS spent_at, ${ends} AS ends_at FROM ${table} WHERE ${counts ?? inWindow}`;
 }
 
 /** Where a page of buckets begins, and how many it has. */
 interface PageQuery {
-  readonly since: number;
   readonly after: string;
   readonly limit: number;
 }
@@ -51,12 +60,12 @@ interface PageQuery {
  * How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key`
  * is given.
  */
-export function selectLimitUse(kind: CountedLimit, since: number, key: string | undefined, limit: number): Statement {
+export function selectLimitUse(kind: CountedLimit, span: LimitSpan, key: string | undefined, limit: number): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
+    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')}${key === undefined ? '' : ' AND key = :key'}
       GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
-    args: { since, limit, ...(key === undefined ? {} : { key }) },
+    args: { ...span, limit, ...(key === undefined ? {} : { key }) },
   };
 }
 
@@ -64,11 +73,11 @@ export function selectLimitUse(kind: CountedLimit, since: number, key: string | 
  * How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their
  * number.
  */
-export function selectLimitPage(kind: CountedLimit, query: PageQuery): Statement {
+export function selectLimitPage(kind: CountedLimit, span: LimitSpan, query: PageQuery): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest FROM (${spentOf(kind)}) AS spent
+    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after GROUP BY key ORDER BY key LIMIT :limit`,
-    args: { ...query },
+    args: { ...span, ...query },
   };
 }
 

@@ -6,6 +6,7 @@ import { clearedAt } from '../limits/limits.ts';
 import { queueRelay } from '../relay/requests.ts';
 import {
   EARLIEST_LAPSE,
+  ipWindow,
   lapseSessions,
   openClaimedSession,
   SESSION_COUNTS,
@@ -23,6 +24,7 @@ export interface NewClaim extends RegistrationClaim {
   readonly app: string;
   readonly ip: string;
   readonly perIp: number;
+  readonly windowSeconds: number;
   readonly sessionExpiresAt: number;
   /** The relay to queue and the most relays in a day; null when the client sent the transaction itself. */
   readonly relay: {
@@ -50,7 +52,9 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   const change = (sql: string) => ({ sql, args: pick(args, sql) });
   const admitted = change(IS_ADMITTED);
   const { attestation, relay, now } = claim;
-  const session = { ...claim, expiresAt: claim.sessionExpiresAt };
+  // A relay costs ether, and a handle has no attestation.
+  const counts = attestation && !relay ? 0 : 1;
+  const session = { ...claim, expiresAt: claim.sessionExpiresAt, counts } as const;
   const displaced = `identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations
     WHERE ${weaker})`;
   return [
@@ -210,6 +214,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     signature: claim.attestation?.signature ?? null,
     ip: claim.ip,
     per_ip: claim.perIp,
+    ...ipWindow(claim.windowSeconds, claim.now),
     // The relay watches its own registrations.
     next_check_at: claim.relay ? null : claim.now,
     relay_chain_id: claim.relay?.chainId ?? null,

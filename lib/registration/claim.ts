@@ -66,7 +66,8 @@ export function newClaim(
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
-  return { ...claim, ...rest, perIp: config.maxRegistrationsPerIp, sessionExpiresAt, now };
+  const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds } = config;
+  return { ...claim, ...rest, perIp, windowSeconds, sessionExpiresAt, now };
 }
 
 /** The first of the specification's reasons that applies; undefined if none does. */

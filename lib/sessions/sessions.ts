@@ -13,6 +13,7 @@ import { emitOpened, emitReplaced, insertSession, selectHolders, selectRefusal, 
 export { linkSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
 export {
   EARLIEST_LAPSE,
+  ipWindow,
   lapseSessions,
   openClaimedSession,
   SESSION_COUNTS,
@@ -63,6 +64,7 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     now,
     expiresAt: now + config.sessionTtlSeconds * 1000,
     perIp: config.maxRegistrationsPerIp,
+    windowSeconds: config.registrationsPerIpWindowSeconds,
   };
   const results = await db.write(
     emitReplaced(session),
@@ -89,7 +91,7 @@ export async function countSessions(
   ip: string,
 ): Promise<{ byIp: number; total: number }> {
   const most = Math.max(config.maxRegistrationsPerIp, SESSIONS_COUNTED_MAX);
-  const [row] = await db.read(selectSessionCounts(ip, clock.now(), most));
+  const [row] = await db.read(selectSessionCounts(ip, config.registrationsPerIpWindowSeconds, clock.now(), most));
   return { byIp: Number(row?.['by_ip'] ?? 0), total: Number(row?.['total'] ?? 0) };
 }
 

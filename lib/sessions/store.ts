@@ -23,20 +23,35 @@ export interface NewSession {
   readonly now: number;
   readonly expiresAt: number;
   readonly perIp: number;
+  /** How long it counts; 0 is for good. */
+  readonly windowSeconds: number;
 }
 
 /** SQL that is true of a live session row: linked, or not lapsed yet. Needs `:now`. */
 export const SESSION_IS_LIVE = '(linked = 1 OR expires_at > :now)';
 
 /**
- * SQL that is true of a session row that uses a slot of its IP: a live one that the operator has not cleared. Needs
- * `:now` and `:ip`.
+ * SQL that is true of a session row that uses a slot of its IP: a live one of the window that the operator has not
+ * cleared, unless an attestation stands for it. Needs `:now`, `:ip` and `:counted_since` (`ipWindow`).
  */
-export const SESSION_COUNTS = `${SESSION_IS_LIVE} AND created_at > ${clearedAt('registrations-per-ip', ':ip')}`;
+export const SESSION_COUNTS = `counts = 1 AND ${SESSION_IS_LIVE}
+  AND created_at > max(:counted_since, ${clearedAt('registrations-per-ip', ':ip')})`;
 
-/** SQL of the earliest lapse among an IP's counted sessions, null when none of them lapses. Needs `:now` and `:ip`. */
-export const EARLIEST_LAPSE = `(SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now
-  AND created_at > ${clearedAt('registrations-per-ip', ':ip')} ORDER BY expires_at LIMIT 1)`;
+/**
+ * SQL of the earliest time at which one of an IP's counted sessions lapses or leaves the window, null when none does.
+ * Needs the same and `:ip_window`.
+ */
+export const EARLIEST_LAPSE = `(SELECT min(ends_at) FROM (
+  SELECT (SELECT expires_at FROM sessions WHERE ip = :ip AND linked = 0 AND expires_at > :now AND ${SESSION_COUNTS}
+    ORDER BY expires_at LIMIT 1) AS ends_at
+  UNION ALL SELECT :ip_window + (SELECT created_at FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS}
+    ORDER BY created_at LIMIT 1)))`;
+
+/** The arguments of both: since when sessions count, and the window in milliseconds, null where they count for good. */
+export function ipWindow(windowSeconds: number, now: number): { counted_since: number; ip_window: number | null } {
+  const window = windowSeconds * 1000;
+  return window === 0 ? { counted_since: 0, ip_window: null } : { counted_since: now - window, ip_window: window };
+}
 
 /** What another DID holds yields to the DID that the alias leads to. */
 const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
@@ -89,12 +104,13 @@ const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, 
   WHERE ${ADMITS}
   ON CONFLICT (identifier) DO UPDATE SET
     app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
-    ip = excluded.ip, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
+    ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
     ask_at = excluded.ask_at, asks = 0`;
 
-function admissionArgs({ identifier, app, did, aliasHash, didHash, ledTo, ip, now, perIp }: NewSession) {
+function admissionArgs({ identifier, app, did, aliasHash, didHash, ledTo, ip, now, ...limit }: NewSession) {
   const hashes = { alias_hash: aliasHash, did_hash: didHash, led_to: ledTo };
-  return { identifier, app, did, ...hashes, ip, now, per_ip: perIp };
+  const { counted_since } = ipWindow(limit.windowSeconds, now);
+  return { identifier, app, did, ...hashes, ip, now, per_ip: limit.perIp, counted_since };
 }
 
 /**
@@ -109,23 +125,38 @@ export function lapseSessions({ sql, args }: Condition, now: number): Statement 
 }
 
 /** A session that a registration opens. The chain is asked about the registration instead. */
-type ClaimedSession = Omit<NewSession, 'perIp' | 'ledTo' | 'askAt'>;
+type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'askAt'> & {
+  /** 0 if an attestation stands for it: it uses no slot of its IP. */
+  readonly counts: 0 | 1;
+};
 
 /**
  * Opens a linked session for a registration, or takes over the identifier's session, if the condition holds. A live
  * session of the same DID keeps app, IP and creation time.
  */
 export function openClaimedSession(session: ClaimedSession, { sql, args }: Condition): Statement {
-  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt } = session;
+  const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, counts } = session;
   return {
-    sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked)
-      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1 WHERE ${sql}
+    sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked, counts)
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1, :counts WHERE ${sql}
       ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash,
         did_hash = excluded.did_hash, ask_at = NULL,
         app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
+        counts = CASE WHEN ${IS_OWN} THEN sessions.counts ELSE excluded.counts END,
         created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
-    args: { ...args, identifier, app, did, alias_hash: aliasHash, did_hash: didHash, ip, now, expires_at: expiresAt },
+    args: {
+      ...args,
+      identifier,
+      app,
+      did,
+      alias_hash: aliasHash,
+      did_hash: didHash,
+      ip,
+      now,
+      expires_at: expiresAt,
+      counts,
+    },
   };
 }
 
@@ -138,7 +169,7 @@ const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions
  */
 export function selectRefusal(session: NewSession): Statement {
   const { app, did, per_ip, ...args } = admissionArgs(session);
-  return { sql: SELECT_REFUSAL, args };
+  return { sql: SELECT_REFUSAL, args: { ...args, ...ipWindow(session.windowSeconds, session.now) } };
 }
 
 const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse`;
@@ -157,13 +188,13 @@ export function selectHolders(identifier: string, now: number): Statement {
  * The live sessions of one IP, counted up to `most`, and of all: the tally without the lapsed ones that are not swept
  * yet.
  */
-export function selectSessionCounts(ip: string, now: number, most: number): Statement {
+export function selectSessionCounts(ip: string, windowSeconds: number, now: number, most: number): Statement {
   return {
     sql: `SELECT
       (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS} LIMIT :most)) AS by_ip,
       (SELECT value FROM tallies WHERE name = 'sessions')
         - (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at <= :now) AS total`,
-    args: { ip, now, most },
+    args: { ip, now, most, counted_since: ipWindow(windowSeconds, now).counted_since },
   };
 }
 

@@ -55,6 +55,7 @@ const session = {
   ledTo: '',
   askAt: null,
   ip: '203.0.113.7',
+  windowSeconds: 0,
   perIp: 3,
 };
 

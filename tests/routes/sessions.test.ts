@@ -93,7 +93,7 @@ describe('POST /api/sessions', () => {
     ]);
     expect(reply.headers.get('retry-after')).toBe(String(23 * 3600));
     expect(reply.headers.get('ratelimit')).toBe('"registrations-per-ip";r=0;t=82800');
-    expect(reply.headers.get('ratelimit-policy')).toBe('"registrations-per-ip";q=3;w=86400');
+    expect(reply.headers.get('ratelimit-policy')).toBe('"registrations-per-ip";q=3;w=2592000');
     const taken = await t.call('POST /api/sessions', { ...alice, identifier: 'a1' });
     expect(taken.body).toEqual({ error: 'identifier_taken' });
   });
@@ -104,6 +104,35 @@ describe('POST /api/sessions', () => {
     }
     expect((await t.from('203.0.113.7').call('POST /api/sessions', { ...alice, identifier: 'a4' })).status).toBe(429);
     expect((await t.from('203.0.113.8').call('POST /api/sessions', { ...alice, identifier: 'a4' })).status).toBe(200);
+  });
+
+  test('REGISTRATIONS_PER_IP_WINDOW_SECONDS: a session counts for 30 days, at the exact edge; it holds for good', async () => {
+    for (const identifier of ['a1', 'a2', 'a3']) await t.call('POST /api/sessions', { ...alice, identifier });
+    await t.rows('UPDATE sessions SET linked = 1');
+    await t.clock.advance(30 * DAY - 1_000);
+    const full = await t.call('POST /api/sessions', { ...alice, identifier: 'a4' });
+    expect([full.status, full.headers.get('retry-after')]).toEqual([429, '1']);
+    await t.clock.advance(999);
+    expect((await t.call('POST /api/sessions', { ...alice, identifier: 'a4' })).status).toBe(429);
+    await t.clock.advance(1);
+    expect((await t.call('GET /api/sessions/status')).body).toMatchObject({
+      ip_registrations: 0,
+      total_registrations: 3,
+    });
+    expect((await t.call('POST /api/sessions', { ...alice, identifier: 'a4' })).status).toBe(200);
+    expect((await t.call('POST /api/sessions', { ...alice, identifier: 'a1' })).body.error).toBe('identifier_taken');
+  });
+
+  test('REGISTRATIONS_PER_IP_WINDOW_SECONDS=0: a session with a DID counts for good', async () => {
+    const own = await startVault({ REGISTRATIONS_PER_IP_WINDOW_SECONDS: '0', MAX_REGISTRATIONS_PER_IP: '1' });
+    await own.call('POST /api/sessions', alice);
+    const lapses = await own.call('POST /api/sessions', { ...alice, identifier: 'a2' });
+    expect([lapses.status, lapses.headers.get('retry-after')]).toEqual([429, '86400']);
+    await own.rows('UPDATE sessions SET linked = 1');
+    await own.clock.advance(1_000 * DAY);
+    const stays = await own.call('POST /api/sessions', { ...alice, identifier: 'a2' });
+    expect([stays.status, stays.headers.get('retry-after')]).toEqual([429, null]);
+    await own.stop();
   });
 
   test('an unlinked session lapses after a day, at the exact edge, and frees identifier and IP slot', async () => {
@@ -130,6 +159,33 @@ describe('GET /api/sessions/status', () => {
     const opened = await read();
     await t.clock.advance(DAY);
     expect([empty, opened, await read()]).toEqual(expected);
+  });
+
+  test('A5: an attested registration neither counts nor is limited; ip_registrations is what the limit counts', async () => {
+    const attested = async (identifier: string) => {
+      const address = { identifier, channel: 'email' };
+      await t.from(identifier).call('POST /api/verify/send', address);
+      const { attestation } = (await t.call('POST /api/verify/check', { ...address, code: t.codeFor(identifier) }))
+        .body;
+      const credentialId = Buffer.from(identifier.padEnd(16, '.')).toString('base64url');
+      const txHash = `0x${Buffer.from(identifier.slice(0, 1)).toString('hex').repeat(32)}`;
+      const did = `did:key:z${identifier.slice(0, 1)}`;
+      return (await t.call('POST /api/dids', { ...address, did, attestation, credentialId, txHash })).status;
+    };
+    const counted = async () => (await t.call('GET /api/sessions/status')).body;
+    expect(await attested('x@example.com')).toBe(200);
+    for (const identifier of ['a1', 'a2', 'a3']) {
+      expect((await t.call('POST /api/sessions', { ...alice, identifier })).status).toBe(200);
+    }
+    expect(await attested('y@example.com')).toBe(200);
+    expect(await counted()).toEqual({ ip_registrations: 3, ip_limit: 3, total_registrations: 5 });
+    expect((await t.call('POST /api/sessions', { ...alice, identifier: 'a4' })).status).toBe(429);
+    // The session of an address that its owner opened first counts as before: opening it was limited.
+    await t.clock.advance(DAY);
+    const own = { identifier: 'z@example.com', channel: 'email', did: 'did:key:zz' };
+    expect((await t.call('POST /api/sessions', own)).status).toBe(200);
+    expect(await attested('z@example.com')).toBe(200);
+    expect((await counted()).ip_registrations).toBe(1);
   });
 
   test('§4 sessions/status: the IP is read from Edge-Connecting-IP, IPv6 counted as its /64', async () => {

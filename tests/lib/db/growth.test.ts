@@ -68,6 +68,7 @@ const session = (ip: string, perIp: number) => ({
   ip,
   now,
   expiresAt: now + 1,
+  windowSeconds: 0,
   perIp,
 });
 const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
@@ -96,13 +97,13 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
     [
       'unlinked sessions of many',
       () => fill(sessions, `'u' || n, 'd', 'ip' || n, ${now}, ${now + 1_000}, 0`),
-      { 'GET /api/sessions/status': selectSessionCounts(IP, now, 3) },
+      { 'GET /api/sessions/status': selectSessionCounts(IP, 0, now, 3) },
     ],
     [
       'sessions of one IP, half of them linked',
       () => fill(sessions, `'l' || n, 'd', '${IP}', ${now}, ${now + 1_000}, n % 2`),
       {
-        'GET /api/sessions/status': selectSessionCounts(IP, now, 3),
+        'GET /api/sessions/status': selectSessionCounts(IP, 0, now, 3),
         'the write of POST /api/sessions': insertSession(session(IP, 3)),
         'the event of POST /api/sessions': emitReplaced(session(IP, 3)),
         'the refusal of POST /api/sessions': selectRefusal(session(IP, 3)),

@@ -174,6 +174,7 @@ describe('registrations', () => {
     proofLevel: 0,
     attestation: { signature: `signature-${name}`, expiresAt: t.clock.now() + 1_000 },
     ip: '203.0.113.7',
+    windowSeconds: 0,
     perIp: 3,
     sessionExpiresAt: t.clock.now() + 1_000,
     relay: null,

@@ -85,6 +85,7 @@ const openSession = (identifier: string, block: number, expiresAt = NOW + 1) =>
       now: NOW,
       expiresAt,
       perIp: 3,
+      windowSeconds: 0,
     }),
   );
 

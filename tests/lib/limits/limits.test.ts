@@ -109,7 +109,7 @@ describe('the request limit', () => {
 });
 
 describe('the registrations of an IP', () => {
-  const config = { maxRegistrationsPerIp: 3, sessionTtlSeconds: 86_400 } as Parameters<
+  const config = { maxRegistrationsPerIp: 3, registrationsPerIpWindowSeconds: 86_400 } as Parameters<
     typeof ipLimitReached
   >[0]['config'];
 

@@ -442,7 +442,10 @@ describe('limits', () => {
     expect((await ask(alice.body)).status).toBe(200);
     expect((await ask(bob.body)).status).toBe(200);
     const refused = await ask(carol.body);
-    expect([refused.status, refused.body]).toEqual([429, { error: 'ip_limit_reached', limit: 'registrations-per-ip' }]);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { error: 'ip_limit_reached', limit: 'registrations-per-ip', retry_after: 2_592_000 },
+    ]);
     expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(2);
     expect((await ask(carol.body, {}, t.from('203.0.113.9'))).status).toBe(200);
   });

@@ -68,6 +68,7 @@ for (const engine of engines()) {
       proofLevel: 2,
       attestation: { signature: `signature-${name}`, expiresAt: clock.now() + 1_000 },
       ip: '203.0.113.7',
+      windowSeconds: 0,
       perIp: 3,
       sessionExpiresAt: clock.now() + 1_000,
       relay: { chainId: 84532, registry: '0xreg', controller: `0xacc-${name}`, dailyMax: 10, ...change },

@@ -8,7 +8,7 @@ import { engines } from '../../support/databases.ts';
 const BEFORE = MIGRATIONS.filter(({ version }) => version <= 9);
 
 for (const engine of engines()) {
-  test(`M9: on ${engine.name} what only an alias linked is linked no more, if it is no handle`, async () => {
+  test(`M9: on ${engine.name} what only an alias linked is linked no more, if it is no handle; A5: what is attested counts no more`, async () => {
     const database = await engine.open();
     afterAll(() => database.close());
     const run = (sql: string) => database.execute({ sql, args: {} });
@@ -39,6 +39,9 @@ for (const engine of engines()) {
       ['handle:recorded', 1, null],
       ['sms:+14155550100', 0, null],
     ]);
+    const { rows: counts } = await run(`SELECT identifier FROM sessions WHERE counts = 0`);
+    // Its registration has its time and opened it: an attestation stands for it.
+    expect(counts.map(({ identifier }) => identifier)).toEqual(['email:owner@example.com']);
     const { rows: tallies } = await run(`SELECT value FROM tallies WHERE name = 'linked_sessions'`);
     expect(Number(tallies[0]?.['value'])).toBe(3);
   });

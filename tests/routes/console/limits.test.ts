@@ -45,7 +45,16 @@ describe('limits', () => {
         window_seconds: 3_600,
         resets_at: '2025-01-01T01:00:00.000Z',
       },
-      { kind: 'registrations-per-ip', key: '203.0.113.9', max: 3, used: 1, reached: false, ...day },
+      {
+        kind: 'registrations-per-ip',
+        key: '203.0.113.9',
+        max: 3,
+        used: 1,
+        reached: false,
+        window_seconds: 2_592_000,
+        // It lapses unless a DID links it.
+        resets_at: day.resets_at,
+      },
     ]);
     expect(await limitsOf({ kind: 'sends-per-identifier', key: 'Alice@example.com' })).toMatchObject([
       { key: 'email:alice@example.com', used: 3 },
