@@ -1,4 +1,5 @@
 import { MINUTE_MS } from './base/clock.ts';
+import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
 import { sweepSponsorships } from './bundler/store.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
@@ -75,8 +76,9 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
       let more = true;
       while (more && !state.isStopped && !isOver()) more = await ctx.run(task);
     } catch (error) {
-      // The host may have closed the database under a turn that a stop did not wait for.
-      if (!state.isStopped) log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
+      // The host may have closed the database under a turn that a stop did not wait for. That it is away, its store says.
+      if (!state.isStopped && !(error instanceof DatabaseUnavailable))
+        log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
     }
   };
   // What one request started must not be waited for by another there.

@@ -16,7 +16,7 @@ import { createRpc } from './chain/rpc.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { createLeases } from './db/leases.ts';
-import { createStore, type OwnedStore, type Schema } from './db/store.ts';
+import { createStore, type Outages, type OwnedStore, type Schema } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import type { Mailer } from './delivery/smtp.ts';
@@ -93,6 +93,8 @@ export interface Context extends Platform {
 interface Shared {
   /** Whether the tables are known to be up to date. */
   readonly schema: Schema;
+  /** What the database does not serve at the moment. */
+  readonly outages: Outages;
   /** What is known about the account factory. */
   readonly factoryFacts: FactoryFacts;
   /** What the node answered about aliases. */
@@ -108,6 +110,7 @@ interface Shared {
 function createShared(config: Config): Shared {
   return {
     schema: { isCurrent: false },
+    outages: new Set(),
     factoryFacts: createFactoryFacts(config),
     aliasFacts: createAliasFacts(),
     schedule: { nextCheckAt: 0, endedAt: 0 },

@@ -1,4 +1,4 @@
-import { type ErrorCode, VaultError } from '../lib/base/error.ts';
+import { asVaultError, DatabaseUnavailable, type ErrorCode, VaultError } from '../lib/base/error.ts';
 import { describeError } from '../lib/base/log.ts';
 import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import type { Context } from '../lib/context.ts';
@@ -60,9 +60,9 @@ async function answerCall(ctx: Context, app: string, message: unknown): Promise<
   try {
     return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) });
   } catch (error) {
-    if (!(error instanceof VaultError)) throw error;
+    if (!(error instanceof VaultError || error instanceof DatabaseUnavailable)) throw error;
     record(ctx, app, error);
-    return refuse(id, error);
+    return refuse(id, asVaultError(error));
   }
 }
 
@@ -73,13 +73,15 @@ async function answerItem(ctx: Context, app: string, message: unknown): Promise<
     return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) };
   } catch (error) {
     record(ctx, app, error);
-    return errorBody(id, error instanceof VaultError ? error : new VaultError('internal_error'));
+    return errorBody(id, asVaultError(error));
   }
 }
 
 /** A limit's refusal is an event, and what somebody must mend is logged. */
 function record(ctx: Context, app: string, error: unknown): void {
   recordRefusal(ctx, app, error);
+  // That the database is away, its store says.
+  if (error instanceof DatabaseUnavailable) return;
   const isKnown = error instanceof VaultError;
   if (isKnown && error.code in CODES) return;
   ctx.log({ level: isKnown ? 'warn' : 'error', event: 'bundler_call_failed', ...describeError(error) });

@@ -1,13 +1,13 @@
 import { systemClock } from '../../lib/base/clock.ts';
-import { atLevel, type Log } from '../../lib/base/log.ts';
+import { atLevel, describeError, type Log } from '../../lib/base/log.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
-import { checkSettings, loadSettings, type Settings } from '../setup/settings.ts';
-import { databaseOf, openDatabase } from '../storage/database.ts';
+import { checkSettings, isEmbedded, loadSettings, type Settings } from '../setup/settings.ts';
+import { databaseOf, isServerAway, openDatabase } from '../storage/database.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
 import { createInflight } from './inflight.ts';
@@ -77,6 +77,13 @@ interface Running {
   close(): Promise<void>;
 }
 
+const WITHOUT_DATABASE = 'DATABASE_URL does not answer: what needs the database is answered 503 until it does';
+
+function causeOf(error: unknown): { readonly cause: string } {
+  const { message, cause = message } = describeError(error);
+  return { cause };
+}
+
 /** The ports that are listened on, where the settings may say 0. */
 interface Ports {
   readonly port: number | undefined;
@@ -101,7 +108,12 @@ async function start(settings: Settings, { port, adminPort }: Ports, log: Log): 
   const config = checkSettings({ vars, sources: settings.sources });
   const mail = await openMailer(config);
   const database = await openDatabase(databaseOf(config));
-  const applied = await prepareDatabase(database, systemClock, config);
+  const applied = await prepareDatabase(database, systemClock, config).catch((error) => {
+    if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
+    // The store makes the tables once the server answers.
+    log({ level: 'warn', event: 'started_without_database', message: WITHOUT_DATABASE, ...causeOf(error) });
+    return [];
+  });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader();
   const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });

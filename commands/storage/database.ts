@@ -83,6 +83,15 @@ export async function openServer(
   }
 }
 
+/** Whether a libSQL server was not there, or not well: it may be later. One that refuses the token never will be. */
+export function isServerAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return code === NO_ANSWER || (code === 'SERVER_ERROR' && /HTTP status (?:5\d\d|429)/.test(error.message));
+}
+
+const NO_ANSWER = 'NO_ANSWER';
+
 /** For the operator who named a place where no vault was started yet. */
 export function noDatabase(path: string): Error {
   return new Error(
@@ -110,7 +119,7 @@ function boundedFetch(clock: Clock) {
       const type = status === 200 ? 'application/json' : 'text/plain';
       return new Response(text, { status, headers: { 'content-type': type } });
     } catch (error) {
-      throw new Error('The database server does not answer', { cause: error });
+      throw Object.assign(new Error('The database server does not answer', { cause: error }), { code: NO_ANSWER });
     }
   };
 }

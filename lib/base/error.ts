@@ -109,6 +109,25 @@ export class VaultError extends Error {
   }
 }
 
+/**
+ * The database did not answer, or takes no writes. Not a `VaultError`: services take those for an upstream's failure,
+ * and go on.
+ */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+}
+
+/** The error that a caller sees for any failure. */
+export function asVaultError(error: unknown): VaultError {
+  if (error instanceof VaultError) return error;
+  if (error instanceof DatabaseUnavailable)
+    return new VaultError('database_unavailable', { cause: error, retryAfterSeconds: DATABASE_RETRY_SECONDS });
+  return new VaultError('internal_error', { cause: error });
+}
+
+/** After how long a caller should try a database again that was away. */
+export const DATABASE_RETRY_SECONDS = 5;
+
 /** A 400 whose message names the offending field. */
 export function badRequest(message: string): VaultError {
   return new VaultError('bad_request', { message });

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
+import { DatabaseUnavailable } from '../base/error.ts';
 
 /** How long to wait for another process's lock. */
 export const DATABASE_LOCK_TIMEOUT_MS = 5_000;
@@ -53,3 +54,16 @@ export async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promis
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
+
+/**
+ * What a caller of the store gets for an engine's failure. A statement that the engine refuses is a fault of ours or a
+ * constraint's, and stays; after all else (no answer, no place, no lock) the database is away.
+ */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof RangeError || REFUSED.test(codeOf(error))) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DatabaseUnavailable(`The database is unavailable: ${reason}`, { cause: error });
+}
+
+/** SQLite's codes for a statement that it does not run, and a libSQL server's for one that it cannot read. */
+const REFUSED = /^(?:SQLITE_(?:ERROR|UNKNOWN|CONSTRAINT|MISMATCH|MISUSE|RANGE|TOOBIG|INTERNAL|AUTH)|SQL_)/;

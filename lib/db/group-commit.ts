@@ -38,7 +38,8 @@ export function createCommit({ database, clock }: { database: Database; clock: C
   return {
     write: (statements) =>
       new Promise((resolve, reject) => {
-        if (statements.length > COMMIT_STATEMENTS_MAX) throw new Error(`a write of ${statements.length} statements`);
+        if (statements.length > COMMIT_STATEMENTS_MAX)
+          throw new RangeError(`a write of ${statements.length} statements`);
         if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
         queue.push({ statements, at: clock.monotonic(), resolve, reject });
         if (!draining) drain();

@@ -1,7 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import { DatabaseUnavailable } from '../base/error.ts';
+import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
 import type { Database, Result, Row, Statement, Store, Value } from './database.ts';
+import { asUnavailable } from './errors.ts';
 import { createCommit } from './group-commit.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
@@ -27,6 +30,9 @@ interface Settings {
   readonly migrate?: (database: Database, clock: Clock) => Promise<unknown>;
   /** Shared by stores on one database, so that only one of them checks the tables. */
   readonly schema?: Schema;
+  readonly log?: Log;
+  /** What fails at the moment; shared by stores on one database, so that the log says it once. */
+  readonly outages?: Outages;
   /** Called with the number of events that a write inserted, once it is durable. */
   readonly onEvents?: (events: number) => void;
 }
@@ -36,9 +42,12 @@ export interface Schema {
   isCurrent: boolean;
 }
 
+/** The kinds of calls that failed the last time because the database was away. */
+export type Outages = Set<'read' | 'write'>;
+
 /**
  * The only access to the engine: calls are counted, timed and bounded, and wait for migrations. Asks the engine
- * nothing before the first use.
+ * nothing before the first use. Throws `DatabaseUnavailable` while the engine does not serve, which the log says once.
  */
 export function createStore({
   database,
@@ -47,6 +56,8 @@ export function createStore({
   maxConnections,
   migrate = migrateTables,
   schema = { isCurrent: false },
+  log = () => undefined,
+  outages = new Set(),
   onEvents = () => undefined,
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
@@ -71,33 +82,53 @@ export function createStore({
     await migrating;
   }
 
-  async function rowsOf(statement: Statement): Promise<readonly Row[]> {
-    return (await engine.execute(bind(statement))).rows;
+  const rowsOf = (bound: Bound) => async (): Promise<readonly Row[]> => (await engine.execute(bound)).rows;
+
+  /** Reads and writes fail apart: a full disk still reads. */
+  function fail(operation: 'read' | 'write', error: unknown): unknown {
+    const seen = asUnavailable(error);
+    if (seen instanceof DatabaseUnavailable && !outages.has(operation)) {
+      outages.add(operation);
+      log({ level: 'warn', event: 'database_unavailable', operation, ...describeError(error) });
+    }
+    return seen;
   }
 
-  async function counted<T>(work: () => Promise<T>, gate?: () => Promise<void>): Promise<T> {
+  /** `prepare` checks the arguments: that one is wrong says nothing about the database. */
+  async function counted<T>(
+    operation: 'read' | 'write',
+    prepare: () => () => Promise<T>,
+    gate?: () => Promise<void>,
+  ): Promise<T> {
+    let isPrepared = false;
     uses++;
     try {
+      const work = prepare();
+      isPrepared = true;
       if (gate && !schema.isCurrent) await gate();
-      return await work();
+      const result = await work();
+      if (outages.size > 0 && outages.delete(operation)) log({ level: 'info', event: 'database_recovered', operation });
+      return result;
+    } catch (error) {
+      throw isPrepared ? fail(operation, error) : error;
     } finally {
       if (--uses === 0) for (const resolve of drained.splice(0)) resolve();
     }
   }
 
-  async function write(statements: readonly Statement[]): Promise<readonly Result[]> {
-    const results = await commit.write(statements.map(bind));
+  const write = (statements: readonly Statement[], bound: Bound[]) => async (): Promise<readonly Result[]> => {
+    const results = await commit.write(bound);
     let events = 0;
     for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
     if (events > 0) onEvents(events);
     return results;
-  }
+  };
 
   return {
-    ready: () => counted(ready),
-    raw: (statement) => counted(() => rowsOf(statement)),
-    read: (statement) => counted(() => rowsOf(statement), ready),
-    write: (...statements) => counted(() => write(statements), ready),
+    ready: () => counted('write', () => ready),
+    raw: (statement) => counted('read', () => rowsOf(bind(statement))),
+    read: (statement) => counted('read', () => rowsOf(bind(statement)), ready),
+    write: (...statements) => counted('write', () => write(statements, statements.map(bind)), ready),
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
 }
@@ -121,8 +152,10 @@ function pooled(database: Database, run: ReturnType<typeof createPool>['run']): 
   };
 }
 
+type Bound = { sql: string; args: Record<string, Value> };
+
 /** Converts arguments to what every engine accepts. Throws before a wrong one could fail a batch shared with others. */
-function bind({ sql, args }: Statement): { sql: string; args: Record<string, Value> } {
+function bind({ sql, args }: Statement): Bound {
   const bound: Record<string, Value> = {};
   for (const name in args) bound[name] = toColumn(name, args[name]);
   return { sql, args: bound };

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
-import { type LimitState, VaultError } from '../base/error.ts';
+import { DatabaseUnavailable, type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { touch } from '../base/lru-cache.ts';
 import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
@@ -53,6 +53,7 @@ function record({ db, log, notices }: Ctx, bucket: string, windowMs: number, eve
   touch(notices, bucket, now + windowMs, LIMIT_NOTICES_CACHED_MAX);
   db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true })).catch((error) => {
     notices.delete(bucket);
-    log({ level: 'warn', event: 'notice_failed', ...describeError(error) });
+    if (!(error instanceof DatabaseUnavailable))
+      log({ level: 'warn', event: 'notice_failed', ...describeError(error) });
   });
 }

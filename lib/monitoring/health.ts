@@ -29,16 +29,22 @@ export interface Readiness {
 }
 
 /**
- * A check of readiness by a real write, at most once per `READY_CACHE_MS`. The chain has no influence. Never rejects.
+ * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain has
+ * no influence. Never rejects.
  */
 export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
+  let wasReady = true;
   const ask = (): Promise<Readiness> =>
     db.write(countReadinessCheck()).then(
-      () => ({ ok: true, database: 'writable' }) as const,
+      () => {
+        wasReady = true;
+        return { ok: true, database: 'writable' } as const;
+      },
       (error) => {
-        log({ level: 'warn', event: 'not_ready', ...describeError(error) });
+        if (wasReady) log({ level: 'warn', event: 'not_ready', ...describeError(error) });
+        wasReady = false;
         return { ok: false, database: 'unavailable' } as const;
       },
     );

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../base/clock.ts';
-import { VaultError } from '../base/error.ts';
+import { DatabaseUnavailable, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import type { Platform } from '../platform.ts';
 import { recordBlocker, selectSigner, toStoredSigner } from './signer-store.ts';
@@ -74,7 +74,9 @@ export function createRelay(ctx: Ctx & { readonly schedule: RelaySchedule }, key
   const turn = () => {
     running ??= once()
       .catch((error) => {
-        ctx.log({ level: 'error', event: 'relay_failed', ...describeError(error) });
+        // The store says that the database is away; the next turn tries again.
+        if (!(error instanceof DatabaseUnavailable))
+          ctx.log({ level: 'error', event: 'relay_failed', ...describeError(error) });
         return false;
       })
       .finally(() => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { VaultError } from '../../lib/base/error.ts';
+import { DatabaseUnavailable, VaultError } from '../../lib/base/error.ts';
 import { describeError } from '../../lib/base/log.ts';
 import type { Context } from '../../lib/context.ts';
 import { EVENT_CHANNELS, type EventChannel } from '../../lib/events/catalogue.ts';
@@ -56,7 +56,8 @@ async function readRights(
   const verdict = await checkConsoleToken(ctx, token, { ...asked, now: ctx.clock.now() });
   if (!verdict.ok) throw new VaultError(verdict.error);
   const revoked = await isRevoked(ctx, verdict.cids).catch((error) => {
-    ctx.log({ level: 'warn', event: 'stream_failed', ...describeError(error) });
+    if (!(error instanceof DatabaseUnavailable))
+      ctx.log({ level: 'warn', event: 'stream_failed', ...describeError(error) });
   });
   if (revoked) throw new VaultError('token_revoked');
   return revoked === false ? verdict : undefined;

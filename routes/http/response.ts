@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
+import { asVaultError, ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
 import type { Config } from '../../lib/config/config.ts';
 
 /** The longest `X-Request-Id` that is taken over. */
@@ -69,7 +69,7 @@ function headersFor(requestId: string): Record<string, string> {
  * code, and a limit's name, wait and headers.
  */
 export function failureReply(error: unknown): Reply {
-  const known = error instanceof VaultError ? error : new VaultError('internal_error', { cause: error });
+  const known = asVaultError(error);
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason } = known.details;
   const status = ERROR_STATUS[known.code];
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};

@@ -1,6 +1,6 @@
 import { Router } from 'itty-router';
-import { VaultError } from '../../lib/base/error.ts';
-import { describeError } from '../../lib/base/log.ts';
+import { DatabaseUnavailable, VaultError } from '../../lib/base/error.ts';
+import { describeError, type LogLevel } from '../../lib/base/log.ts';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
@@ -147,6 +147,12 @@ function createRequestIds({ random }: Context): () => string {
 function logFailure({ log }: Context, request: Request, requestId: string, error: unknown): void {
   const { message, stack, cause } = describeError(error);
   const path = pathOf(request.url).slice(0, 200);
-  const level = error instanceof VaultError ? 'warn' : 'error';
+  const level = levelOf(error);
   log({ level, event: 'request_failed', method: request.method, path, requestId, message, stack, cause });
+}
+
+/** The log says once that the database is away, not at each request. */
+function levelOf(error: unknown): LogLevel {
+  if (error instanceof DatabaseUnavailable) return 'debug';
+  return error instanceof VaultError ? 'warn' : 'error';
 }

@@ -216,9 +216,10 @@ for (const engine of engines()) {
 
     test('a task that fails is logged and holds up no other, now or the next time', async () => {
       let isBroken = true;
+      const fault = Object.assign(new Error('no such column: x'), { code: 'SQLITE_ERROR' });
       const vault = open({
         async execute(statement) {
-          if (isBroken && statement.sql.includes('registrations')) throw new Error('disk I/O error');
+          if (isBroken && statement.sql.includes('registrations')) throw fault;
           return database.execute(statement);
         },
       });
@@ -231,7 +232,7 @@ for (const engine of engines()) {
         level: 'error',
         event: 'work_failed',
         task: 'confirmations',
-        message: 'Error: disk I/O error',
+        message: 'Error: no such column: x',
       } as const;
       expect(entries).toMatchObject([failure]);
       isBroken = false;
@@ -286,7 +287,7 @@ for (const engine of engines()) {
       let isBroken = true;
       const vault = open({
         async batch(statements, mode) {
-          if (isBroken) throw new Error('disk I/O error');
+          if (isBroken) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
           return database.batch(statements, mode);
         },
       });
@@ -296,10 +297,36 @@ for (const engine of engines()) {
       isBroken = true;
       const { run: work } = createWork(vault);
       await work(clock.now() + 1);
-      expect(entries.map(({ event }) => event)).toEqual(['work_failed']);
+      expect(entries.map(({ event }) => event)).toEqual(['database_unavailable']);
       isBroken = false;
       await work(clock.now() + 1);
       expect(await count(vault, 'identifier_rows')).toBe(0);
+      expect(entries.map(({ event }) => event)).toEqual(['database_unavailable', 'database_recovered']);
+    });
+
+    test('while the database is away it waits quietly: the log says it once, however long that takes', async () => {
+      let isAway = false;
+      const answer = <T>(ask: () => Promise<T>) => (isAway ? Promise.reject(new TypeError('fetch failed')) : ask());
+      const vault = open({
+        execute: (statement) => answer(() => database.execute(statement)),
+        batch: (statements, mode) => answer(() => database.batch(statements, mode)),
+      });
+      const { run: work } = createWork(vault);
+      await work(clock.now() + 1);
+      isAway = true;
+      for (let turn = 0; turn < 200; turn++) {
+        await clock.advance(1_000);
+        await work(clock.now() + 1);
+      }
+      const told = entries.map(({ event, operation }) => [event, operation]);
+      expect(told.sort()).toEqual([
+        ['database_unavailable', 'read'],
+        ['database_unavailable', 'write'],
+      ]);
+      isAway = false;
+      await clock.advance(60_000);
+      await work(clock.now() + 1);
+      expect(entries.filter(({ event }) => event === 'database_recovered')).toHaveLength(2);
     });
   });
 }

@@ -62,6 +62,6 @@ describe('§4 readyz 503', () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ handle: 'alice', did: 'did:key:zAlice' });
     const refused = await fetch(`${program.url}/api/sessions`, { method: 'POST', headers, body });
-    expect(refused.status).toBe(500);
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: 'database_unavailable' }]);
   });
 });

@@ -218,15 +218,8 @@ describe('queries', () => {
 });
 
 test('an unexpected failure is 500 internal_error; the cause is in the log under the request id only', async () => {
-  const broken = await startVault(
-    {},
-    {
-      database: {
-        execute: () => Promise.reject(new Error('secret detail of the engine')),
-        batch: () => Promise.reject(new Error('secret detail of the engine')),
-      },
-    },
-  );
+  const fail = () => Promise.reject(Object.assign(new Error('secret detail of the engine'), { code: 'SQLITE_ERROR' }));
+  const broken = await startVault({}, { database: { execute: fail, batch: fail } });
   const reply = await broken.call('GET /api/sessions/status');
   expect([reply.status, reply.body]).toEqual([500, { error: 'internal_error' }]);
   expect(reply.text).not.toContain('secret');

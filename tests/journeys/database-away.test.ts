@@ -1,0 +1,91 @@
+import { afterEach, expect, test } from 'bun:test';
+import { libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
+import { until } from '../support/console.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { layLine } from '../support/line.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { runProgram } from '../support/run.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const keys = { VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'), FOLLOWER: 'false' };
+const did = 'did:key:zAlice';
+const hold = (program: Program, handle: string) =>
+  fetch(`${program.url}/api/sessions`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `203.0.113.${handle.length}` },
+    body: JSON.stringify({ handle, did }),
+  });
+const ready = async (program: Program) => (await fetch(`${program.url}/readyz`)).status;
+const events = (program: Program) =>
+  [...program.output().matchAll(/"level":"(\w+)","event":"(\w+)"/g)].map(([, level, event]) => `${level} ${event}`);
+
+test('a database server that refuses the token stops the start: waiting would not help', async () => {
+  const folder = temporaryFolder();
+  ends.push(folder.remove);
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no', { status: 401 }) });
+  ends.push(() => server.stop(true));
+  const vars = { ...keys, DATABASE_URL: `http://127.0.0.1:${server.port}` };
+  const { code, err } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, vars });
+  expect([code, err]).toEqual([1, expect.stringContaining('401')]);
+});
+
+if (libsqlProgram()) {
+  test('§4 the program starts without its database, serves when it is there, and loses nothing when it goes', async () => {
+    const folder = temporaryFolder();
+    ends.push(folder.remove);
+    const server = await startLibsql({ dir: `${folder.path}/sqld` });
+    if (!server) throw new Error('no libSQL server');
+    ends.push(server.stop);
+    const line = await layLine(server.url);
+    ends.push(line.stop);
+    line.cut();
+
+    const program = await startProgram({ ...keys, DATABASE_URL: line.url }, { cwd: folder.path });
+    ends.push(() => program.stop('SIGKILL'));
+    expect(program.output()).toContain('"event":"started_without_database"');
+    expect((await fetch(`${program.url}/healthz`)).status).toBe(200);
+    expect(await ready(program)).toBe(503);
+    const refused = await hold(program, 'a');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+
+    line.mend();
+    await until(
+      () => hold(program, 'bb'),
+      (answer) => answer.status === 200,
+    );
+    await until(
+      () => ready(program),
+      (status) => status === 200,
+    );
+    for (const handle of ['ccc', 'dddd', 'eeeee']) expect((await hold(program, handle)).status).toBe(200);
+    line.cut();
+    expect((await hold(program, 'ffffff')).status).toBe(503);
+    line.mend();
+    await until(
+      () => hold(program, 'ggggggg'),
+      (answer) => answer.status === 200,
+    );
+    const { total_registrations: total } = (await (await fetch(`${program.url}/api/sessions/status`)).json()) as {
+      total_registrations: number;
+    };
+    expect(total).toBe(5);
+    expect(events(program).filter((event) => event.startsWith('error'))).toEqual([]);
+    expect(events(program)).toContain('info database_recovered');
+    expect(await program.stop()).toBe(0);
+  });
+
+  test('it stops at once by SIGTERM while the database is away', async () => {
+    const folder = temporaryFolder();
+    ends.push(folder.remove);
+    const vars = { ...keys, DATABASE_URL: `http://127.0.0.1:${freePort()}` };
+    const program = await startProgram(vars, { cwd: folder.path });
+    expect((await hold(program, 'a')).status).toBe(503);
+    expect(await program.stop()).toBe(0);
+  });
+} else console.log('no libSQL server for this machine: a vault without its database is not tried');
