@@ -76,7 +76,7 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
       let more = true;
       while (more && !state.isStopped && !isOver()) more = await ctx.run(task);
     } catch (error) {
-      // The host may have closed the database under a turn that a stop did not wait for. That it is away, its store says.
+      // The host may have closed the database under a turn that a stop did not await. Its store says when it is away.
       if (!state.isStopped && !(error instanceof DatabaseUnavailable))
         log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
     }

@@ -29,8 +29,8 @@ export interface Readiness {
 }
 
 /**
- * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain has
- * no influence. Never rejects.
+ * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain
+ * has no influence. Never rejects.
  */
 export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;

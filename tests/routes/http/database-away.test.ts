@@ -45,7 +45,8 @@ describe('§4 while the database is away', () => {
   const RPC_URL = 'http://127.0.0.1:1';
 
   test.each(NEEDING)('%s is 503 database_unavailable with Retry-After', async (line, fields) => {
-    const t = await start({ FOLLOWER: 'true', RPC_URL }, { database: unreachable });
+    const vars = { FOLLOWER: 'true', RPC_URL, DID_REGISTRY_ADDRESS: `0x${'5b'.repeat(20)}` };
+    const t = await start(vars, { database: unreachable });
     const reply = await t.call(line, fields, OPERATOR);
     expect([reply.status, reply.body.error]).toEqual([503, 'database_unavailable']);
     expect([reply.headers.get('retry-after'), reply.body.hint]).toEqual(['5', expect.stringContaining('Try again')]);

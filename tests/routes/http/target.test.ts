@@ -71,7 +71,7 @@ describe('§1.1 a request of HTTP/1.0 without Host is routed by its own path', (
     const broken = await startVault({}, { database: { execute: fail, batch: fail } });
     const { status } = await sendRaw(broken.url, ['GET /api/sessions/status?private=1 HTTP/1.0']);
     const entry = broken.entries.find(({ event }) => event === 'request_failed');
-    expect([status, entry?.['path']]).toEqual([500, '/api/sessions/status']);
+    expect([status, entry?.['path']]).toEqual([503, '/api/sessions/status']);
     await broken.stop();
   });
 });
