@@ -10,6 +10,7 @@ import { sweepEvents } from './events/store.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { recordKeys } from './key-rotation/key-rotation.ts';
+import { sweepBudgets } from './limits/budget-store.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { createSessionAsker } from './sessions/ask-chain.ts';
@@ -142,6 +143,7 @@ async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]
     sweepStreams(now),
     sweepNotices(now),
     sweepClears(now),
+    sweepBudgets(now),
     sweepDeliveries(now),
     ...also,
   );

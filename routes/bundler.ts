@@ -4,7 +4,7 @@ import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import type { Context } from '../lib/context.ts';
 import { recordRefusal } from '../lib/limits/limit-events.ts';
 import { json, type Reply } from './http/response.ts';
-import { postJson, type Route } from './http/route.ts';
+import { type Call, postJson, type Route } from './http/route.ts';
 
 /** The bundler's longest body, and the most calls in one batch. */
 export const BUNDLER_BODY_BYTES_MAX = 256 * 1024;
@@ -15,9 +15,9 @@ export const bundlerRoutes: readonly Route[] = [
   postJson('/api/bundler', {
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,
-    async handler({ ctx, app, input, spend }) {
+    async handler({ ctx, app, client, input, spend }) {
       if (input === undefined) return refuse(null, new VaultError('parse_error', { message: 'Parse error' }));
-      if (!Array.isArray(input)) return answerCall(ctx, app, input);
+      if (!Array.isArray(input)) return answerCall({ ctx, app, client }, input);
       if (input.length === 0 || input.length > BUNDLER_BATCH_MAX) {
         return refuse(
           null,
@@ -26,7 +26,7 @@ export const bundlerRoutes: readonly Route[] = [
       }
       // A batch costs as many upstream calls as it has items.
       for (let spent = 1; spent < input.length; spent++) spend();
-      return json(await Promise.all(input.map((item) => answerItem(ctx, app, item))));
+      return json(await Promise.all(input.map((item) => answerItem({ ctx, app, client }, item))));
     },
   }),
 ];
@@ -54,11 +54,14 @@ const UNAVAILABLE = -32002;
 /** The bundler may have received the call all the same. */
 const UNANSWERED: ReadonlySet<ErrorCode> = new Set(['bundler_error', 'bundler_timeout']);
 
+/** Who asks: the app of the events, and the key that limits count under. */
+type Caller = Pick<Call<unknown>, 'ctx' | 'app' | 'client'>;
+
 /** One request alone. Clients drop the body of any status but 200. Throws what is no refusal but a fault of ours. */
-async function answerCall(ctx: Context, app: string, message: unknown): Promise<Reply> {
+async function answerCall({ ctx, app, client }: Caller, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {
-    return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) });
+    return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client)) });
   } catch (error) {
     if (!(error instanceof VaultError || error instanceof DatabaseUnavailable)) throw error;
     record(ctx, app, error);
@@ -67,10 +70,10 @@ async function answerCall(ctx: Context, app: string, message: unknown): Promise<
 }
 
 /** One of a batch: every failure is a JSON-RPC error. */
-async function answerItem(ctx: Context, app: string, message: unknown): Promise<object> {
+async function answerItem({ ctx, app, client }: Caller, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
-    return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message)) };
+    return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client)) };
   } catch (error) {
     record(ctx, app, error);
     return errorBody(id, asVaultError(error));

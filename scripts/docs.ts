@@ -4,7 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
-import { LIMITS, type Limit } from '../lib/limits/catalogue.ts';
+import { LIMITS } from '../lib/limits/catalogue.ts';
+import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -51,11 +52,18 @@ const LIMITS_BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/limits/cata
 const LIMITS_END = '<!-- The end of what is written. -->';
 
 function limitRow(name: string, { counts, max, windowSeconds, bucket, error, stored }: Limit): string {
-  const most = typeof max === 'number' ? `${max}` : `\`${variableOf(max)}\``;
+  const most = mostOf(max);
   const span = typeof windowSeconds === 'number' ? SPANS[windowSeconds] : `\`${variableOf(windowSeconds)}\``;
   const per = [bucket === 'vault' ? 'vault' : bucket, span].filter(Boolean).join(', ');
   const word = error === null ? '–' : `\`${error}\``;
   return `| \`${name}\` | ${most} ${counts} | ${per} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
+}
+
+function mostOf(max: Limit['max']): string {
+  if (typeof max === 'number') return `${max}`;
+  if (typeof max === 'string') return `\`${variableOf(max)}\``;
+  const whole = `\`${variableOf(max.of)}\``;
+  return 'times' in max ? `${max.times} × ${whole}` : `${BUDGET_SHARE * 100} % of ${whole}, or ${BUDGET_SHARE_MIN},`;
 }
 
 const SPANS: Readonly<Record<number, string>> = { 60: 'minute', 600: '10 minutes', 3600: 'hour', 86400: 'day' };

@@ -52,6 +52,11 @@ export function clientKey(ip: Uint8Array): string {
   return `${groups.join(':')}::/64`;
 }
 
+/** The network of a client key: the /48 of a /64, which a subscriber may get as a whole; else the key itself. */
+export function networkKey(client: string): string {
+  return client.endsWith('::/64') ? `${client.split(':').slice(0, 3).join(':')}::/48` : client;
+}
+
 function parseIpv4(text: string): Uint8Array | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   const parts = match?.slice(1) ?? [];

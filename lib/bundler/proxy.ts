@@ -3,12 +3,12 @@ import { isObject } from '../base/json.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
-import { dayLimitReached } from '../limits/limits.ts';
+import { budgetReached, useForSponsorship } from '../limits/budgets.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
 import { isOwnSender } from './sponsorship.ts';
-import { insertSponsorship, selectSponsorshipReset } from './store.ts';
+import { insertSponsorship, type Sponsorship, selectIsSponsored, toIsSponsored } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
@@ -29,15 +29,16 @@ export function readId(message: unknown): CallId | undefined {
 }
 
 /**
- * Forwards one JSON-RPC request to the bundler, rebuilt from its checked parts. Throws `invalid_request`,
+ * Forwards one JSON-RPC request of a client to the bundler, rebuilt from its checked parts. Throws `invalid_request`,
  * `invalid_params`, `method_refused`, `sponsorship_refused`, `sponsor_limit_reached`, `bundler_error`,
  * `bundler_timeout`, `bundler_not_configured`, `rpc_error`.
  */
-export async function callBundler(ctx: Ctx, message: unknown): Promise<BundlerOutcome> {
+export async function callBundler(ctx: Ctx, message: unknown, client: string): Promise<BundlerOutcome> {
   const { method, params, userOperation, timeoutMs } = readCall(ctx, message);
-  if (!ctx.bundler) throw new VaultError('bundler_not_configured');
-  if (userOperation && isSponsorship(method)) await sponsor(ctx, userOperation);
-  return ctx.bundler.call(method, params, timeoutMs);
+  const { bundler } = ctx;
+  if (!bundler) throw new VaultError('bundler_not_configured');
+  const ask = () => bundler.call(method, params, timeoutMs);
+  return userOperation && isSponsorship(method) ? sponsor(ctx, userOperation, client, ask) : ask();
 }
 
 /** The method is checked first, so that no other error reveals anything about a method that is not allowed. */
@@ -55,29 +56,48 @@ function readCall({ config }: Ctx, message: unknown): BundlerCall {
 }
 
 /**
- * Counts a sponsorship within the daily limit, each user operation once. The sender must be an account of the
- * configured factory.
+ * Asks the sponsor for an account of the configured factory, within the daily budgets. The sponsorship is counted when
+ * the sponsor has said yes, each user operation once. Where that write refuses, nobody gets the sponsor's answer.
  */
-async function sponsor(ctx: Ctx, userOperation: UserOperation): Promise<void> {
+async function sponsor(
+  ctx: Ctx,
+  userOperation: UserOperation,
+  client: string,
+  ask: () => Promise<BundlerOutcome>,
+): Promise<BundlerOutcome> {
   const { config, clock, db } = ctx;
   if (!(await isOwnSender(ctx, userOperation))) {
     throw new VaultError('sponsorship_refused', {
       extra: { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' },
     });
   }
-  const now = clock.now();
-  const sponsorship = {
+  const operation = {
     sender: userOperation.sender.toLowerCase(),
     nonce: toQuantity(BigInt(userOperation.nonce)),
-    now,
   };
+  await checkBudgets(ctx, { ...operation, now: clock.now() }, client);
+  const outcome = await ask();
+  if (!('result' in outcome)) return outcome;
+  const sponsorship = { ...operation, now: clock.now() };
+  const use = useForSponsorship(config, client, sponsorship.now);
   const results = await db.write(
-    insertSponsorship(sponsorship, config.sponsorDailyMax),
-    selectSponsorshipReset(sponsorship, config.sponsorDailyMax),
+    insertSponsorship(sponsorship, use.room),
+    ...use.spend,
+    use.resets,
+    selectIsSponsored(sponsorship),
   );
-  if (results[0]?.rowsAffected === 1) return;
-  const slotSince = (results[1]?.rows[0]?.['at'] ?? null) as number | null;
-  throw dayLimitReached(ctx, 'sponsorships-per-day', slotSince, now);
+  if (toIsSponsored(results.at(-1)?.rows)) return outcome;
+  throw budgetReached(ctx, use.full(results.at(-2)?.rows[0]));
+}
+
+/** Spares the sponsor a call whose answer nobody would get. */
+async function checkBudgets({ db, ...ctx }: Ctx, sponsorship: Sponsorship, client: string): Promise<void> {
+  const [isSponsored, [state]] = await Promise.all([
+    db.read(selectIsSponsored(sponsorship)),
+    db.read(useForSponsorship(ctx.config, client, sponsorship.now).state),
+  ]);
+  const full = useForSponsorship(ctx.config, client, sponsorship.now).full(state);
+  if (full.length > 0 && !toIsSponsored(isSponsored)) throw budgetReached(ctx, full);
 }
 
 function invalidRequest(): VaultError {

@@ -1,4 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
+import { BUDGETS } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 
 export type { Migration } from './schema-1.ts';
@@ -231,4 +232,5 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX sessions_counted ON sessions (ip, created_at) WHERE counts = 1`,
     ],
   },
+  BUDGETS,
 ];

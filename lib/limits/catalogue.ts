@@ -1,43 +1,17 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
-import type { ErrorCode } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
 import { PASS_SENDS_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
-
-/**
- * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
- */
-export interface CountedRows {
-  readonly table: string;
-  readonly at: string;
-  readonly key?: string;
-  /** Which of its rows count, besides that their time is in the window. */
-  readonly where?: string;
-  /**
-   * Which rows count, where not only their time says so; `:since` is now, `:from` the beginning of the window. Such a
-   * row may count for good: then the window is 0.
-   */
-  readonly while?: string;
-  /** When such a row counts no more; `:window` is the window in milliseconds, null for good. */
-  readonly ends?: string;
-}
-
-/** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
-export interface Limit {
-  /** Completes "at most N …". */
-  readonly counts: string;
-  /** A number, or the setting that holds it. */
-  readonly max: number | NumberSetting;
-  readonly windowSeconds: number | NumberSetting;
-  /** What it counts by: a client (IPv4 address or IPv6 /64), an identifier, or nothing, for the whole vault. */
-  readonly bucket: 'client' | 'identifier' | 'vault';
-  /** The word of its refusals; null where the answer is no error. */
-  readonly error: ErrorCode | null;
-  /** Where it is stored, and so shown and cleared; each process counts the others in memory. */
-  readonly stored?: CountedRows | 'wrong guesses';
-}
-
-/** A setting whose value is a number. */
-type NumberSetting = { [Name in keyof Config]: Config[Name] extends number ? Name : never }[keyof Config];
+import {
+  BUDGET_SHARE,
+  BUDGET_SHARE_MIN,
+  type CountedRows,
+  dayOf,
+  type Limit,
+  type NumberSetting,
+  type PartOfSetting,
+  RELAY_COUNTS,
+  shareOf,
+} from './limit.ts';
 
 const [MINUTE, HOUR, DAY] = [MINUTE_MS / 1000, HOUR_MS / 1000, DAY_MS / 1000];
 
@@ -103,16 +77,20 @@ export const LIMITS = {
     windowSeconds: DAY,
     bucket: 'vault',
     error: 'relay_limit_reached',
-    stored: { table: 'relays', at: 'created_at', where: `NOT (status = 'failed' AND nonce IS NULL)` },
+    stored: { table: 'relays', at: 'created_at', where: RELAY_COUNTS },
   },
-  'sponsorships-per-day': {
-    counts: 'user operations sponsored',
-    max: 'sponsorDailyMax',
-    windowSeconds: DAY,
-    bucket: 'vault',
-    error: 'sponsor_limit_reached',
-    stored: { table: 'sponsorships', at: 'sponsored_at' },
-  },
+  'sponsorships-per-day': dayOf(
+    'sponsorships-per-day',
+    'user operations sponsored',
+    'sponsorDailyMax',
+    'sponsor_limit_reached',
+  ),
+  'sponsorships-per-network': shareOf(
+    'sponsorships-per-network',
+    'user operations sponsored',
+    'sponsorDailyMax',
+    'sponsor_limit_reached',
+  ),
   'sms-countries': {
     counts: 'SMS to a country that is not in `SMS_COUNTRIES`',
     max: 0,
@@ -170,6 +148,11 @@ export type CountedLimit = {
   [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: CountedRows } ? Name : never;
 }[LimitName];
 
+/** The limits whose uses are rows of `budget_uses`. */
+export type BudgetLimit = {
+  [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { table: 'budget_uses' } } ? Name : never;
+}[LimitName];
+
 /** The names of the stored limits, in the order of the report. */
 export const STORED_LIMITS = Object.entries<Limit>(LIMITS).flatMap(([name, { stored }]) =>
   stored === undefined ? [] : [name as StoredLimit],
@@ -184,5 +167,10 @@ export function limitOf(name: LimitName): Limit {
 export function boundsOf(config: Pick<Config, NumberSetting>, name: LimitName): { max: number; windowSeconds: number } {
   const { max, windowSeconds } = limitOf(name);
   const value = (bound: number | NumberSetting) => (typeof bound === 'number' ? bound : config[bound]);
-  return { max: value(max), windowSeconds: value(windowSeconds) };
+  return { max: typeof max === 'object' ? partOf(config, max) : value(max), windowSeconds: value(windowSeconds) };
+}
+
+function partOf(config: Pick<Config, NumberSetting>, part: PartOfSetting): number {
+  const whole = config[part.of];
+  return 'share' in part ? Math.max(BUDGET_SHARE_MIN, Math.floor(whole * BUDGET_SHARE)) : whole * part.times;
 }

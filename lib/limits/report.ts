@@ -1,6 +1,6 @@
 import { isoTime, sleep } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
-import { clientKey, parseIp } from '../base/ip.ts';
+import { clientKey, networkKey, parseIp } from '../base/ip.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
@@ -78,7 +78,7 @@ export function maskKey(kind: LimitName, key: string): string {
     const channel = key.slice(0, at) as 'email' | 'sms' | 'handle';
     return maskIdentifier({ channel, value: key.slice(at + 1) });
   }
-  return bucket === 'client' ? maskClient(key) : key;
+  return bucket === 'vault' ? key : maskClient(key);
 }
 
 /** The key a bucket is stored under. Throws 400 where it is missing, too much, or of the wrong form. */
@@ -94,9 +94,10 @@ function bucketOf(kind: StoredLimit, key: string): string {
     const text = rest ?? key;
     return parseIdentifier((named as 'email' | 'sms' | undefined) ?? inferChannel(text), text).key;
   }
-  const ip = parseIp(key.replace(/\/64$/, ''));
+  const ip = parseIp(key.replace(/\/(?:48|64)$/, ''));
   if (!ip && key !== 'unknown') throw badRequest('Invalid key: expected an IP address');
-  return ip ? clientKey(ip) : key;
+  const client = ip ? clientKey(ip) : key;
+  return bucket === 'network' ? networkKey(client) : client;
 }
 
 async function readUse(
@@ -118,7 +119,7 @@ async function readUse(
   }
   const span = limitSpan(kind, windowSeconds, now);
   const found =
-    key === undefined && bucket === 'client'
+    key === undefined && (bucket === 'client' || bucket === 'network')
       ? await readFullest({ db, clock }, kind, span)
       : await db.read(selectLimitUse(kind, span, key, LIMITS_SHOWN_MAX));
   return found.map((row) => {

@@ -1,7 +1,8 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
-import { type CountedLimit, type CountedRows, LIMITS, limitOf, STORED_LIMITS } from './catalogue.ts';
+import { type CountedLimit, LIMITS, limitOf, STORED_LIMITS } from './catalogue.ts';
+import type { CountedRows } from './limit.ts';
 
 /**
  * SQL of the time up to which a bucket's spending counts no more, 0 when it was never cleared. A limit of the whole
@@ -45,9 +46,10 @@ export function limitSpan(kind: CountedLimit, windowSeconds: number, now: number
 
 /** What is counted of a limit: its buckets' keys and the times of what was spent. Needs a `LimitSpan`. */
 function spentOf(kind: CountedLimit): string {
-  const { table, at, key = `''`, where, while: counts, ends = 'NULL' }: CountedRows = LIMITS[kind].stored;
+  const { table, at, key = `''`, where, while: counts, ends = 'NULL', uses = '1' }: CountedRows = LIMITS[kind].stored;
   const inWindow = `${at} > :since${where === undefined ? '' : ` AND ${where}`}`;
-  return `SELECT ${key} AS key, ${at} AS spent_at, ${ends} AS ends_at FROM ${table} WHERE ${counts ?? inWindow}`;
+  return `SELECT ${key} AS key, ${at} AS spent_at, ${ends} AS ends_at, ${uses} AS uses
+    FROM ${table} WHERE ${counts ?? inWindow}`;
 }
 
 /** Where a page of buckets begins, and how many it has. */
@@ -62,7 +64,7 @@ interface PageQuery {
  */
 export function selectLimitUse(kind: CountedLimit, span: LimitSpan, key: string | undefined, limit: number): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
+    sql: `SELECT key, sum(uses) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')}${key === undefined ? '' : ' AND key = :key'}
       GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
     args: { ...span, limit, ...(key === undefined ? {} : { key }) },
@@ -75,7 +77,7 @@ export function selectLimitUse(kind: CountedLimit, span: LimitSpan, key: string 
  */
 export function selectLimitPage(kind: CountedLimit, span: LimitSpan, query: PageQuery): Statement {
   return {
-    sql: `SELECT key, count(*) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
+    sql: `SELECT key, sum(uses) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
       WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after GROUP BY key ORDER BY key LIMIT :limit`,
     args: { ...span, ...query },
   };

@@ -141,7 +141,7 @@ const SEND_LIMITS = [
 
 /** The full limits, each with the seconds until it has room. */
 function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
-  const buckets = { client: ip, identifier, vault: '' };
+  const buckets = { client: ip, network: '', identifier, vault: '' };
   return SEND_LIMITS.flatMap(([name, column]) => {
     const at = numberOf(reset, column);
     if (at === null) return [];

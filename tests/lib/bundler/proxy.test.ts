@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
+import { toQuantity } from '../../../lib/chain/contract-call.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
@@ -61,7 +62,8 @@ function request(operation: object, method: string = SPONSORING[0], id: unknown 
   return { jsonrpc: '2.0', id, method, params: [operation, contracts.entryPoint, ...more] };
 }
 
-const ask = (operation: object, method?: string, to = t) => to.call('POST /api/bundler', request(operation, method));
+const ask = (operation: object, method?: string, to: Pick<TestVault, 'call'> = t) =>
+  to.call('POST /api/bundler', request(operation, method));
 
 describe('a sponsor is asked for an account of the configured factory alone', () => {
   test.each(SPONSORING)('%s of an account that the operation creates', async (method) => {
@@ -170,11 +172,35 @@ describe('SPONSOR_DAILY_MAX', () => {
     ]);
   });
 
-  test('an operation that the paymaster refused stays counted', async () => {
+  test('counts when the sponsor has said yes: one that it refused, or never answered, is not counted', async () => {
     const own = await startVault(settings(1));
     upstream.answer = (received) => errorOf(received, { code: -32501, message: 'no' });
-    expect((await ask(draft(alice, '0x0'), undefined, own)).body.error.data.kind).toBe('paymaster_rejected');
-    expect((await ask(draft(alice, '0x1'), undefined, own)).body.error.code).toBe(-32504);
+    for (const nonce of ['0x0', '0x1'])
+      expect((await ask(draft(alice, nonce), undefined, own)).body.error.data.kind).toBe('paymaster_rejected');
+    upstream.answer = () => new Response('', { status: 500 });
+    expect((await ask(draft(alice, '0x2'), undefined, own)).body.error.message).toBe('bundler_error');
+    upstream.answer = echo;
+    expect((await ask(draft(alice, '0x3'), undefined, own)).body.result).toBe(SPONSORING[0]);
+    expect((await ask(draft(alice, '0x0'), undefined, own)).body.error).toEqual(limited(86_400));
+    expect(await own.rows('SELECT nonce FROM sponsorships')).toEqual([{ nonce: '0x3' }]);
+    await own.stop();
+  });
+
+  test('one IPv4 address, or one /48, takes at most 5 % of the day; everybody else goes on (M3)', async () => {
+    const own = await startVault(settings(1000));
+    const flood = (from: (n: number) => string, first: number) =>
+      Promise.all(
+        Array.from({ length: 60 }, (_, n) =>
+          ask(draft(alice, toQuantity(BigInt(first + n))), undefined, own.from(from(n))),
+        ),
+      );
+    const yes = (replies: Awaited<ReturnType<typeof flood>>) => replies.filter(({ body }) => body.result !== undefined);
+    const one = await flood(() => '203.0.113.7', 0);
+    expect(yes(one)).toHaveLength(50);
+    const data = { kind: 'throttled', limit: 'sponsorships-per-network', retry_after: 86_400 };
+    expect(one.find(({ body }) => body.error)?.body.error).toEqual({ ...limited(), data });
+    expect(yes(await flood((n) => `2001:db8:1:${n.toString(16)}::1`, 100))).toHaveLength(50);
+    expect(yes(await flood((n) => `198.51.100.${n}`, 200))).toHaveLength(60);
     await own.stop();
   });
 
@@ -209,14 +235,15 @@ describe('SPONSOR_DAILY_MAX', () => {
       startVault(settings(7), { dir: folder.path }),
       startVault(settings(7), { dir: folder.path }),
     ]);
+    const from = (n: number) => vaults[n % 2]?.from(`203.0.113.${n}`);
     const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => ask(draft(alice, `0x${n.toString(16)}`), undefined, vaults[n % 2])),
+      Array.from({ length: 100 }, (_, n) => ask(draft(alice, `0x${n.toString(16)}`), undefined, from(n))),
     );
     expect([
       replies.filter(({ body }) => body.result === SPONSORING[0]).length,
       replies.filter(({ body }) => body.error?.code === -32504).length,
     ]).toEqual([7, 93]);
-    expect(upstream.received).toHaveLength(7);
+    expect(await vaults[0]?.rows('SELECT * FROM sponsorships')).toHaveLength(7);
     for (const vault of vaults) await vault.stop();
     const again = await startVault(settings(7), { dir: folder.path });
     expect((await ask(draft(alice, '0xffff'), undefined, again)).body.error.code).toBe(-32504);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { insertSponsorship, selectSponsorshipReset, sweepSponsorships } from '../../../lib/bundler/store.ts';
+import { insertSponsorship, selectIsSponsored, sweepSponsorships, toIsSponsored } from '../../../lib/bundler/store.ts';
+import type { Config } from '../../../lib/config/config.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { useForSponsorship } from '../../../lib/limits/budgets.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 
@@ -20,22 +22,27 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     await database.close();
   });
 
-  /** Asks once: whether it was allowed, and when the next one is that frees a place. */
+  /** Asks once as a client of its own: whether it is sponsored, and how many seconds until there is room. */
   async function ask(sender: string, nonce: string, { now = NOW, max = 2 } = {}) {
     const sponsorship = { sender, nonce, now };
-    const [inserted, reset] = await db.write(
-      insertSponsorship(sponsorship, max),
-      selectSponsorshipReset(sponsorship, max),
+    const use = useForSponsorship({ sponsorDailyMax: max } as Config, sender + nonce, now);
+    const results = await db.write(
+      insertSponsorship(sponsorship, use.room),
+      ...use.spend,
+      use.resets,
+      selectIsSponsored(sponsorship),
     );
-    return [inserted?.rowsAffected === 1, reset?.rows[0]?.['at'] ?? null];
+    const [full] = use.full(results.at(-2)?.rows[0]);
+    return [toIsSponsored(results.at(-1)?.rows), full?.retryAfterSeconds ?? null];
   }
 
   test('the day is full after its number of operations, until the oldest is a day old, at the exact edge', async () => {
     expect(await ask('0xa', '0x0')).toEqual([true, null]);
-    expect(await ask('0xb', '0x0', { now: NOW + 1000 })).toEqual([true, NOW]);
-    expect(await ask('0xc', '0x0', { now: NOW + 2000 })).toEqual([false, NOW]);
-    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS - 1 })).toEqual([false, NOW]);
-    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS })).toEqual([true, NOW + 1000]);
+    expect(await ask('0xb', '0x0', { now: NOW + 1000 })).toEqual([true, null]);
+    expect(await ask('0xc', '0x0', { now: NOW + 2000 })).toEqual([false, 86_398]);
+    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS - 1 })).toEqual([false, 1]);
+    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS })).toEqual([true, null]);
+    expect(await ask('0xd', '0x0', { now: NOW + DAY_MS })).toEqual([false, 1]);
   });
 
   test('an operation is counted once, however often it is asked for, also on a full day', async () => {
@@ -50,9 +57,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
   test('the same operation on another day is counted anew', async () => {
     const later = NOW + DAY_MS;
     await ask('0xa', '0x0');
-    expect(await ask('0xb', '0x0', { now: later, max: 1 })).toEqual([true, later]);
-    expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, later]);
-    expect(await ask('0xa', '0x0', { now: later + DAY_MS, max: 1 })).toEqual([true, later + DAY_MS]);
+    expect(await ask('0xb', '0x0', { now: later, max: 1 })).toEqual([true, null]);
+    expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, 86_400]);
+    expect(await ask('0xa', '0x0', { now: later + DAY_MS, max: 1 })).toEqual([true, null]);
   });
 
   test('a limit of zero allows none, and nothing frees a place', async () => {

@@ -28,6 +28,7 @@ describe('limits', () => {
         'registrations-per-ip',
         'relays-per-day',
         'sponsorships-per-day',
+        'sponsorships-per-network',
       ],
       limits: [],
     });

@@ -1,0 +1,28 @@
+import type { Migration } from './schema-1.ts';
+
+/** Migration 13: what is used of a day's budgets, with what the last day holds already. */
+export const BUDGETS: Migration = {
+  version: 13,
+  name: 'budgets of a day, and what a network takes of them',
+  statements: [
+    // `used` at a time, and `total` of all times up to it: a day's use is the difference between two rows.
+    `CREATE TABLE budget_uses (
+      kind TEXT NOT NULL,
+      bucket TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      used INTEGER NOT NULL,
+      total INTEGER NOT NULL,
+      PRIMARY KEY (kind, bucket, at)
+    ) STRICT, WITHOUT ROWID`,
+    `CREATE INDEX budget_uses_by_time ON budget_uses (at)`,
+    ...['email', 'sms'].map(
+      (channel) => `INSERT INTO budget_uses (kind, bucket, at, used, total)
+        SELECT '${channel === 'sms' ? 'sms' : 'emails'}-per-day', '', sent_at, count(*),
+          sum(count(*)) OVER (ORDER BY sent_at)
+        FROM codes WHERE channel = '${channel}' GROUP BY sent_at`,
+    ),
+    `INSERT INTO budget_uses (kind, bucket, at, used, total)
+      SELECT 'sponsorships-per-day', '', sponsored_at, count(*), sum(count(*)) OVER (ORDER BY sponsored_at)
+      FROM sponsorships GROUP BY sponsored_at`,
+  ],
+};

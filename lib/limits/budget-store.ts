@@ -1,0 +1,129 @@
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Condition, Row, Statement, Value } from '../db/database.ts';
+import { type BudgetLimit, limitOf } from './catalogue.ts';
+import { clearedAt } from './store.ts';
+
+// A bucket has one row for each time at which it was used: `used` at that time, and `total` of all times up to it. What
+// is used of a day is the difference between two of its rows: two look-ups, however many rows there are.
+
+/** A use of some budgets; `network` is undefined where none of them counts by it. Times are milliseconds. */
+export interface Spending {
+  readonly kinds: readonly BudgetLimit[];
+  readonly maxOf: (kind: BudgetLimit) => number;
+  readonly network: string | undefined;
+  readonly now: number;
+}
+
+/** SQL that is true while a budget has room. Needs `:day_ago`, `:<kind>_max`, and `:network` where it counts by it. */
+export function hasRoom(kind: BudgetLimit): string {
+  return `(${usedOf(kind)} < :${maxName(kind)})`;
+}
+
+/** The arguments of `hasRoom`, for all budgets of the use. */
+export function roomArgs({ kinds, maxOf, network, now }: Spending): Record<string, Value> {
+  return {
+    ...Object.fromEntries(kinds.map((kind) => [maxName(kind), maxOf(kind)])),
+    ...(network === undefined ? {} : { network }),
+    day_ago: now - DAY_MS,
+  };
+}
+
+/**
+ * Counts a use of one budget if the statement before it in the batch changed a row, and if the condition holds. It
+ * leaves `changes()` at 1 for the next where there is no condition.
+ */
+export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spending, when?: Condition): Statement {
+  const newest = `${rowsOf(kind)} ORDER BY at DESC LIMIT 1`;
+  return {
+    sql: `INSERT INTO budget_uses (kind, bucket, at, used, total)
+      SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${newest}), 0)), 1,
+        coalesce((SELECT total ${newest}), 0) + 1
+      WHERE changes() > 0${when ? ` AND ${when.sql}` : ''}
+      ON CONFLICT (kind, bucket, at) DO UPDATE SET used = used + 1, total = total + 1`,
+    args: { ...networkArg(kind, network), now, ...when?.args },
+  };
+}
+
+/** Takes a use of one budget back, as of the time at which it was counted, if the condition holds. */
+export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when: Condition): Statement {
+  const counted = `(SELECT min(at) ${rowsOf(kind)} AND at >= :now AND used > 0)`;
+  return {
+    sql: `UPDATE budget_uses SET total = total - 1, used = used - (at = ${counted})
+      WHERE kind = '${kind}' AND bucket = ${bucketOf(kind)} AND at >= ${counted} AND ${when.sql}`,
+    args: { ...networkArg(kind, network), now, ...when.args },
+  };
+}
+
+/**
+ * One row with columns for each budget of the use: whether it is full, and the time of the use that must leave the
+ * window before the next is allowed. With `ifUnchanged` no row if the statement before it in the batch changed one.
+ */
+export function selectBudgets(use: Spending, { ifUnchanged = false } = {}): Statement {
+  const columns = use.kinds.map((kind) => {
+    const excess = `${usedOf(kind)} - :${maxName(kind)}`;
+    // The rows up to this one hold all that is too much, and one more.
+    const leaves = `total - (SELECT total - used ${inWindow(kind)} ORDER BY at LIMIT 1) > ${excess}`;
+    return `NOT ${hasRoom(kind)} AS ${columnName(kind)}_full,
+      (SELECT at ${inWindow(kind)} AND :${maxName(kind)} > 0 AND ${leaves} ORDER BY at LIMIT 1) AS ${columnName(kind)}`;
+  });
+  const when = ifUnchanged ? 'WHERE changes() = 0' : '';
+  return { sql: `SELECT ${columns.join(', ')} ${when}`, args: roomArgs(use) };
+}
+
+/** A budget's part of the row of `selectBudgets`. */
+export function readReset(row: Row, kind: BudgetLimit): { readonly isFull: boolean; readonly at: number | null } {
+  const at = row[columnName(kind)];
+  return { isFull: Number(row[`${columnName(kind)}_full`]) === 1, at: at === null ? null : Number(at) };
+}
+
+/** How much of the last day's budgets of the whole vault is used: one row with a column for each. */
+export function selectBudgetsUsed(kinds: readonly BudgetLimit[], now: number): Statement {
+  return {
+    sql: `SELECT ${kinds.map((kind) => `${usedOf(kind)} AS ${columnName(kind)}`).join(', ')}`,
+    args: { day_ago: now - DAY_MS },
+  };
+}
+
+/** A budget's part of the row of `selectBudgetsUsed`. */
+export function readUsed(row: Row, kind: BudgetLimit): number {
+  return Number(row[columnName(kind)]);
+}
+
+/** Removes what no window reaches back to. */
+export function sweepBudgets(now: number): Statement {
+  return {
+    sql: `DELETE FROM budget_uses WHERE (kind, bucket, at) IN
+      (SELECT kind, bucket, at FROM budget_uses WHERE at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { day_ago: now - DAY_MS },
+  };
+}
+
+function usedOf(kind: BudgetLimit): string {
+  return `coalesce((SELECT total ${rowsOf(kind)} ORDER BY at DESC LIMIT 1)
+    - (SELECT total - used ${inWindow(kind)} ORDER BY at LIMIT 1), 0)`;
+}
+
+function inWindow(kind: BudgetLimit): string {
+  return `${rowsOf(kind)} AND at > max(:day_ago, ${clearedAt(kind, bucketOf(kind))})`;
+}
+
+function rowsOf(kind: BudgetLimit): string {
+  return `FROM budget_uses WHERE kind = '${kind}' AND bucket = ${bucketOf(kind)}`;
+}
+
+function bucketOf(kind: BudgetLimit): string {
+  return limitOf(kind).bucket === 'vault' ? `''` : ':network';
+}
+
+function networkArg(kind: BudgetLimit, network: string | undefined): Record<string, Value> {
+  return limitOf(kind).bucket === 'vault' ? {} : { network: network ?? '' };
+}
+
+function maxName(kind: BudgetLimit): string {
+  return `${columnName(kind)}_max`;
+}
+
+function columnName(kind: BudgetLimit): string {
+  return kind.replaceAll('-', '_');
+}

@@ -1,0 +1,71 @@
+import { DAY_MS } from '../base/clock.ts';
+import type { ErrorCode } from '../base/error.ts';
+import type { Config } from '../config/config.ts';
+
+/**
+ * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
+ */
+export interface CountedRows {
+  readonly table: string;
+  readonly at: string;
+  readonly key?: string;
+  /** Which of its rows count, besides that their time is in the window. */
+  readonly where?: string;
+  /**
+   * Which rows count, where not only their time says so; `:since` is now, `:from` the beginning of the window. Such a
+   * row may count for good: then the window is 0.
+   */
+  readonly while?: string;
+  /** When such a row counts no more; `:window` is the window in milliseconds, null for good. */
+  readonly ends?: string;
+  /** The column with the uses of a row, where one row holds several. */
+  readonly uses?: string;
+}
+
+/** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
+export interface Limit {
+  /** Completes "at most N …". */
+  readonly counts: string;
+  readonly max: number | NumberSetting | PartOfSetting;
+  readonly windowSeconds: number | NumberSetting;
+  /**
+   * What it counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, or
+   * nothing, for the whole vault.
+   */
+  readonly bucket: 'client' | 'network' | 'identifier' | 'vault';
+  /** The word of its refusals; null where the answer is no error. */
+  readonly error: ErrorCode | null;
+  /** Where it is stored, and so shown and cleared; each process counts the others in memory. */
+  readonly stored?: CountedRows | 'wrong guesses';
+}
+
+/** So many times a setting's value, or a network's share of a daily budget. */
+export type PartOfSetting = { readonly of: NumberSetting } & ({ readonly times: number } | { readonly share: true });
+
+/** A network takes at most this part of a daily budget, and at least so many. */
+export const BUDGET_SHARE = 0.05;
+export const BUDGET_SHARE_MIN = 3;
+
+/** A setting whose value is a number. */
+export type NumberSetting = { [Name in keyof Config]: Config[Name] extends number ? Name : never }[keyof Config];
+
+const DAY = DAY_MS / 1000;
+
+/** A relay that failed before it had a nonce has cost nothing. */
+export const RELAY_COUNTS = `NOT (status = 'failed' AND nonce IS NULL)`;
+
+/** The rows of `budget_uses` of one limit. */
+export function usesOf(name: string) {
+  return { table: 'budget_uses', at: 'at', key: 'bucket', where: `kind = '${name}'`, uses: 'used' } as const;
+}
+
+/** The limit of what the whole vault may do in a rolling day. */
+export function dayOf(name: string, counts: string, max: NumberSetting, error: ErrorCode) {
+  return { counts, max, windowSeconds: DAY, bucket: 'vault', error, stored: usesOf(name) } as const;
+}
+
+/** The limit of what one network may take of it. */
+export function shareOf(name: string, counts: string, of: NumberSetting, error: ErrorCode) {
+  const max = { of, share: true } as const;
+  return { counts, max, windowSeconds: DAY, bucket: 'network', error, stored: usesOf(name) } as const;
+}
