@@ -22,8 +22,6 @@ const PAGE_HEADERS = {
   ].join('; '),
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
-  // With "no-referrer" the form's own Origin would be "null".
-  'referrer-policy': 'same-origin',
 };
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 

@@ -40,8 +40,8 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   readonly query: Fields;
-  /** `json` is any JSON value, which the handler judges itself. */
-  readonly body: Fields | 'json' | undefined;
+  /** `json` is any JSON value, which the handler judges itself; `form` is that of a page. */
+  readonly body: Fields | 'json' | 'form' | undefined;
   /** The fields of the body's other form, where it has two. */
   readonly otherBody?: Fields;
   readonly limit: RequestLimitName | undefined;
@@ -170,7 +170,7 @@ export function postForm<F extends Fields>(
     method: 'POST',
     path,
     query: {},
-    body: fields,
+    body: 'form',
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
       limits[limit](client);

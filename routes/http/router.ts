@@ -62,7 +62,8 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       const route = chooseRoute(family, request.method);
       if ('status' in route) reply = route;
       else {
-        if (route.method === 'POST') checkOrigin(request);
+        // The origin of a page's own form is "null" under no-referrer; what it may do, its fields must show.
+        if (route.method === 'POST' && route.body !== 'form') checkOrigin(request);
         const peer = connection?.peer;
         const client = findClient(request, peer, route);
         const app = appOf(ctx.config.apps, request);

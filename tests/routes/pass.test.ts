@@ -41,7 +41,7 @@ describe('the page of a pass', () => {
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     );
-    expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual(['DENY', 'same-origin']);
+    expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual(['DENY', 'no-referrer']);
     expect(text).not.toMatch(/<script>|<style>| style=| on\w+=|https?:/);
   });
 
@@ -70,13 +70,13 @@ describe('the page of a pass', () => {
     expect(await press(OWNER, 'x')).toBe('/pass/ended');
   });
 
-  test('a click on it where only listed origins may write works: it is the vault’s own', async () => {
+  test('a click on it where only listed origins may write works: a page’s own form', async () => {
     const own = await startVault({ ALLOWED_ORIGINS: 'https://shop.example.com' });
     await own.call('POST /api/verify/send', alice);
     const body = new URLSearchParams({ pass: own.passFor(alice.identifier) });
-    const origin = `http://localhost:${new URL(own.url).port}`;
-    expect((await own.post('/pass', body, { Origin: origin })).status).toBe(303);
-    expect((await own.post('/pass', body, { Origin: 'https://evil.example' })).status).toBe(403);
+    // What Chromium sends with a form of a page under no-referrer.
+    const { status, headers } = await own.post('/pass', body, { Origin: 'null' });
+    expect([status, headers.get('location')]).toEqual([303, '/pass/ready']);
     await own.stop();
   });
 });
