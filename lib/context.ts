@@ -30,6 +30,7 @@ import { prepareDatabase } from './prepare-database.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
+import type { StrangersChecks } from './verification/find-code.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -68,6 +69,7 @@ export interface Context extends Platform {
   readonly db: OwnedStore;
   readonly hub: Hub;
   readonly notices: Notices;
+  readonly strangers: StrangersChecks;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -105,6 +107,8 @@ interface Shared {
   readonly open: { streams: number };
   /** Which refusals have their event already. */
   readonly notices: Notices;
+  /** How many checks of strangers were answered, by code. */
+  readonly strangers: StrangersChecks;
 }
 
 function createShared(config: Config): Shared {
@@ -116,6 +120,7 @@ function createShared(config: Config): Shared {
     schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
     notices: new Map(),
+    strangers: new Map(),
   };
 }
 
@@ -162,6 +167,7 @@ export function createContext(env: Env): Context {
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests: env.isolatesRequests ?? false,
     notices: shared.notices,
+    strangers: shared.strangers,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;

@@ -47,7 +47,7 @@ export function codeMessage(notice: CodeNotice): CodeMessage {
 function passMessage({ pass = '', service }: CodeNotice): CodeMessage {
   const subject = `Ask again for your code for ${service}`;
   const opening = `Somebody has entered many wrong codes for this address, so ${service} does not send one yet.`;
-  const link = 'To get one, open this link on the device that needs the code, and ask for a code again:';
+  const link = 'To get one, open this link on the device that needs it, press the button, and ask for a code again:';
   const closing = 'If you did not ask for a code, ignore this message. Nobody gets in without your mailbox.';
   return {
     subject,

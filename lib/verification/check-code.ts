@@ -8,11 +8,14 @@ import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import * as codes from './check-store.ts';
 import { codeDigest } from './code.ts';
-import { findCode, type RefusedCheck, type Target } from './find-code.ts';
+import { findCode, type RefusedCheck, type StrangersChecks, type Target } from './find-code.ts';
 import { countGuess } from './guessing.ts';
 import { countWrongGuess, markVerifiedIfChanged, selectVerifiedAt } from './store.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & { readonly sms: SmsProvider };
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
+  readonly sms: SmsProvider;
+  readonly strangers: StrangersChecks;
+};
 
 /** The result of a check. */
 export type CodeVerdict = { readonly verified: true; readonly attestation: Attestation } | RefusedCheck;
@@ -79,7 +82,7 @@ async function checkOwn(
   if (!right) {
     const written = countGuess(ctx, identifier, ctx.db.write(spend, ...wrongGuess(check, spent, code.byPass)), 1);
     if (role !== 'stranger') return written.then(([result]) => incorrect(ctx, result?.rows[0]));
-    // The answer is known, and must not take longer where a code is live; the count holds whenever it is written.
+    // The answer is known, and must not take longer where a code is live.
     written.catch(() => undefined);
     return otherwise;
   }

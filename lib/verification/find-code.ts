@@ -1,3 +1,4 @@
+import { touch } from '../base/lru-cache.ts';
 import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
@@ -23,7 +24,16 @@ export const STRANGERS_VERDICT: RefusedCheck = { verified: false, message: 'Inco
 const EXPIRED: RefusedCheck = { verified: false, message: 'Code expired' };
 const NOTHING_SENT: RefusedCheck = { verified: false, message: 'No code was sent' };
 
-type Ctx = Pick<Platform, 'config' | 'db'>;
+/** Codes whose strangers' checks a process remembers. */
+const STRANGERS_CODES_MAX = 10_000;
+
+/**
+ * By code, the checks of strangers that this process has answered. They are answered before their count is written, so
+ * that the time does not tell whether a code is live. This keeps the share also while no write succeeds.
+ */
+export type StrangersChecks = Map<number, number>;
+
+type Ctx = Pick<Platform, 'config' | 'db'> & { readonly strangers: StrangersChecks };
 
 /** What a check is judged by, besides its code. */
 interface Asked {
@@ -37,7 +47,7 @@ interface Asked {
  * the newest of anybody while the strangers' share lasts.
  */
 export async function findCode(
-  { config, db }: Ctx,
+  { config, db, strangers }: Ctx,
   { identifier, ip, challenge }: Asked,
   now: number,
 ): Promise<Target | { readonly refused: RefusedCheck }> {
@@ -56,7 +66,10 @@ export async function findCode(
   }
   // Who names a challenge is judged by its code alone, unless the provider has no code but the newest.
   const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
-  if (!isOpen || others.strangers >= STRANGERS_CHECKS_MAX || others.attempts >= max) return { refused: otherwise };
+  if (!isOpen || others.attempts >= max) return { refused: otherwise };
+  const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);
+  if (answered >= STRANGERS_CHECKS_MAX) return { refused: otherwise };
+  touch(strangers, others.seq, answered + 1, STRANGERS_CODES_MAX);
   return { code: others, role: 'stranger', otherwise };
 }
 
