@@ -8,6 +8,7 @@ import { indexState } from './index-state.ts';
 import { type AliasQuestion, isFinalAt, readLedTo } from './node.ts';
 import { selectIndexedAlias } from './store.ts';
 
+export { INDEX_SILENT_MS, type IndexState, indexState } from './index-state.ts';
 export { type AliasQuestion, ANOTHER_DID } from './node.ts';
 export { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE, indexedDid } from './store.ts';
 

@@ -47,6 +47,8 @@ export const ERROR_STATUS = {
   identifier_busy: 503,
   relay_unfunded: 503,
   bundler_not_configured: 503,
+  indexer_not_configured: 503,
+  indexer_behind: 503,
   email_not_configured: 503,
   sms_not_configured: 503,
   database_unavailable: 503,
@@ -58,6 +60,8 @@ export const ERROR_STATUS = {
 /** The hints of codes that always have the same cause. */
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   database_unavailable: 'Try again in a few seconds: nothing was changed unless a later look-up shows it.',
+  indexer_behind: 'The vault still reads the chain for the first time: try again later, or ask the contracts.',
+  indexer_not_configured: 'This vault does not follow the chain (FOLLOWER, INDEXER_URL): ask the contracts.',
   misdirected_request: 'Use the host of BASE_URL or an IP address, or add this host to ALLOWED_HOSTS.',
   email_not_configured: 'This vault sends no mail (EMAIL_PROVIDER is none).',
   origin_not_allowed: 'The operator of the vault lists the origins that may write in ALLOWED_ORIGINS.',

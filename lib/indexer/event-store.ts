@@ -67,13 +67,14 @@ export function deleteNewestEvents(limit: number, { sql, args }: Condition): Sta
   };
 }
 
-/** The DID of an alias, one row or none; `controller` is null if its registration was not read. */
+/** The DID that an alias leads to now, one row or none; `controller` is null if its registration was not read. */
 export function selectAlias(hash: string): Statement {
   return {
     sql: `SELECT alias.object AS did_hash, did.object AS controller, did.object IS NOT NULL AND ${isActive('did')} AS active
       FROM chain_events AS alias
       LEFT JOIN chain_events AS did ON did.subject = alias.object AND did.kind = 'DIDRegistered'
-      WHERE alias.subject = :hash AND alias.kind = 'AliasRegistered' LIMIT 1`,
+      WHERE alias.subject = :hash AND alias.kind = 'AliasRegistered'
+      ORDER BY alias.block DESC, alias.log_index DESC, did.block DESC, did.log_index DESC LIMIT 1`,
     args: { hash },
   };
 }

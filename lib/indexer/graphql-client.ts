@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Clock } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
@@ -33,6 +34,17 @@ export function createAskIndexer(outside: Outside & { readonly url: string }): A
       throw new VaultError(isLate ? 'indexer_timeout' : 'indexer_error', { cause });
     });
   };
+}
+
+/** Asks, and cuts the answer to its shape. Throws 502 `indexer_error` for an answer of another form. */
+export async function askForShape<T>(
+  ask: AskIndexer,
+  question: Parameters<AskIndexer>,
+  shape: v.GenericSchema<unknown, T>,
+): Promise<T> {
+  const result = v.safeParse(shape, await ask(...question));
+  if (!result.success) throw new VaultError('indexer_error', { cause: new UpstreamError('malformed') });
+  return result.output;
 }
 
 interface Outside {

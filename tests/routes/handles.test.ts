@@ -40,6 +40,7 @@ const sessionOf = async (key: string) =>
 
 const MODES: readonly [string, Record<string, string>][] = [
   ['a follower', { FOLLOWER: 'true' }],
+  ['a follower of a registry whose aliases move', { FOLLOWER: 'true', DID_REGISTRY_ADDRESS: resolving }],
   ['no follower', { FOLLOWER: 'false' }],
   ['no follower and a registry without aliases(bytes32)', { FOLLOWER: 'false', DID_REGISTRY_ADDRESS: resolving }],
 ];

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { DAY_MS } from '../../lib/base/clock.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import { FOLLOWER_BEHIND_BLOCKS, FOLLOWER_SILENT_MS } from '../../lib/indexer/queries.ts';
+import { compileContracts } from '../../scripts/contracts.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { answerFault, FAULTS } from '../../scripts/dev-stack/fault.ts';
 import { type Acted, type Actors, prepareActors } from '../support/actors.ts';
+import { temporaryFolder } from '../support/databases.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -159,16 +162,30 @@ describe('health of the own follower', () => {
     await cut.stop();
   });
 
-  test('an empty database answers that nothing is there', async () => {
+  test('W5: before its first pass the contracts answer, and what they cannot tell is 503 indexer_behind', async () => {
     const t = await startVault(actors.vars);
     expect((await t.call('GET /api/indexer/dids', { hash: UNKNOWN })).body).toEqual({ found: false });
-    expect((await t.call('GET /api/indexer/stats')).body).toEqual({
-      total_dids: 0,
-      active_dids: 0,
-      total_aliases: 0,
-      total_accounts: 0,
-      last_block_number: '0',
-    });
+    const alias = await t.call('GET /api/indexer/aliases', { hash: aliasHash('alice') });
+    expect(alias.body).toMatchObject({ found: true, did_hash: didHash(active.did) });
+    const stats = await t.call('GET /api/indexer/stats');
+    expect([stats.status, stats.body.error, stats.headers.get('retry-after')]).toEqual([503, 'indexer_behind', '10']);
+    await t.work();
+    expect((await t.call('GET /api/indexer/stats')).body).toMatchObject({ total_dids: 2 });
+    // Behind by more than a first pass leaves: the same again.
+    await t.rows('UPDATE follower SET head = block + :lag', { lag: FOLLOWER_BEHIND_BLOCKS + 1 });
+    expect((await t.call('GET /api/indexer/stats')).status).toBe(503);
+    await t.stop();
+  });
+
+  test('one that is a little behind is believed for what it has; the contracts are asked about the rest', async () => {
+    const t = await startVault(actors.vars);
+    await t.work();
+    await t.rows('UPDATE follower SET head = block + 1');
+    const known = await t.call('GET /api/indexer/dids', { hash: didHash(active.did) });
+    expect(known.body).toMatchObject({ found: true, tx_hash: expect.stringMatching(/^0x/) });
+    await t.rows(`DELETE FROM chain_events WHERE subject = '${didHash(active.did)}'`);
+    const missing = await t.call('GET /api/indexer/dids', { hash: didHash(active.did) });
+    expect(missing.body).toEqual({ ...known.body, block_number: undefined, tx_hash: undefined });
     await t.stop();
   });
 
@@ -188,6 +205,88 @@ describe('health of the own follower', () => {
       controller: null,
     });
     await t.stop();
+  });
+});
+
+describe('W5: without a follower and an INDEXER_URL', () => {
+  let t: TestVault;
+  const start = async (vars: Record<string, string> = {}) => {
+    t = await startVault({ ...actors.vars, ...many, FOLLOWER: 'false', ...vars });
+  };
+  afterEach(() => t.stop());
+  const get = async (path: string, query: Record<string, string> = {}) => {
+    const { status, body } = await t.call(`GET /api/indexer/${path}`, query);
+    return { status, body };
+  };
+  const found = (body: object) => ({ status: 200, body: { found: true, ...body } });
+  const missing = { status: 200, body: { found: false } };
+  const notConfigured = { status: 503, body: { error: 'indexer_not_configured', hint: expect.any(String) } };
+
+  test('aliases, dids and accounts are answered by the contracts, without a block', async () => {
+    await start();
+    const [of, controller] = [didHash(active.did), active.controller.toLowerCase()];
+    const alias = { alias_hash: aliasHash('alice'), did_hash: of, active: true, controller };
+    expect(await get('aliases', { hash: aliasHash('alice') })).toEqual(found(alias));
+    expect((await get('aliases', { hash: aliasHash('bob') })).body).toMatchObject({ found: true, active: false });
+    const did = { did_hash: of, controller, metadata_cid: 'ipfs://bafy', active: true };
+    expect(await get('dids', { hash: of })).toEqual(found(did));
+    expect((await get('dids', { hash: didHash(ended.did) })).body).toMatchObject({ found: true, active: false });
+    const own = { account_address: account.account, owner_address: account.owner };
+    expect(await get('accounts', { address: account.account })).toEqual(found(own));
+    for (const path of ['aliases', 'dids']) expect(await get(path, { hash: UNKNOWN })).toEqual(missing);
+    expect(await get('accounts', { address: active.controller })).toEqual(missing);
+    expect(await get('accounts', { address: chain.registry })).toEqual(missing);
+  });
+
+  test('what they cannot tell is 503 indexer_not_configured, and health is not ok', async () => {
+    await start();
+    expect(await get('stats')).toEqual(notConfigured);
+    expect(await get('health')).toEqual({ status: 200, body: { ok: false, chain: 84532 } });
+    // It shows a key as an account does, and its address has another salt or another factory.
+    const holder = await chain.deployHolder({ x: new Uint8Array(32).fill(1), y: new Uint8Array(32).fill(2) });
+    expect(await get('accounts', { address: holder })).toEqual(notConfigured);
+    await t.stop();
+    await start({ DID_REGISTRY_ADDRESS: holder, HYPERAUTH_FACTORY_ADDRESS: 'none' });
+    for (const path of ['aliases', 'dids']) expect(await get(path, { hash: UNKNOWN })).toEqual(notConfigured);
+    expect(await get('accounts', { address: account.account })).toEqual(notConfigured);
+    await t.stop();
+    await start({ DID_REGISTRY_ADDRESS: 'none' });
+    for (const path of ['aliases', 'dids']) expect(await get(path, { hash: UNKNOWN })).toEqual(notConfigured);
+  });
+
+  test('a registry without aliases(bytes32) tells whether an alias is free, and not whose it is', async () => {
+    const { ResolvingRegistry } = await compileContracts();
+    const registry = await create2(chain.rpc, ResolvingRegistry?.bytecode ?? '0x');
+    await chain.register({ did: 'did:key:zErin', handle: 'erin' }, { registry });
+    await start({ DID_REGISTRY_ADDRESS: registry });
+    expect(await get('aliases', { hash: aliasHash('nobody') })).toEqual(missing);
+    expect(await get('aliases', { hash: aliasHash('erin') })).toEqual(notConfigured);
+    expect((await get('dids', { hash: didHash('did:key:zErin') })).body).toMatchObject({ found: true, active: true });
+    expect(await get('dids', { hash: UNKNOWN })).toEqual(missing);
+  });
+
+  test('a node that cannot be asked is 502 rpc_error', async () => {
+    await start({ RPC_URL: 'http://127.0.0.1:1' });
+    const failed = { status: 502, body: { error: 'rpc_error' } };
+    for (const path of ['aliases', 'dids']) expect(await get(path, { hash: UNKNOWN })).toEqual(failed);
+    expect(await get('accounts', { address: account.account })).toEqual(failed);
+    expect(await get('stats')).toEqual(notConfigured);
+  });
+
+  test('events that nobody reads any more are not believed', async () => {
+    const dir = temporaryFolder();
+    const first = await startVault(actors.vars, { dir: dir.path });
+    await first.work();
+    await first.stop();
+    t = await startVault({ ...actors.vars, FOLLOWER: 'false' }, { dir: dir.path });
+    // The row of another process that follows would do; this one is as old as its last poll.
+    expect((await get('stats')).status).toBe(200);
+    await t.clock.advance(FOLLOWER_SILENT_MS);
+    expect(await get('stats')).toEqual(notConfigured);
+    expect((await get('dids', { hash: didHash(active.did) })).body.block_number).toBeUndefined();
+    await t.stop();
+    dir.remove();
+    await start();
   });
 });
 
@@ -380,6 +479,7 @@ describe('an upstream', () => {
 
 test('the limit of proxied requests holds, and is per minute', async () => {
   const t = await startVault({ ...actors.vars, RATE_LIMIT_PROXY_PER_IP: '2' });
+  await t.work();
   for (const path of ['stats', 'health']) expect((await t.call(`GET /api/indexer/${path}`)).status).toBe(200);
   const reply = await t.call('GET /api/indexer/stats');
   expect([reply.status, reply.body, reply.headers.get('retry-after')]).toEqual([
