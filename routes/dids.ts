@@ -55,12 +55,13 @@ export const didRoutes: readonly Route[] = [
       blockNumber: optional(blockNumberValue),
       smartAccount: optional(addressText('smartAccount')),
       proof: optional(v.unknown()),
+      proofExpiresAt: optional(proofExpiresAtValue),
       attestation: optional(v.unknown()),
     },
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
-    async handler({ ctx, app, input, client }) {
+    async handler({ ctx, app, input, client, spendProxy }) {
       const subject = subjectOf(ctx, input);
       const { txHash, blockNumber, smartAccount, attestation } = input;
       const assertion = input.proof === undefined ? undefined : assertionOf(input.proof);
@@ -69,10 +70,10 @@ export const didRoutes: readonly Route[] = [
         txHash,
         ...(blockNumber === undefined ? {} : { blockNumber }),
         ...(smartAccount === undefined ? {} : { smartAccount }),
-        ...(assertion === undefined ? {} : { proof: JSON.stringify(assertion) }),
+        ...(assertion === undefined ? {} : { proof: { assertion, expiresAt: input.proofExpiresAt } }),
         attestation,
       };
-      await recordRegistration(ctx, recording, { ip: client, app });
+      await recordRegistration(ctx, recording, { ip: client, app, spend: spendProxy });
       const { value, channel } = subject.identifier;
       return json({ ok: true, identifier: value, channel, txHash });
     },
@@ -80,9 +81,16 @@ export const didRoutes: readonly Route[] = [
 
   get('/api/dids/lookup', {
     limit: 'reads',
-    fields: { credentialId: required(credentialIdText) },
+    fields: {
+      credentialId: required(credentialIdText),
+      pubKeyX: optional(pubKeyHex),
+      pubKeyY: optional(pubKeyHex),
+    },
     async handler({ ctx, input }) {
-      return json(await findDid(ctx, parseCredentialId(input.credentialId)));
+      const { pubKeyX: x, pubKeyY: y } = input;
+      if ((x === undefined) !== (y === undefined)) throw badRequest('Expected both or none of: pubKeyX, pubKeyY');
+      const key = x === undefined || y === undefined ? {} : { key: { x, y } };
+      return json(await findDid(ctx, { credentialId: parseCredentialId(input.credentialId), ...key }));
     },
   }),
 ];

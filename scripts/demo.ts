@@ -5,10 +5,10 @@ import { loadEnclave } from '../client/enclave.ts';
 import { toBase64url } from '../lib/base/bytes.ts';
 import { didRegistryAbi } from '../lib/chain/abi.ts';
 import { didHash } from '../lib/identity/did.ts';
-import { oldChallenge } from '../lib/registration/challenge-v1.ts';
 import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
 import type { Message } from './dev-stack/mailbox.ts';
 import { createPasskey, type Passkey } from './dev-stack/passkey.ts';
+import { type ProofVault, proveRegistration } from './dev-stack/passkey-proof.ts';
 import * as wallet from './dev-stack/user-operation.ts';
 import { STACK_FILE, type Stack } from './start.ts';
 
@@ -54,9 +54,9 @@ async function main(): Promise<void> {
   step('Record it with the vault: the attestation proves the address, the passkey that the DID is its own');
   const credentialId = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
   const smartAccount = String(address) as `0x${string}`;
-  const agreement = { chainId: CHAIN_ID, registry: stack.didRegistry, didHash: hash, aliasHash: NO_ALIAS };
-  const proof = passkey.assert(oldChallenge({ ...agreement, smartAccount, credentialId }));
-  await vault('POST', '/api/dids', { credentialId, ...who, did, txHash, smartAccount, proof, attestation });
+  const contracts = (await ask(`${stack.vault}/api/contracts`)) as unknown as ProofVault;
+  const claim = { credentialId, ...who, did, smartAccount, attestation };
+  await vault('POST', '/api/dids', { ...claim, txHash, ...proveRegistration(passkey, contracts, claim) });
 
   step('Wait until the vault has read the chain, and look the DID up by its passkey');
   const found = await confirmed(vault, stack, credentialId);

@@ -71,9 +71,10 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   webhooks: GROUND,
   tokens: [...GROUND, 'ucan'],
   bundler: [...GROUND, 'chain', 'limits'],
-  relay: [...GROUND, 'chain', 'sessions'],
+  holders: [...GROUND, 'sessions'],
+  relay: [...GROUND, 'chain', 'holders', 'sessions'],
   indexer: [...GROUND, 'aliases', 'chain', 'sessions'],
-  registration: [...GROUND, 'aliases', 'chain', 'limits', 'relay', 'sessions', 'verification'],
+  registration: [...GROUND, 'aliases', 'chain', 'holders', 'limits', 'relay', 'sessions', 'verification'],
   monitoring: [...GROUND, 'indexer'],
 };
 

@@ -108,7 +108,8 @@ async function writePages(
 
 /** The members are a stable format: none is removed or changes its meaning. */
 function describe(row: Row) {
-  const { id, identifier: key, registeredAt, proofLevel: strength, smartAccount, ...rest } = toRegistration(row);
+  const { id, identifier: key, registeredAt, smartAccount, ...rest } = toRegistration(row);
+  const isSigned = rest.proofKey !== null || rest.isProvenByV1;
   return {
     id,
     identifier: key.slice(rest.channel.length + 1),
@@ -116,13 +117,17 @@ function describe(row: Row) {
     did: rest.did,
     credentialId: rest.credentialId,
     status: rest.status,
-    failure: row['failure'] ?? null,
-    strength,
+    failure: rest.failure,
+    strength: isSigned ? 2 : rest.isAliased ? 1 : 0,
     txHash: rest.txHash === '' ? null : rest.txHash,
     blockNumber: rest.blockNumber,
     smartAccount,
     didHash: rest.didHash,
     aliasHash: rest.aliasHash,
     registeredAt: isoTime(registeredAt),
+    controller: rest.controller,
+    final: rest.isFinal,
+    holder: rest.isHolder,
+    lost: rest.lost,
   };
 }

@@ -1,6 +1,7 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
 import { BUDGETS } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
+import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -233,4 +234,5 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   BUDGETS,
+  WHO_HOLDS_WHAT,
 ];

@@ -111,7 +111,17 @@ export const EVENTS = {
   },
   'registration.proven': {
     channel: 'credentials',
-    description: 'the chain or a passkey proves whose it is',
+    description: "the controller's passkey signed for it",
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
+  },
+  'registration.displaced': {
+    channel: 'credentials',
+    description: 'a later, proven registration of another DID took its address; it keeps DID and credential',
+    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
+  },
+  'registration.restored': {
+    channel: 'credentials',
+    description: 'the registration that took its address failed or was undone: it has the address again',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
   },
   'did.deactivated': {

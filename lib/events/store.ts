@@ -174,7 +174,7 @@ export function emitRegistrationsFailed(from: string, reason: string, args: Args
 }
 
 type SessionEvent = 'session.created' | 'session.linked' | 'session.unlinked' | 'session.lapsed';
-type RegistrationEvent = `registration.${'submitted' | 'confirmed' | 'failed' | 'proven'}`;
+type RegistrationEvent = `registration.${'submitted' | 'confirmed' | 'failed' | 'proven' | 'displaced' | 'restored'}`;
 
 const SESSION = { identifier: maskedIdentifier('identifier'), channel: channelOf('identifier'), did: 'did' };
 

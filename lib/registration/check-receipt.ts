@@ -1,11 +1,12 @@
-import { fromHex } from '../base/bytes.ts';
-import { GET_OWNER, ZERO_WORD } from '../chain/contract-call.ts';
+import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
+import { fromHex, toHex } from '../base/bytes.ts';
+import { GET_OWNER } from '../chain/contract-call.ts';
 import { readReceipt } from '../chain/receipts.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
-import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
-import { oldChallenge } from './challenge-v1.ts';
-import type { ProofLevel, RegistrationClaim } from './store.ts';
+import type { P256PublicKey } from '../identity/passkey.ts';
+import { storedProof, verifyProof } from './proof.ts';
+import type { RegistrationClaim } from './store.ts';
 
 /**
  * What the chain says about a claim now. `registered`: its transaction succeeded and the configured registry emitted
@@ -15,19 +16,26 @@ export type ReceiptCheck =
   | { readonly outcome: 'unseen' }
   | { readonly outcome: 'reverted' }
   | { readonly outcome: 'other_did' }
-  | {
-      readonly outcome: 'registered';
-      readonly proofLevel: ProofLevel;
-      readonly controller: `0x${string}`;
-      readonly block: number;
-      readonly blockHash: string;
-    };
+  | RegisteredClaim;
+
+/** A claim whose event the registry has emitted. */
+export interface RegisteredClaim {
+  readonly outcome: 'registered';
+  /** The controller of the event, and the key that it shows; null where it shows none. */
+  readonly controller: `0x${string}`;
+  readonly controllerKey: string | null;
+  readonly proof: ProofVerdict;
+  readonly block: number;
+  readonly blockHash: string;
+}
+
+/** `none`: the claim brought no proof. `keyless`: the controller shows no key to judge it by. */
+export type ProofVerdict = 'none' | 'keyless' | 'verified' | 'account' | 'signature';
 
 type Ctx = ChainReader<'didRegistryAddress'>;
 
 /**
- * Reads the claim's receipt and checks its events and its consent. Throws 502 `rpc_error` when the chain cannot be
- * read.
+ * Reads the claim's receipt and checks its event and its proof. Throws 502 `rpc_error` when the chain cannot be read.
  */
 export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim): Promise<ReceiptCheck> {
   const receipt = await readReceipt(ctx, claim.txHash);
@@ -37,41 +45,36 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim): Promise<
   const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
   if (!registered) return { outcome: 'other_did' };
   const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
-  const aliased = logs.some(
-    ({ topics }) =>
-      topics[0] === TOPICS.AliasRegistered && topics[1] === claim.aliasHash && topics[2] === claim.didHash,
-  );
-  const proofLevel: ProofLevel = (await isProven(ctx, claim, controller)) ? 2 : aliased ? 1 : 0;
+  const key = await readOwner(ctx, controller);
   return {
     outcome: 'registered',
-    proofLevel,
     controller,
+    controllerKey: key ? `0x${toHex(key.x)}${toHex(key.y)}` : null,
+    proof: await judgeProof(ctx, claim, controller, key),
     block: receipt.block,
     blockHash: receipt.blockHash,
   };
 }
 
-/** Whether the passkey that owns the registered controller signed the claim's consent. */
-async function isProven(ctx: Ctx, claim: RegistrationClaim, controller: `0x${string}`): Promise<boolean> {
-  const registry = ctx.config.didRegistryAddress;
-  if (claim.proof === null || !registry) return false;
-  const key = await readOwner(ctx, controller);
-  if (!key) return false;
-  const consent = {
-    chainId: ctx.config.chainId,
-    registry,
-    didHash: claim.didHash as `0x${string}`,
-    smartAccount: controller,
-    credentialId: claim.credentialId,
-  };
-  const assertion = JSON.parse(claim.proof) as Assertion;
-  // Only a handle's hash is meant for the chain; the consent of an email address or a phone number may have none.
-  const aliases = claim.channel === 'handle' ? [claim.aliasHash] : [`0x${ZERO_WORD}`, claim.aliasHash];
-  for (const aliasHash of aliases) {
-    const challenge = oldChallenge({ ...consent, aliasHash: aliasHash as `0x${string}` });
-    if (await verifyAssertion(assertion, challenge, key)) return true;
-  }
-  return false;
+/** Where the handle's alias leads, and whether it does so for good; `none` for an address or a number. */
+export async function checkLead(aliases: Aliases, { channel, aliasHash, didHash }: RegistrationClaim) {
+  if (channel !== 'handle') return { ...UNALIASED, isFinal: false };
+  return aliases.findFinal({ aliasHash, didHash });
+}
+
+async function judgeProof(
+  { config }: Ctx,
+  claim: RegistrationClaim,
+  controller: string,
+  key: P256PublicKey | undefined,
+): Promise<ProofVerdict> {
+  const opened = storedProof(claim.proof);
+  const registry = config.didRegistryAddress;
+  if (!opened || !registry) return 'none';
+  if (opened.smartAccount !== controller) return 'account';
+  if (!key) return 'keyless';
+  const { chainId } = config;
+  return (await verifyProof(opened, { ...claim, chainId, registry, controller }, key)) ?? 'verified';
 }
 
 /** The P-256 key of an account; undefined when the call reverts or returns no key, as there is no such account. */

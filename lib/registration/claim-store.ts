@@ -1,24 +1,21 @@
+import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { DAY_MS } from '../base/clock.ts';
-import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import { fewerThan, numberOf, type Row, type Statement, type Value } from '../db/database.ts';
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
+import { CREDENTIAL_ANSWER, openCredential } from '../holders/holders.ts';
 import { clearedAt } from '../limits/limits.ts';
 import { queueRelay } from '../relay/requests.ts';
-import {
-  EARLIEST_LAPSE,
-  ipWindow,
-  lapseSessions,
-  openClaimedSession,
-  SESSION_COUNTS,
-  SESSION_IS_LIVE,
-  SESSION_IS_ON_CHAIN,
-} from '../sessions/sessions.ts';
+import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
-import { CONTENDS, type ProofLevel, type RegistrationClaim } from './store.ts';
+import type { RegistrationClaim } from './store.ts';
 
 /** A claim to write, with everything that the write checks; times are milliseconds. */
 export interface NewClaim extends RegistrationClaim {
-  readonly proofLevel: ProofLevel;
+  /** The key with which the proof is verified already; null until the controller is known. */
+  readonly proofKey: string | null;
+  /** Where the handle's alias leads, as `AliasAnswer` says; empty for an address or a number. */
+  readonly ledTo: string;
   /** The attestation that authorizes the claim; null for a handle. */
   readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
   readonly app: string;
@@ -38,37 +35,25 @@ export interface NewClaim extends RegistrationClaim {
 
 /**
  * One batch that writes the claim or changes nothing. The first statement admits it under the holder's fence, and its
- * `rowsAffected` is the verdict. The others act only on that admission: they fail weaker claims and lapse their
- * sessions, write the claim, spend its attestation, open or take over its session, link it, and queue its relay. The
- * last selects what refused.
+ * `rowsAffected` is the verdict. The others act only on that admission: they write the claim, spend its attestation,
+ * queue its relay, and if nobody holds the identifier, open, take over and link its session. The last selects what
+ * refused. A claim never changes what another one holds: that waits for its final block.
  */
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
-  const weaker = `${CONTENDS} AND strength < :strength AND ${IS_ADMITTED}`;
-  const emit = (parts: readonly EventRows[]) => {
-    const { sql } = emitEvents(parts, {});
-    return emitEvents(parts, pick(args, sql));
-  };
   const change = (sql: string) => ({ sql, args: pick(args, sql) });
-  const admitted = change(IS_ADMITTED);
   const { attestation, relay, now } = claim;
   // A relay costs ether, and a handle has no attestation.
   const counts = attestation && !relay ? 0 : 1;
   const session = { ...claim, expiresAt: claim.sessionExpiresAt, counts } as const;
-  const displaced = `identifier <> :identifier AND identifier IN (SELECT identifier FROM registrations
-    WHERE ${weaker})`;
+  const news = claim.proofKey === null ? NEWS : PROVEN_NEWS;
   return [
     admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
-    lapseSessions(change(displaced), now),
-    emit([registrationRows('registration.failed', `FROM registrations WHERE ${weaker}`, { reason: `'displaced'` })]),
-    change(`UPDATE registrations SET status = 'failed', failure = 'displaced', next_check_at = NULL WHERE ${weaker}`),
-    change(`INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash, credential_id, tx_hash,
-        block_number, smart_account, proof, status, strength, registered_at, unseen_since, next_check_at)
-      SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
-        :smart_account, :proof, 'submitted', :strength, :now, :now, :next_check_at WHERE ${IS_ADMITTED}`),
-    ...(attestation ? [spendAttestation(attestation, admitted)] : []),
-    emit([...NEW_REGISTRATION, ...NEW_SESSION]),
-    openClaimedSession(session, admitted),
+    change(INSERT_REGISTRATION),
+    openCredential(change(IS_NEW)),
+    ...(attestation ? [spendAttestation(attestation, change(IS_ADMITTED))] : []),
+    emitEvents(news, pick(args, emitEvents(news, {}).sql)),
+    openClaimedSession(session, change(`EXISTS (SELECT 1 FROM registrations WHERE ${IS_NEW} AND holds = 1)`)),
     ...(relay ? [queueRelay({ ...relay, didHash: claim.didHash }, change(IS_NEW), now)] : []),
     selectClaimRefusal(claim),
   ];
@@ -85,9 +70,12 @@ export interface ClaimRefusal {
   readonly attestationUsed: boolean;
   readonly credentialTaken: boolean;
   readonly identifierTaken: boolean;
-  readonly didTaken: boolean;
+  /** The IP has no room for the session, or for another claim beside one of the same handle. */
   readonly ipFull: boolean;
-  readonly earliestLapse: number | null;
+  /** When the IP has room again, in milliseconds; null when no time frees it. */
+  readonly ipFreesAt: number | null;
+  /** The account has another relay under way. */
+  readonly controllerBusy: boolean;
   readonly relayFull: boolean;
   /** When the relay that has to leave the day's window was created, in milliseconds; null when the window has room. */
   readonly relaySlotSince: number | null;
@@ -95,27 +83,48 @@ export interface ClaimRefusal {
 
 /** Reads the row of `selectClaimRefusal`. */
 export function toRefusal(row: Row): ClaimRefusal {
+  const isFull = row['ip_full'] === 1 || row['relay_ip_full'] === 1;
+  const isFullBeside = row['full_beside'] === 1;
+  const slotSince = numberOf(row, 'copy_slot_since');
   return {
     attestationUsed: row['attestation_used'] === 1,
-    credentialTaken: row['credential_taken'] === 1 || row['controller_busy'] === 1,
+    credentialTaken: row['credential_taken'] === 1,
     identifierTaken: row['identifier_taken'] === 1,
-    didTaken: row['did_taken'] === 1,
-    ipFull: row['ip_full'] === 1 || row['relay_ip_full'] === 1,
-    earliestLapse: row['earliest_lapse'] === null ? null : Number(row['earliest_lapse']),
+    ipFull: isFull || isFullBeside,
+    ipFreesAt: isFull ? numberOf(row, 'earliest_lapse') : slotSince && slotSince + DAY_MS,
+    controllerBusy: row['controller_busy'] === 1,
     relayFull: row['relay_full'] === 1,
     relaySlotSince: row['relay_slot_since'] == null ? null : Number(row['relay_slot_since']),
   };
 }
 
-/**
- * A live session of this handle under another DID. A session that only a weaker claim links does not count, as this
- * claim displaces it.
- */
-const HELD_BY_ANOTHER = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did
-  AND ${SESSION_IS_LIVE}
-  AND (${SESSION_IS_ON_CHAIN}
-    OR NOT EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed'
-    AND strength < :strength)))`;
+const IS_CLAIMED = `EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed'
+  AND lost IS NULL)`;
+
+const INSERT_REGISTRATION = `INSERT INTO registrations (identifier, app, channel, did, did_hash, alias_hash,
+    credential_id, tx_hash, block_number, smart_account, proof, proof_key, aliased, holds, ip, status, registered_at,
+    unseen_since, next_check_at)
+  SELECT :identifier, :app, :channel, :did, :did_hash, :alias_hash, :credential_id, :tx_hash, :block_number,
+    :smart_account, :proof, :proof_key, ${ALIAS_LEADS_HERE}, NOT ${IS_CLAIMED},
+    CASE WHEN :channel = 'handle' AND ${IS_CLAIMED} THEN :ip END, 'submitted', :now, :now, :next_check_at
+  WHERE ${IS_ADMITTED}`;
+
+/** The row just written: live claims of an identifier are written under its lock. */
+const IS_NEW = `id = (SELECT max(id) FROM registrations WHERE identifier = :identifier AND status <> 'failed')
+  AND ${IS_ADMITTED}`;
+
+/** A live session, or a live claim, of this handle under another DID. */
+const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did
+    AND ${SESSION_IS_LIVE})
+  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed'
+    AND lost IS NULL))`;
+
+/** The chain decides over a handle. An address or a number goes to a later claim only with a proof. */
+const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle' THEN :has_proof = 0 AND ${IS_CLAIMED}
+  ELSE ${ALIAS_LEADS_ELSEWHERE} OR (NOT ${ALIAS_LEADS_HERE} AND ${HELD_BY_ANOTHER}) END`;
+
+/** Without a proof a claim follows where the credential leads already. */
+const CREDENTIAL_TAKEN = `(:has_proof = 0 AND coalesce(${CREDENTIAL_ANSWER} <> :did, 0))`;
 
 const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did
   AND ${SESSION_IS_LIVE})`;
@@ -126,26 +135,24 @@ const IP_HAS_ROOM = fewerThan(
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
 
+/** Claims beside another of the same handle open no session, so they are counted by themselves. */
+const COPIES = `FROM registrations WHERE ip = :ip AND registered_at > :day_ago`;
+const HAS_ROOM_BESIDE = `(NOT ${IS_CLAIMED} OR ${fewerThan(':per_ip', COPIES)})`;
+
 const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
 
-/** A handle has no attestation, so its session and the IP limit decide. */
-const ADMISSION = `NOT EXISTS (SELECT 1 FROM registrations WHERE ${CONTENDS} AND strength >= :strength)
-  AND NOT ${ATTESTATION_USED}
-  AND (:channel <> 'handle' OR (NOT ${HELD_BY_ANOTHER} AND (${HAS_SESSION} OR ${IP_HAS_ROOM})))`;
-
-const IS_NEW = `identifier = :identifier AND status <> 'failed' AND ${IS_ADMITTED}`;
-
-/** Read from the row just written. */
-const NEW_REGISTRATION: readonly EventRows[] = [
-  registrationRows('registration.submitted', `FROM registrations WHERE ${IS_NEW}`),
-  registrationRows('registration.proven', `FROM registrations WHERE ${IS_NEW} AND :strength > 0`),
-];
+/** A handle has no attestation, so sessions and the IP limit bound its claims. */
+const ADMISSION = `NOT ${ATTESTATION_USED} AND NOT ${CREDENTIAL_TAKEN} AND NOT (${IDENTIFIER_TAKEN})
+  AND (:channel <> 'handle' OR ((${HAS_SESSION} OR ${IP_HAS_ROOM}) AND ${HAS_ROOM_BESIDE}))`;
 
 const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
 
-/** Emitted before the session's row is overwritten. */
-const NEW_SESSION: readonly EventRows[] = [
-  sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE}`),
+const IS_NEW_HOLDER = `FROM registrations WHERE ${IS_NEW} AND holds = 1`;
+
+/** Emitted after the registration is written and before the session's row is overwritten. */
+const NEWS: readonly EventRows[] = [
+  registrationRows('registration.submitted', `FROM registrations WHERE ${IS_NEW}`),
+  sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE} AND EXISTS (SELECT 1 ${IS_NEW_HOLDER})`),
   {
     type: 'session.taken_over',
     app: ':app',
@@ -155,27 +162,32 @@ const NEW_SESSION: readonly EventRows[] = [
       did: ':did',
       previous_did: 'did',
     },
-    from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE}`,
+    from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE} AND EXISTS (SELECT 1 ${IS_NEW_HOLDER})`,
   },
   claimedSession('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
   claimedSession('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
 ];
 
+const [SUBMITTED, ...SESSION_NEWS] = NEWS as [EventRows, ...EventRows[]];
+const PROVEN_NEWS: readonly EventRows[] = [
+  SUBMITTED,
+  registrationRows('registration.proven', `FROM registrations WHERE ${IS_NEW}`),
+  ...SESSION_NEWS,
+];
+
 /** The event of the session that the claim opens or links. */
 function claimedSession(type: 'session.created' | 'session.linked', when: string): EventRows {
-  return sessionRows(type, `FROM registrations WHERE ${IS_NEW} AND ${when}`);
+  return sessionRows(type, `${IS_NEW_HOLDER} AND ${when}`);
 }
 
 const SELECT_REFUSAL = `SELECT
   ${ATTESTATION_USED} AS attestation_used,
-  EXISTS (SELECT 1 FROM registrations WHERE credential_id = :credential_id AND status <> 'failed'
-  AND strength >= :strength) AS credential_taken,
-  EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed'
-  AND strength >= :strength)
-    OR (:channel = 'handle' AND ${HELD_BY_ANOTHER}) AS identifier_taken,
-  EXISTS (SELECT 1 FROM registrations WHERE did = :did AND status <> 'failed' AND strength >= :strength) AS did_taken,
+  ${CREDENTIAL_TAKEN} AS credential_taken,
+  ${IDENTIFIER_TAKEN} AS identifier_taken,
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
-  ${EARLIEST_LAPSE} AS earliest_lapse`;
+  :channel = 'handle' AND NOT ${HAS_ROOM_BESIDE} AS full_beside,
+  ${EARLIEST_LAPSE} AS earliest_lapse,
+  (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
 
 /** A relay that failed before it had a nonce has cost nothing. */
 const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')})
@@ -210,7 +222,9 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     block_number: claim.blockNumber,
     smart_account: claim.smartAccount,
     proof: claim.proof,
-    strength: claim.proofLevel,
+    proof_key: claim.proofKey,
+    has_proof: Number(claim.proof !== null),
+    led_to: claim.ledTo,
     signature: claim.attestation?.signature ?? null,
     ip: claim.ip,
     per_ip: claim.perIp,

@@ -62,7 +62,7 @@ export function claimOf(
 export function newClaim(
   { config, clock }: Pick<Platform, 'config' | 'clock'>,
   claim: RegistrationClaim,
-  rest: Pick<NewClaim, 'proofLevel' | 'attestation' | 'app' | 'ip' | 'relay'>,
+  rest: Pick<NewClaim, 'proofKey' | 'ledTo' | 'attestation' | 'app' | 'ip' | 'relay'>,
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
@@ -77,10 +77,10 @@ export function refusalOf(
   { ip, now }: Pick<NewClaim, 'ip' | 'now'>,
 ): VaultError | undefined {
   if (refusal.attestationUsed) return new VaultError('attestation_used');
-  if (refusal.credentialTaken) return new VaultError('credential_already_registered');
+  if (refusal.credentialTaken) return new VaultError('credential_already_registered', { hint: SEND_A_PROOF });
+  if (refusal.controllerBusy) return new VaultError('credential_already_registered');
   if (refusal.identifierTaken) return new VaultError('identifier_taken');
-  if (refusal.didTaken) return new VaultError('did_taken');
-  if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.earliestLapse, now);
+  if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.ipFreesAt, now);
   if (refusal.relayFull) return dayLimitReached(ctx, 'relays-per-day', refusal.relaySlotSince, now);
   return undefined;
 }
@@ -93,3 +93,6 @@ export function refusedClaim(
 ): VaultError {
   return refusalOf(ctx, refusal, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }
+
+const SEND_A_PROOF =
+  'Another DID has claimed this credential: send a passkey proof of version 2, which shows that it is yours.';

@@ -1,20 +1,22 @@
+import type { Aliases } from '../aliases/aliases.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import { readFinalBlock } from '../chain/finality.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { readBlockNumber } from '../chain/receipts.ts';
 import type { Statement } from '../db/database.ts';
+import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
-import { checkReceipt, type ReceiptCheck } from './check-receipt.ts';
 import {
   confirmRegistration,
   failRegistration,
-  leaseDueRegistrations,
   postponeRegistration,
-  type Registration,
-  selectAnyDue,
-  toRegistration,
-} from './store.ts';
+  type SeenRegistration,
+  watchRegistration,
+} from './change-store.ts';
+import { checkLead, checkReceipt, type ReceiptCheck, type RegisteredClaim } from './check-receipt.ts';
+import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration } from './store.ts';
 
 /** How long a registration may have no receipt until it fails. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
@@ -22,12 +24,12 @@ export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
 export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'> & { readonly aliases: Aliases };
 
 /**
  * Checks a batch of due registrations on-chain: confirms, fails or postpones each. A confirmed one is watched until
- * its block is deep, and reopened if a re-org removes its block. Returns whether more may be due. Throws errors other
- * than `VaultError`, once all have been checked.
+ * its block is final and deep, and reopened if a re-org removes its block. Returns whether more may be due. Throws
+ * errors other than `VaultError`, once all have been checked.
  */
 export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
   const { db, clock, log } = ctx;
@@ -37,9 +39,9 @@ export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
   const due = (leased?.rows ?? []).map(toRegistration);
   // Another process took them all: without this return nothing would await the block number or catch its failure.
   if (due.length === 0) return false;
-  const head = readBlockNumber(ctx);
+  const tip = readTip(ctx);
   const checked = await Promise.allSettled(
-    due.map(async (one) => recordCheck(ctx, one, ...(await Promise.all([checkReceipt(ctx, one), head])))),
+    due.map(async (one) => recordCheck(ctx, one, ...(await check(ctx, one, tip)))),
   );
   const failure = worstFailure(checked);
   if (!failure) return due.length === CONFIRMATION_BATCH_MAX;
@@ -49,41 +51,106 @@ export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
   return false;
 }
 
+/** The newest block and the newest final one. */
+interface Tip {
+  readonly head: number;
+  readonly final: number;
+}
+
+async function readTip(ctx: Ctx): Promise<Tip> {
+  const [head, final] = await Promise.all([readBlockNumber(ctx), readFinalBlock(ctx)]);
+  return { head, final };
+}
+
+/** Where a handle's alias leads, and whether no re-org changes that. */
+type AliasCheck = Awaited<ReturnType<typeof checkLead>>;
+
+async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
+  return Promise.all([checkReceipt(ctx, one), checkLead(ctx.aliases, one), tip]);
+}
+
 /** Writes the result of a check, unless its lease has lapsed: then another process checks again. */
-async function recordCheck(ctx: Ctx, one: Registration, check: ReceiptCheck, head: number): Promise<void> {
+async function recordCheck(ctx: Ctx, one: Registration, receipt: ReceiptCheck, alias: AliasCheck, tip: Tip) {
   const now = ctx.clock.now();
-  const [statements, outcome] = decide(one, check, head, now);
+  const { statements, outcome } = decide(one, receipt, alias, tip, { chainId: ctx.config.chainId, now });
   const results = await ctx.db.write(...statements);
-  if (results.at(-1)?.rowsAffected !== 1 || outcome === one.status) return;
+  if (outcome === one.status || results[1]?.rowsAffected !== 1) return;
   ctx.metrics.counter('vault_registrations_total').add({ outcome });
   ctx.log({ level: 'info', event: 'registration', id: one.id, outcome, tx: one.txHash });
 }
 
-/** The statements for a check and the status that follows. Pure: no I/O, no clock. */
+/**
+ * The statements for a check and the status that follows; the second changes the registration where its status does.
+ * Pure: no I/O, no clock.
+ */
 export function decide(
   one: Registration,
-  check: ReceiptCheck,
-  head: number,
-  now: number,
-): readonly [statements: readonly Statement[], status: Registration['status']] {
-  switch (check.outcome) {
+  receipt: ReceiptCheck,
+  alias: AliasCheck,
+  tip: Tip,
+  { chainId, now }: { readonly chainId: number; readonly now: number },
+): { readonly statements: readonly Statement[]; readonly outcome: Registration['status'] } {
+  const fail = (reason: string) => ({ statements: failRegistration(one, reason, now), outcome: 'failed' as const });
+  switch (receipt.outcome) {
     case 'reverted':
     case 'other_did':
-      return [failRegistration(one, check.outcome, now), 'failed'];
+      return fail(receipt.outcome);
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
-      if (isOver) return [failRegistration(one, 'unseen', now), 'failed'];
-      return [postponeRegistration(one, now, nextCheckAt(one.checks - 1, now)), 'submitted'];
+      if (isOver) return fail('unseen');
+      return { statements: postponeRegistration(one, now, nextCheckAt(one.checks - 1, now)), outcome: 'submitted' };
     }
     case 'registered': {
-      const deep = head - check.block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
-      const seen = {
-        proofLevel: check.proofLevel,
-        minedBlock: check.block,
-        minedHash: check.blockHash,
-        nextCheckAt: deep ? null : nextCheckAt(one.checks - 1, now),
-      };
-      return [confirmRegistration(one, seen, now), 'confirmed'];
+      // A did:pkh says whose it is; any other DID is a label.
+      if (didNames(one.did, chainId, receipt.controller) === 'another') return fail('did_not_yours');
+      const seen = seenOf(one, receipt, alias, tip, now);
+      if (isRefuted(receipt, seen)) return fail('proof_invalid');
+      const statements = isNews(one, seen)
+        ? confirmRegistration(one, seen, now)
+        : [watchRegistration(one, seen.nextCheckAt)];
+      return { statements, outcome: 'confirmed' };
     }
   }
+}
+
+/** A proof that no key can be found for counts for nothing in the end. */
+function isRefuted({ proof }: RegisteredClaim, { isFinal }: SeenRegistration): boolean {
+  return proof === 'account' || proof === 'signature' || (proof === 'keyless' && isFinal);
+}
+
+function seenOf(
+  one: Registration,
+  { controller, controllerKey, proof, block, blockHash }: RegisteredClaim,
+  alias: AliasCheck,
+  { head, final }: Tip,
+  now: number,
+): SeenRegistration {
+  const isFinal = block <= final;
+  const isSettled = isFinal && head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
+  const isAliasOpen = alias.lead !== 'none' && !alias.isFinal;
+  return {
+    controller,
+    controllerKey,
+    // Version 1 was verified by this key, which was not stored then.
+    proofKey: proof === 'verified' || one.isProvenByV1 ? controllerKey : null,
+    isFinal,
+    isAliased: alias.lead === 'own',
+    aliasFinal: alias.isFinal && alias.lead !== 'none' ? alias.lead : null,
+    minedBlock: block,
+    minedHash: blockHash,
+    nextCheckAt: isSettled && !isAliasOpen ? null : nextCheckAt(one.checks - 1, now),
+  };
+}
+
+/** Whether the chain says more or other than what is stored. */
+function isNews(one: Registration, seen: SeenRegistration): boolean {
+  const isSame =
+    one.status === 'confirmed' &&
+    one.minedHash === seen.minedHash &&
+    one.isFinal === seen.isFinal &&
+    one.controller === seen.controller &&
+    one.controllerKey === seen.controllerKey &&
+    one.proofKey === seen.proofKey &&
+    one.isAliased === seen.isAliased;
+  return !isSame || (seen.aliasFinal === 'elsewhere' && one.lost === null);
 }

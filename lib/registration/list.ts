@@ -1,7 +1,7 @@
 import { isoTime } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
-import { type Row, textOf } from '../db/database.ts';
+import type { Row } from '../db/database.ts';
 import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
 import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
@@ -55,11 +55,14 @@ function shownOf(row: Row, isWhole: boolean) {
     did: one.did,
     credentialId: one.credentialId,
     status: one.status,
-    failure: textOf(row, 'failure'),
-    proven: one.proofLevel > 0,
+    failure: one.failure,
+    lost: one.lost,
+    final: one.isFinal,
+    holder: one.isHolder,
+    proven: one.status === 'confirmed' && (one.proofKey !== null || one.isProvenByV1),
     txHash: one.txHash || null,
     blockNumber: one.blockNumber,
-    smartAccount: one.smartAccount,
+    smartAccount: one.controller,
     registeredAt: isoTime(one.registeredAt),
   };
 }

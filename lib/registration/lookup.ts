@@ -1,12 +1,16 @@
 import type { Aliases } from '../aliases/aliases.ts';
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { aliasHash } from '../identity/did.ts';
+import { uint256Word } from '../chain/contract-call.ts';
+import { type Row, textOf } from '../db/database.ts';
+import { aliasHash, didNames } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
-import { type RegistrationStatus, selectByCredential } from './store.ts';
+import type { Proofs } from './evidence.ts';
+import { selectByCredential, selectByKey } from './lookup-store.ts';
+import type { RegistrationStatus } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
 
@@ -42,28 +46,79 @@ export interface DidRecord {
   readonly credentialId: string;
   readonly did: string;
   readonly channel: string;
-  readonly status: RegistrationStatus;
+  readonly status: Exclude<RegistrationStatus, 'failed'>;
+  /** Whether its block is final, so that no re-org takes it back. */
+  readonly final: boolean;
+  /** The key that signed for the credential signs for the DID's controller, and no other DID claims the credential. */
   readonly proven: boolean;
+  readonly proofs: Proofs;
+  /** There if another DID claims the credential too: look it up with its key. */
+  readonly ambiguous?: true;
   /** Null while a relayed registration waits in the queue. */
   readonly txHash: string | null;
   readonly blockNumber: number | null;
+  /** The controller in the registry; null until its event is read. */
   readonly smartAccount: string | null;
+  /** The key that signed for the credential, 0x-hex; null without a proof. */
+  readonly pubKeyX: string | null;
+  readonly pubKeyY: string | null;
   readonly registeredAt: string;
 }
 
-/** The live registration of a credential. Throws 404 `not_found`, the same for unknown and failed ones. */
-export async function findDid({ db }: Pick<Ctx, 'db'>, credentialId: string): Promise<DidRecord> {
-  const [row] = await db.read(selectByCredential(credentialId));
+/** A credential to look up; the key's coordinates where they are known. */
+export interface DidQuery {
+  readonly credentialId: string;
+  readonly key?: { readonly x: bigint; readonly y: bigint };
+}
+
+/** Where a credential leads. Throws 404 `not_found`, the same for unknown and failed ones. */
+export async function findDid(
+  { config, db }: Pick<Ctx, 'config' | 'db'>,
+  { credentialId, key }: DidQuery,
+): Promise<DidRecord> {
+  const query = key
+    ? selectByKey(credentialId, `0x${uint256Word(key.x)}${uint256Word(key.y)}`)
+    : selectByCredential(credentialId);
+  const [row] = await db.read(query);
   if (!row) throw new VaultError('not_found');
+  const isAmbiguous = row['ambiguous'] === 1;
+  const proofs = proofsOf(config, row);
+  const signed = textOf(row, 'proof_key');
   return {
     credentialId,
     did: row['did'] as string,
     channel: row['channel'] as string,
-    status: row['status'] as RegistrationStatus,
-    proven: Number(row['strength']) > 0,
+    status: row['status'] as DidRecord['status'],
+    final: row['final'] === 1,
+    proven: proofs.controller === 'passkey' && !isAmbiguous,
+    proofs,
+    ...(isAmbiguous ? { ambiguous: true } : {}),
     txHash: (row['tx_hash'] as string) || null,
     blockNumber: row['block_number'] as number | null,
-    smartAccount: row['smart_account'] as string | null,
+    smartAccount: row['controller'] as string | null,
+    pubKeyX: signed?.slice(0, 66) ?? null,
+    pubKeyY: signed && `0x${signed.slice(66)}`,
     registeredAt: isoTime(Number(row['registered_at'])),
   };
+}
+
+/** What is proven of a found registration, as `evidence.ts` says; the first version's proofs count for the DID only. */
+function proofsOf(config: Ctx['config'], row: Row): Proofs {
+  const isConfirmed = row['status'] === 'confirmed';
+  const isSigned = row['proof_key'] !== null || row['strength'] === 2;
+  return {
+    identifier: identifierProofOf(row),
+    controller: isConfirmed && isSigned ? 'passkey' : null,
+    did: isConfirmed && namesController(config, row) ? 'address' : null,
+  };
+}
+
+function namesController({ chainId }: Ctx['config'], { did, controller }: Row): boolean {
+  return typeof controller === 'string' && didNames(String(did), chainId, controller) === 'address';
+}
+
+function identifierProofOf(row: Row): Proofs['identifier'] {
+  if (row['lost'] !== null) return null;
+  if (row['channel'] === 'handle') return row['aliased'] === 1 ? 'alias' : null;
+  return row['is_own'] === 1 ? 'attestation' : null;
 }

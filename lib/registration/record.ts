@@ -1,9 +1,13 @@
+import type { Aliases } from '../aliases/aliases.ts';
+import { UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import { withRow } from '../db/row-lock.ts';
+import type { Channel } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { checkReceipt } from './check-receipt.ts';
 import {
+  type Authorization,
   claimOf,
   newClaim,
   openAuthorization,
@@ -12,48 +16,62 @@ import {
   refusedClaim,
 } from './claim.ts';
 import { insertClaim, toRefusal } from './claim-store.ts';
-import {
-  type ProofLevel,
-  type Registration,
-  type RegistrationClaim,
-  selectContenders,
-  toRegistration,
-} from './store.ts';
+import { isRetry } from './evidence.ts';
+import { type GivenProof, openProof, proofText } from './proof.ts';
+import { proofInvalid } from './proof-fault.ts';
+import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
+import { assertionText, evidenceOf } from './stored-evidence.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'>;
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & { readonly aliases: Aliases };
 
 /** A request to record a registration that the client sent on-chain itself; values in normal form. */
 export interface RegistrationRequest extends RegistrationSubject {
   readonly txHash: string;
   readonly blockNumber?: number;
   readonly smartAccount?: string;
-  /** A passkey's assertion as JSON. */
-  readonly proof?: string;
+  readonly proof?: GivenProof;
   readonly attestation?: unknown;
+}
+
+/** Who asks, and how a request that needs the chain is counted: `spend` throws 429 `rate_limited`. */
+export interface RecordingCaller extends RegistrationCaller {
+  readonly spend: () => void;
 }
 
 /**
  * Records a registration as `submitted` (completions section 6, form 1). An identical retry gets the same reply.
- * Throws the 403s of the attestation, the 409s of conflicts, 429 `ip_limit_reached`, 503 `identifier_busy`.
+ * Throws the 403s of attestation and proof, the 409s of conflicts, 429 `ip_limit_reached`, 502 `rpc_error` for a
+ * handle whose alias cannot be read, 503 `identifier_busy`.
  */
 export async function recordRegistration(
   ctx: Ctx,
   request: RegistrationRequest,
-  caller: RegistrationCaller,
+  caller: RecordingCaller,
 ): Promise<void> {
   const { config, clock, db } = ctx;
-  const { identifier, txHash, blockNumber = null, smartAccount = null, proof = null } = request;
+  const { identifier, txHash, blockNumber = null, smartAccount = null } = request;
   const authorization =
     identifier.channel === 'handle' ? null : openAuthorization(ctx, identifier, request.attestation);
-  const claim = claimOf(request, { txHash, blockNumber, smartAccount, proof });
-  if (isRecorded(claim, await contendersOf(ctx, claim))) return;
+  const asked = claimOf(request, { txHash, blockNumber, smartAccount, proof: null });
+  const proof = assertionText(request.proof?.assertion);
+  if (isStored(asked, proof, await contendersOf(ctx, asked))) return;
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
+  const claim = { ...asked, proof: openedProof(ctx, request, authorization) };
+  const { ledTo } = identifier.channel === 'handle' ? await ctx.aliases.find(aliasOf(claim), caller) : UNALIASED;
   await withRow(ctx, claim.identifier, async (fence) => {
     const contenders = await contendersOf(ctx, claim);
-    if (isRecorded(claim, contenders)) return;
-    const proofLevel = contenders.length > 0 ? await proofLevelOf(ctx, claim) : 0;
-    const recorded = newClaim(ctx, claim, { proofLevel, attestation: authorization, ...caller, relay: null });
+    if (isStored(claim, proof, contenders)) return;
+    if (proof !== null && contenders.length > 0) await judgeEarly(ctx, claim, caller);
+    const { ip, app } = caller;
+    const recorded = newClaim(ctx, claim, {
+      proofKey: null,
+      ledTo,
+      attestation: authorization,
+      ip,
+      app,
+      relay: null,
+    });
     const results = await db.write(...insertClaim(recorded, fence));
     if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
   });
@@ -64,21 +82,32 @@ async function contendersOf({ db }: Ctx, claim: RegistrationClaim): Promise<Regi
   return (await db.read(selectContenders(claim))).map(toRegistration);
 }
 
-function isRecorded(claim: RegistrationClaim, contenders: readonly Registration[]): boolean {
-  return contenders.some(
-    (one) =>
-      one.identifier === claim.identifier &&
-      one.did === claim.did &&
-      one.credentialId === claim.credentialId &&
-      one.txHash === claim.txHash,
-  );
+/** Whether the request, with the text of its assertion, repeats a stored claim. */
+function isStored(claim: RegistrationClaim, proof: string | null, contenders: readonly Registration[]): boolean {
+  const request = { ...claim, channel: claim.channel as Channel, proof };
+  const ofIdentifier = contenders.filter(({ identifier }) => identifier === claim.identifier).map(evidenceOf);
+  return ofIdentifier.some((one) => isRetry(request, one, ofIdentifier));
+}
+
+function aliasOf({ aliasHash, didHash }: RegistrationClaim) {
+  return { aliasHash, didHash };
+}
+
+/** The text of the request's proof; null without one. Throws 403 `proof_invalid`. */
+function openedProof(ctx: Ctx, request: RegistrationRequest, authorization: Authorization | null): string | null {
+  if (request.proof === undefined) return null;
+  const { smartAccount } = request;
+  const attestationSignature = authorization?.signature;
+  return proofText(openProof(ctx, { ...request, smartAccount, attestationSignature }, request.proof, ctx.clock.now()));
 }
 
 /**
- * How well the chain proves the claim now; read only when the claim competes with another. An unreachable chain
- * proves nothing.
+ * Refuses a wrong proof of a claim that competes with another, if its event can be read now. Otherwise the proof
+ * stays unread, which takes nothing from anybody. Throws 403 `proof_invalid`, 429 `rate_limited`.
  */
-async function proofLevelOf({ config, rpc }: Ctx, claim: RegistrationClaim): Promise<ProofLevel> {
+async function judgeEarly({ config, rpc }: Ctx, claim: RegistrationClaim, { spend }: RecordingCaller): Promise<void> {
+  spend();
   const check = await checkReceipt({ config, rpc }, claim).catch(() => undefined);
-  return check?.outcome === 'registered' ? check.proofLevel : 0;
+  if (check?.outcome !== 'registered') return;
+  if (check.proof === 'account' || check.proof === 'signature') throw proofInvalid(check.proof, config);
 }

@@ -1,3 +1,4 @@
+import { UNALIASED } from '../aliases/aliases.ts';
 import { fromHex } from '../base/bytes.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
@@ -11,6 +12,7 @@ import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
+import { withdrawRegistration } from './change-store.ts';
 import {
   type Authorization,
   claimOf,
@@ -24,7 +26,7 @@ import {
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import { expectedOf, type GivenProof, openProof, proofText, verifyProof } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
-import { type RegistrationClaim, withdrawRegistration } from './store.ts';
+import type { RegistrationClaim } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
 export const RELAY_WAIT_MS = 20_000;
@@ -89,8 +91,8 @@ async function queue(
     controller: request.smartAccount,
     dailyMax: config.relayDailyMax,
   };
-  // The consent names the credential and the account, so it displaces every unproven claim.
-  const rest = { proofLevel: 2, attestation: authorization, ...caller, relay } as const;
+  const proofKey = `0x${uint256Word(request.key.x)}${uint256Word(request.key.y)}`;
+  const rest = { proofKey, ledTo: UNALIASED.ledTo, attestation: authorization, ...caller, relay };
   return withRow(ctx, claim.identifier, async (fence) => {
     const known = await findRelay(ctx.db, claim);
     if (known) return known;

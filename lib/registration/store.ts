@@ -1,20 +1,7 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
-import { lapseSessions } from '../sessions/sessions.ts';
-import { freeAttestationIfChanged } from '../verification/attestation.ts';
 
-/**
- * `submitted` until the chain is read, then `confirmed` or `failed`; a failed one frees its identifier, DID and
- * credential.
- */
+/** `submitted` until the registry's event is read, and again after a re-org; then `confirmed`. `failed` is for good. */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
-
-/**
- * How well a claim is proven: 0 not at all, 1 by the registry's alias event, 2 by a passkey's consent. A higher level
- * displaces a lower one. The column is `strength`.
- */
-export type ProofLevel = 0 | 1 | 2;
 
 /** A claim of an identifier (its key), DID, credential and transaction; hashes and addresses are 0x-hex. */
 export interface RegistrationClaim {
@@ -27,7 +14,7 @@ export interface RegistrationClaim {
   readonly txHash: string;
   readonly blockNumber: number | null;
   readonly smartAccount: string | null;
-  /** A passkey's assertion as JSON, checked against the key of the registered controller. */
+  /** The text of an opened proof, judged by the key of the registered controller. */
   readonly proof: string | null;
 }
 
@@ -35,7 +22,22 @@ export interface RegistrationClaim {
 export interface Registration extends RegistrationClaim {
   readonly id: number;
   readonly status: RegistrationStatus;
-  readonly proofLevel: ProofLevel;
+  readonly failure: string | null;
+  /** Why it lost its handle, which leaves DID and credential; null while it has not. */
+  readonly lost: string | null;
+  /** Whether the handle's alias led to its DID at the last check. */
+  readonly isAliased: boolean;
+  /** Whether its block is final. */
+  readonly isFinal: boolean;
+  /** The controller of the event, and the key that it shows: 0x-hex, null if not known. */
+  readonly controller: string | null;
+  readonly controllerKey: string | null;
+  /** The key with which the proof was verified; null without one. */
+  readonly proofKey: string | null;
+  /** Whether a proof of the first version was verified. */
+  readonly isProvenByV1: boolean;
+  /** Whether it holds its identifier. */
+  readonly isHolder: boolean;
   readonly registeredAt: number;
   /** Since when no receipt has been seen: the start of `CONFIRMATION_UNSEEN_MS`. */
   readonly unseenSince: number;
@@ -49,22 +51,20 @@ export interface Registration extends RegistrationClaim {
   readonly checks: number;
 }
 
-type Leased = Pick<Registration, 'id' | 'nextCheckAt'>;
+const CONTENDERS_MAX = 50;
 
 /**
- * True of a live registration that shares something unique with the claim. Needs `:identifier`, `:did`,
- * `:credential_id`.
+ * The live registrations of the claim's identifier or credential: at most `CONTENDERS_MAX`, first the holder of the
+ * identifier and those of the claim's transaction.
  */
-// The status is in each part: the indexes hold live rows only, and one status test in front of the parts would make
-// SQLite read the whole table.
-export const CONTENDS = `(identifier = :identifier AND status <> 'failed' OR did = :did AND status <> 'failed'
-  OR credential_id = :credential_id AND status <> 'failed')`;
-
-/** The live registrations that share the claim's identifier, DID or credential: at most three rows. */
-export function selectContenders({ identifier, did, credentialId }: RegistrationClaim): Statement {
+export function selectContenders({ identifier, credentialId, txHash }: RegistrationClaim): Statement {
   return {
-    sql: `SELECT * FROM registrations WHERE ${CONTENDS}`,
-    args: { identifier, did, credential_id: credentialId },
+    // The status is in each part: the indexes hold live rows only, and one status test in front of the parts would make
+    // SQLite read the whole table.
+    sql: `SELECT * FROM registrations WHERE identifier = :identifier AND status <> 'failed'
+        OR credential_id = :credential_id AND status <> 'failed'
+      ORDER BY holds = 1 AND identifier = :identifier DESC, tx_hash = :tx_hash DESC, id DESC LIMIT :limit`,
+    args: { identifier, credential_id: credentialId, tx_hash: txHash, limit: CONTENDERS_MAX },
   };
 }
 
@@ -78,15 +78,6 @@ export function selectRegistrationsBy(key: RegistrationKey, value: string, limit
     sql: `SELECT * FROM registrations WHERE ${key} = :value AND status <> 'failed'
       UNION ALL SELECT * FROM registrations WHERE ${key} = :value AND status = 'failed' ORDER BY id DESC LIMIT :limit`,
     args: { value, limit },
-  };
-}
-
-/** The live registration of a credential, one row or none: only the columns that the most frequent look-up returns. */
-export function selectByCredential(credentialId: string): Statement {
-  return {
-    sql: `SELECT did, channel, status, strength, tx_hash, block_number, smart_account, registered_at
-      FROM registrations WHERE credential_id = :credential_id AND status <> 'failed'`,
-    args: { credential_id: credentialId },
   };
 }
 
@@ -113,106 +104,6 @@ export function selectAnyDue(now: number): Statement {
   return { sql: `SELECT 1 FROM registrations WHERE next_check_at <= :now LIMIT 1`, args: { now } };
 }
 
-/** What the chain said about a confirmed registration; `nextCheckAt` null ends the watch. */
-export interface SeenRegistration {
-  readonly proofLevel: ProofLevel;
-  readonly minedBlock: number;
-  readonly minedHash: string;
-  readonly nextCheckAt: number | null;
-}
-
-/**
- * True while the lease of `leaseDueRegistrations` is held. A holder whose lease lapsed, or whose claim was displaced,
- * changes nothing.
- */
-const IS_LEASED = `id = :id AND next_check_at = :leased_until`;
-
-function leaseArgs({ id, nextCheckAt }: Leased) {
-  return { id, leased_until: nextCheckAt };
-}
-
-/** Confirms a leased registration. */
-export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
-  const news = [
-    registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
-    registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND strength = 0 AND :strength > 0`),
-  ];
-  const events = emitEvents(news, { ...leaseArgs(leased), strength: seen.proofLevel, now });
-  const confirmed = {
-    sql: `UPDATE registrations SET status = 'confirmed', strength = max(strength, :strength), block_number = :block,
-        mined_block = :block, mined_hash = :hash, next_check_at = :next
-      WHERE ${IS_LEASED}`,
-    args: {
-      ...leaseArgs(leased),
-      strength: seen.proofLevel,
-      block: seen.minedBlock,
-      hash: seen.minedHash,
-      next: seen.nextCheckAt,
-    },
-  };
-  return [events, confirmed];
-}
-
-/**
- * Postpones a leased registration's next check. A confirmed one whose receipt is gone becomes submitted again, and
- * `unseenSince` restarts.
- */
-export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
-  const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
-  const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
-  const postponed = {
-    sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
-        block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
-        unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
-        checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
-      WHERE ${IS_LEASED}`,
-    args: { ...leaseArgs(leased), now, next: nextCheckAt },
-  };
-  return [events, postponed];
-}
-
-/**
- * Fails a leased registration and lapses its session, which frees identifier, DID, credential and IP slot. A session
- * that the chain also links stays.
- */
-export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
-  return [
-    emitRegistrationsFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
-    lapseSessions(
-      {
-        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE ${IS_LEASED})`,
-        args: leaseArgs(leased),
-      },
-      now,
-    ),
-    {
-      sql: `UPDATE registrations SET status = 'failed', failure = :reason, next_check_at = NULL WHERE ${IS_LEASED}`,
-      args: { ...leaseArgs(leased), reason },
-    },
-  ];
-}
-
-/**
- * Withdraws a relay that nothing was signed for and frees its attestation, as if it had not been requested.
- * `rowsAffected` of the first is the verdict; it is 0 once the relay has a nonce.
- */
-export function withdrawRegistration(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
-  const args = { id: relay.id, registration_id: relay.registrationId };
-  const isLive = `id = :registration_id AND status <> 'failed'`;
-  const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
-  const withdrawn = `FROM registrations WHERE ${isLive} AND ${isWithdrawn}`;
-  return [
-    withdrawRelay(relay),
-    freeAttestationIfChanged(attestation),
-    lapseSessions({ sql: `(identifier, did) IN (SELECT identifier, did ${withdrawn})`, args }, now),
-    emitRegistrationsFailed(withdrawn, `'withdrawn'`, { ...args, now }),
-    {
-      sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn' WHERE ${isLive} AND ${isWithdrawn}`,
-      args,
-    },
-  ];
-}
-
 /** A row of `registrations`, read. */
 export function toRegistration(row: Row): Registration {
   return {
@@ -228,7 +119,15 @@ export function toRegistration(row: Row): Registration {
     smartAccount: textOf(row, 'smart_account'),
     proof: textOf(row, 'proof'),
     status: row['status'] as RegistrationStatus,
-    proofLevel: Number(row['strength']) as ProofLevel,
+    failure: textOf(row, 'failure'),
+    lost: textOf(row, 'lost'),
+    isAliased: row['aliased'] === 1,
+    isFinal: row['final'] === 1,
+    controller: textOf(row, 'controller'),
+    controllerKey: textOf(row, 'controller_key'),
+    proofKey: textOf(row, 'proof_key'),
+    isProvenByV1: row['strength'] === 2,
+    isHolder: row['holds'] === 1,
     registeredAt: Number(row['registered_at']),
     unseenSince: Number(row['unseen_since']),
     minedBlock: numberOf(row, 'mined_block'),

@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { lapseSessions } from '../sessions/sessions.ts';
+import { settleHolders } from '../holders/holders.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
 
@@ -74,16 +74,17 @@ export interface MinedBlock {
   readonly txHash: string;
   readonly block: number;
   readonly blockHash: string;
+  readonly isFinal: boolean;
   readonly nextCheckAt: number | null;
 }
 
 /**
- * Records that a block holds the transaction, which confirms the registration. `rowsAffected` of the last is 1 if it
- * was not known.
+ * Records that a block holds the transaction, which confirms the registration. `rowsAffected` of the third is 1 if it
+ * was not known, or not as final.
  */
 export function mineRelay(
   relay: RelayRow,
-  { txHash, block, blockHash, nextCheckAt }: MinedBlock,
+  { txHash, block, blockHash, isFinal, nextCheckAt }: MinedBlock,
   now: number,
 ): readonly Statement[] {
   return [
@@ -95,10 +96,18 @@ export function mineRelay(
     },
     {
       sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
-        mined_block = :block, mined_hash = :hash
-        WHERE id = :registration_id AND status <> 'failed' AND mined_hash IS NOT :hash`,
-      args: { registration_id: relay.registrationId, tx_hash: txHash, block, hash: blockHash },
+        mined_block = :block, mined_hash = :hash, controller = :controller, final = :final
+        WHERE id = :registration_id AND status <> 'failed' AND (mined_hash IS NOT :hash OR final <> :final)`,
+      args: {
+        registration_id: relay.registrationId,
+        tx_hash: txHash,
+        block,
+        hash: blockHash,
+        controller: relay.controller,
+        final: Number(isFinal),
+      },
     },
+    ...settleHolders(registrationOf(relay), now),
   ];
 }
 
@@ -114,9 +123,11 @@ export function confirmRelay(relay: RelayRow, now: number): readonly Statement[]
       args: { id: relay.id },
     },
     {
-      sql: `UPDATE registrations SET status = 'confirmed' WHERE id = :registration_id AND status <> 'failed'`,
-      args: { registration_id: relay.registrationId },
+      sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, final = 1
+        WHERE id = :registration_id AND status <> 'failed'`,
+      args: { registration_id: relay.registrationId, controller: relay.controller },
     },
+    ...settleHolders(registrationOf(relay), now),
   ];
 }
 
@@ -129,7 +140,8 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
       args: { id: relay.id, head, now },
     },
     {
-      sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL
+      sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL,
+        controller = NULL, final = 0
         WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
       args: { registration_id: relay.registrationId },
     },
@@ -137,6 +149,7 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
       [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
       { registration_id: relay.registrationId, now },
     ),
+    ...settleHolders(registrationOf(relay), now),
   ];
 }
 
@@ -159,8 +172,8 @@ export function requeueRelay(relay: RelayRow): Statement {
 }
 
 /**
- * Fails a relay and its registration and lapses its session, which frees identifier, DID, credential and IP slot. A
- * session that the chain also links stays.
+ * Fails a relay and its registration; what it held goes to whose it is then, or is free. `rowsAffected` of the third is
+ * the verdict.
  */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
@@ -169,17 +182,9 @@ export function failRelay(relay: RelayRow, reason: string, now: number): readonl
       reason,
       now,
     }),
-    lapseSessions(
-      {
-        sql: `(identifier, did) IN (SELECT identifier, did FROM registrations WHERE id = :registration_id
-          AND status <> 'failed')`,
-        args: { registration_id: relay.registrationId },
-      },
-      now,
-    ),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
-        mined_block = NULL, mined_hash = NULL
+        mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0
         WHERE id = :registration_id AND status <> 'failed'`,
       args: { registration_id: relay.registrationId, reason },
     },
@@ -188,6 +193,7 @@ export function failRelay(relay: RelayRow, reason: string, now: number): readonl
         WHERE id = :id AND next_check_at IS NOT NULL`,
       args: { id: relay.id, reason },
     },
+    ...settleHolders(registrationOf(relay), now),
   ];
 }
 
@@ -198,6 +204,11 @@ export function withdrawRelay({ id }: RelayRow): Statement {
       AND status = 'queued'`,
     args: { id },
   };
+}
+
+/** The registration of a relay, whose holders are settled after each of its changes. */
+function registrationOf({ registrationId }: RelayRow): Condition {
+  return { sql: `id = :registration_id`, args: { registration_id: registrationId } };
 }
 
 /** The event `registration.confirmed` with the mined transaction, unless it was confirmed before. */

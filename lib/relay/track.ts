@@ -1,4 +1,5 @@
 import { raiseFees } from '../chain/fees.ts';
+import { readFinalBlock } from '../chain/finality.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
 import { isRegistered, simulate } from '../chain/registry.ts';
@@ -61,18 +62,20 @@ export async function trackRelay(relayer: Relayer, state: SignerState, tracked: 
   return isOwn && isStuck(state, relay, newest) && replace(relayer, state, tracked, newest);
 }
 
-/** Confirms the registration, and watches it until its block is deep. */
+/** Confirms the registration, and watches it until its block is final and deep. */
 async function settle(
   relayer: Relayer,
   { head }: SignerState,
   relay: RelayRow,
   { block, blockHash, attempt }: TrackedRelay['mined'][number],
 ): Promise<boolean> {
-  const isDeep = head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
+  const isFinal = block <= (await readFinalBlock(relayer));
+  const isSettled = isFinal && head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
   const now = relayer.clock.now();
-  const mined = { txHash: attempt.hash, block, blockHash, nextCheckAt: isDeep ? null : nextCheckAt(relay.checks, now) };
+  const next = isSettled ? null : nextCheckAt(relay.checks, now);
+  const mined = { txHash: attempt.hash, block, blockHash, isFinal, nextCheckAt: next };
   const results = await relayer.db.write(...mineRelay(relay, mined, now));
-  const isNews = results.at(-1)?.rowsAffected === 1;
+  const isNews = results[2]?.rowsAffected === 1;
   if (isNews && relay.status === 'signed') recordOutcome(relayer, relay, 'confirmed', { tx: attempt.hash, block });
   return isNews;
 }

@@ -13,10 +13,12 @@ import { emitOpened, emitReplaced, insertSession, selectHolders, selectRefusal, 
 export { linkSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
 export {
   EARLIEST_LAPSE,
+  followHolderIfChanged,
   ipWindow,
   lapseSessions,
   openClaimedSession,
   SESSION_COUNTS,
+  SESSION_HAS_HOLDER,
   SESSION_IS_LIVE,
 } from './store.ts';
 

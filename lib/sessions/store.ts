@@ -59,7 +59,7 @@ const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
 /** True if the identifier is another's, or has a session or a registration already. */
 const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
   OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
-  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed' AND NOT ${YIELDS}))`;
+  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1 AND NOT ${YIELDS}))`;
 
 /** True if a session may be opened. */
 const ADMITS = `NOT ${IS_TAKEN}
@@ -124,6 +124,23 @@ export function lapseSessions({ sql, args }: Condition, now: number): Statement 
   };
 }
 
+/**
+ * Gives the sessions for which the condition is true to the registrations that hold their identifiers now, if the
+ * statement before it in the batch changed a row.
+ */
+export function followHolderIfChanged({ sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE sessions SET linked = 1, ask_at = NULL, (did, did_hash) =
+        (SELECT did, did_hash FROM registrations WHERE identifier = sessions.identifier AND holds = 1)
+      WHERE changes() > 0 AND ${sql} AND ${SESSION_HAS_HOLDER}`,
+    args,
+  };
+}
+
+/** SQL that is true of a session whose identifier a registration holds. */
+export const SESSION_HAS_HOLDER = `EXISTS (SELECT 1 FROM registrations
+  WHERE registrations.identifier = sessions.identifier AND holds = 1)`;
+
 /** A session that a registration opens. The chain is asked about the registration instead. */
 type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'askAt'> & {
   /** 0 if an attestation stands for it: it uses no slot of its IP. */
@@ -178,7 +195,7 @@ const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earlie
 export function selectHolders(identifier: string, now: number): Statement {
   return {
     sql: `SELECT EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND linked = 1)
-        OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed') AS linked,
+        OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1) AS linked,
       EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE}) AS live`,
     args: { identifier, now },
   };

@@ -137,7 +137,8 @@ describe('§5.1 the attestation at POST /api/dids', () => {
   test('a second registration with one attestation is 403 attestation_used; a failed one does not burn it', async () => {
     await register(bob);
     const attestation = await attest(mail.identifier);
-    expect(await refusal({ ...mail, did: bob.did, attestation })).toEqual([409, 'did_taken']);
+    const { credentialId } = bob;
+    expect(await refusal({ ...mail, credentialId, attestation })).toEqual([409, 'credential_already_registered']);
     expect((await register({ ...mail, attestation })).status).toBe(200);
     const second = { ...mail, credentialId: credential('C'), did: 'did:key:zOther', txHash: hash('cc'), attestation };
     expect(await refusal(second)).toEqual([403, 'attestation_used']);
@@ -145,15 +146,45 @@ describe('§5.1 the attestation at POST /api/dids', () => {
 });
 
 describe('conflicts', () => {
-  test('409 credential_already_registered, identifier_taken and did_taken, in this order', async () => {
+  test('409 credential_already_registered, with the hint to send a proof, then identifier_taken', async () => {
     await register(alice);
     const from = (change: Record<string, unknown>) => refusal({ ...bob, ...change });
-    const { credentialId, identifier, did } = alice;
-    expect(await from({ credentialId, identifier, did })).toEqual([409, 'credential_already_registered']);
+    const { credentialId, identifier } = alice;
+    const refused = await register({ ...bob, credentialId, identifier });
+    expect([refused.status, refused.body.error]).toEqual([409, 'credential_already_registered']);
+    expect(refused.body.hint).toContain('passkey proof');
+    expect(await from({ credentialId })).toEqual([409, 'credential_already_registered']);
     expect(await from({ identifier })).toEqual([409, 'identifier_taken']);
-    expect(await from({ did })).toEqual([409, 'did_taken']);
-    expect(await from({ identifier, did })).toEqual([409, 'did_taken']);
     expect((await register(bob)).status).toBe(200);
+  });
+
+  test('unproven claims of one DID stand side by side, and records of one DID share a credential', async () => {
+    await register(alice);
+    expect((await register({ ...bob, did: alice.did })).status).toBe(200);
+    const { credentialId, did } = alice;
+    expect((await register({ ...bob, identifier: 'carol', did, credentialId })).status).toBe(200);
+    const found = await t.call('GET /api/dids/lookup', { credentialId: bob.credentialId });
+    expect(found.body).toMatchObject({ did, proven: false, proofs: { identifier: null, controller: null, did: null } });
+  });
+
+  test('an address is registered once without a proof: 409 identifier_taken', async () => {
+    await register({ ...mail, attestation: await attest(mail.identifier) });
+    await t.clock.advance(1);
+    const later = { ...bob, identifier: mail.identifier, channel: 'email', attestation: await attest(mail.identifier) };
+    expect(await refusal(later)).toEqual([409, 'identifier_taken']);
+  });
+
+  test('copies of a handle under its own DID are bounded by the IP of the copier: 429 ip_limit_reached', async () => {
+    await register(alice);
+    const copy = (letter: string) =>
+      t.from('203.0.113.66').call('POST /api/dids', { ...alice, credentialId: credential(letter) });
+    for (const letter of ['C', 'D', 'E']) expect((await copy(letter)).status).toBe(200);
+    const refused = await copy('F');
+    expect([refused.status, refused.body.error]).toEqual([429, 'ip_limit_reached']);
+    expect(refused.headers.get('retry-after')).toBe('86400');
+    expect((await register({ ...alice, credentialId: credential('G') })).status).toBe(200);
+    await t.clock.advance(DAY);
+    expect((await copy('F')).status).toBe(200);
   });
 
   test('a handle held by a live session of another DID is 409 identifier_taken; its own session is linked', async () => {
@@ -221,10 +252,14 @@ describe('GET /api/dids/lookup', () => {
       did: alice.did,
       channel: 'handle',
       status: 'submitted',
+      final: false,
       proven: false,
+      proofs: { identifier: null, controller: null, did: null },
       txHash: alice.txHash,
       blockNumber: 7,
-      smartAccount: `0x${'ab'.repeat(20)}`,
+      smartAccount: null,
+      pubKeyX: null,
+      pubKeyY: null,
       registeredAt: new Date(t.clock.now()).toISOString(),
     });
     expect(reply.text).not.toContain('"alice"');
@@ -234,6 +269,12 @@ describe('GET /api/dids/lookup', () => {
     [404, 'not_found', { credentialId: credential('Z') }],
     [400, 'Missing query parameters: credentialId', {}],
     [400, 'Invalid credentialId', { credentialId: 'x' }],
+    [
+      400,
+      'Invalid pubKeyX or pubKeyY: expected uint256 hex string',
+      { credentialId: credential('Z'), pubKeyX: 'x', pubKeyY: '1' },
+    ],
+    [400, 'Expected both or none of: pubKeyX, pubKeyY', { credentialId: credential('Z'), pubKeyX: '1' }],
   ])('%d %s', async (status, error, query) => {
     const reply = await t.call('GET /api/dids/lookup', query);
     expect([reply.status, reply.body]).toEqual([status, { error }]);

@@ -51,6 +51,10 @@ describe('vault export', () => {
       didHash: '0x01',
       aliasHash: '0x02',
       registeredAt: '2023-11-14T22:13:20.000Z',
+      controller: null,
+      final: false,
+      holder: false,
+      lost: null,
     });
     expect(err).toBe('vault: 2 registrations, the last one has id 2; continue with --after 2\n');
   });

@@ -13,15 +13,15 @@ import {
   toPosition,
   whileUnmoved,
 } from '../../../lib/indexer/follower-store.ts';
-import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
 import {
   confirmRegistration,
   failRegistration,
-  leaseDueRegistrations,
   postponeRegistration,
-  toRegistration,
+  undoRegistration,
   withdrawRegistration,
-} from '../../../lib/registration/store.ts';
+} from '../../../lib/registration/change-store.ts';
+import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
+import { leaseDueRegistrations, toRegistration } from '../../../lib/registration/store.ts';
 import { confirmRelay, failRelay, mineRelay, reopenRelay, signRelay } from '../../../lib/relay/change-store.ts';
 import { raiseNonce } from '../../../lib/relay/signer-store.ts';
 import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
@@ -171,7 +171,8 @@ describe('registrations', () => {
     blockNumber: null,
     smartAccount: null,
     proof: null,
-    proofLevel: 0,
+    proofKey: null,
+    ledTo: '',
     attestation: { signature: `signature-${name}`, expiresAt: t.clock.now() + 1_000 },
     ip: '203.0.113.7',
     windowSeconds: 0,
@@ -195,7 +196,17 @@ describe('registrations', () => {
     const [taken] = await db.write(leaseDueRegistrations(t.clock.now(), 30_000, 10));
     return toRegistration(taken?.rows[0] ?? {});
   };
-  const seenOn = { proofLevel: 1, minedBlock: 7, minedHash: '0xb', nextCheckAt: 5 } as const;
+  const seenOn = {
+    controller: '0xc',
+    controllerKey: '0xkey',
+    proofKey: '0xkey',
+    isFinal: true,
+    isAliased: false,
+    aliasFinal: null,
+    minedBlock: 7,
+    minedHash: '0xb',
+    nextCheckAt: 5,
+  };
 
   test('submitted, confirmed and proven, open again by a re-org, failed', async () => {
     expect(await tell(() => claim('a'))).toEqual([
@@ -228,15 +239,26 @@ describe('registrations', () => {
     expect(told?.rowsAffected).toBe(0);
   });
 
-  test('a proven claim displaces a weaker one and takes its session over', async () => {
+  test('a proven claim of another DID takes the address when it is final, and gives it back when it fails', async () => {
     await claim('a');
-    const stronger = () => claim('b', { proofLevel: 2, credentialId: 'credential-a' });
-    expect(await tell(stronger)).toEqual([
-      ['registration.failed', { ...registration('a'), reason: 'displaced' }],
-      ['registration.submitted', registration('b')],
+    const unproven = { ...seenOn, proofKey: null, nextCheckAt: null };
+    await db.write(...confirmRegistration(await due(), unproven, t.clock.now()));
+    expect(await tell(() => claim('b', { proof: '{}' }))).toEqual([['registration.submitted', registration('b')]]);
+    const later = await due();
+    const shallow = { ...seenOn, isFinal: false, nextCheckAt: t.clock.now() };
+    expect(await tell(() => db.write(...confirmRegistration(later, shallow, t.clock.now())))).toEqual([
+      ['registration.confirmed', registration('b')],
       ['registration.proven', registration('b')],
+    ]);
+    const deep = await due();
+    expect(await tell(() => db.write(...confirmRegistration(deep, seenOn, t.clock.now())))).toEqual([
+      ['registration.displaced', registration('a')],
       ['session.taken_over', { ...shown, did: 'did:key:b', previous_did: 'did:key:a' }],
-      ['session.linked', { ...shown, did: 'did:key:b' }],
+    ]);
+    expect(await tell(() => db.write(...undoRegistration(deep.id, t.clock.now())))).toEqual([
+      ['registration.failed', { ...registration('b'), reason: 'undone' }],
+      ['registration.restored', registration('a')],
+      ['session.taken_over', { ...shown, did: 'did:key:a', previous_did: 'did:key:b' }],
     ]);
   });
 
@@ -255,13 +277,13 @@ describe('registrations', () => {
     const queued = async () => toRelay((await db.read(selectQueued(84532, t.clock.now(), 1)))[0] ?? {});
     beforeEach(async () => {
       await db.write(raiseNonce(signer, 5));
-      await claim('a', { proofLevel: 2, txHash: '', relay: relayed });
+      await claim('a', { proofKey: '0xkey', txHash: '', relay: relayed });
     });
 
     test('mined, open again by a re-org, found registered', async () => {
       const relay = await queued();
       await db.write(...signRelay(relay, signer, 5, attempt, 1));
-      const place = { txHash: '0xsigned', block: 7, blockHash: '0xb', nextCheckAt: 99 };
+      const place = { txHash: '0xsigned', block: 7, blockHash: '0xb', isFinal: true, nextCheckAt: 99 };
       expect(await tell(() => db.write(...mineRelay(relay, place, t.clock.now())))).toEqual([
         ['registration.confirmed', registration('a', '0xsigned')],
       ]);

@@ -6,14 +6,13 @@ import { DAY_MS } from '../../../lib/base/clock.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import {
   createFollower,
   FOLLOWER_FORK_BLOCKS_MAX,
   FOLLOWER_LEASE_MS,
   FOLLOWER_RETRY_MAX_MS,
 } from '../../../lib/indexer/follower.ts';
-import { oldChallenge } from '../../../lib/registration/challenge-v1.ts';
+import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { type Acted, type Actors, prepareActors } from '../../support/actors.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';
@@ -698,10 +697,10 @@ describe('sessions', () => {
     const mallory = { handle: alice.handle, did: `${alice.did}mallory` };
     const credentialId = toBase64url(utf8(mallory.did));
     const { txHash } = await chain.register({ did: mallory.did }, { holder });
-    const agreement = { chainId: 84532, registry: chain.registry, smartAccount: holder, credentialId };
-    const hashes = { didHash: didHash(mallory.did), aliasHash: aliasHash(alice.handle) };
-    const proof = passkey.assert(oldChallenge({ ...agreement, ...hashes }));
-    const reply = await t.call('POST /api/dids', { ...mallory, txHash, credentialId, proof, smartAccount: holder });
+    const { body: vault } = await t.call('GET /api/contracts');
+    const claim = { did: mallory.did, identifier: alice.handle, channel: 'handle', credentialId, smartAccount: holder };
+    const proof = proveRegistration(passkey, vault, claim, { now: t.clock.now() });
+    const reply = await t.call('POST /api/dids', { ...claim, ...proof, txHash });
     expect([reply.status, reply.body]).toEqual([409, { error: 'identifier_taken' }]);
   });
 });

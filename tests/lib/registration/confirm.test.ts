@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
-import { aliasHash, didHash } from '../../../lib/identity/did.ts';
-import { oldChallenge } from '../../../lib/registration/challenge-v1.ts';
 import { CONFIRMATION_LEASE_MS } from '../../../lib/registration/confirm.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
+import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';
 import { startTestChain } from '../../support/onchain.ts';
@@ -31,11 +31,10 @@ afterEach(async () => {
   await node.stop();
 });
 
-const start = (options: Parameters<typeof startVault>[1] = {}) =>
-  startVault(
-    { ...chain.vars, RPC_URL: node.url, MAX_REGISTRATIONS_PER_IP: '1000', MAX_VERIFY_SENDS_PER_IP: '1000' },
-    options,
-  );
+const start = (options: Parameters<typeof startVault>[1] = {}, vars: Record<string, string> = {}) => {
+  const limits = { MAX_REGISTRATIONS_PER_IP: '1000', MAX_VERIFY_SENDS_PER_IP: '1000', RATE_LIMIT_PROXY_PER_IP: '6000' };
+  return startVault({ ...chain.vars, RPC_URL: node.url, ...limits, ...vars }, options);
+};
 
 interface Claim {
   readonly credentialId: string;
@@ -66,7 +65,12 @@ async function record(claim: Claim, txHash: string, more: Record<string, unknown
 /** What the look-up tells of a claim's credential. */
 async function told({ credentialId }: Claim, by = t) {
   const { status, body } = await by.call('GET /api/dids/lookup', { credentialId });
-  return status === 404 ? 'failed' : `${body.status}${body.proven ? ', proven' : ''}`;
+  if (status === 404) return 'failed';
+  return [
+    body.status,
+    ...(body.proofs.identifier === 'alias' ? ['aliased'] : []),
+    ...(body.proven ? ['proven'] : []),
+  ].join(', ');
 }
 
 /** Lets all be due that is watched, and looks. */
@@ -75,20 +79,10 @@ async function look(by = t): Promise<void> {
   await by.work();
 }
 
-async function attest(identifier: string): Promise<unknown> {
-  await t.call('POST /api/verify/send', { identifier, channel: 'email' });
-  const code = t.codeFor(identifier);
-  return (await t.call('POST /api/verify/check', { identifier, channel: 'email', code })).body.attestation;
-}
-
-/** What a passkey signs to claim a registration for the controller. */
-function prove(passkey: Passkey, claim: Claim, smartAccount: `0x${string}`) {
-  const alias = claim.channel === 'handle' ? aliasHash(claim.identifier) : (`0x${'0'.repeat(64)}` as const);
-  const { did, credentialId } = claim;
-  const place = { chainId: 84532, registry: chain.registry };
-  return passkey.assert(
-    oldChallenge({ ...place, didHash: didHash(did), aliasHash: alias, smartAccount, credentialId }),
-  );
+/** The members with which a passkey claims a registration for the controller. */
+async function prove(passkey: Passkey, claim: Claim, smartAccount: `0x${string}`, attestation?: unknown) {
+  const { body: vault } = await t.call('GET /api/contracts');
+  return proveRegistration(passkey, vault, { ...claim, smartAccount, attestation }, { now: t.clock.now() });
 }
 
 describe('a registration is confirmed', () => {
@@ -102,14 +96,14 @@ describe('a registration is confirmed', () => {
     expect(body).toMatchObject({ status: 'confirmed', proven: false, blockNumber: block, txHash });
   });
 
-  test('and proven when its transaction also registered the handle', async () => {
+  test('and shown as the alias leads when its transaction also registered the handle', async () => {
     const alice = person();
     await record(alice, (await chain.register(onChain(alice))).txHash);
     await t.work();
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
   });
 
-  test('but not proven by the alias of another handle', async () => {
+  test('but not by the alias of another handle', async () => {
     const alice = person();
     await record(alice, (await chain.register({ did: alice.did, handle: 'another' })).txHash);
     await t.work();
@@ -131,7 +125,7 @@ describe('a registration is confirmed', () => {
     await registering;
     await chain.rpc('evm_setAutomine', [true]);
     await look();
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
   });
 
   test('and watched until 64 blocks are on top of its own', async () => {
@@ -147,7 +141,7 @@ describe('a registration is confirmed', () => {
     const atTheEnd = node.methods.length;
     for (let i = 0; i < 3; i++) await look();
     expect(node.methods.length).toBe(atTheEnd);
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
   });
 });
 
@@ -202,7 +196,7 @@ describe('a registration fails', () => {
     expect(await told(alice)).toBe('failed');
     expect(await record(alice, txHash)).toBe('recorded');
     await t.work();
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
   });
 });
 
@@ -220,7 +214,7 @@ describe('a re-org that takes the block', () => {
     await chain.sendAgain(raw);
     await look();
     const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
-    expect(found.body).toMatchObject({ status: 'confirmed', proven: true, blockNumber: block + 1 });
+    expect(found.body).toMatchObject({ status: 'confirmed', final: true, blockNumber: block + 1 });
   });
 
   test('fails it 15 minutes after that was seen, at the exact edge', async () => {
@@ -278,8 +272,8 @@ describe('a node in trouble', () => {
     node.trouble = trouble;
     for (let i = 0; i < 40; i++) await look();
     expect([await told(seen), await told(unseen), await told(gone)]).toEqual([
-      'confirmed, proven',
-      'submitted',
+      'confirmed, aliased',
+      'submitted, aliased',
       'submitted',
     ]);
     const logged = t.entries.filter(({ event }) => event === 'chain_unreadable');
@@ -288,7 +282,7 @@ describe('a node in trouble', () => {
     expect(t.entries.filter(({ event }) => event === 'work_failed')).toEqual([]);
     node.trouble = undefined;
     await look();
-    expect([await told(seen), await told(unseen)]).toEqual(['confirmed, proven', 'confirmed, proven']);
+    expect([await told(seen), await told(unseen)]).toEqual(['confirmed, aliased', 'confirmed, aliased']);
   });
 
   test('that cannot be reached is asked again until it can', async () => {
@@ -297,10 +291,10 @@ describe('a node in trouble', () => {
     const port = Number(new URL(node.url).port);
     await node.stop();
     for (let i = 0; i < 3; i++) await look();
-    expect(await told(alice)).toBe('submitted');
+    expect(await told(alice)).toBe('submitted, aliased');
     node = startForwarder(chain.url, port);
     await look();
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
   });
 
   test('that fails only when the account is read leaves the registration for later', async () => {
@@ -308,7 +302,7 @@ describe('a node in trouble', () => {
     const holder = await chain.deployHolder(passkey.key);
     const alice = person();
     const { txHash } = await chain.register({ did: alice.did }, { holder });
-    await record(alice, txHash, { proof: prove(passkey, alice, holder) });
+    await record(alice, txHash, await prove(passkey, alice, holder));
     node.trouble = (forward, methods) => (methods.includes('eth_call') ? new Response('', { status: 503 }) : forward());
     await look();
     expect(await told(alice)).toBe('submitted');
@@ -319,29 +313,21 @@ describe('a node in trouble', () => {
 });
 
 test('an error of ours is logged as one and not as the chain’s, and the other registrations are judged', async () => {
-  const passkey = createPasskey();
-  const holder = await chain.deployHolder(passkey.key);
   const [alice, bob] = [person(), person()];
-  const { txHash } = await chain.register({ did: alice.did }, { holder });
-  await record(alice, txHash, { proof: prove(passkey, alice, holder) });
+  await record(alice, (await chain.register(onChain(alice))).txHash);
   await record(bob, (await chain.register(onChain(bob))).txHash);
-  const proof = `SELECT proof FROM registrations WHERE did = '${alice.did}'`;
-  const [stored] = await t.rows(proof);
-  const store = (text: string) =>
-    t.database.execute({
-      sql: 'UPDATE registrations SET proof = :text WHERE did = :did',
-      args: { text, did: alice.did },
-    });
-  await store('{');
+  const failing = `CREATE TRIGGER faulty BEFORE UPDATE OF controller ON registrations WHEN new.did = '${alice.did}'
+    BEGIN SELECT RAISE(ABORT, 'faulty'); END`;
+  await t.database.execute({ sql: failing, args: {} });
   await look();
-  expect([await told(alice), await told(bob)]).toEqual(['submitted', 'confirmed, proven']);
+  expect([await told(alice), await told(bob)]).toEqual(['submitted, aliased', 'confirmed, aliased']);
   expect(t.entries.filter(({ event }) => event === 'chain_unreadable')).toEqual([]);
   expect(t.entries.filter(({ event }) => event === 'work_failed')).toMatchObject([
-    { level: 'error', message: expect.stringContaining('SyntaxError'), stack: expect.any(String) },
+    { level: 'error', message: expect.stringContaining('faulty'), stack: expect.any(String) },
   ]);
-  await store(String(stored?.['proof']));
+  await t.database.execute({ sql: 'DROP TRIGGER faulty', args: {} });
   await look();
-  expect(await told(alice)).toBe('confirmed, proven');
+  expect(await told(alice)).toBe('confirmed, aliased');
 });
 
 describe('two processes on one database', () => {
@@ -381,7 +367,7 @@ describe('two processes on one database', () => {
     expect(receipts()).toBe(1);
     await t.clock.advance(1);
     await other.work();
-    expect([receipts(), await told(alice, other)]).toEqual([2, 'confirmed, proven']);
+    expect([receipts(), await told(alice, other)]).toEqual([2, 'confirmed, aliased']);
     resolve(new Response());
     await dying;
   });
@@ -408,69 +394,37 @@ describe('two processes on one database', () => {
     await chain.sendAgain(raw);
     await t.clock.advance(PATIENCE + LEASE);
     await other.work();
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
     awake.resolve();
     await sleeping;
-    expect(await told(alice)).toBe('confirmed, proven');
+    expect(await told(alice)).toBe('confirmed, aliased');
     await sleeper.stop();
   });
 });
 
-describe('a copy of a public DID and transaction yields to the proven claim', () => {
-  test('of the handle that the transaction registered', async () => {
+describe('a copy of a public DID and transaction', () => {
+  test('stands beside the claim of its owner, who needs no proof', async () => {
     const [alice, mallory] = [person(), person()];
     const { txHash } = await chain.register(onChain(alice));
     expect(await record({ ...mallory, did: alice.did }, txHash)).toBe('recorded');
     await t.work();
     expect(await told(mallory)).toBe('confirmed');
     expect(await record(alice, txHash)).toBe('recorded');
-    expect([await told(mallory), await told(alice)]).toEqual(['failed', 'submitted, proven']);
     await t.work();
-    expect(await told(alice)).toBe('confirmed, proven');
-    const free = await t.call('GET /api/aliases/check', { alias: mallory.identifier });
-    expect(free.body.available).toBe(true);
+    expect([await told(mallory), await told(alice)]).toEqual(['confirmed', 'confirmed, aliased']);
   });
 
-  test('on the same credential', async () => {
+  test('on the same credential leads to the same DID', async () => {
     const [alice, mallory] = [person(), person()];
     const { txHash } = await chain.register(onChain(alice));
     expect(await record({ ...alice, identifier: mallory.identifier }, txHash)).toBe('recorded');
     expect(await record(alice, txHash)).toBe('recorded');
     await t.work();
-    expect(await told(alice)).toBe('confirmed, proven');
+    const { body } = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
+    expect([body.did, body.ambiguous]).toEqual([alice.did, undefined]);
   });
 
-  test('on the same handle, whose session stood only on the copy', async () => {
-    const [alice, mallory] = [person(), person()];
-    const { txHash } = await chain.register(onChain(alice));
-    const { txHash: copied } = await chain.register({ did: mallory.did });
-    expect(await record({ ...mallory, identifier: alice.identifier }, copied)).toBe('recorded');
-    await t.work();
-    expect(await told(mallory)).toBe('confirmed');
-    expect(await record(alice, txHash)).toBe('recorded');
-    expect(await told(mallory)).toBe('failed');
-    expect((await t.call('GET /api/sessions/status')).body).toMatchObject({
-      ip_registrations: 1,
-      total_registrations: 1,
-    });
-  });
-
-  test('but not while the transaction is unseen or the node cannot be asked, nor to an equal one', async () => {
-    const [alice, mallory] = [person(), person()];
-    const { txHash, raw } = await chain.register(onChain(alice));
-    await chain.reorg(1);
-    expect(await record({ ...mallory, did: alice.did }, txHash)).toBe('recorded');
-    expect(await record(alice, txHash)).toBe('did_taken');
-    await chain.sendAgain(raw);
-    node.trouble = () => new Response('', { status: 503 });
-    expect(await record(alice, txHash)).toBe('did_taken');
-    node.trouble = undefined;
-    expect(await record({ ...person(), did: alice.did }, txHash)).toBe('did_taken');
-    expect(await record(alice, txHash)).toBe('recorded');
-    expect(await record({ ...alice, credentialId: credential('thief') }, txHash)).toBe('did_taken');
-  });
-
-  test("of the passkey that owns the DID's controller, stronger than the alias alone", async () => {
+  test('is not proven, whatever the passkey of its owner has signed', async () => {
     const passkey = createPasskey();
     const holder = await chain.deployHolder(passkey.key);
     const alice = person();
@@ -478,72 +432,90 @@ describe('a copy of a public DID and transaction yields to the proven claim', ()
     const thief = { ...alice, credentialId: credential('a thief') };
     expect(await record(thief, txHash)).toBe('recorded');
     await t.work();
-    expect(await told(thief)).toBe('confirmed, proven');
-    const proof = prove(passkey, alice, holder);
-    expect(await record({ ...alice, credentialId: credential('another thief') }, txHash, { proof })).toBe('did_taken');
-    expect(await record(alice, txHash, { proof })).toBe('recorded');
-    expect(await told(thief)).toBe('failed');
+    const proof = await prove(passkey, alice, holder);
+    const stolen = { ...alice, credentialId: credential('another thief') };
+    expect(await record(stolen, txHash, proof)).toBe('proof_invalid');
+    expect(await record(alice, txHash, proof)).toBe('recorded');
     await t.work();
-    expect(await told(alice)).toBe('confirmed, proven');
-    expect(await record(thief, txHash)).toBe('did_taken');
-  });
-
-  test('of an attested address with a proof, whose alias never went on-chain', async () => {
-    const passkey = createPasskey();
-    const holder = await chain.deployHolder(passkey.key);
-    const [alice, mallory] = ['alice', 'mallory'].map((name) => ({
-      ...person(),
-      identifier: `${name}@example.com`,
-      channel: 'email',
-    })) as [Claim, Claim];
-    const { txHash } = await chain.register({ did: alice.did }, { holder });
-    const copy = { ...mallory, did: alice.did };
-    expect(await record(copy, txHash, { attestation: await attest(mallory.identifier) })).toBe('recorded');
-    await t.work();
-    expect(await told(copy)).toBe('confirmed');
-    const attestation = await attest(alice.identifier);
-    expect(await record(alice, txHash, { attestation })).toBe('did_taken');
-    expect(await record(alice, txHash, { attestation, proof: prove(passkey, alice, holder) })).toBe('recorded');
-    await t.work();
-    expect([await told(copy), await told(alice)]).toEqual(['failed', 'confirmed, proven']);
+    expect([await told(thief), await told(alice)]).toEqual(['confirmed, aliased', 'confirmed, aliased, proven']);
   });
 });
 
-describe('a proof counts for nothing', () => {
-  const claimWith = async (
-    change: (claim: Claim, holder: `0x${string}`, passkey: Passkey) => unknown,
-    by?: `0x${string}`,
-  ) => {
-    const passkey = createPasskey();
-    const holder = await chain.deployHolder(passkey.key);
+describe('a proof', () => {
+  const claimWith = async (passkeyOf: (own: Passkey) => Passkey, by?: `0x${string}`) => {
+    const own = createPasskey();
+    const holder = await chain.deployHolder(own.key);
     const alice = person();
     const { txHash } = await chain.register({ did: alice.did }, by ? {} : { holder });
-    await record(alice, txHash, { proof: change(alice, holder, passkey) });
+    expect(await record(alice, txHash, await prove(passkeyOf(own), alice, holder))).toBe('recorded');
     await t.work();
     return told(alice);
   };
 
-  test("under another key, or for another account than the DID's controller", async () => {
-    expect(await claimWith((claim, holder) => prove(createPasskey(), claim, holder))).toBe('confirmed');
-    expect(await claimWith((claim, _, passkey) => prove(passkey, claim, chain.registry))).toBe('confirmed');
-    expect(await claimWith((claim, holder, passkey) => prove(passkey, claim, holder))).toBe('confirmed, proven');
+  test('by the key of the controller shows it, whose key it is from then on', async () => {
+    expect(await claimWith((own) => own)).toBe('confirmed, proven');
   });
 
-  test('for another credential, handle or DID', async () => {
-    const others: Partial<Claim>[] = [
-      { credentialId: credential('other') },
-      { identifier: 'other' },
-      { did: 'did:key:zOther' },
-    ];
-    for (const other of others) {
-      const outcome = await claimWith((claim, holder, passkey) => prove(passkey, { ...claim, ...other }, holder));
-      expect(outcome).toBe('confirmed');
-    }
+  test('under another key, or for another account than the controller, fails its claim: proof_invalid', async () => {
+    expect(await claimWith(() => createPasskey())).toBe('failed');
+    expect(await claimWith((own) => own, '0x')).toBe('failed');
+    const failures = await t.rows(`SELECT failure FROM registrations`);
+    expect(failures.map(({ failure }) => failure)).toEqual(['proof_invalid', 'proof_invalid']);
   });
 
-  test('when the controller is a wallet, which shows no key', async () => {
-    expect(await claimWith((claim, holder, passkey) => prove(passkey, claim, holder), '0x')).toBe('confirmed');
+  test('of a controller that shows no key waits for the final block, then its claim fails', async () => {
+    await t.stop();
+    t = await start({}, { FINALITY_BLOCKS: '3' });
+    const alice = person();
+    const [passkey, wallet] = [createPasskey(), devAccount('bob')];
+    const { txHash } = await chain.register({ did: alice.did }, { wallet });
+    await record(alice, txHash, await prove(passkey, alice, wallet.address));
+    await t.work();
+    expect(await told(alice)).toBe('confirmed');
+    await chain.mine(3);
+    await look();
+    expect(await told(alice)).toBe('failed');
   });
+
+  test('is added later by a request that is the same but for it', async () => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const alice = person();
+    const { txHash } = await chain.register(onChain(alice), { holder });
+    await record(alice, txHash);
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, aliased');
+    expect(await record(alice, txHash, await prove(passkey, alice, holder))).toBe('recorded');
+    await t.work();
+    expect(await told(alice)).toBe('confirmed, aliased, proven');
+    await t.clock.advance(60 * MINUTE);
+    expect(await record(alice, txHash, await prove(passkey, alice, holder))).toBe('recorded');
+    expect(await t.rows('SELECT count(*) AS n FROM registrations')).toEqual([{ n: 2 }]);
+  });
+
+  test('is not judged again by a retry, also after its end', async () => {
+    const passkey = createPasskey();
+    const holder = await chain.deployHolder(passkey.key);
+    const alice = person();
+    const { txHash } = await chain.register(onChain(alice), { holder });
+    const proof = await prove(passkey, alice, holder);
+    await record(alice, txHash, proof);
+    await t.clock.advance(60 * MINUTE);
+    expect(await record(alice, txHash, proof)).toBe('recorded');
+    expect(await t.rows('SELECT count(*) AS n FROM registrations')).toEqual([{ n: 1 }]);
+  });
+});
+
+test('a did:pkh that names another address than the controller fails: did_not_yours; any other DID is a label', async () => {
+  const wallet = devAccount('executor');
+  const alice = { ...person(), did: `did:pkh:eip155:84532:0x${'12'.repeat(20)}` };
+  const bob = { ...person(), did: `did:pkh:eip155:84532:${wallet.address}` };
+  await record(alice, (await chain.register({ did: alice.did })).txHash);
+  await record(bob, (await chain.register({ did: bob.did }, { wallet })).txHash);
+  await t.work();
+  expect([await told(alice), await told(bob)]).toEqual(['failed', 'confirmed']);
+  const { body } = await t.call('GET /api/dids/lookup', { credentialId: bob.credentialId });
+  expect(body.proofs).toEqual({ identifier: null, controller: null, did: 'address' });
 });
 
 async function pendingHash(): Promise<string> {

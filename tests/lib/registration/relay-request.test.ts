@@ -380,24 +380,30 @@ test('H3: did:pkh and did:hyper of the account are registered, in any case', asy
 });
 
 describe('conflicts', () => {
-  test('409 credential_already_registered, identifier_taken and did_taken, in this order, before the chain is asked', async () => {
+  test('409 did_taken is the word of the registry alone', async () => {
     const alice = await candidate();
     expect((await ask(alice.body)).status).toBe(200);
-    const bob = async (change: Partial<Candidate>, name = `person${++people}`) => {
-      const one = { ...(await createCandidate(chain, name, t.clock.now() + 1)), ...change };
-      return again(one, one.smartAccount === alice.smartAccount ? alice : one);
-    };
-    const { did, credentialId, smartAccount, passkey } = alice;
-    node.trouble = (forward, methods) =>
-      methods.includes('eth_estimateGas') ? new Response('', { status: 502 }) : forward();
-    const name = String(alice.body['identifier']).split('@')[0];
-    const own = { did, smartAccount, passkey };
-    expect(await refusal(await bob({ ...own, credentialId }))).toEqual([409, 'credential_already_registered']);
-    expect(await refusal(await bob({ credentialId: 'B'.repeat(21).concat('A') }, name))).toEqual([
-      409,
-      'identifier_taken',
-    ]);
-    expect(await refusal(await bob(own))).toEqual([409, 'did_taken']);
+    const other = { ...(await createCandidate(chain, `person${++people}`, t.clock.now() + 1)), did: alice.did };
+    const { smartAccount, passkey } = alice;
+    expect(await refusal(again({ ...other, smartAccount, passkey }, alice))).toEqual([409, 'did_taken']);
+  });
+
+  test('H1: a relay that names the credential of another takes nothing, before and after it is mined', async () => {
+    const [alice, mallory] = [await candidate(), await candidate()];
+    expect((await ask(alice.body)).status).toBe(200);
+    const { credentialId, did } = alice;
+    const led = async () => (await t.call('GET /api/dids/lookup', { credentialId })).body;
+    const named = { ...mallory, credentialId };
+    expect((await ask(again(named, named))).status).toBe(200);
+    expect(await led()).toMatchObject({ did, status: 'confirmed', ambiguous: true, proven: false });
+    const { pubKeyX, pubKeyY } = alice.body;
+    const exact = await t.call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY });
+    expect(exact.body).toMatchObject({
+      did,
+      proven: true,
+      proofs: { identifier: 'attestation', controller: 'passkey' },
+    });
+    expect(exact.body.ambiguous).toBeUndefined();
   });
 
   test('409 did_taken when only the chain knows the DID, and no nonce is spent on it', async () => {
@@ -425,7 +431,7 @@ describe('conflicts', () => {
     });
   });
 
-  test('an unproven record of the same DID yields', async () => {
+  test('an unproven record of the same DID is no conflict', async () => {
     const alice = await candidate();
     const copied = { credentialId: 'C'.repeat(21).concat('A'), identifier: 'copycat', channel: 'handle' };
     await ask({ ...copied, did: alice.did, txHash: `0x${'cc'.repeat(32)}` });

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { withdrawRegistration } from '../../../lib/registration/change-store.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
-import { withdrawRegistration } from '../../../lib/registration/store.ts';
 import {
   failRelay,
   mineRelay,
@@ -37,7 +37,7 @@ import { engines, type TestDatabase } from '../../support/databases.ts';
 
 const signer = { chainId: 84532, address: '0xfeed' };
 const other = { chainId: 84532, address: '0xbeef' };
-const place = { block: 7, blockHash: '0xb7', nextCheckAt: 99 };
+const place = { block: 7, blockHash: '0xb7', isFinal: true, nextCheckAt: 99 };
 
 for (const engine of engines()) {
   describe(`the outbox on ${engine.name}`, () => {
@@ -65,7 +65,8 @@ for (const engine of engines()) {
       blockNumber: null,
       smartAccount: `0xacc-${name}`,
       proof: '{}',
-      proofLevel: 2,
+      proofKey: `0xkey-${name}`,
+      ledTo: '',
       attestation: { signature: `signature-${name}`, expiresAt: clock.now() + 1_000 },
       ip: '203.0.113.7',
       windowSeconds: 0,
@@ -217,7 +218,7 @@ for (const engine of engines()) {
       const same = await db.write(
         ...mineRelay(alice, { ...place, txHash: '0x1', nextCheckAt: clock.now() + 9 }, clock.now()),
       );
-      expect([first.at(-1)?.rowsAffected, same.at(-1)?.rowsAffected]).toEqual([1, 0]);
+      expect([first[2]?.rowsAffected, same[2]?.rowsAffected]).toEqual([1, 0]);
       expect(await registrations()).toMatchObject([{ status: 'confirmed', tx_hash: '0x1', mined_block: 7 }]);
       expect(await sent()).toEqual([]);
       await db.write(recallRelays(signer, 6, clock.now()));

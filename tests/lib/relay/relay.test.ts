@@ -168,7 +168,7 @@ describe('a relay', () => {
 
   test('is confirmed by its block, and watched until that is deep', async () => {
     const alice = await submit();
-    expect(await told(alice)).toBe('submitted, proven');
+    expect(await told(alice)).toBe('submitted');
     await chain.mine();
     await look();
     expect([await told(alice), (await relayOf(alice))['status']]).toEqual(['confirmed, proven', 'mined']);
@@ -200,7 +200,7 @@ describe('a relay', () => {
     await chain.reorg(depth);
     await drop(hash);
     await look();
-    expect([await told(alice), (await relayOf(alice))['status']]).toEqual(['submitted, proven', 'signed']);
+    expect([await told(alice), (await relayOf(alice))['status']]).toEqual(['submitted', 'signed']);
     await chain.mine();
     await look();
     expect([await told(alice), (await relayOf(alice))['tx_hash']]).toEqual(['confirmed, proven', hash]);
@@ -332,7 +332,7 @@ describe('the chain has the last word', () => {
     await outrun(alice);
     await chain.mine();
     await look();
-    expect(await told(alice)).toBe('submitted, proven');
+    expect(await told(alice)).toBe('submitted');
     await chain.mine(SETTLED);
     await look();
     expect([await told(alice), (await relayOf(alice))['failure']]).toEqual(['failed', 'did_taken']);
@@ -366,7 +366,7 @@ describe('the chain has the last word', () => {
     await useKey(Number(nonce));
     await chain.mine();
     await look();
-    expect(await told(alice)).toBe('submitted, proven');
+    expect(await told(alice)).toBe('submitted');
     await chain.mine(SETTLED);
     await look();
     expect((await relayOf(alice))['nonce']).toBe(Number(nonce) + 1);
@@ -426,7 +426,7 @@ describe('the chain has the last word', () => {
     await look();
     expect([await relayState(), await told(alice), await attemptsOf(alice)]).toEqual([
       'chain_reset',
-      'submitted, proven',
+      'submitted',
       attempts,
     ]);
     expect(logged('relay_trouble')).toMatchObject([{ level: 'error', trouble: 'chain_reset' }]);

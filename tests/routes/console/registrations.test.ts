@@ -37,6 +37,9 @@ describe('GET /v1/console/registrations', () => {
             credentialId,
             status: 'submitted',
             failure: null,
+            lost: null,
+            final: false,
+            holder: true,
             proven: false,
             txHash: `0x${'1'.repeat(64)}`,
             blockNumber: null,
@@ -49,7 +52,7 @@ describe('GET /v1/console/registrations', () => {
   });
 
   test('finds failed ones as well, the newest first', async () => {
-    await t.rows(`UPDATE registrations SET status = 'failed', failure = 'unseen'`);
+    await t.rows(`UPDATE registrations SET status = 'failed', failure = 'unseen', holds = 0`);
     await t.call('POST /api/dids', {
       credentialId,
       handle: 'alice',

@@ -1,0 +1,2 @@
+// For the batches that change registrations.
+export { CREDENTIAL_ANSWER, openCredential, settleHolders } from './store.ts';

@@ -1,0 +1,130 @@
+import type { Condition, Statement } from '../db/database.ts';
+import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
+import { followHolderIfChanged, lapseSessions, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
+
+// Who holds an identifier, and where a credential leads, as `lib/registration/evidence.ts` says: a function of the
+// registrations, computed again by each batch that changes one. Nothing remembers a displacement, so a registration
+// that fails gives back all that it displaced.
+
+/**
+ * Gives the identifiers of the registrations that the condition selects to their rightful holders, with their
+ * sessions, and computes the rows of their credentials again. Follows the changes in the same batch.
+ */
+export function settleHolders(of: Condition, now: number): readonly Statement[] {
+  const sql = settlementOf(of.sql);
+  const timed = { ...of.args, now };
+  return [
+    emitEvents(sql.news, timed),
+    { sql: sql.release, args: timed },
+    { sql: sql.hold, args: of.args },
+    followHolderIfChanged({ sql: sql.named, args: of.args }),
+    lapseSessions({ sql: sql.isOrphan, args: of.args }, now),
+    { sql: sql.forget, args: of.args },
+    { sql: sql.lead, args: of.args },
+  ];
+}
+
+interface Settlement {
+  readonly news: readonly EventRows[];
+  readonly release: string;
+  readonly hold: string;
+  readonly named: string;
+  readonly isOrphan: string;
+  readonly forget: string;
+  readonly lead: string;
+}
+
+/** The texts by condition, of which there are few: the engine finds a statement by its text. */
+const settlements = new Map<string, Settlement>();
+
+function settlementOf(of: string): Settlement {
+  const known = settlements.get(of) ?? createSettlement(of);
+  settlements.set(of, known);
+  return known;
+}
+
+function createSettlement(of: string): Settlement {
+  const named = `identifier IN (SELECT identifier FROM registrations WHERE ${of})`;
+  const credentials = `credential_id IN (SELECT credential_id FROM registrations WHERE ${of})`;
+  return {
+    news: newsOf(named),
+    // The address hears of it when another DID takes it.
+    release: `UPDATE registrations SET holds = 0,
+        notice_at = CASE WHEN ${IS_DISPLACED} AND channel <> 'handle' THEN :now ELSE notice_at END
+      WHERE holds = 1 AND ${named} AND id IS NOT ${RIGHTFUL}`,
+    hold: `UPDATE registrations SET holds = 1 WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`,
+    isOrphan: `linked = 1 AND ${named} AND NOT ${SESSION_HAS_HOLDER}`,
+    named,
+    forget: `DELETE FROM credentials WHERE ${credentials}`,
+    lead: `INSERT INTO credentials (credential_id, key, did, since, registration_id)
+      SELECT credential_id, key, did, since, id FROM (
+        SELECT *, row_number() OVER (PARTITION BY ${ROW} ORDER BY final DESC, status = 'confirmed' DESC,
+          proof_key IS NOT NULL DESC, id) AS place
+        FROM (SELECT *, min(id) OVER (PARTITION BY ${ROW}) AS since,
+            first_value(did) OVER (PARTITION BY ${ROW} ORDER BY
+              CASE WHEN final = 1 AND proof_key IS NOT NULL THEN id END DESC, status = 'confirmed' DESC, id) AS led_to
+          FROM (SELECT *, coalesce(proof_key, ${SIGNED_BY_CONTROLLER}, '') AS key FROM registrations
+            WHERE status <> 'failed' AND ${credentials}))
+        WHERE did = led_to)
+      WHERE place = 1`,
+  };
+}
+
+/** A final, proven registration of an address or a number holds it, the newest first; else the earliest live one. */
+const RIGHTFUL = `(SELECT id FROM registrations AS one WHERE one.identifier = registrations.identifier
+  AND one.status <> 'failed' AND one.lost IS NULL ORDER BY
+    CASE WHEN one.final = 1 AND one.proof_key IS NOT NULL AND one.channel <> 'handle' THEN one.id END DESC, one.id
+  LIMIT 1)`;
+
+/** True of a live holder whose identifier goes to a registration of another DID. */
+const IS_DISPLACED = `status <> 'failed' AND lost IS NULL
+  AND did <> (SELECT did FROM registrations AS new WHERE new.id = ${RIGHTFUL})`;
+
+/** The key of the registration's controller where it has signed for the credential. */
+const SIGNED_BY_CONTROLLER = `(SELECT proof_key FROM registrations AS proven
+  WHERE proven.credential_id = registrations.credential_id AND proven.status <> 'failed' AND proven.final = 1
+    AND proven.proof_key = registrations.controller_key LIMIT 1)`;
+
+/** A credential's row: that of a key, and without a key (empty) that of a DID. */
+const ROW = `credential_id, key, CASE key WHEN '' THEN did ELSE '' END`;
+
+function newsOf(named: string): readonly EventRows[] {
+  const holder = `FROM registrations WHERE holds = 1 AND ${named}`;
+  // An earlier registration gets back what a later one held.
+  const isBack = `EXISTS (SELECT 1 FROM registrations AS held WHERE held.identifier = registrations.identifier
+    AND held.holds = 1 AND held.id > registrations.id AND held.did <> registrations.did)`;
+  const rightful = `FROM registrations WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`;
+  return [
+    registrationRows('registration.displaced', `${holder} AND ${IS_DISPLACED}`),
+    registrationRows('registration.restored', `${rightful} AND ${isBack}`),
+    {
+      type: 'session.taken_over',
+      app: 'app',
+      data: {
+        identifier: maskedIdentifier('identifier'),
+        channel: 'channel',
+        did: 'did',
+        previous_did: `(SELECT did FROM sessions WHERE sessions.identifier = registrations.identifier)`,
+      },
+      from: `${rightful} AND EXISTS (SELECT 1 FROM sessions
+        WHERE sessions.identifier = registrations.identifier AND sessions.did <> registrations.did)`,
+    },
+  ];
+}
+
+/** SQL for the DID to which a look-up without a key leads, null where there is none. Needs `:credential_id`. */
+export const CREDENTIAL_ANSWER = `(SELECT credentials.did FROM credentials
+  JOIN registrations ON registrations.id = registration_id WHERE credentials.credential_id = :credential_id
+  ORDER BY status = 'confirmed' DESC, since LIMIT 1)`;
+
+/**
+ * Opens the row of a new registration's credential, for the registration that the condition selects. A row that is
+ * there already stays as it is: the latest of all shows more only once it is confirmed.
+ */
+export function openCredential({ sql, args }: Condition): Statement {
+  return {
+    sql: `INSERT INTO credentials (credential_id, key, did, since, registration_id)
+      SELECT credential_id, coalesce(proof_key, ''), did, id, id FROM registrations WHERE ${sql} ON CONFLICT DO NOTHING`,
+    args,
+  };
+}

@@ -1,0 +1,166 @@
+import type { Condition, Statement } from '../db/database.ts';
+import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
+import { settleHolders } from '../holders/holders.ts';
+import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
+import { freeAttestationIfChanged } from '../verification/attestation.ts';
+import type { Registration } from './store.ts';
+
+/** What the chain says of a registration whose event it has; `nextCheckAt` null ends the watch. */
+export interface SeenRegistration {
+  readonly controller: string;
+  readonly controllerKey: string | null;
+  /** The key with which the proof was verified; null without one. */
+  readonly proofKey: string | null;
+  readonly isFinal: boolean;
+  /** Whether the handle's alias leads to its DID. */
+  readonly isAliased: boolean;
+  /** A DID hash other than its own to which the handle's alias leads for good, or its own; null while it may change. */
+  readonly aliasFinal: 'own' | 'elsewhere' | null;
+  readonly minedBlock: number;
+  readonly minedHash: string;
+  readonly nextCheckAt: number | null;
+}
+
+type Leased = Pick<Registration, 'id' | 'nextCheckAt' | 'status'>;
+
+/** True while the lease of `leaseDueRegistrations` is held. A holder whose lease lapsed changes nothing. */
+const IS_LEASED = `id = :id AND next_check_at = :leased_until`;
+
+function leaseArgs({ id, nextCheckAt }: Pick<Leased, 'id' | 'nextCheckAt'>) {
+  return { id, leased_until: nextCheckAt };
+}
+
+/** Confirms a leased registration; `rowsAffected` of the second is the verdict. */
+export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
+  const confirmed = {
+    sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, controller_key = :controller_key,
+        proof_key = :proof_key, final = :final, aliased = :aliased, block_number = :block, mined_block = :block,
+        mined_hash = :hash, next_check_at = :next
+      WHERE ${IS_LEASED}`,
+    args: {
+      ...leaseArgs(leased),
+      controller: seen.controller,
+      controller_key: seen.controllerKey,
+      proof_key: seen.proofKey,
+      final: Number(seen.isFinal),
+      aliased: Number(seen.isAliased),
+      block: seen.minedBlock,
+      hash: seen.minedHash,
+      next: seen.nextCheckAt,
+    },
+  };
+  const news = emitEvents(seen.proofKey === null ? CONFIRMED : PROVEN, { ...leaseArgs(leased), now });
+  return [news, confirmed, ...loseHandles(leased, seen.aliasFinal, now), ...settleHolders(siblings(leased), now)];
+}
+
+const CONFIRMED = [
+  registrationRows('registration.confirmed', `FROM registrations WHERE ${IS_LEASED} AND status <> 'confirmed'`),
+];
+const PROVEN = [
+  ...CONFIRMED,
+  registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND proof_key IS NULL`),
+];
+
+/** The registration, and the others of its identifier. */
+function siblings({ id }: Pick<Registration, 'id'>): Condition {
+  return { sql: SIBLINGS, args: { id } };
+}
+
+const SIBLINGS = `identifier = (SELECT identifier FROM registrations WHERE id = :id)`;
+
+/**
+ * Takes the handle from the registrations whose alias leads to another DID for good: they keep DID and credential.
+ * The change before must be the registration's own.
+ */
+function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now: number): readonly Statement[] {
+  if (aliasFinal === null) return [];
+  const losers =
+    aliasFinal === 'elsewhere'
+      ? `id = :id AND lost IS NULL`
+      : `identifier = (SELECT identifier FROM registrations WHERE id = :id) AND status <> 'failed' AND lost IS NULL
+        AND did_hash <> (SELECT did_hash FROM registrations WHERE id = :id)`;
+  const args = { id: leased.id };
+  return [
+    emitRegistrationsFailed(`FROM registrations WHERE ${losers}`, `'alias_elsewhere'`, { ...args, now }),
+    { sql: `UPDATE registrations SET lost = 'alias_elsewhere', aliased = 0 WHERE ${losers}`, args },
+  ];
+}
+
+/**
+ * Postpones a leased registration's next check; `rowsAffected` of the second is the verdict. A confirmed one whose
+ * receipt is gone becomes submitted again, without what needed the event, and `unseenSince` restarts.
+ */
+export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
+  const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
+  const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
+  const postponed = {
+    sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
+        controller = NULL, controller_key = NULL, proof_key = NULL, final = 0,
+        block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
+        unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
+        checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
+      WHERE ${IS_LEASED}`,
+    args: { ...leaseArgs(leased), now, next: nextCheckAt },
+  };
+  return [events, postponed, ...(leased.status === 'confirmed' ? settleHolders(siblings(leased), now) : [])];
+}
+
+/** Ends or continues the watch of a leased registration of which the chain says what is stored. */
+export function watchRegistration(leased: Leased, nextCheckAt: number | null): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :next WHERE ${IS_LEASED}`,
+    args: { ...leaseArgs(leased), next: nextCheckAt },
+  };
+}
+
+/**
+ * Fails a leased registration; `rowsAffected` of the second is the verdict. What it held goes to whose it is then, or
+ * is free.
+ */
+export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
+  return [
+    emitRegistrationsFailed(`FROM registrations WHERE ${IS_LEASED}`, ':reason', { ...leaseArgs(leased), reason, now }),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = :reason, next_check_at = NULL WHERE ${IS_LEASED}`,
+      args: { ...leaseArgs(leased), reason },
+    },
+    ...settleHolders(siblings(leased), now),
+  ];
+}
+
+/**
+ * Fails a live registration for the operator, with all that it displaced given back; `rowsAffected` of the second is
+ * the verdict.
+ */
+export function undoRegistration(id: number, now: number): readonly Statement[] {
+  const live = `id = :id AND status <> 'failed'`;
+  return [
+    emitRegistrationsFailed(`FROM registrations WHERE ${live}`, `'undone'`, { id, now }),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = 'undone', next_check_at = NULL WHERE ${live}`,
+      args: { id },
+    },
+    ...settleHolders(siblings({ id }), now),
+  ];
+}
+
+/**
+ * Withdraws a relay that nothing was signed for and frees its attestation, as if it had not been requested.
+ * `rowsAffected` of the first is the verdict; it is 0 once the relay has a nonce.
+ */
+export function withdrawRegistration(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
+  const args = { id: relay.id, registration_id: relay.registrationId };
+  const isLive = `id = :registration_id AND status <> 'failed'`;
+  const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
+  const withdrawn = `FROM registrations WHERE ${isLive} AND ${isWithdrawn}`;
+  return [
+    withdrawRelay(relay),
+    freeAttestationIfChanged(attestation),
+    emitRegistrationsFailed(withdrawn, `'withdrawn'`, { ...args, now }),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn' WHERE ${isLive} AND ${isWithdrawn}`,
+      args,
+    },
+    ...settleHolders(siblings({ id: relay.registrationId }), now),
+  ];
+}

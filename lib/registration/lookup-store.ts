@@ -1,0 +1,38 @@
+import type { Statement } from '../db/database.ts';
+
+/**
+ * The look-up of a credential without a key: the oldest confirmed row answers, else the oldest. `ambiguous` is 1 where
+ * another DID has a final row, or an older one.
+ */
+export function selectByCredential(credentialId: string): Statement {
+  return { sql: SELECT_BY_CREDENTIAL, args: { credential_id: credentialId } };
+}
+
+/** The look-up of a credential with a key: its row, else those without a key that may be this key's. */
+export function selectByKey(credentialId: string, key: string): Statement {
+  return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
+}
+
+/** What a look-up shows. `is_own` is 1 while the address is this registration's, or may become so when it is final. */
+const FOUND = `found.key, shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
+  block_number, registered_at,
+  CASE WHEN holds = 1 THEN 1 ELSE proof IS NOT NULL AND final = 0 AND shown.id >
+    (SELECT id FROM registrations WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
+
+/** Another DID among these rows has a final one, or an older one. */
+const ambiguous = (among: string) => `EXISTS (SELECT 1 FROM credentials AS other
+  JOIN registrations AS others ON others.id = other.registration_id
+  WHERE other.credential_id = :credential_id AND other.did <> found.did
+    AND (others.final = 1 OR other.since < found.since) ${among}) AS ambiguous`;
+
+const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
+  WHERE found.credential_id = :credential_id`;
+
+const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIALS}
+  ORDER BY status = 'confirmed' DESC, since LIMIT 1`;
+
+const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
+  `AND other.key = '' AND (others.controller_key IS NULL OR others.controller_key = :key)`,
+)} ${FROM_CREDENTIALS}
+    AND (found.key = :key OR found.key = '' AND (controller_key IS NULL OR controller_key = :key))
+  ORDER BY found.key DESC, status = 'confirmed' DESC, since LIMIT 1`;
