@@ -5,8 +5,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR, openStream } from '../support/events.ts';
 import { type Haproxy, haproxy, startHaproxy } from '../support/haproxy.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { VAULT_SECRET } from '../support/vault.ts';
-import { addProxyTests, sendCode } from './proxied.ts';
+import { addProxyTests, PROXIED, sendCode, withoutPathRules } from './proxied.ts';
 
 if (haproxy) {
   describe('behind a real HAProxy, two vaults on one database', () => {
@@ -17,29 +16,24 @@ if (haproxy) {
     let proxy: Haproxy;
 
     const start = (port: number) => {
-      const vars = {
-        PORT: String(port),
-        BASE_URL: 'https://vault.example.com',
-        TRUSTED_PROXIES: '127.0.0.1/32,::1/128',
-        ALLOW_LOG_DELIVERY: 'true',
-        STREAM_HEARTBEAT_SECONDS: '1',
-        FOLLOWER: 'false',
-        VAULT_SECRET,
-        OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
-        DATA_DIR: folder.path,
-      };
+      const vars = { ...PROXIED, PORT: String(port), STREAM_HEARTBEAT_SECONDS: '1', DATA_DIR: folder.path };
       return startProgram(vars, { cwd: folder.path });
     };
+    let split: Program;
+    let ruleless: Haproxy;
     beforeAll(async () => {
       for (const port of ports) vaults.push(await start(port));
+      split = await startProgram({ ...PROXIED, ADMIN_PORT: '0', DATA_DIR: folder.path }, { cwd: folder.path });
       proxy = await startHaproxy(folder.path, ports);
+      const port = Number(new URL(split.url).port);
+      ruleless = await startHaproxy(folder.path, [port, port], withoutPathRules);
     });
     afterEach(async () => {
       for (const end of ends.splice(0).reverse()) await end();
     });
     afterAll(async () => {
-      await proxy.stop();
-      await Promise.all(vaults.map((vault) => vault.stop()));
+      await Promise.all([proxy.stop(), ruleless.stop()]);
+      await Promise.all([split, ...vaults].map((vault) => vault.stop()));
       folder.remove();
     });
 
@@ -49,11 +43,11 @@ if (haproxy) {
       for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
     });
 
-    addProxyTests(() => ({ proxy: proxy.port, vault: ports[0] }));
+    addProxyTests(() => ({ proxy: proxy.port, vault: ports[0], ruleless: ruleless.port, log: proxy.log }));
 
     test('events come at once, and heartbeats keep a stream open for longer than its timeouts', async () => {
       const hasty = await startHaproxy(folder.path, ports, (config) =>
-        config.replace(/timeout (client|server) 60s/g, 'timeout $1 3s'),
+        withoutPathRules(config).replace(/timeout (client|server) 60s/g, 'timeout $1 3s'),
       );
       ends.push(hasty.stop);
       const stream = await openStream(hasty.url, { app: 'default', token: await mintToken(hasty.url) });

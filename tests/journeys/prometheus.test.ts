@@ -139,7 +139,7 @@ async function lint(program: string, text: string): Promise<{ code: number; said
 
 function startPrometheus(program: string, dir: string, port: number, target: string): Bun.Subprocess {
   const scrape = (told ?? '')
-    .replace('vault.internal:8787', target)
+    .replace('127.0.0.1:8790', target)
     .replace('/etc/prometheus/vault-token', join(dir, 'token'));
   writeFileSync(join(dir, 'token'), TOKEN);
   writeFileSync(join(dir, 'prometheus.yml'), `global:\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n${scrape}`);

@@ -1,11 +1,120 @@
 import { describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
+import { until } from '../support/console.ts';
+import { sendRaw } from '../support/raw.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
 
 /** Headers as they are sent; a list is sent as so many headers. */
 type Sent = Readonly<Record<string, string | string[]>>;
 
-/** The tests that every proxy passes: limits count by true client, whatever headers the client sends. */
-export function addProxyTests(ports: () => { readonly proxy: number; readonly vault: number }): void {
+/** What stands there once the tests run. */
+export interface Proxied {
+  /** The proxy's port, with the example of the documents. */
+  readonly proxy: number;
+  /** The port of the vault behind it, which serves the operator's paths to everyone on this machine. */
+  readonly vault: number;
+  /** The port of a proxy without any rule about paths, and in front of a vault with `ADMIN_PORT`. */
+  readonly ruleless: number;
+  /** What the proxy's access log says so far. */
+  readonly log: () => string;
+}
+
+/** Settings of a vault behind a proxy on this machine. */
+export const PROXIED = {
+  BASE_URL: 'https://vault.example.com',
+  TRUSTED_PROXIES: '127.0.0.1/32,::1/128',
+  ALLOW_LOG_DELIVERY: 'true',
+  METRICS_ALLOW: '127.0.0.0/8',
+  FOLLOWER: 'false',
+  VAULT_SECRET,
+  OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+};
+
+/** The example without what it says about paths. */
+export function withoutPathRules(config: string): string {
+  return config
+    .split('\n')
+    .filter((line) => !/return 40[04]|@odd|@operator|deny_status/.test(line))
+    .join('\n');
+}
+
+/** The host that the proxied vaults are named by. */
+const HOST = 'vault.example.com';
+
+/** Paths that are `/metrics` or the console's to the vault's server, and others to a rule about paths. */
+const WALKS = [
+  ...[
+    '/./metrics',
+    '/.\\metrics',
+    '/x\\..\\metrics',
+    '/%2e/metrics',
+    '/x/%2E%2e/metrics',
+    '/x/../metrics',
+    '/x/.%2E/metrics',
+  ],
+  ...['/./v1/console/overview', '/.\\v1/console/overview', '/v1\\console/overview', '/%2E/v1/console/overview'],
+  ...[
+    '/v1/./console/overview',
+    '/v1/x/../console/overview',
+    '/v1/console\\overview',
+    '/x\\..\\console',
+    '/%2e/console',
+  ],
+];
+
+/**
+ * The tests that every proxy passes: limits count by true client, whatever headers the client sends; the operator's
+ * paths are hidden; the log holds no query.
+ */
+export function addProxyTests(ports: () => Proxied): void {
+  describe('paths', () => {
+    const ask = (port: number, path: string) =>
+      sendRaw(`http://127.0.0.1:${port}`, [`GET ${path} HTTP/1.1`, `Host: ${HOST}`]);
+
+    test.each(WALKS)("%s is the operator's to the vault, and does not pass the proxy", async (path) => {
+      const own = await ask(ports().vault, path);
+      expect([path, own.status]).toEqual([path, path.includes('overview') ? 401 : 200]);
+      const reply = await ask(ports().proxy, path);
+      expect([path, [400, 404].includes(reply.status), reply.headers['x-request-id']]).toEqual([path, true, undefined]);
+    });
+
+    test.each(['/metrics', '/metrics?x=1', '/console', '/console/main.js', '/v1/console/overview'])(
+      '%s does not pass either',
+      async (path) => {
+        const reply = await ask(ports().proxy, path);
+        expect([reply.status, reply.headers['x-request-id']]).toEqual([404, undefined]);
+      },
+    );
+
+    test.each([
+      '/healthz',
+      '/.well-known/did.json',
+      '/api/status',
+      '/pay/',
+      '/api/sessions/check?identifier=a.b%2Ec%5C/..\\',
+    ])('%s passes', async (path) => {
+      expect((await ask(ports().proxy, path)).headers['x-request-id']).toBeString();
+    });
+
+    test.each([...WALKS, '/metrics', '/console', '/v1/console/overview'])(
+      'with ADMIN_PORT no rule is needed: %s is nowhere on the public listener',
+      async (path) => {
+        const reply = await ask(ports().ruleless, path);
+        expect([path, reply.status, reply.headers['x-request-id']?.length]).toEqual([path, 404, 32]);
+      },
+    );
+
+    test('the log holds the path of a request, and not its query', async () => {
+      const query = 'identifier=somebody%40example.com&token=confidential';
+      await ask(ports().proxy, `/api/verify/status?channel=email&${query}`);
+      await until(
+        async () => ports().log(),
+        (log) => log.includes('/api/verify/status'),
+      );
+      expect(ports().log()).not.toMatch(/somebody|confidential|\?/);
+    });
+  });
+
   describe('limits', () => {
     const statuses = async (times: number, from: string, headers: (n: number) => Sent) => {
       const found: number[] = [];

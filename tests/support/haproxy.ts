@@ -1,26 +1,25 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { until } from './console.ts';
+import { exampleOf, programAt, replaceAll } from './proxies.ts';
 
 /** The program, where this machine has it. */
-export const haproxy = ['/usr/sbin/haproxy', '/usr/bin/haproxy', '/usr/local/sbin/haproxy'].find(existsSync);
-
-/** The configuration that `docs/operating.md` tells operators to write: what is tried is what is told. */
-const told =
-  /```haproxy\n([\s\S]*?)```/.exec(readFileSync(join(import.meta.dir, '../../docs/operating.md'), 'utf8'))?.[1] ?? '';
+export const haproxy = programAt('haproxy');
 
 /** A HAProxy in front of two vaults. */
 export interface Haproxy {
   readonly url: string;
   readonly port: number;
+  /** What its access log says so far. */
+  log(): string;
   /** Of each server its name, its state, and what its last health check found. */
   checks(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy with the text of the document, but for its addresses and what `edit` changes. */
+/** Starts HAProxy with the example, but for its addresses and what `edit` changes. */
 export async function startHaproxy(
   folder: string,
   vaults: readonly [number, number],
@@ -29,12 +28,15 @@ export async function startHaproxy(
   const port = freePort();
   const socket = join(folder, `haproxy-${port}.sock`);
   const file = join(folder, `haproxy-${port}.cfg`);
-  const here = told
-    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
-    .replace('127.0.0.1:8787', `127.0.0.1:${vaults[0]}`)
-    .replace('127.0.0.1:8788', `127.0.0.1:${vaults[1]}`);
-  writeFileSync(file, `global\n  stats socket ${socket}\n${edit(here)}`);
-  const child = Bun.spawn([haproxy ?? 'haproxy', '-db', '-q', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const here = replaceAll(edit(exampleOf('haproxy')), [
+    [/bind :443 .*/, `bind 127.0.0.1:${port}`],
+    ['127.0.0.1:8787', `127.0.0.1:${vaults[0]}`],
+    ['127.0.0.1:8788', `127.0.0.1:${vaults[1]}`],
+  ]);
+  writeFileSync(file, `global\n  stats socket ${socket}\n  log stdout format raw local0\n${here}`);
+  const output = join(folder, `haproxy-${port}.log`);
+  const stdio = ['ignore', Bun.file(output), 'ignore'] as const;
+  const child = Bun.spawn([haproxy ?? 'haproxy', '-db', '-f', file], { stdio: [...stdio] });
   const url = `http://127.0.0.1:${port}`;
   await until(
     () => fetch(`${url}/healthz`).catch(() => undefined),
@@ -43,6 +45,7 @@ export async function startHaproxy(
   return {
     url,
     port,
+    log: () => readFileSync(output, 'utf8'),
     async checks() {
       const [head = '', ...lines] = (await ask(socket, 'show stat')).trim().split('\n');
       const names = head.replace('# ', '').split(',');

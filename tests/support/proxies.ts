@@ -1,0 +1,110 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../scripts/dev-stack/port.ts';
+import { until } from './console.ts';
+
+/** A program of this machine, undefined where it has none. */
+export function programAt(name: string): string | undefined {
+  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].map((dir) => join(dir, name)).find(existsSync);
+}
+
+/** The example in `docs/proxies.md` that tells operators what to write: what is tried is what is told. */
+export function exampleOf(language: 'nginx' | 'caddyfile' | 'haproxy'): string {
+  const text = readFileSync(join(import.meta.dir, '../../docs/proxies.md'), 'utf8');
+  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+  if (found === undefined) throw new Error(`docs/proxies.md has no example for ${language}`);
+  return found;
+}
+
+/** Replaces each text, which must be there. */
+export function replaceAll(text: string, changes: readonly (readonly [from: string | RegExp, to: string])[]): string {
+  return changes.reduce((before, [from, to]) => {
+    const after = before.replace(from, to);
+    if (after === before) throw new Error(`the example has no ${from}`);
+    return after;
+  }, text);
+}
+
+/** A proxy in front of a vault. */
+export interface FrontProxy {
+  readonly port: number;
+  /** What its access log says so far. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+interface Setup {
+  readonly program: string;
+  readonly folder: string;
+  /** The vault's URL. */
+  readonly upstream: string;
+  /** Changes the example. */
+  readonly edit?: (config: string) => string;
+}
+
+const same = (config: string) => config;
+
+/** Starts nginx with the example, but for addresses, certificates and places of files. */
+export function startNginx({ program, folder, upstream, edit = same }: Setup): Promise<FrontProxy> {
+  const port = freePort();
+  const prefix = join(folder, `nginx-${port}`);
+  mkdirSync(join(prefix, 'temporary'), { recursive: true });
+  const here = replaceAll(edit(exampleOf('nginx')), [
+    ['listen 443 ssl http2', `listen 127.0.0.1:${port}`],
+    [/ +ssl_certificate(_key)? .*\n +ssl_certificate(_key)? .*\n/, ''],
+    ['/var/log/nginx/vault.log', `${prefix}/access.log`],
+    ['/var/log/nginx/vault-error.log', `${prefix}/error.log`],
+    ['http://127.0.0.1:8787', upstream],
+  ]);
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${prefix}/temporary/${name};`,
+  );
+  const top = `daemon off;\npid ${prefix}/nginx.pid;\nerror_log ${prefix}/error.log;\nevents {}\n`;
+  const file = join(prefix, 'nginx.conf');
+  writeFileSync(file, `${top}http {\n${places.join('\n')}\n${here}}\n`);
+  const command = [program, '-p', prefix, '-c', file, '-e', join(prefix, 'error.log')];
+  return run(command, port, join(prefix, 'access.log'), {});
+}
+
+/**
+ * Starts Caddy with the example, but for addresses and places of files: on loopback, without its own listener for
+ * orders, and without certificates.
+ */
+export function startCaddy({ program, folder, upstream, edit = same }: Setup): Promise<FrontProxy> {
+  const port = freePort();
+  const home = join(folder, `caddy-${port}`);
+  mkdirSync(home, { recursive: true });
+  const here = replaceAll(edit(exampleOf('caddyfile')), [
+    ['vault.example.com {', `http://:${port} {\n\tbind 127.0.0.1`],
+    ['/var/log/caddy/vault.log', `${home}/access.log`],
+    ['127.0.0.1:8787', new URL(upstream).host],
+  ]);
+  const file = join(home, 'Caddyfile');
+  writeFileSync(file, `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${home}/data\n}\n${here}`);
+  const command = [program, 'run', '--config', file, '--adapter', 'caddyfile'];
+  return run(command, port, join(home, 'access.log'), { HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home });
+}
+
+async function run(
+  command: readonly string[],
+  port: number,
+  log: string,
+  env: Readonly<Record<string, string>>,
+): Promise<FrontProxy> {
+  const child = Bun.spawn([...command], { env, stdio: ['ignore', 'ignore', 'ignore'] });
+  await until(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`${command[0]} ended with ${child.exitCode}`);
+      return fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    },
+    (answer) => answer !== undefined,
+  );
+  return {
+    port,
+    log: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
+    async stop() {
+      child.kill('SIGTERM');
+      await child.exited;
+    },
+  };
+}
