@@ -67,6 +67,7 @@ export function createAliasFacts(): AliasFacts {
 /** Aliases by the follower's index while it is current, else by the registry itself. */
 export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'rpc'>, facts: AliasFacts): Aliases {
   const { config, clock, db } = ctx;
+  let final = NOT_READ;
 
   async function find(question: AliasQuestion, manner: AliasManner, ask: typeof askNode): Promise<AliasAnswer> {
     const indexed = await readIndexed(question.aliasHash);
@@ -103,6 +104,16 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     return ledTo;
   }
 
+  /** One reading for all questions of a moment: a final block stays final. */
+  async function finalBlock(): Promise<number> {
+    if (clock.now() >= final.until) final = { until: clock.now() + FINAL_KEPT_MS, block: readFinalBlock(ctx) };
+    const { block } = final;
+    return block.catch((error) => {
+      final = NOT_READ;
+      throw error;
+    });
+  }
+
   async function askSoon(question: AliasQuestion, spend: AliasManner['spend']): Promise<string> {
     if (clock.now() < facts.outageUntil) throw rpcError('the node failed a moment ago');
     try {
@@ -126,15 +137,19 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
       const registry = config.didRegistryAddress;
       if (registry === null || (indexed.isCurrent && indexed.didHash === null)) return { ...UNALIASED, isFinal: false };
       if (indexed.isCurrent) {
-        const isFinal = indexed.block <= (await readFinalBlock(ctx));
+        const isFinal = indexed.block <= (await finalBlock());
         return { ...answerOf(question, indexed.didHash, indexed.didHash ?? ''), isFinal };
       }
       const { ledTo } = await readLedTo({ ...ctx, registry }, question);
-      const isFinal = ledTo !== '' && (await isFinalAt({ ...ctx, registry }, question, ledTo));
+      const isFinal = ledTo !== '' && (await isFinalAt({ ...ctx, registry }, question, ledTo, await finalBlock()));
       return { ...answerOf(question, ledTo, ledTo), isFinal };
     },
   };
 }
+
+/** How long a final block is used again. */
+const FINAL_KEPT_MS = 5_000;
+const NOT_READ: { readonly until: number; readonly block: Promise<number> } = { until: 0, block: Promise.resolve(-1) };
 
 /** The value of `ledTo` by which the statement reads the index itself. */
 const INDEX = 'index';

@@ -1,5 +1,5 @@
 import { toQuantity } from '../chain/contract-call.ts';
-import { FINAL_DEPTH_BLOCKS, readFinalBlock } from '../chain/finality.ts';
+import { FINAL_DEPTH_BLOCKS } from '../chain/finality.ts';
 import { readBlockNumber } from '../chain/receipts.ts';
 import { type RegistryAt, readAlias, readAliasEntry, readDidEntry } from '../chain/registry-views.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
@@ -37,11 +37,12 @@ export async function readLedTo(at: RegistryAt, { aliasHash, didHash }: AliasQue
 
 /** Whether the alias led to the same at the final block. Throws 502 `rpc_error`. */
 export async function isFinalAt(
-  chain: ChainReader<'finalityBlocks'> & Pick<RegistryAt, 'registry'>,
+  chain: ChainReader & Pick<RegistryAt, 'registry'>,
   question: AliasQuestion,
   ledTo: string,
+  finalBlock: number,
 ): Promise<boolean> {
-  const block = await readableBlock(chain, await readFinalBlock(chain));
+  const block = await readableBlock(chain, finalBlock);
   return block >= 0 && (await readLedTo({ ...chain, block }, question)).ledTo === ledTo;
 }
 

@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
+import { selectIndexedAlias } from '../../../lib/aliases/store.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { emitReplaced, insertSession, selectRefusal, selectSessionCounts } from '../../../lib/sessions/store.ts';
+import { selectAlias } from '../../../lib/indexer/event-store.ts';
+import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
+import {
+  emitReplaced,
+  insertSession,
+  selectHolders,
+  selectRefusal,
+  selectSessionCounts,
+} from '../../../lib/sessions/store.ts';
 import { insertCode, selectSendResets } from '../../../lib/verification/send-store.ts';
 import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
@@ -71,6 +80,8 @@ const session = (ip: string, perIp: number) => ({
   windowSeconds: 0,
   perIp,
 });
+/** A session whose statements read the index. */
+const aliased = { ...session('198.51.100.9', 3), aliasHash: '0xalias', didHash: '0xdid1', ledTo: 'index' };
 const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
 const code = {
   id: 'c',
@@ -107,6 +118,34 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'the write of POST /api/sessions': insertSession(session(IP, 3)),
         'the event of POST /api/sessions': emitReplaced(session(IP, 3)),
         'the refusal of POST /api/sessions': selectRefusal(session(IP, 3)),
+      },
+    ],
+    [
+      'registrations of one alias, which moves',
+      () =>
+        fill(
+          'chain_events (block, log_index, block_hash, tx_hash, kind, subject, object)',
+          `n, 0, '0x', '0x', 'AliasRegistered', '0xalias', '0xdid' || n`,
+        ),
+      {
+        'where it leads now': selectIndexedAlias('0xalias'),
+        'GET /api/indexer/aliases': selectAlias('0xalias'),
+        'GET /api/sessions/check': selectHolders('handle:alice', now),
+        'the write of POST /api/sessions': insertSession(aliased),
+        'the event of POST /api/sessions': emitReplaced(aliased),
+        'the refusal of POST /api/sessions': selectRefusal(aliased),
+      },
+    ],
+    [
+      'sessions of handles that the chain is asked about later',
+      () =>
+        fill(
+          'sessions (identifier, did, did_hash, ip, created_at, expires_at, ask_at)',
+          `'handle:later' || n, 'd', 'd', 'ip' || n, ${now}, ${now + 1_000}, ${now + 1}`,
+        ),
+      {
+        'whether any is due': selectAnyDueSession(now),
+        'the lease of those that are': leaseDueSessions(now, { firstMs: 1, lastMs: 2, limit: 50 }),
       },
     ],
     [
