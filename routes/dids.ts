@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { badRequest, VaultError } from '../lib/base/error.ts';
+import type { AccountKey } from '../lib/chain/account.ts';
 import type { Context } from '../lib/context.ts';
 import { isDid } from '../lib/identity/did.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
@@ -20,7 +21,7 @@ import {
   saltNumber,
   txHashText,
 } from './fields.ts';
-import { isMissing, optional, required, type Values } from './http/fields.ts';
+import { checkField, isMissing, optional, required, type Values } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { type Call, get, post, type Route } from './http/route.ts';
 import { withHandle } from './sessions.ts';
@@ -45,6 +46,9 @@ const RELAYED = {
   attestation: optional(v.unknown()),
 };
 
+/** The key of a recorded registration's proof: read only beside a proof. */
+const PROOF_KEY = { pubKeyX: optional(v.unknown()), pubKeyY: optional(v.unknown()), salt: optional(v.unknown()) };
+
 /** DIDs: registrations recorded, or made on-chain for their owners, and looked up by passkey. */
 export const didRoutes: readonly Route[] = [
   post('/api/dids', {
@@ -56,6 +60,7 @@ export const didRoutes: readonly Route[] = [
       smartAccount: optional(addressText('smartAccount')),
       proof: optional(v.unknown()),
       proofExpiresAt: optional(proofExpiresAtValue),
+      ...PROOF_KEY,
       attestation: optional(v.unknown()),
     },
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
@@ -70,7 +75,7 @@ export const didRoutes: readonly Route[] = [
         txHash,
         ...(blockNumber === undefined ? {} : { blockNumber }),
         ...(smartAccount === undefined ? {} : { smartAccount }),
-        ...(assertion === undefined ? {} : { proof: { assertion, expiresAt: input.proofExpiresAt } }),
+        ...(assertion === undefined ? {} : { proof: { assertion, expiresAt: input.proofExpiresAt }, ...keyOf(input) }),
         attestation,
       };
       await recordRegistration(ctx, recording, { ip: client, app, spend: spendProxy });
@@ -94,6 +99,13 @@ export const didRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** The key beside a recorded proof, if there is one. Throws 400 for what has the wrong form. */
+function keyOf({ pubKeyX, pubKeyY, salt }: Values<typeof PROOF_KEY>): { readonly key?: AccountKey } {
+  if (pubKeyX === undefined && pubKeyY === undefined) return {};
+  const [x, y] = [checkField(pubKeyHex, pubKeyX), checkField(pubKeyHex, pubKeyY)];
+  return { key: { x, y, salt: checkField(saltNumber, salt ?? '0') } };
+}
 
 /** Only a vault with a registrar's key relays, and only for who proved an address or a number. */
 function isRelayed({ relay }: Context, record: Readonly<Record<string, unknown>>): boolean {

@@ -1,5 +1,7 @@
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
+import { VaultError } from '../base/error.ts';
+import { UpstreamError } from '../base/http-client.ts';
 import { GET_OWNER } from '../chain/contract-call.ts';
 import { readReceipt } from '../chain/receipts.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
@@ -38,14 +40,14 @@ type Ctx = ChainReader<'didRegistryAddress'>;
  * Reads the claim's receipt and checks its event and its proof. Throws 502 `rpc_error` when the chain cannot be read.
  */
 export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim): Promise<ReceiptCheck> {
-  const receipt = await readReceipt(ctx, claim.txHash);
+  const receipt = await readReceipt(ctx, claim.txHash).catch(unlessOversize);
   if (!receipt) return { outcome: 'unseen' };
   if (!receipt.succeeded) return { outcome: 'reverted' };
   const logs = receipt.logs.filter((log) => log.address === ctx.config.didRegistryAddress?.toLowerCase());
   const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
   if (!registered) return { outcome: 'other_did' };
   const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
-  const key = await readOwner(ctx, controller);
+  const key = (await readOwner(ctx, controller)) ?? keyAtPost(claim, controller);
   return {
     outcome: 'registered',
     controller,
@@ -77,13 +79,32 @@ async function judgeProof(
   return (await verifyProof(opened, { ...claim, chainId, registry, controller }, key)) ?? 'verified';
 }
 
+/** A receipt of megabytes is never read, so it counts as none. */
+function unlessOversize(failure: unknown): undefined {
+  const cause = failure instanceof VaultError ? failure.cause : undefined;
+  if (!(cause instanceof UpstreamError) || cause.fault !== 'oversize') throw failure;
+}
+
+/** The key of an account that need not exist yet: its proof was verified at the POST with the key of its address. */
+function keyAtPost({ proof }: RegistrationClaim, controller: string): P256PublicKey | undefined {
+  const opened = storedProof(proof);
+  return opened?.key && opened.smartAccount === controller ? keyOf(opened.key.slice(2)) : undefined;
+}
+
+function keyOf(hex: string): P256PublicKey | undefined {
+  const bytes = fromHex(hex);
+  return bytes?.length === 64 ? { x: bytes.slice(0, 32), y: bytes.slice(32) } : undefined;
+}
+
 /** The P-256 key of an account; undefined when the call reverts or returns no key, as there is no such account. */
 async function readOwner({ config, rpc }: Ctx, account: string): Promise<P256PublicKey | undefined> {
-  const call = rpc.call(config.chainId, 'eth_call', [{ to: account, data: GET_OWNER }, 'latest']);
+  const call = rpc.call(config.chainId, 'eth_call', [{ to: account, data: GET_OWNER, gas: GET_OWNER_GAS }, 'latest']);
   const result = await call.catch((failure) => {
     if (rpcErrorOf(failure)) return undefined;
     throw failure;
   });
-  const bytes = typeof result === 'string' ? fromHex(result.slice(2)) : undefined;
-  return bytes?.length === 64 ? { x: bytes.slice(0, 32), y: bytes.slice(32) } : undefined;
+  return typeof result === 'string' ? keyOf(result.slice(2)) : undefined;
 }
+
+/** 300,000: a stranger's contract can neither keep the node busy nor answer with megabytes. */
+const GET_OWNER_GAS = '0x493e0';

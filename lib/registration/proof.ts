@@ -36,6 +36,8 @@ export interface OpenedProof {
   readonly smartAccount: `0x${string}`;
   /** Seconds since 1970. */
   readonly expiresAt: number;
+  /** The key of `smartAccount`, 0x and x‖y in hex, where it was verified at the POST. */
+  readonly key?: string;
 }
 
 /** What the proof must have been made for; hashes and addresses are 0x-hex. */
@@ -132,10 +134,9 @@ export function proofText(opened: OpenedProof): string {
 export function storedProof(text: string | null): OpenedProof | undefined {
   const value = text === null ? undefined : parseJson(text);
   if (!isObject(value) || value['version'] !== 2) return undefined;
-  const { registrarDidHash, identifierHash: hash, smartAccount, expiresAt } = value;
-  const hashes = [registrarDidHash, hash].every((one) => typeof one === 'string' && /^0x[0-9a-f]{64}$/.test(one));
-  if (!hashes || typeof smartAccount !== 'string' || !/^0x[0-9a-f]{40}$/.test(smartAccount)) return undefined;
-  if (!Number.isSafeInteger(expiresAt)) return undefined;
+  const { registrarDidHash, identifierHash: hash, smartAccount, expiresAt, key } = value;
+  if (![registrarDidHash, hash].every((one) => isHex(one, 32)) || !isHex(smartAccount, 20)) return undefined;
+  if (!Number.isSafeInteger(expiresAt) || (key !== undefined && !isHex(key, 64))) return undefined;
   try {
     return { ...(value as unknown as OpenedProof), assertion: assertionOf(value['assertion']) };
   } catch {
@@ -171,4 +172,8 @@ function isLoopbackOrigin(origin: string): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   return isWeb && url?.origin === origin && isLoopbackHost(url.hostname);
+}
+
+function isHex(value: unknown, bytes: number): boolean {
+  return typeof value === 'string' && value.length === 2 + 2 * bytes && /^0x[0-9a-f]+$/.test(value);
 }

@@ -1,6 +1,8 @@
 import type { Aliases } from '../aliases/aliases.ts';
 import { UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
+import type { AccountKey } from '../chain/account.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
 import { withRow } from '../db/row-lock.ts';
 import type { Channel } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
@@ -16,13 +18,17 @@ import {
   refusedClaim,
 } from './claim.ts';
 import { insertClaim, toRefusal } from './claim-store.ts';
+import { openWithKey } from './consent.ts';
 import { isRetry } from './evidence.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 import { assertionText, evidenceOf } from './stored-evidence.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & { readonly aliases: Aliases };
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
+  readonly aliases: Aliases;
+  readonly predict: PredictAddress;
+};
 
 /** A request to record a registration that the client sent on-chain itself; values in normal form. */
 export interface RegistrationRequest extends RegistrationSubject {
@@ -30,6 +36,8 @@ export interface RegistrationRequest extends RegistrationSubject {
   readonly blockNumber?: number;
   readonly smartAccount?: string;
   readonly proof?: GivenProof;
+  /** The key of `smartAccount`, for an account that need not exist yet. */
+  readonly key?: AccountKey;
   readonly attestation?: unknown;
 }
 
@@ -57,7 +65,7 @@ export async function recordRegistration(
   if (isStored(asked, proof, await contendersOf(ctx, asked))) return;
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
-  const claim = { ...asked, proof: openedProof(ctx, request, authorization) };
+  const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
   const { ledTo } = identifier.channel === 'handle' ? await ctx.aliases.find(aliasOf(claim), caller) : UNALIASED;
   await withRow(ctx, claim.identifier, async (fence) => {
     const contenders = await contendersOf(ctx, claim);
@@ -93,12 +101,19 @@ function aliasOf({ aliasHash, didHash }: RegistrationClaim) {
   return { aliasHash, didHash };
 }
 
-/** The text of the request's proof; null without one. Throws 403 `proof_invalid`. */
-function openedProof(ctx: Ctx, request: RegistrationRequest, authorization: Authorization | null): string | null {
-  if (request.proof === undefined) return null;
-  const { smartAccount } = request;
-  const attestationSignature = authorization?.signature;
-  return proofText(openProof(ctx, { ...request, smartAccount, attestationSignature }, request.proof, ctx.clock.now()));
+/** The text of the request's proof; null without one. Throws 403 `proof_invalid`, 429 `rate_limited`. */
+async function openedProof(
+  ctx: Ctx,
+  request: RegistrationRequest,
+  authorization: Authorization | null,
+  { spend }: RecordingCaller,
+): Promise<string | null> {
+  const { proof, key, smartAccount } = request;
+  if (proof === undefined) return null;
+  const proven = { ...request, smartAccount, attestationSignature: authorization?.signature };
+  if (key === undefined) return proofText(openProof(ctx, proven, proof, ctx.clock.now()));
+  spend();
+  return proofText(await openWithKey(ctx, proven, proof, key));
 }
 
 /**

@@ -1,10 +1,8 @@
 import { UNALIASED } from '../aliases/aliases.ts';
-import { fromHex } from '../base/bytes.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { uint256Word } from '../chain/contract-call.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
@@ -24,8 +22,8 @@ import {
   refusedClaim,
 } from './claim.ts';
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
-import { expectedOf, type GivenProof, openProof, proofText, verifyProof } from './proof.ts';
-import { proofInvalid } from './proof-fault.ts';
+import { openWithKey } from './consent.ts';
+import { type GivenProof, proofText } from './proof.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
@@ -84,15 +82,16 @@ async function queue(
   const registry = config.didRegistryAddress;
   if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
   checkDid(ctx, request);
-  const claim = { ...unproven, proof: await checkConsent(ctx, request, authorization) };
+  const proven = { ...request, attestationSignature: authorization.signature };
+  const opened = await openWithKey(ctx, proven, request.proof, request.key);
+  const claim = { ...unproven, proof: proofText(opened) };
   const relay = {
     chainId: config.chainId,
     registry: registry.toLowerCase(),
     controller: request.smartAccount,
     dailyMax: config.relayDailyMax,
   };
-  const proofKey = `0x${uint256Word(request.key.x)}${uint256Word(request.key.y)}`;
-  const rest = { proofKey, ledTo: UNALIASED.ledTo, attestation: authorization, ...caller, relay };
+  const rest = { proofKey: opened.key, ledTo: UNALIASED.ledTo, attestation: authorization, ...caller, relay };
   return withRow(ctx, claim.identifier, async (fence) => {
     const known = await findRelay(ctx.db, claim);
     if (known) return known;
@@ -117,20 +116,6 @@ function checkDid({ config }: Ctx, { did, smartAccount }: RelayRequest): void {
   if (didNames(did, config.chainId, smartAccount) === 'address') return;
   const hint = `The vault registers did:pkh:eip155:${config.chainId}:<smartAccount> and the did:hyper of smartAccount.`;
   throw new VaultError('did_not_yours', { hint });
-}
-
-/**
- * Checks that the passkey consents and that the account is its own; returns the proof to store. Throws 403
- * `proof_invalid`, 502 `rpc_error`.
- */
-async function checkConsent(ctx: Ctx, request: RelayRequest, { signature }: Authorization): Promise<string> {
-  const { key, proof, smartAccount } = request;
-  const opened = openProof(ctx, { ...request, attestationSignature: signature }, proof, ctx.clock.now());
-  if ((await ctx.predict(key)).toLowerCase() !== smartAccount) throw proofInvalid('account', ctx.config);
-  const [x, y] = [key.x, key.y].map((value) => fromHex(uint256Word(value))) as [Uint8Array, Uint8Array];
-  const fault = await verifyProof(opened, expectedOf(ctx, request, smartAccount), { x, y });
-  if (fault) throw proofInvalid(fault, ctx.config);
-  return proofText(opened);
 }
 
 /**

@@ -208,6 +208,8 @@ describe('an opened proof', () => {
   test('is the same after it was stored, whatever the settings are then', async () => {
     const opened = open();
     expect(storedProof(proofText(opened))).toEqual(opened);
+    const withKey = { ...opened, key: `0x${'0a'.repeat(64)}` };
+    expect(storedProof(proofText(withKey))).toEqual(withKey);
     expect(await verifyProof(storedProof(proofText(opened)) as OpenedProof, expected, passkey.key)).toBeUndefined();
   });
 
@@ -224,6 +226,7 @@ describe('an opened proof', () => {
       JSON.stringify({ ...opened, smartAccount: 7 }),
       JSON.stringify({ ...opened, expiresAt: '7' }),
       JSON.stringify({ ...opened, identifierHash: '0x' }),
+      JSON.stringify({ ...opened, key: '0x' }),
     ];
     for (const text of texts) expect([text, storedProof(text)]).toEqual([text, undefined]);
   });
