@@ -38,7 +38,7 @@ test('the demo performs the whole main job against what npm start runs', async (
     '"verified":true',
     'transaction 0x',
     'pm_sponsorUserOperation',
-    '"status":"confirmed","proven":true',
+    '"status":"confirmed","final":true,"proven":true',
     '"found":true',
     'the enclave hashes the DID to the same: 0x',
     '"type":"code.verified"',
