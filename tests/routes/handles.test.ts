@@ -31,6 +31,10 @@ const owner = () => t.from('198.51.100.1');
 const stranger = () => t.from('203.0.113.66');
 const open = (by: Pick<TestVault, 'call'>, handle: string, did: string) =>
   by.call('POST /api/sessions', { handle, did });
+const claim = (by: Pick<TestVault, 'call'>, fields: Record<string, unknown>) => {
+  const credentialId = Buffer.from(String(fields['did']).padEnd(16, '.')).toString('base64url');
+  return by.call('POST /api/dids', { credentialId, ...fields });
+};
 const checks = async (handle: string) => [
   (await t.call('GET /api/sessions/check', { identifier: handle })).body.available,
   (await t.call('GET /api/aliases/check', { alias: handle })).body.available,
@@ -82,6 +86,54 @@ describe.each(MODES)('the chain decides handles, with %s:', (_, vars) => {
     await t.rows(`UPDATE sessions SET linked = 1 WHERE identifier = 'handle:${alice.handle}'`);
     await chain.register(alice, { registry });
     expect((await open(owner(), alice.handle, alice.did)).status).toBe(200);
+  });
+
+  test('H2: a registration of a handle that leads elsewhere is 409, in the lag of a follower too', async () => {
+    const [alice, mallory] = [fresh('alice'), fresh('mallory')];
+    const own = await chain.register({ did: mallory.did }, { registry });
+    expect((await open(stranger(), alice.handle, mallory.did)).status).toBe(200);
+    const { txHash } = await chain.register(alice, { registry });
+    const taken = await claim(stranger(), { handle: alice.handle, did: mallory.did, txHash: own.txHash });
+    expect([taken.status, taken.body.error]).toEqual([409, 'identifier_taken']);
+    // Its owner's is recorded in spite of the stranger's session.
+    expect((await claim(owner(), { ...alice, txHash })).status).toBe(200);
+    await t.work();
+    expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
+  });
+
+  test('H2: a registration fails once the alias leads elsewhere for good, and its owner has the handle', async () => {
+    const [alice, mallory] = [fresh('alice'), fresh('mallory')];
+    const own = await chain.register({ did: mallory.did }, { registry });
+    expect((await claim(stranger(), { handle: alice.handle, did: mallory.did, txHash: own.txHash })).status).toBe(200);
+    await t.work();
+    const { txHash } = await chain.register(alice, { registry });
+    expect((await claim(owner(), { ...alice, txHash })).status).toBe(200);
+    for (let i = 0; i < 3; i++) {
+      await t.clock.advance(60_000);
+      await t.work();
+    }
+    const rows = await t.rows(
+      `SELECT did, holds, coalesce(lost, failure) AS reason FROM registrations WHERE identifier = :key ORDER BY id`,
+      { key: `handle:${alice.handle}` },
+    );
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { did: mallory.did, holds: 0, reason: 'alias_elsewhere' },
+      { did: alice.did, holds: 1, reason: null },
+    ]);
+    expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
+  });
+
+  test('a registration of a handle is 502 rpc_error while nothing can tell; that of an email asks nobody', async () => {
+    const dave = fresh('dave');
+    node.trouble = () => new Response('bad gateway', { status: 502 });
+    const reply = await claim(owner(), { ...dave, txHash: `0x${'07'.repeat(32)}` });
+    expect([reply.status, reply.body]).toEqual([502, { error: 'rpc_error' }]);
+    const email = { identifier: `dave${names}@example.com`, channel: 'email' };
+    await t.call('POST /api/verify/send', email);
+    const { attestation } = (await t.call('POST /api/verify/check', { ...email, code: t.codeFor(email.identifier) }))
+      .body;
+    const recorded = await claim(owner(), { ...email, did: dave.did, txHash: `0x${'07'.repeat(32)}`, attestation });
+    expect(recorded.status).toBe(200);
   });
 
   test('A6: a live session of a handle is taken for the checks, as it is for the POST, until it lapses', async () => {
