@@ -65,7 +65,7 @@ export const didRoutes: readonly Route[] = [
     },
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
-    idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
+    idempotency: { scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key },
     async handler({ ctx, app, input, client, spendProxy }) {
       const subject = subjectOf(ctx, input);
       const { txHash, blockNumber, smartAccount, attestation } = input;
@@ -128,7 +128,7 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
 
 /** Throws 400 for what has the wrong form. */
 function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): RegistrationSubject {
-  const identifier = parseIdentifier(input.channel, input.identifier);
+  const identifier = parseIdentifier(input.channel, input.identifier, config);
   if (!isDid(input.did, config.didMethods)) throw badRequest('Invalid did');
   return { identifier, did: input.did, credentialId: parseCredentialId(input.credentialId) };
 }

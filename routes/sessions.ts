@@ -1,6 +1,6 @@
 import { badRequest } from '../lib/base/error.ts';
 import { isDid } from '../lib/identity/did.ts';
-import { inferChannel, parseIdentifier } from '../lib/identity/identifier.ts';
+import { inferChannel, parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { checkAvailability } from '../lib/registration/lookup.ts';
 import { countSessions, openSession } from '../lib/sessions/sessions.ts';
 import { channelName, didText, identifierText } from './fields.ts';
@@ -14,10 +14,10 @@ export const sessionRoutes: readonly Route[] = [
     limit: 'writes',
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
     prepare: withHandle,
-    idempotency: { scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key },
+    idempotency: { scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key },
     async handler({ ctx, app, input, client, keep, spendProxy }) {
       const { did } = input;
-      const identifier = parseIdentifier(input.channel, input.identifier);
+      const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       if (!isDid(did, ctx.config.didMethods)) throw badRequest('Invalid did');
       const reply = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
       await openSession(ctx, { identifier, did, ip: client, app, spend: spendProxy }, keep ? [keep(reply)] : []);
@@ -42,7 +42,7 @@ export const sessionRoutes: readonly Route[] = [
     fields: { identifier: required(identifierText), channel: optional(channelName) },
     async handler({ ctx, input, spendProxy }) {
       const channel = input.channel ?? inferChannel(input.identifier);
-      const identifier = parseIdentifier(channel, input.identifier);
+      const identifier = parseQueryIdentifier(channel, input.identifier, ctx.config);
       const availability = await checkAvailability(ctx, identifier, spendProxy);
       return json({ identifier: identifier.value, channel, ...availability });
     },

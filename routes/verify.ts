@@ -1,5 +1,5 @@
 import { isoTime } from '../lib/base/clock.ts';
-import { parseIdentifier } from '../lib/identity/identifier.ts';
+import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { codeText, flag, identifierText, provableChannelName, ticketText } from './fields.ts';
@@ -15,11 +15,11 @@ export const verifyRoutes: readonly Route[] = [
     limit: 'writes',
     fields: { ...fields, pass: optional(ticketText('pass')), bind: optional(flag('bind')) },
     idempotency: {
-      scope: ({ channel, identifier }) => parseIdentifier(channel, identifier).key,
+      scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key,
       keepMs: untilCodeExpires,
     },
     async handler({ ctx, app, input, client }) {
-      const identifier = parseIdentifier(input.channel, input.identifier);
+      const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { pass, bind: isBound } = input;
       const sent = await sendCode(ctx, { identifier, ip: client, app, pass, isBound });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
@@ -31,7 +31,7 @@ export const verifyRoutes: readonly Route[] = [
     limit: 'reads',
     fields: { ...fields, code: required(codeText), challenge: optional(ticketText('challenge')) },
     async handler({ ctx, app, input, client }) {
-      const identifier = parseIdentifier(input.channel, input.identifier);
+      const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { code, challenge } = input;
       const verdict = await checkCode(ctx, { identifier, code, challenge, ip: client, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
@@ -49,7 +49,7 @@ export const verifyRoutes: readonly Route[] = [
     limit: 'reads',
     fields,
     async handler({ ctx, input }) {
-      const identifier = parseIdentifier(input.channel, input.identifier);
+      const identifier = parseQueryIdentifier(input.channel, input.identifier, ctx.config);
       const at = await verifiedAt(ctx, identifier);
       return json({
         identifier: identifier.value,

@@ -17,6 +17,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   try {
     const plugins = [
       embed(await writeAssets(folder)),
+      PHONE_METADATA,
       ...(await Promise.all(APART.map((name) => keepApart(name, folder)))),
     ];
     await compile(outfile, target, plugins);
@@ -50,6 +51,18 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
     },
   });
 }
+
+/** The table of the world's numbering plans as a text to parse: as an object literal its bytecode is five times it. */
+const PHONE_METADATA: Bun.BunPlugin = {
+  name: 'phone metadata',
+  setup(build) {
+    build.onLoad({ filter: /libphonenumber-js[\\/]metadata\.min\.json\.js$/ }, async () => {
+      const { default: metadata } = await import('libphonenumber-js/min/metadata');
+      const text = JSON.stringify(JSON.stringify(metadata));
+      return { contents: `export default JSON.parse(${text});`, loader: 'js' };
+    });
+  },
+};
 
 /** Files on disk by the path they are served under. */
 type Assets = Readonly<Record<string, string>>;

@@ -106,6 +106,7 @@ const NAMES = {
     parse.identifiers,
     '',
   ),
+  EMAIL_LOCAL_DOMAINS: plain('mail domains without a dot that have addresses (localhost,intranet)', parse.domains, ''),
   RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', parse.domains, ''),
   DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', parse.didMethods, ''),
   SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', parse.countries, ''),

@@ -1,4 +1,5 @@
 import { badRequest } from '../base/error.ts';
+import { normalPhone } from './phone.ts';
 
 /** The channels of identifiers; a phone number's is `sms`. */
 export const CHANNELS = ['sms', 'email', 'handle'] as const;
@@ -16,11 +17,36 @@ export interface Identifier {
   readonly key: string;
 }
 
-/** The identifier in its normal form (completions section 2). Throws 400 `Invalid identifier`. */
-export function parseIdentifier(channel: Channel, text: string): Identifier {
-  const value = NORMAL_FORM[channel](text);
+/** The mail domains without a dot that have addresses; `any` lets the operator name whatever is stored. */
+export interface IdentifierSettings {
+  readonly emailLocalDomains: readonly string[] | 'any';
+}
+
+const NO_LOCAL_DOMAINS: IdentifierSettings = { emailLocalDomains: [] };
+/** For the operator's own queries and lists. */
+export const ANY_DOMAIN: IdentifierSettings = { emailLocalDomains: 'any' };
+
+/** The identifier in its normal form. Throws 400 `Invalid identifier`. */
+export function parseIdentifier(
+  channel: Channel,
+  text: string,
+  settings: IdentifierSettings = NO_LOCAL_DOMAINS,
+): Identifier {
+  const value = NORMAL_FORM[channel](text, settings);
   if (value === undefined) throw badRequest('Invalid identifier');
   return { channel, value, key: `${channel}:${value}` };
+}
+
+/** `parseIdentifier` for a value of a query, where a `+` that nobody encoded arrives as a space. */
+export function parseQueryIdentifier(channel: Channel, text: string, settings?: IdentifierSettings): Identifier {
+  return parseIdentifier(channel, channel === 'email' ? restorePlus(text) : text, settings);
+}
+
+/** No address has a space before its `@`. */
+function restorePlus(text: string): string {
+  const trimmed = text.trim();
+  const at = trimmed.indexOf('@');
+  return trimmed.slice(0, at).replaceAll(' ', '+') + trimmed.slice(at);
 }
 
 /**
@@ -32,9 +58,9 @@ export function inferChannel(text: string): Channel {
   return /^\s*\+|^ \d/.test(text) ? 'sms' : 'handle';
 }
 
-/** The normal form of an identifier of the channel its form suggests, or undefined. */
+/** The normal form of an identifier of the channel its form suggests, at any mail domain, or undefined. */
 export function normalIdentifier(text: string): string | undefined {
-  return NORMAL_FORM[inferChannel(text)](text);
+  return NORMAL_FORM[inferChannel(text)](text, ANY_DOMAIN);
 }
 
 /** A handle in normal form, or undefined: 1–64 of `a-z 0-9 . _ -`, starting and ending with a letter or digit. */
@@ -54,19 +80,24 @@ export function maskIdentifier({ channel, value }: Pick<Identifier, 'channel' | 
   return `${value.slice(0, 1)}***`;
 }
 
-const NORMAL_FORM: Record<Channel, (text: string) => string | undefined> = {
+const NORMAL_FORM: Record<Channel, (text: string, settings: IdentifierSettings) => string | undefined> = {
   email: normalEmail,
   sms: normalPhone,
   handle: normalHandle,
 };
 
-/** WHATWG HTML "valid e-mail address", the domain in its ASCII form, all lower-cased (one mailbox, one identity). */
-function normalEmail(text: string): string | undefined {
+/** The atoms of RFC 5321's `Dot-string`. */
+const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+
+/** RFC 5321 without quotes and address literals, the domain in ASCII, all in lower case: one mailbox, one identity. */
+function normalEmail(text: string, { emailLocalDomains }: IdentifierSettings): string | undefined {
   const [local = '', domain = '', ...rest] = text.trim().normalize('NFC').split('@');
-  if (rest.length > 0 || !/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+$/.test(local)) return undefined;
+  if (rest.length > 0 || local.length > 64 || !DOT_STRING.test(local)) return undefined;
   const ascii = asciiDomain(domain);
+  if (ascii === undefined || /^[\d.]+$/.test(ascii)) return undefined;
+  const isPublic = ascii.includes('.') || emailLocalDomains === 'any' || emailLocalDomains.includes(ascii);
   const email = `${local}@${ascii}`.toLowerCase();
-  return ascii !== undefined && email.length <= 254 ? email : undefined;
+  return isPublic && email.length <= 254 ? email : undefined;
 }
 
 /** The domain's labels in ASCII (UTS 46 by way of the URL parser), or undefined. */
@@ -74,18 +105,6 @@ function asciiDomain(domain: string): string | undefined {
   // The URL parser would take these as the end of the host, or as an escape.
   if (domain === '' || /[\s/\\?#:@%[\]]/.test(domain) || !URL.canParse(`http://${domain}/`)) return undefined;
   const host = new URL(`http://${domain}/`).hostname;
-  // A host of digits comes back as an IPv4 address that the text did not say.
-  const rewritten = /^[\d.]+$/.test(host) && host !== domain;
   const labels = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-  return !rewritten && labels.test(host) ? host : undefined;
-}
-
-/**
- * E.164: `+` and 7–15 digits, the first not 0; spaces, dashes, dots and brackets are dropped. A query string's `+`
- * arrives as a space.
- */
-function normalPhone(text: string): string | undefined {
-  const restored = /^ \d/.test(text) ? `+${text.slice(1)}` : text.trim();
-  const phone = restored.replace(/[ \-.()]/g, '');
-  return /^\+[1-9]\d{6,14}$/.test(phone) ? phone : undefined;
+  return labels.test(host) ? host : undefined;
 }

@@ -10,6 +10,23 @@ const RESERVED_HANDLES: ReadonlySet<string> = new Set(
   webmaster well-known www you`.split(/\s+/),
 );
 
+/** The digits that stand for letters. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  0: 'o',
+  1: 'il',
+  2: 'z',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  6: 'bg',
+  7: 't',
+  8: 'b',
+  9: 'gq',
+};
+
+/** The reserved handles as they are compared, by their first letter. */
+const FOLDED = byFirstLetter(Array.from(RESERVED_HANDLES, fold));
+
 /** The operator's own reservations: identifiers and domains in normal form. */
 export interface ReservedSettings {
   readonly reservedIdentifiers: readonly string[];
@@ -17,15 +34,62 @@ export interface ReservedSettings {
 }
 
 /**
- * Whether the identifier is reserved: a built-in handle, in the operator's list, or a reserved local part at a
- * reserved domain.
+ * Whether the identifier is reserved: a built-in handle or what passes for one, in the operator's list, or such a local
+ * part at a reserved domain.
  */
 export function isReserved({ channel, value }: Identifier, settings: ReservedSettings): boolean {
-  if (settings.reservedIdentifiers.includes(value)) return true;
-  if (channel === 'handle') return RESERVED_HANDLES.has(value);
+  const { reservedIdentifiers, reservedDomains } = settings;
+  if (reservedIdentifiers.includes(value)) return true;
+  if (channel === 'handle') return passesForReserved(value) || passesForOne(value, reservedIdentifiers);
   if (channel !== 'email') return false;
   const at = value.lastIndexOf('@');
-  const domain = value.slice(at + 1);
-  const local = value.slice(0, at);
-  return settings.reservedDomains.includes(domain) && RESERVED_HANDLES.has(local);
+  return reservedDomains.includes(value.slice(at + 1)) && passesForReserved(value.slice(0, at));
+}
+
+/** Whether a name reads as one or several reserved handles, such as `adm1n`, `a.dmin` or `vault-support`. */
+function passesForReserved(name: string): boolean {
+  const text = fold(name);
+  // What begins at each place is judged once: whether reserved handles make up the rest.
+  const ends = new Array<boolean>(text.length + 1).fill(false);
+  ends[text.length] = true;
+  for (let at = text.length - 1; at >= 0; at--) {
+    for (const letter of lettersOf(text[at] as string)) {
+      const isPart = (word: string) => ends[at + word.length] === true && readsAs(text, at, word);
+      ends[at] ||= FOLDED.get(letter)?.some((word) => isPart(word) && isOfSeveral(word, text)) === true;
+    }
+  }
+  return ends[0] === true && text !== '';
+}
+
+/** Two letters, such as `me`, are too common a part of other names. */
+function isOfSeveral(word: string, text: string): boolean {
+  return word.length > 2 || word.length === text.length;
+}
+
+function passesForOne(name: string, reserved: readonly string[]): boolean {
+  if (reserved.length === 0) return false;
+  const text = fold(name);
+  return reserved.some((one) => fold(one).length === text.length && readsAs(text, 0, fold(one)));
+}
+
+function readsAs(text: string, at: number, word: string): boolean {
+  for (let i = 0; i < word.length; i++) {
+    if (!lettersOf(text[at + i] as string).includes(word[i] as string)) return false;
+  }
+  return true;
+}
+
+/** What a character may be read as. */
+function lettersOf(character: string): string {
+  return character + (LOOKALIKES[character] ?? '');
+}
+
+function fold(name: string): string {
+  return name.replace(/[._-]/g, '');
+}
+
+function byFirstLetter(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const word of words) found.set(word[0] as string, [...(found.get(word[0] as string) ?? []), word]);
+  return found;
 }

@@ -5,7 +5,7 @@ import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
 import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
-import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import { ANY_DOMAIN, inferChannel, maskIdentifier, parseQueryIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { boundsOf, type CountedLimit, type LimitName, limitOf, STORED_LIMITS, type StoredLimit } from './catalogue.ts';
 import {
@@ -92,7 +92,8 @@ function bucketOf(kind: StoredLimit, key: string): string {
   if (bucket === 'identifier') {
     const [, named, rest] = /^(email|sms):(.*)$/.exec(key) ?? [];
     const text = rest ?? key;
-    return parseIdentifier((named as 'email' | 'sms' | undefined) ?? inferChannel(text), text).key;
+    const channel = (named as 'email' | 'sms' | undefined) ?? inferChannel(text);
+    return parseQueryIdentifier(channel, text, ANY_DOMAIN).key;
   }
   const ip = parseIp(key.replace(/\/(?:48|64)$/, ''));
   if (!ip && key !== 'unknown') throw badRequest('Invalid key: expected an IP address');

@@ -2,7 +2,13 @@ import { isoTime } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import type { Row } from '../db/database.ts';
-import { inferChannel, maskIdentifier, parseIdentifier } from '../identity/identifier.ts';
+import {
+  ANY_DOMAIN,
+  type Channel,
+  inferChannel,
+  maskIdentifier,
+  parseQueryIdentifier,
+} from '../identity/identifier.ts';
 import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
@@ -40,7 +46,7 @@ export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: Reg
 function keyOf(text: string): string {
   const [, channel, rest] = /^(email|sms|handle):(.+)$/.exec(text) ?? [];
   const value = rest ?? text;
-  return parseIdentifier((channel as 'email' | 'sms' | 'handle' | undefined) ?? inferChannel(value), value).key;
+  return parseQueryIdentifier((channel as Channel | undefined) ?? inferChannel(value), value, ANY_DOMAIN).key;
 }
 
 function shownOf(row: Row, isWhole: boolean) {

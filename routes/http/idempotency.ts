@@ -10,7 +10,7 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
  * How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, and how long a reply is kept.
  */
 export interface Idempotency<Input> {
-  readonly scope: (input: Input) => string;
+  readonly scope: (input: Input, config: Platform['config']) => string;
   /** Milliseconds; 24 hours by default. */
   readonly keepMs?: (reply: Reply) => number;
 }
@@ -32,13 +32,13 @@ interface Attempt<Input> {
  * `idempotency_key_in_use`.
  */
 export async function withIdempotency<Input extends object>(
-  ctx: Pick<Platform, 'db' | 'clock' | 'log'>,
+  ctx: Pick<Platform, 'config' | 'db' | 'clock' | 'log'>,
   { route, key, input, owner, idempotency }: Attempt<Input>,
   run: (keep: Keep) => Promise<Reply>,
 ): Promise<Reply> {
   if (key.length > IDEMPOTENCY_KEY_CHARS_MAX || !/^[\x21-\x7e]+$/.test(key))
     throw badRequest('Invalid Idempotency-Key');
-  const scope = idempotency.scope(input);
+  const scope = idempotency.scope(input, ctx.config);
   const acquired = await acquireKey(ctx, { route, scope, key, input, owner });
   if ('stored' in acquired) return { ...acquired.stored, headers: { 'idempotent-replayed': 'true' } };
   const { held } = acquired;

@@ -10,7 +10,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const RUNS = 150;
 
 /** What the specification lets a caller see go wrong because of the request alone. */
-const REFUSALS = [400, 401, 403, 404, 405, 409, 413, 422, 429];
+const REFUSALS = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
 
 let t: TestVault;
 /** A node for the rare query that leads to a chain; it answers zeros. */
