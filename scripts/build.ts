@@ -52,7 +52,7 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
   });
 }
 
-/** The table of the world's numbering plans as a text to parse: as an object literal its bytecode is five times it. */
+/** The table of the world's numbering plans as a text to parse: an object literal is larger as bytecode. */
 const PHONE_METADATA: Bun.BunPlugin = {
   name: 'phone metadata',
   setup(build) {
