@@ -70,6 +70,7 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
   let final = NOT_READ;
 
   async function find(question: AliasQuestion, manner: AliasManner, ask: typeof askNode): Promise<AliasAnswer> {
+    if (config.didRegistryAddress === null) return UNALIASED;
     const indexed = await readIndexed(question.aliasHash);
     const { isCurrent } = indexed;
     if (isCurrent && (indexed.didHash !== null || manner.believesIndex))

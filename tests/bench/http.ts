@@ -10,7 +10,10 @@ const ROUND_MS = 1_500;
 const CODE = codeOfConstantRandom();
 
 const bare = await start('bare');
-const vault = await start('vault');
+// Handles without a registry ask nobody; with one, each request asks the node.
+const vault = await start('vault', { DID_REGISTRY_ADDRESS: 'none' });
+const node = await start('node');
+const asking = await start('vault', { RPC_URL: `http://127.0.0.1:${node.port}`, FOLLOWER: 'false' });
 const credentialId = 'A'.repeat(22);
 await load(
   vault,
@@ -49,6 +52,12 @@ const cases: readonly { name: string; target: typeof bare; request: RequestOf; c
     request: () =>
       request('POST', '/api/sessions', { body: { handle: `bench${opened}`, did: 'did:key:z' }, ip: ipOf(opened++) }),
   },
+  {
+    name: '… an alias asked for',
+    target: asking,
+    request: () =>
+      request('POST', '/api/sessions', { body: { handle: `asked${opened}`, did: 'did:key:z' }, ip: ipOf(opened++) }),
+  },
 ];
 
 const findings = new Map(cases.map(({ name }) => [name, [] as Finding[]]));
@@ -74,10 +83,10 @@ for (const [name, all] of findings) {
   ];
   console.log(`${name.padEnd(24)}${cells.map((text) => text.padStart(10)).join('')}  ${JSON.stringify(one.statuses)}`);
 }
-for (const { process: child } of [bare, vault]) child.kill('SIGTERM');
+for (const { process: child } of [bare, vault, asking, node]) child.kill('SIGTERM');
 
-async function start(mode: 'bare' | 'vault') {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'server.ts'), mode], {
+async function start(mode: 'bare' | 'vault' | 'node', settings: Readonly<Record<string, string>> = {}) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'server.ts'), mode, JSON.stringify(settings)], {
     stdout: 'pipe',
     stderr: 'inherit',
   });

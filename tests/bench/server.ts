@@ -6,7 +6,8 @@ import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 /**
- * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request,
+ * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `node`
+ * any call of a contract with zeros,
  * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
  * settings given as JSON. Its randomness is constant, so that the load knows every code.
  */
@@ -45,6 +46,11 @@ const MODES: Readonly<Record<string, Answer>> = {
   bundler: async (request) => {
     const { id } = (await request.json()) as { id: number };
     return Response.json({ jsonrpc: '2.0', id, result: '0x14a34' });
+  },
+  node: async (request) => {
+    const calls = (await request.json()) as { id: number } | { id: number }[];
+    const zeros = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: `0x${'0'.repeat(64)}` });
+    return Response.json(Array.isArray(calls) ? calls.map(zeros) : zeros(calls));
   },
   vault: (request, server) => vault.fetch(request, { peer: server.requestIP(request)?.address }),
 };
