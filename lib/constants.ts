@@ -15,8 +15,10 @@ export const STREAM_QUEUE_EVENTS_MAX = 1000;
 
 /** Its completions, which can be set as well: requests of one client in a minute, and what a day and a session hold. */
 export const RATE_LIMIT_PROXY_PER_IP = 120;
+export const RATE_LIMIT_CODES_PER_NUMBER = 5;
 export const RATE_LIMIT_READS_PER_IP = 300;
 export const RATE_LIMIT_WRITES_PER_IP = 60;
+export const EMAIL_DAILY_MAX = 20_000;
 export const SMS_DAILY_MAX = 500;
 export const RELAY_DAILY_MAX = 100;
 export const SPONSOR_DAILY_MAX = 1_000;

@@ -1,7 +1,10 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Config } from '../../lib/config/config.ts';
+import { EVERY_COUNTRY } from '../../lib/config/parsers.ts';
 import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/providers.ts';
 import { type DoctorCheck, type Finding, warn } from './finding.ts';
+
+const EVERYWHERE = 'SMS go to every country: strangers can have the costliest ones sent, up to SMS_DAILY_MAX a day';
 
 /** Checks of mail and SMS that send none. */
 export function deliveryChecks(config: Config): readonly DoctorCheck[] {
@@ -14,7 +17,11 @@ export function deliveryChecks(config: Config): readonly DoctorCheck[] {
       if (provider.prints)
         return [warn(name, `codes are printed instead of ${sent}`, `set ${setting} to ${namesBut(provider, channel)}`)];
       const found = (await provider.check?.(outside)) ?? [];
-      return found.map((result) => ({ check: name, ...result }));
+      const findings = found.map((result) => ({ check: name, ...result }));
+      const isOpen = provider.costs && config.smsCountries.includes(EVERY_COUNTRY);
+      return isOpen
+        ? [...findings, warn(name, EVERYWHERE, 'set SMS_COUNTRIES to the countries of your users')]
+        : findings;
     };
     return [{ name, remedy: provider.remedy, run }];
   });

@@ -3,7 +3,8 @@ import { isObject } from '../base/json.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
-import { budgetReached, useForSponsorship } from '../limits/budgets.ts';
+import { useForSponsorship } from '../limits/budgets.ts';
+import { lastLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
@@ -87,7 +88,7 @@ async function sponsor(
     selectIsSponsored(sponsorship),
   );
   if (toIsSponsored(results.at(-1)?.rows)) return outcome;
-  throw budgetReached(ctx, use.full(results.at(-2)?.rows[0]));
+  throw lastLimitReached(ctx, use.full(results.at(-2)?.rows[0]));
 }
 
 /** Spares the sponsor a call whose answer nobody would get. */
@@ -97,7 +98,7 @@ async function checkBudgets({ db, ...ctx }: Ctx, sponsorship: Sponsorship, clien
     db.read(useForSponsorship(ctx.config, client, sponsorship.now).state),
   ]);
   const full = useForSponsorship(ctx.config, client, sponsorship.now).full(state);
-  if (full.length > 0 && !toIsSponsored(isSponsored)) throw budgetReached(ctx, full);
+  if (full.length > 0 && !toIsSponsored(isSponsored)) throw lastLimitReached(ctx, full);
 }
 
 function invalidRequest(): VaultError {

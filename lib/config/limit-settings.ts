@@ -23,6 +23,10 @@ export const LIMIT_SETTINGS = {
   MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
   EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
   RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),
+  RATE_LIMIT_CODES_PER_NUMBER: count(
+    'SMS to one number per hour; twice as many per day',
+    limit.RATE_LIMIT_CODES_PER_NUMBER,
+  ),
   MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP per day', limit.MAX_VERIFY_SENDS_PER_IP),
   ATTESTATION_TTL_SECONDS: count('lifetime of an attestation in seconds', limit.ATTESTATION_TTL_SECONDS, 1, 86_400),
   SESSION_TTL_SECONDS: count(
@@ -31,6 +35,7 @@ export const LIMIT_SETTINGS = {
     1,
     31_536_000,
   ),
+  EMAIL_DAILY_MAX: count('codes mailed by the whole service per day', limit.EMAIL_DAILY_MAX),
   SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
   RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
   RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', parse.ether, '0.002'),

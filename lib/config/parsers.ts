@@ -91,8 +91,13 @@ export const didMethods = listMatching(/^[a-z0-9]+$/, 'DID methods such as key,w
 /** Names of apps. */
 export const apps = listMatching(/^[a-z0-9-]{1,64}$/, 'names of 1 to 64 of a-z, 0-9 and -');
 
+/** The prefix of every phone number. */
+export const EVERY_COUNTRY = '+';
+
 /** Country prefixes as `+` and digits. */
-export const countries = listOf('country prefixes such as +1,+49', (entry) => {
+export const countries = listOf('country prefixes such as +1,+49, or * for all', (entry) => {
+  // Every number begins with a plus.
+  if (entry === '*') return EVERY_COUNTRY;
   const digits = /^\+?([1-9]\d{0,6})$/.exec(entry)?.[1];
   return digits === undefined ? undefined : `+${digits}`;
 });

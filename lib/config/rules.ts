@@ -137,6 +137,9 @@ export const RULES: readonly Rule[] = [
 
 const REMEDIES: { readonly [Name in SettingName]?: { readonly remedy: string } } = {
   EMAIL_FROM: { remedy: 'for instance "Example <no-reply@example.com>"' },
+  SMS_COUNTRIES: {
+    remedy: 'name the countries of your users, for instance +1,+49; * allows every country, also the costly ones',
+  },
   SMTP_URL: { remedy: 'for instance smtp://user:password@mail.example.com:587' },
   WEBHOOK_SECRET: { remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' },
 };

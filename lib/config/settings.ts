@@ -109,7 +109,11 @@ const NAMES = {
   EMAIL_LOCAL_DOMAINS: plain('mail domains without a dot that have addresses (localhost,intranet)', parse.domains, ''),
   RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', parse.domains, ''),
   DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', parse.didMethods, ''),
-  SMS_COUNTRIES: plain('country prefixes that SMS are sent to (+1,+49,…); all when empty', parse.countries, ''),
+  SMS_COUNTRIES: plain(
+    'country prefixes that SMS are sent to (+1,+49,…), or * for all; required if the provider charges for SMS',
+    parse.countries,
+    '',
+  ),
   APPS: plain('names that requests may carry in X-Vault-App', parse.apps, ''),
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
   APP_ORIGINS: plain(

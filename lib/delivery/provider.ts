@@ -9,6 +9,8 @@ export interface DeliveryProvider {
   readonly name: string;
   /** The variables that have to be set with it. */
   readonly needs: readonly string[];
+  /** Each message costs money, so the settings must say which countries SMS are sent to. */
+  readonly costs?: true;
   /** It prints the codes: for trying out, and refused on public hosts. */
   readonly prints?: true;
   /** What to do when its check throws, or does not end. */

@@ -31,7 +31,8 @@ export interface TwilioSettings {
 /** Text messages by Twilio Verify. */
 export const twilio = {
   name: 'twilio',
-  needs: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID'],
+  needs: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID', 'SMS_COUNTRIES'],
+  costs: true,
   remedy: 'allow connections to TWILIO_API_URL',
   create: (outside: DeliveryContext<TwilioSettings>) => createTwilio(outside, accountOf(outside.config)),
   async check({ config, fetch, clock }: CheckContext<TwilioSettings>): Promise<readonly CheckResult[]> {

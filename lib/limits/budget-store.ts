@@ -34,7 +34,7 @@ export function roomArgs({ kinds, maxOf, network, now }: Spending): Record<strin
  * leaves `changes()` at 1 for the next where there is no condition.
  */
 export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spending, when?: Condition): Statement {
-  const newest = `${rowsOf(kind)} ORDER BY at DESC LIMIT 1`;
+  const newest = newestOf(kind);
   return {
     sql: `INSERT INTO budget_uses (kind, bucket, at, used, total)
       SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${newest}), 0)), 1,
@@ -56,16 +56,16 @@ export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when
 }
 
 /**
- * One row with columns for each budget of the use: whether it is full, and the time of the use that must leave the
- * window before the next is allowed. With `ifUnchanged` no row if the statement before it in the batch changed one.
+ * One row with columns for each budget of the use: whether it is full, and the time of a use after which the next is
+ * allowed once it has left the window. With `ifUnchanged` no row if the statement before it in the batch changed one.
  */
 export function selectBudgets(use: Spending, { ifUnchanged = false } = {}): Statement {
   const columns = use.kinds.map((kind) => {
-    const excess = `${usedOf(kind)} - :${maxName(kind)}`;
-    // The rows up to this one hold all that is too much, and one more.
-    const leaves = `total - (SELECT total - used ${inWindow(kind)} ORDER BY at LIMIT 1) > ${excess}`;
+    const max = `:${maxName(kind)}`;
+    // With a maximum that was lowered several must leave: then the newest, which is late but never early.
+    const leaves = `CASE WHEN ${usedOf(kind)} - used < ${max} THEN at ELSE (SELECT at ${newestOf(kind)}) END`;
     return `NOT ${hasRoom(kind)} AS ${columnName(kind)}_full,
-      (SELECT at ${inWindow(kind)} AND :${maxName(kind)} > 0 AND ${leaves} ORDER BY at LIMIT 1) AS ${columnName(kind)}`;
+      (SELECT ${leaves} ${inWindow(kind)} AND ${max} > 0 ORDER BY at LIMIT 1) AS ${columnName(kind)}`;
   });
   const when = ifUnchanged ? 'WHERE changes() = 0' : '';
   return { sql: `SELECT ${columns.join(', ')} ${when}`, args: roomArgs(use) };
@@ -100,12 +100,16 @@ export function sweepBudgets(now: number): Statement {
 }
 
 function usedOf(kind: BudgetLimit): string {
-  return `coalesce((SELECT total ${rowsOf(kind)} ORDER BY at DESC LIMIT 1)
+  return `coalesce((SELECT total ${newestOf(kind)})
     - (SELECT total - used ${inWindow(kind)} ORDER BY at LIMIT 1), 0)`;
 }
 
 function inWindow(kind: BudgetLimit): string {
   return `${rowsOf(kind)} AND at > max(:day_ago, ${clearedAt(kind, bucketOf(kind))})`;
+}
+
+function newestOf(kind: BudgetLimit): string {
+  return `${rowsOf(kind)} ORDER BY at DESC LIMIT 1`;
 }
 
 function rowsOf(kind: BudgetLimit): string {

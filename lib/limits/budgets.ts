@@ -1,5 +1,5 @@
 import { DAY_MS } from '../base/clock.ts';
-import type { LimitState, VaultError } from '../base/error.ts';
+import type { LimitState } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
@@ -13,7 +13,7 @@ import {
   spendBudgetIfChanged,
 } from './budget-store.ts';
 import { type BudgetLimit, boundsOf, limitOf } from './catalogue.ts';
-import { limitReached, limitState } from './limits.ts';
+import { limitState } from './limits.ts';
 
 type Config = Platform['config'];
 
@@ -33,38 +33,64 @@ export interface BudgetUse {
   refund(when: Condition): readonly Statement[];
 }
 
+/** A code to send, as budgets see it. */
+export interface SendUse {
+  readonly channel: string;
+  /** The client's key. */
+  readonly client: string;
+  readonly now: number;
+  /** True if the identifier never verified and no pass asked: for the write, and for the statements after it. */
+  readonly isStranger: { readonly before: Condition; readonly after: Condition };
+}
+
+/**
+ * The budgets of one send: of the whole vault, the network's share of it, and for an IPv6 network its sends to
+ * strangers. An IPv4 address that may send less than the share is not counted for it.
+ */
+export function useForSend(config: Config, { channel, client, now, isStranger }: SendUse): BudgetUse {
+  const network = networkKey(client);
+  const [day, share] =
+    channel === 'sms'
+      ? (['sms-per-day', 'sms-per-network'] as const)
+      : (['emails-per-day', 'emails-per-network'] as const);
+  if (network !== client) return createUse(config, [day, share, 'strangers-per-network'], { network, now, isStranger });
+  const isBelowShare = config.maxVerifySendsPerIp <= boundsOf(config, share).max;
+  return isBelowShare ? createUse(config, [day], { now }) : createUse(config, [day, share], { network, now });
+}
+
 /** The budgets of a user operation that was sponsored. */
 export function useForSponsorship(config: Config, client: string, now: number): BudgetUse {
   const network = networkKey(client);
   return createUse(config, ['sponsorships-per-day', 'sponsorships-per-network'], { network, now });
 }
 
-/** The 429 of the full budget that frees last. Call it with at least one. */
-export function budgetReached(ctx: Pick<Platform, 'metrics'>, full: readonly LimitState[]): VaultError {
-  const waitOf = ({ retryAfterSeconds = Number.POSITIVE_INFINITY }: LimitState) => retryAfterSeconds;
-  const [last] = full.toSorted((a, b) => waitOf(b) - waitOf(a));
-  if (!last) throw new Error('no budget is full');
-  return limitReached(ctx, last);
-}
-
-interface Whose {
+interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;
   readonly now: number;
 }
 
-function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now }: Whose): BudgetUse {
+function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now, isStranger }: Whose): BudgetUse {
   const use: Spending = { kinds, maxOf: (kind) => boundsOf(config, kind).max, network, now };
+  const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
   return {
     room: {
-      sql: kinds.map(hasRoom).join(' AND '),
-      args: roomArgs(use),
+      sql: kinds.map((kind) => roomOf(kind, stranger(kind)?.before)).join(' AND '),
+      args: { ...roomArgs(use), ...isStranger?.before.args },
     },
-    spend: kinds.map((kind) => spendBudgetIfChanged(kind, use)),
+    spend: kinds.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
     resets: selectBudgets(use, { ifUnchanged: true }),
     state: selectBudgets(use),
     full: (row) => (row ? kinds.flatMap((kind) => fullOf(config, use, kind, row)) : []),
-    refund: (when) => kinds.map((kind) => refundBudget(kind, use, when)),
+    refund: (when) => kinds.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
   };
+}
+
+function roomOf(kind: BudgetLimit, when: Condition | undefined): string {
+  return when ? `(NOT (${when.sql}) OR ${hasRoom(kind)})` : hasRoom(kind);
+}
+
+function both(one: Condition, other: Condition | undefined): Condition {
+  return other ? { sql: `(${one.sql}) AND (${other.sql})`, args: { ...one.args, ...other.args } } : one;
 }
 
 function fullOf(config: Config, { network = '', now }: Spending, kind: BudgetLimit, row: Row): LimitState[] {

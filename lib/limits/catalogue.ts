@@ -11,9 +11,15 @@ import {
   type PartOfSetting,
   RELAY_COUNTS,
   shareOf,
+  usesOf,
 } from './limit.ts';
 
 const [MINUTE, HOUR, DAY] = [MINUTE_MS / 1000, HOUR_MS / 1000, DAY_MS / 1000];
+
+/** A /48 is 65,536 clients; it sends to strangers as much as this many. */
+const CLIENTS_PER_NETWORK = 256;
+
+const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
 
 /** Every limit, by the name it refuses under; the stored ones in the order of the report. */
 export const LIMITS = {
@@ -41,14 +47,34 @@ export const LIMITS = {
     error: 'rate_limited',
     stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass IS NOT NULL' },
   },
-  'sms-per-day': {
+  'sends-per-number': {
     counts: 'SMS sent',
-    max: 'smsDailyMax',
-    windowSeconds: DAY,
-    bucket: 'vault',
+    max: 'rateLimitCodesPerNumber',
+    windowSeconds: HOUR,
+    bucket: 'identifier',
     error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', where: `channel = 'sms'` },
+    stored: SMS_OF_NUMBER,
   },
+  'sends-per-number-day': {
+    counts: 'SMS sent',
+    max: { of: 'rateLimitCodesPerNumber', times: 2 },
+    windowSeconds: DAY,
+    bucket: 'identifier',
+    error: 'rate_limited',
+    stored: SMS_OF_NUMBER,
+  },
+  'strangers-per-network': {
+    counts: 'codes sent for a /48, without a pass, to addresses that never verified',
+    max: { of: 'maxVerifySendsPerIp', times: CLIENTS_PER_NETWORK },
+    windowSeconds: DAY,
+    bucket: 'network',
+    error: 'rate_limited',
+    stored: usesOf('strangers-per-network'),
+  },
+  'emails-per-day': dayOf('emails-per-day', 'codes mailed', 'emailDailyMax', 'rate_limited'),
+  'emails-per-network': shareOf('emails-per-network', 'codes mailed', 'emailDailyMax', 'rate_limited'),
+  'sms-per-day': dayOf('sms-per-day', 'SMS sent', 'smsDailyMax', 'rate_limited'),
+  'sms-per-network': shareOf('sms-per-network', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'guesses-per-identifier': {
     counts: 'wrong codes in a row, then codes need a pass',
     max: WRONG_GUESSES_MAX,

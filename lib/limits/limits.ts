@@ -43,6 +43,14 @@ export function limitReached({ metrics }: Pick<Platform, 'metrics'>, limit: Limi
   return new VaultError(limitOf(limit.name as LimitName).error ?? 'rate_limited', { limit });
 }
 
+/** The 429 of the full limit that frees last. Call it with at least one. */
+export function lastLimitReached(ctx: Pick<Platform, 'metrics'>, full: readonly LimitState[]): VaultError {
+  const waitOf = ({ retryAfterSeconds = Number.POSITIVE_INFINITY }: LimitState) => retryAfterSeconds;
+  const [last] = full.toSorted((a, b) => waitOf(b) - waitOf(a));
+  if (!last) throw new Error('no limit is full');
+  return limitReached(ctx, last);
+}
+
 /**
  * The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions are linked
  * for good.

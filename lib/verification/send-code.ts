@@ -9,8 +9,9 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import { type BudgetUse, useForSend } from '../limits/budgets.ts';
 import { boundsOf, limitOf } from '../limits/catalogue.ts';
-import { limitReached, limitState } from '../limits/limits.ts';
+import { lastLimitReached, limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { codeDigest, ticketDigest } from './code.ts';
 import { passLink } from './pass.ts';
@@ -57,19 +58,24 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const limits = {
     perIp: config.maxVerifySendsPerIp,
     perIdentifier: config.rateLimitCodesPerIdentifier,
-    smsDaily: config.smsDailyMax,
+    perNumber: boundsOf(config, 'sends-per-number').max,
+    perNumberDay: boundsOf(config, 'sends-per-number-day').max,
   };
-  const [inserted, , resets] = await db.write(
-    codes.insertCode(row, limits),
+  const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
+  const results = await db.write(
+    codes.insertCode(row, limits, budgets.room),
     emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
+    ...budgets.spend,
     codes.selectSendResets(row, limits),
+    budgets.resets,
   );
-  const reset = resets?.rows[0];
+  const reset = results.at(-2)?.rows[0];
   const full = reset ? fullLimits(config, reset, row) : [];
-  const stored = inserted?.rows[0];
-  if (!stored) throw reset && Number(reset['is_refused']) === 1 ? new VaultError('pass_invalid') : refused(ctx, full);
+  const stored = results[0]?.rows[0];
+  if (!stored && reset && Number(reset['is_refused']) === 1) throw new VaultError('pass_invalid');
+  if (!stored) throw lastLimitReached(ctx, [...full, ...budgets.full(results.at(-1)?.rows[0])]);
   const message = messageOf(ctx, { code, pass, ...codes.toSent(stored) });
-  await deliver(ctx, request, { id: row.id, lifetimeSeconds, ...message });
+  await deliver(ctx, request, { row, budgets, lifetimeSeconds, ...message });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge };
 }
@@ -136,7 +142,8 @@ const SEND_LIMITS = [
   ['sends-per-ip', 'ip_at'],
   ['sends-per-identifier', 'identifier_at'],
   ['pass-sends-per-identifier', 'pass_at'],
-  ['sms-per-day', 'sms_at'],
+  ['sends-per-number', 'number_at'],
+  ['sends-per-number-day', 'number_day_at'],
 ] as const;
 
 /** The full limits, each with the seconds until it has room. */
@@ -150,17 +157,10 @@ function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.N
   });
 }
 
-/** The 429 of the limit that frees last; without a limit if a slot became free meanwhile. */
-function refused(ctx: Ctx, full: readonly LimitState[]): VaultError {
-  const [first] = full.toSorted((a, b) => (b.retryAfterSeconds ?? 0) - (a.retryAfterSeconds ?? 0));
-  if (first) return limitReached(ctx, first);
-  ctx.metrics.counter('vault_limits_reached_total').add({ limit: 'sends' });
-  return new VaultError('rate_limited');
-}
-
 /** A message to send, and the row of its send. */
 interface OutgoingCode {
-  readonly id: string;
+  readonly row: codes.NewCode;
+  readonly budgets: BudgetUse;
   readonly code: string | undefined;
   readonly pass: string | undefined;
   readonly lifetimeSeconds: number;
@@ -173,9 +173,10 @@ interface OutgoingCode {
 async function deliver(
   ctx: Ctx,
   { identifier, app }: SendRequest,
-  { id, code, pass, lifetimeSeconds }: OutgoingCode,
+  { row, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
   const { channel, value, key } = identifier;
+  const { id } = row;
   const count = (outcome: 'accepted' | 'refused') =>
     ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome });
   try {
@@ -187,8 +188,10 @@ async function deliver(
     count('refused');
     const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
     const isUnsent = reachedNobody(error);
-    const change = isUnsent ? codes.giveBack(id, key) : codes.markDelivery(id, key, 'refused');
-    const written = ctx.db.write(change, emitEvent(event, { ifChanged: true })).catch(() => undefined);
+    const changes = isUnsent
+      ? [...budgets.refund(codes.isSent(row)), codes.giveBack(id, key)]
+      : [codes.markDelivery(id, key, 'refused')];
+    const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);
     if (isUnsent) await written;
     throw error;
   }

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { PASS_GUESSES_MAX, PASS_SENDS_MAX, SWEEP_ROWS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
-import { fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
+import { type Condition, fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
 /**
@@ -25,14 +25,17 @@ export interface NewCode {
 export interface SendLimits {
   readonly perIp: number;
   readonly perIdentifier: number;
-  readonly smsDaily: number;
+  /** SMS to one number, in an hour and in a day. */
+  readonly perNumber: number;
+  readonly perNumberDay: number;
 }
 
 /** The start of each limit's window: sends before the operator's clearing do not count. */
 const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
 const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
 const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', ':identifier')})`;
-const SMS_SINCE = `max(:day_ago, ${clearedAt('sms-per-day')})`;
+const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', ':identifier')})`;
+const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', ':identifier')})`;
 
 /** The digest of a code that was never sent: no code has it. */
 const DEAD = 'dead';
@@ -47,7 +50,10 @@ const BY_PASS = `CASE WHEN :given_pass IS NULL
   ELSE (SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
     AND pass_guesses < ${PASS_GUESSES_MAX}) END`;
 
-const INSERT_CODE = `INSERT INTO codes
+/** The key of a number names the channel. */
+const OF_NUMBER = `FROM codes WHERE identifier = :identifier`;
+
+const insertText = (room: string) => `INSERT INTO codes
     (id, identifier, channel, ip, sent_at, expires_at, digest, challenge, bound, pass, by_pass)
   SELECT :id, :identifier, :channel, :ip, :now, :expires_at,
     CASE WHEN :digest IS NOT NULL AND by_pass IS NULL AND guessed THEN '${DEAD}' ELSE :digest END,
@@ -70,21 +76,43 @@ const INSERT_CODE = `INSERT INTO codes
         `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NOT NULL
           AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
       )} END
-    AND (:channel <> 'sms' OR ${fewerThan(
-      ':sms_daily',
-      `FROM codes WHERE channel = 'sms'
-        AND sent_at > ${SMS_SINCE}`,
-    )})
+    AND (:channel <> 'sms' OR (${fewerThan(':per_number', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`)}
+      AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}))
+    AND ${room}
   RETURNING by_pass IS NOT NULL AS is_passed, digest IS '${DEAD}' AS is_dead`;
 
+// The engine finds a statement by its text, and there is one for each set of budgets.
+const insertTexts = new Map<string, string>();
+
+/** True of a send without a pass to an identifier that never verified, once it is written; needs its `id`. */
+const NEVER_VERIFIED = `NOT EXISTS (SELECT 1 FROM verifications
+  WHERE identifier = :identifier AND verified_at IS NOT NULL)`;
+
+/** True of the row of a send that is written. */
+export function isSent({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): Condition {
+  return { sql: `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id)`, args: { id, identifier } };
+}
+
+/** Whether a send without a pass goes to an identifier that never verified: as the insert asks, and for its row. */
+export function isToStranger({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>) {
+  const row = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)`;
+  return {
+    before: { sql: `asked.by_pass IS NULL AND ${NEVER_VERIFIED}`, args: { identifier } },
+    after: { sql: `${row} AND ${NEVER_VERIFIED}`, args: { id, identifier } },
+  };
+}
+
 /**
- * Inserts the send only while every limit has room; no row means that a limit or the given pass refused. From
- * `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead from the start.
+ * Inserts the send only while every limit has room, and the budgets by `room`; no row means that a limit or the
+ * given pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead
+ * from the start.
  */
-export function insertCode(code: NewCode, limits: SendLimits): Statement {
+export function insertCode(code: NewCode, limits: SendLimits, room: Condition): Statement {
   const { id, expiresAt, digest, challenge, isBound, pass } = code;
   const own = { id, expires_at: expiresAt, digest, challenge, bound: isBound ? 1 : 0, pass };
-  return { sql: INSERT_CODE, args: { ...windowArgs(code, limits), ...own } };
+  const sql = insertTexts.get(room.sql) ?? insertText(room.sql);
+  insertTexts.set(room.sql, sql);
+  return { sql, args: { ...windowArgs(code, limits), ...own, ...room.args } };
 }
 
 const SELECT_SEND_RESETS = `SELECT
@@ -98,8 +126,10 @@ const SELECT_SEND_RESETS = `SELECT
   CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
     WHERE identifier = :identifier AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_MAX - 1}) END AS pass_at,
-  (SELECT sent_at FROM codes WHERE :channel = 'sms' AND channel = 'sms' AND sent_at > ${SMS_SINCE}
-    ORDER BY sent_at DESC LIMIT 1 OFFSET :sms_daily - 1) AS sms_at
+  (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET :per_number - 1) AS number_at,
+  (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_DAY_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET :per_number_day - 1) AS number_day_at
   FROM (SELECT ${BY_PASS} AS by_pass) AS asked`;
 
 /**
@@ -159,6 +189,7 @@ function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
     hour_ago: code.now - HOUR_MS,
     per_ip: limits.perIp,
     per_identifier: limits.perIdentifier,
-    sms_daily: limits.smsDaily,
+    per_number: limits.perNumber,
+    per_number_day: limits.perNumberDay,
   };
 }

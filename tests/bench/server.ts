@@ -24,6 +24,7 @@ const vault = createVault({
     SMTP_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_READS_PER_IP: unlimited,
     RATE_LIMIT_WRITES_PER_IP: unlimited,
+    EMAIL_DAILY_MAX: unlimited,
     RATE_LIMIT_PROXY_PER_IP: unlimited,
     ...JSON.parse(settings),
   },

@@ -43,7 +43,8 @@ function fill({ db }: Context, into: string, select: string, rows: number) {
   return db.write({ sql: `INSERT INTO ${into} ${numbers} SELECT ${select} FROM numbers`, args: { rows } });
 }
 
-const limits = { perIp: 9, perIdentifier: 9, smsDaily: 9 };
+const limits = { perIp: 9, perIdentifier: 9, perNumber: 9, perNumberDay: 9 };
+const ANY = { sql: '1', args: {} };
 const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
 const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null, ...NO_PASS };
 const session = {
@@ -68,7 +69,7 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
       DAY_MS,
       ({ db, clock }) => {
         const now = clock.now();
-        return db.write(insertCode({ ...code, now, expiresAt: now + 90_000 }, limits));
+        return db.write(insertCode({ ...code, now, expiresAt: now + 90_000 }, limits, ANY));
       },
     ],
     [
@@ -94,6 +95,16 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
         db.write({
           sql: 'INSERT INTO attestation_uses (signature, expires_at) VALUES (:signature, :at)',
           args: { signature: '0x00', at: clock.now() + 300_000 },
+        }),
+    ],
+    [
+      'budget_uses',
+      'a use of a budget, for as long as its day counts it',
+      DAY_MS,
+      ({ db, clock }) =>
+        db.write({
+          sql: `INSERT INTO budget_uses (kind, bucket, at, used, total) VALUES ('emails-per-day', '', :now, 1, 1)`,
+          args: { now: clock.now() },
         }),
     ],
     [

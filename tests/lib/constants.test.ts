@@ -89,6 +89,8 @@ describe("the constants of the specification's section 8", () => {
     ['STREAM_HEARTBEAT_SECONDS', limit.STREAM_HEARTBEAT_SECONDS, 25, 'streamHeartbeatSeconds'],
     ['STREAM_QUEUE_EVENTS_MAX', limit.STREAM_QUEUE_EVENTS_MAX, 1000, 'streamQueueEventsMax'],
     ['SESSION_TTL_SECONDS', limit.SESSION_TTL_SECONDS, 86_400, 'sessionTtlSeconds'],
+    ['EMAIL_DAILY_MAX', limit.EMAIL_DAILY_MAX, 20_000, 'emailDailyMax'],
+    ['RATE_LIMIT_CODES_PER_NUMBER', limit.RATE_LIMIT_CODES_PER_NUMBER, 5, 'rateLimitCodesPerNumber'],
     ['SMS_DAILY_MAX', limit.SMS_DAILY_MAX, 500, 'smsDailyMax'],
     ['RELAY_DAILY_MAX', limit.RELAY_DAILY_MAX, 100, 'relayDailyMax'],
     ['SPONSOR_DAILY_MAX', limit.SPONSOR_DAILY_MAX, 1000, 'sponsorDailyMax'],
@@ -213,7 +215,8 @@ describe('between constants', () => {
   });
 
   test('every one ends in its unit, or in what it counts', () => {
-    const end = /_(?:MS|SECONDS|BYTES|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_IDENTIFIER|MAX|MIN)$/;
+    const end =
+      /_(?:MS|SECONDS|BYTES|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_IDENTIFIER|PER_NUMBER|MAX|MIN)$/;
     expect(NUMBERS.map(([name]) => name).filter((name) => !end.test(name))).toEqual([]);
   });
 });

@@ -73,7 +73,9 @@ function start(vars: Readonly<Record<string, string>> = {}, host: Parameters<typ
     TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
     TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
     TWILIO_API_URL: twilio.url,
+    SMS_COUNTRIES: '*',
     MAX_VERIFY_SENDS_PER_IP: '1000',
+    RATE_LIMIT_CODES_PER_NUMBER: '1000',
   };
   return startVault({ ...providers, ...vars }, { clock, ...host });
 }

@@ -252,9 +252,28 @@ describe('delivery', () => {
       TWILIO_AUTH_TOKEN: 'token',
       TWILIO_VERIFY_SERVICE_SID: service,
       TWILIO_API_URL: twilio.url,
+      SMS_COUNTRIES: '+1',
     });
     expect(told(findings, 'sms')).toEqual([expect.stringContaining(words)]);
     expect(asked).toEqual([`GET /v2/Services/${service} Basic ${btoa(`${account}:token`)}`]);
+    await twilio.stop();
+  });
+
+  test('by Twilio: a vault that sends to every country is warned, and one that names none does not start', async () => {
+    const twilio = serve(() => Response.json({}));
+    const vars = {
+      SMS_PROVIDER: 'twilio',
+      TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+      TWILIO_AUTH_TOKEN: 'token',
+      TWILIO_VERIFY_SERVICE_SID: `VA${'1'.repeat(32)}`,
+      TWILIO_API_URL: twilio.url,
+    };
+    expect(told(await check({ ...vars, SMS_COUNTRIES: '*' }), 'sms')).toEqual([
+      expect.stringContaining('ok'),
+      expect.stringContaining('warn SMS go to every country'),
+    ]);
+    const { out } = await run(['doctor'], { ...vars, RPC_URL: NOWHERE });
+    expect(out).toMatch(/✗ settings +SMS_COUNTRIES must be set when SMS_PROVIDER is twilio\n +→ .*\* allows every/);
     await twilio.stop();
   });
 });

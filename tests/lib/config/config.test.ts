@@ -28,6 +28,7 @@ const PUBLIC: Texts = {
   TWILIO_ACCOUNT_SID: 'AC1',
   TWILIO_AUTH_TOKEN: 'token',
   TWILIO_VERIFY_SERVICE_SID: 'VA1',
+  SMS_COUNTRIES: '+1',
 };
 
 function read(vars: Texts = {}): Config {
@@ -137,6 +138,7 @@ describe('forms', () => {
     ['relayMaxFeeGwei', 'RELAY_MAX_FEE_GWEI', '10', 10_000_000_000n],
     ['relayMaxFeeGwei', 'RELAY_MAX_FEE_GWEI', '0.05 gwei', 50_000_000n],
     ['smsCountries', 'SMS_COUNTRIES', '49,+1', ['+49', '+1']],
+    ['smsCountries', 'SMS_COUNTRIES', '*', ['+']],
     ['reservedIdentifiers', 'RESERVED_IDENTIFIERS', 'Boss,,ceo@example.com', ['boss', 'ceo@example.com']],
     ['reservedDomains', 'RESERVED_DOMAINS', 'Example.com,bücher.example', ['example.com', 'xn--bcher-kva.example']],
     ['didMethods', 'DID_METHODS', '', []],
@@ -290,7 +292,12 @@ describe('combinations', () => {
   test.each<[Texts, string[]]>([
     [{ EMAIL_PROVIDER: 'smtp' }, ['SMTP_URL', 'EMAIL_FROM']],
     [{ EMAIL_PROVIDER: 'resend' }, ['RESEND_API_KEY', 'EMAIL_FROM']],
-    [{ SMS_PROVIDER: 'twilio' }, ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID']],
+    [
+      { SMS_PROVIDER: 'twilio' },
+      ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID', 'SMS_COUNTRIES'],
+    ],
+    [{ ...PUBLIC, SMS_COUNTRIES: '' }, ['SMS_COUNTRIES']],
+    [{ ...PUBLIC, SMS_COUNTRIES: '*' }, []],
     [{ WEBHOOK_URL: 'https://hooks.example.com' }, ['WEBHOOK_SECRET']],
     [
       { REGISTRAR_PRIVATE_KEY: '1'.repeat(64), CHAIN_ID: '8453' },

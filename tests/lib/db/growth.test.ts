@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
 import { selectIndexedAlias } from '../../../lib/aliases/store.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
+import type { Config } from '../../../lib/config/config.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { selectAlias } from '../../../lib/indexer/event-store.ts';
+import { selectBudgetsUsed } from '../../../lib/limits/budget-store.ts';
+import { useForSend } from '../../../lib/limits/budgets.ts';
 import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
 import {
   emitReplaced,
@@ -93,7 +96,11 @@ const code = {
   now,
   expiresAt: now + 1,
 };
-const limits = { perIp: 3, perIdentifier: 5, smsDaily: 20 };
+const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
+const ANY: Statement = { sql: '1', args: {} };
+const stranger = { before: ANY, after: ANY };
+const config = { emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
+const budget = useForSend(config, { channel: 'email', client: '2001:db8:1:1::/64', now, isStranger: stranger });
 const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
 const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;
 
@@ -156,7 +163,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           `'c' || n, 'email:a@b.de', 'email', '${IP}', ${now}, 0`,
         ),
       {
-        'the write of POST /api/verify/send': insertCode(code, limits),
+        'the write of POST /api/verify/send': insertCode(code, limits, ANY),
         'the refusal of POST /api/verify/send': selectSendResets(code, limits),
       },
     ],
@@ -167,7 +174,26 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           'codes (id, identifier, channel, ip, sent_at, expires_at)',
           `'s' || n, 'sms:+1', 'sms', 'ip' || n, ${now}, 0`,
         ),
-      { 'the write of POST /api/verify/send': insertCode({ ...code, channel: 'sms', ip: 'other' }, limits) },
+      { 'the write of POST /api/verify/send': insertCode({ ...code, channel: 'sms', ip: 'other' }, limits, ANY) },
+    ],
+    [
+      'uses of a day’s budgets, of the whole vault and of one network',
+      async () => {
+        for (const [kind, bucket] of [
+          ['emails-per-day', ''],
+          ['emails-per-network', '2001:db8:1::/48'],
+          ['strangers-per-network', '2001:db8:1::/48'],
+        ])
+          await fill('budget_uses (kind, bucket, at, used, total)', `'${kind}', '${bucket}', ${now} - 5000 + n, 1, n`);
+      },
+      {
+        'room for a send': { ...budget.room, sql: `SELECT ${budget.room.sql}` },
+        'the refusal of a send': budget.state,
+        'the use of the day': budget.spend[0] ?? ANY,
+        'the use of the network': budget.spend[1] ?? ANY,
+        'a use given back': budget.refund(ANY)[0] ?? ANY,
+        'the console': selectBudgetsUsed(['emails-per-day'], now),
+      },
     ],
   ];
 

@@ -70,10 +70,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
     expect(await spend('203.0.113.9', NOW + DAY_MS + 700, 3)).toEqual([]);
   });
 
-  test('a smaller maximum names a wait after which there is room again', async () => {
+  test('a smaller maximum names a wait after which there is room again, however long', async () => {
     for (let i = 0; i < 6; i++) expect(await spend(`203.0.113.${i}`, NOW + i * 10_000, 6)).toEqual([]);
-    expect(await spend('203.0.113.9', NOW + 60_000, 2)).toEqual([['sponsorships-per-day', 86_400 - 60 + 40]]);
-    expect(await spend('203.0.113.9', NOW + DAY_MS + 40_000, 2)).toEqual([]);
+    expect(await spend('203.0.113.9', NOW + 60_000, 2)).toEqual([['sponsorships-per-day', 86_400 - 60 + 50]]);
+    expect(await spend('203.0.113.9', NOW + DAY_MS + 50_000, 2)).toEqual([]);
   });
 
   test('0 refuses all, and names no wait', async () => {
