@@ -90,19 +90,30 @@ function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now
  * Postpones a leased registration's next check; `rowsAffected` of the second is the verdict. A confirmed one whose
  * receipt is gone becomes submitted again, without what needed the event, and `unseenSince` restarts.
  */
-export function postponeRegistration(leased: Leased, now: number, nextCheckAt: number): readonly Statement[] {
+export function postponeRegistration(
+  leased: Leased,
+  { isAliased, aliasFinal }: Pick<SeenRegistration, 'isAliased' | 'aliasFinal'>,
+  now: number,
+  nextCheckAt: number,
+): readonly Statement[] {
   const from = `FROM registrations WHERE ${IS_LEASED} AND status = 'confirmed'`;
   const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
   const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
-        controller = NULL, controller_key = NULL, proof_key = NULL, final = 0,
+        controller = NULL, controller_key = NULL, proof_key = NULL, final = 0, aliased = :aliased,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
         unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
       WHERE ${IS_LEASED}`,
-    args: { ...leaseArgs(leased), now, next: nextCheckAt },
+    args: { ...leaseArgs(leased), now, next: nextCheckAt, aliased: Number(isAliased) },
   };
-  return [events, postponed, ...(leased.status === 'confirmed' ? settleHolders(siblings(leased), now) : [])];
+  const isSame = leased.status === 'submitted' && aliasFinal === null;
+  return [
+    events,
+    postponed,
+    ...loseHandles(leased, aliasFinal, now),
+    ...(isSame ? [] : settleHolders(siblings(leased), now)),
+  ];
 }
 
 /** Ends or continues the watch of a leased registration of which the chain says what is stored. */

@@ -98,7 +98,10 @@ export function decide(
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
       if (isOver) return fail('unseen');
-      return { statements: postponeRegistration(one, now, nextCheckAt(one.checks - 1, now)), outcome: 'submitted' };
+      return {
+        statements: postponeRegistration(one, leadOf(alias), now, nextCheckAt(one.checks - 1, now)),
+        outcome: 'submitted',
+      };
     }
     case 'registered': {
       // A did:pkh says whose it is; any other DID is a label.
@@ -111,6 +114,11 @@ export function decide(
       return { statements, outcome: 'confirmed' };
     }
   }
+}
+
+/** Whether the alias leads to the registration's DID now, and where it leads for good. */
+function leadOf({ lead, isFinal }: AliasCheck): Pick<SeenRegistration, 'isAliased' | 'aliasFinal'> {
+  return { isAliased: lead === 'own', aliasFinal: isFinal && lead !== 'none' ? lead : null };
 }
 
 /** A proof that no key can be found for counts for nothing in the end. */
@@ -134,8 +142,7 @@ function seenOf(
     // Version 1 was verified by this key, which was not stored then.
     proofKey: proof === 'verified' || one.isProvenByV1 ? controllerKey : null,
     isFinal,
-    isAliased: alias.lead === 'own',
-    aliasFinal: alias.isFinal && alias.lead !== 'none' ? alias.lead : null,
+    ...leadOf(alias),
     minedBlock: block,
     minedHash: blockHash,
     nextCheckAt: isSettled && !isAliasOpen ? null : nextCheckAt(one.checks - 1, now),

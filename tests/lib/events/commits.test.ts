@@ -208,6 +208,8 @@ describe('registrations', () => {
     nextCheckAt: 5,
   };
 
+  const nowhere = { isAliased: false, aliasFinal: null };
+
   test('submitted, confirmed and proven, open again by a re-org, failed', async () => {
     expect(await tell(() => claim('a'))).toEqual([
       ['registration.submitted', registration('a')],
@@ -222,7 +224,7 @@ describe('registrations', () => {
     ]);
     await t.clock.advance(1_000);
     const again = await due();
-    expect(await tell(() => db.write(...postponeRegistration(again, t.clock.now(), 5)))).toEqual([
+    expect(await tell(() => db.write(...postponeRegistration(again, nowhere, t.clock.now(), 5)))).toEqual([
       ['registration.submitted', registration('a')],
     ]);
     const last = await due();
