@@ -25,10 +25,15 @@ export interface Broken {
   readonly steps: readonly Step[];
 }
 
-/** Runs so many random histories; returns the first that breaks a rule, shrunk, or undefined. */
-export function findBroken(model: Model, seed: number, histories: number): Broken | undefined {
+/** Runs so many random histories of possible steps; returns the first that breaks a rule, shrunk, or undefined. */
+export function findBroken(
+  model: Model,
+  seed: number,
+  histories: number,
+  isPossible = (_: Step) => true,
+): Broken | undefined {
   for (let i = 0; i < histories; i++) {
-    const steps = drawHistory(openDraw(seed + i));
+    const steps = drawHistory(openDraw(seed + i)).filter(isPossible);
     if (broken(model, steps) === undefined) continue;
     const shortest = shrink(model, steps);
     return { seed: seed + i, rule: broken(model, shortest) ?? '', steps: shortest };
@@ -87,7 +92,7 @@ export function describeBroken({ seed, rule, steps }: Broken): string {
 }
 
 /** Draws a history. Half of them are about one credential and one address only, where rare orders are not rare. */
-function drawHistory(draw: Draw): Step[] {
+export function drawHistory(draw: Draw): Step[] {
   const isNarrow = draw.below(2) === 0;
   return Array.from({ length: 1 + draw.below(STEPS_MAX) }, () => drawStep(draw, isNarrow));
 }
