@@ -1,6 +1,7 @@
 import type { Hex } from './bytes.ts';
 import { API_MS } from './constants.ts';
 import type { Operation } from './operation.ts';
+import type { PublicKey } from './recover.ts';
 
 /** The chain that the vault pays on, and the relying party of its passkeys. */
 export interface Config {
@@ -84,10 +85,14 @@ export async function isDeployed(account: string): Promise<boolean> {
   return BigInt(pubKeyX) !== 0n;
 }
 
-/** The account registered with a passkey, in lower case; undefined if the vault knows none. */
-export async function lookUpAccount(credentialId: string): Promise<Hex | undefined> {
+/**
+ * The account registered with a passkey of this key, in lower case; undefined if the vault knows none. Without the key
+ * a stranger who knows the credential id could be found.
+ */
+export async function lookUpAccount(credentialId: string, { x, y }: PublicKey): Promise<Hex | undefined> {
   try {
-    const found = await get<{ smartAccount: string | null }>('/api/dids/lookup', { credentialId });
+    const query = { credentialId, pubKeyX: x, pubKeyY: y };
+    const found = await get<{ smartAccount: string | null }>('/api/dids/lookup', query);
     return found.smartAccount === null ? undefined : (found.smartAccount.toLowerCase() as Hex);
   } catch (error) {
     if (error instanceof RefusedError) return undefined;

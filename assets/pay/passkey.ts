@@ -1,8 +1,8 @@
 import { isDeployed, lookUpAccount, predictAddress } from './api.ts';
-import { fromBase64url, toBase64url } from './bytes.ts';
+import { fromBase64url, type Hex, toBase64url } from './bytes.ts';
 import type { Enclave } from './enclave.ts';
 import type { Account } from './operation.ts';
-import { recoverKeys } from './recover.ts';
+import { type PublicKey, recoverKeys } from './recover.ts';
 
 /** A WebAuthn assertion; the signature is DER. */
 export interface Assertion {
@@ -50,14 +50,19 @@ export async function createAccount(rpId: string, enclave: Enclave): Promise<Acc
 export async function findAccount(rpId: string, enclave: Enclave): Promise<Account> {
   const assertion = await assert(rpId, crypto.getRandomValues(new Uint8Array(32)), []);
   const { credentialId } = assertion;
-  const address = await lookUpAccount(credentialId);
-  if (address === undefined) throw new NoAccountError();
   const keys = recoverKeys(await signedDigest(assertion), enclave.rawSignature(assertion.signature));
-  const predicted = await Promise.all(keys.map(({ x, y }) => predictAddress(x, y)));
-  const key = keys[predicted.indexOf(address)];
+  const candidates = await Promise.all(keys.map(async (key) => ({ key, ...(await accountOf(credentialId, key)) })));
+  const own = candidates.find(({ address, predicted }) => address === predicted);
+  if (own?.address) return { credentialId, address: own.address, ...own.key, name: 'Registered account' };
+  const address = candidates.find((one) => one.address !== undefined)?.address;
   // An account of another salt or factory can pay once it exists.
-  if (!key && !(await isDeployed(address))) throw new NoAccountError();
-  return { credentialId, address, x: key?.x, y: key?.y, name: 'Registered account' };
+  if (address === undefined || !(await isDeployed(address))) throw new NoAccountError();
+  return { credentialId, address, x: undefined, y: undefined, name: 'Registered account' };
+}
+
+async function accountOf(credentialId: string, key: PublicKey): Promise<{ address: Hex | undefined; predicted: Hex }> {
+  const [address, predicted] = await Promise.all([lookUpAccount(credentialId, key), predictAddress(key.x, key.y)]);
+  return { address, predicted };
 }
 
 /** WebAuthn section 6.3.3: what is signed is the authenticator's data and the hash of the client's. */

@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Hex } from 'ox';
 import type { Page } from 'puppeteer-core';
+import { registerForData } from '../../lib/chain/registry.ts';
+import { didHash } from '../../lib/identity/did.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
+import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import {
   abort,
   awaitSelector,
@@ -408,15 +412,11 @@ if (chromium) {
       expect(await part(page, 'setup')).toContain(
         'This passkey has no registered account that can pay from this device',
       );
-      const registered = await world.t.call('POST /api/dids', {
-        credentialId,
-        identifier: 'tea.drinker',
-        channel: 'handle',
-        did: `did:pkh:eip155:84532:${own}`,
-        txHash: `0x${'ab'.repeat(32)}`,
-        smartAccount: own,
-      });
-      expect(registered.status).toBe(200);
+      const did = `did:pkh:eip155:84532:${own}`;
+      const txHash = await registerFor(world, own, did);
+      const claim = { credentialId, identifier: 'tea.drinker', channel: 'handle', did, txHash };
+      expect((await world.t.call('POST /api/dids', claim)).status).toBe(200);
+      await world.t.work();
       await press(page, 'find');
       expect(await part(page, 'review')).toContain(own);
       expect(await world.chain.rpc('eth_getCode', [own, 'latest'])).toBe('0x');
@@ -425,4 +425,12 @@ if (chromium) {
       expect(await received(data)).toBe(10n ** 15n);
     });
   });
+}
+
+/** The registrar registers a DID for an account that does not exist yet. */
+async function registerFor({ chain, contracts }: PayWorld, controller: string, did: string): Promise<string> {
+  const registry = contracts.didRegistry;
+  const data = registerForData({ registry, controller, didHash: didHash(did) }) as Hex.Hex;
+  const { privateKey } = devAccount('registrar');
+  return (await sendTransaction(chain.rpc, privateKey, { to: registry, data })).transactionHash;
 }
