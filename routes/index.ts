@@ -4,6 +4,7 @@ import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { balanceRoutes } from './balance.ts';
 import { bundlerRoutes } from './bundler.ts';
+import { clientRoutes } from './client.ts';
 import { eventRoutes } from './console/events.ts';
 import { limitRoutes } from './console/limits.ts';
 import { overviewRoutes } from './console/overview.ts';
@@ -34,6 +35,7 @@ export type { Connection } from './http/router.ts';
 export const ROUTES: readonly Route[] = [
   ...enclaveRoutes,
   ...statusRoutes,
+  ...clientRoutes,
   ...contractRoutes,
   ...sessionRoutes,
   ...verifyRoutes,

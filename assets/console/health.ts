@@ -20,6 +20,7 @@ export function showHealth(overview: Overview, earlier: Overview): void {
       : make('p', { class: 'empty' }, 'No limit has refused a request since the vault started.'),
   );
   say(byId('version'), overview.version);
+  say(byId('seen-as'), `Your address as this vault sees it: ${overview.client}`);
 }
 
 function part(name: string, state: State, word: string, detail: string): HTMLElement {

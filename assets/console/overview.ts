@@ -4,6 +4,7 @@ type Outcomes = Readonly<Record<string, number>>;
 export interface Overview {
   readonly at: string;
   readonly version: string;
+  readonly client: string;
   readonly live: boolean;
   readonly apps: readonly string[];
   readonly events: {

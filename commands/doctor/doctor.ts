@@ -17,7 +17,7 @@ export const doctorCommand: Command = {
   options: [CONFIG, JSON_OUTPUT, HELP],
   usesSettings: true,
   notes: [
-    'It sends nothing and changes nothing.',
+    'It changes nothing. It asks the vault at BASE_URL which client it sees, also with a forged header.',
     'Each finding is marked ✓ works, ! works with a warning, ✗ does not work, or – not checked.',
   ],
   exitCodes: '0 no ✗, 1 at least one ✗, 2 invalid usage',
@@ -26,11 +26,11 @@ export const doctorCommand: Command = {
 
 /** Checks every dependency without side effects and prints what to do; exit code 1 on a failure. */
 async function doctor(given: Arguments): Promise<number> {
-  const { findings, config } = examineSettings(given);
+  const { findings, config, namesProxies = true } = examineSettings(given);
   if (config) {
     // The disk is looked at after the network, because the database's check lets nothing else run meanwhile.
     const [network, delivery, chain] = await Promise.all([
-      runChecks(networkChecks(config)),
+      runChecks(networkChecks(config, { namesProxies })),
       runChecks(deliveryChecks(config)),
       runChecks(chainChecks(config)),
     ]);
@@ -43,7 +43,7 @@ async function doctor(given: Arguments): Promise<number> {
 }
 
 /** Without settings that hold there is nothing else to try. */
-function examineSettings(given: Arguments): { findings: Finding[]; config?: Config } {
+function examineSettings(given: Arguments): { findings: Finding[]; config?: Config; namesProxies?: boolean } {
   try {
     const { settings } = previewSettings(given);
     const findings = settings.warnings.map((text) => warn('settings', ...splitRemedy(text)));
@@ -52,6 +52,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
       return {
         findings: [ok('settings', `${countGiven(settings.sources)} given, all valid`), ...findings],
         config,
+        namesProxies: settings.sources['TRUSTED_PROXIES'] !== undefined,
       };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

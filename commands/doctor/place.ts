@@ -3,16 +3,13 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { callUpstream } from '../../lib/base/http-client.ts';
-import { parseCidr } from '../../lib/base/ip.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
-
-/** A trusted network with fewer bits is a finding. */
-const PROXY_BITS_MIN = 8;
+import { checkProxies } from './proxies.ts';
 
 /** Checks who can read the vault's files. */
 export function fileChecks({ dataDir }: Config): readonly DoctorCheck[] {
@@ -20,10 +17,13 @@ export function fileChecks({ dataDir }: Config): readonly DoctorCheck[] {
 }
 
 /** Checks of origin, proxies and webhook receiver. */
-export function networkChecks(config: Config, resolve = addressesOf): readonly DoctorCheck[] {
+export function networkChecks(
+  config: Config,
+  { resolve = addressesOf, namesProxies = true }: { resolve?: typeof addressesOf; namesProxies?: boolean } = {},
+): readonly DoctorCheck[] {
   return [
     { name: 'origin', remedy: '', run: () => checkOrigin(config) },
-    { name: 'proxies', remedy: '', run: () => checkProxies(config) },
+    { name: 'proxies', remedy: '', run: () => checkProxies(config, namesProxies) },
     ...(config.webhookUrl === undefined
       ? []
       : [
@@ -74,31 +74,6 @@ async function checkOrigin({ baseUrl }: Config): Promise<readonly Finding[]> {
   } catch (error) {
     return [warn('origin', `nothing answers at ${baseUrl}: ${error instanceof Error ? error.message : error}`, remedy)];
   }
-}
-
-function checkProxies({ trustedProxies, clientIpHeader }: Config): readonly Finding[] {
-  const wide = trustedProxies.filter((network) => (parseCidr(network)?.bits ?? 0) < PROXY_BITS_MIN);
-  const header = /^x-forwarded-for$/i.test(clientIpHeader)
-    ? [
-        warn(
-          'proxies',
-          `clients can write ${clientIpHeader}, because proxies only append to it`,
-          'set CLIENT_IP_HEADER to a header that the proxy overwrites',
-        ),
-      ]
-    : [];
-  const networks = wide.map((network) =>
-    warn(
-      'proxies',
-      `TRUSTED_PROXIES ${network} is very wide: everyone in it can choose the address that limits count`,
-      'list only the proxies',
-    ),
-  );
-  if (trustedProxies.length === 0)
-    return [...header, ok('proxies', 'none: limits count the address that clients connect from')];
-  return header.length + networks.length > 0
-    ? [...header, ...networks]
-    : [ok('proxies', `${clientIpHeader} is trusted from ${trustedProxies.join(', ')}`)];
 }
 
 async function addressesOf(name: string): Promise<readonly string[]> {

@@ -30,6 +30,11 @@ export function backupKey(vaultSecret: Uint8Array): Uint8Array {
   return deriveKey(vaultSecret, 'backup');
 }
 
+/** The key of the tokens by which the doctor asks a running vault. */
+export function doctorKey(vaultSecret: Uint8Array): Uint8Array {
+  return deriveKey(vaultSecret, 'doctor');
+}
+
 function deriveKey(vaultSecret: Uint8Array, label: string): Uint8Array {
   return hkdf(sha256, vaultSecret, undefined, utf8(`vault/${label}/v1`), 32);
 }

@@ -14,6 +14,8 @@ export type Outcomes = Readonly<Record<string, number>>;
 export interface Overview {
   readonly at: string;
   readonly version: string;
+  /** The client that limits count this request under: the operator's own address, unless a proxy hides it. */
+  readonly client: string;
   /** Whether the console shows the stream (`NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE`). */
   readonly live: boolean;
   readonly apps: readonly string[];
@@ -54,7 +56,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
 };
 
 /** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
-export async function readOverview(ctx: Ctx, span: EventSpan): Promise<Overview> {
+export async function readOverview(ctx: Ctx, span: EventSpan, client: string): Promise<Overview> {
   const { state, relay, follower } = await readState(ctx);
   const families = new Map(ctx.metrics.read().map((family) => [family.name as MetricName, family]));
   const by = (name: MetricName, label: string) => sumBy(families.get(name), (labels) => labels[label]);
@@ -62,6 +64,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan): Promise<Overview>
   return {
     at: isoTime(ctx.clock.now()),
     version: VERSION,
+    client,
     live: ctx.config.nextPublicHyperauthEnableLive,
     apps: ['default', ...ctx.config.apps.filter((app) => app !== 'default')],
     events: {

@@ -9,8 +9,9 @@ const NO_EVENTS = { oldest: 0, newest: 0 };
 
 const routes: readonly Route[] = [
   get('/v1/console/overview', {
-    async handler({ ctx }) {
-      return json(await readOverview(ctx, await readEventSpan(ctx.db).catch(() => NO_EVENTS)));
+    async handler({ ctx, client }) {
+      const span = await readEventSpan(ctx.db).catch(() => NO_EVENTS);
+      return json(await readOverview(ctx, span, client));
     },
   }),
 ];

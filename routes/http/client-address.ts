@@ -4,7 +4,7 @@ import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Context } from '../../lib/context.ts';
 import { isAdminPath } from './admin.ts';
 import type { Hosts } from './host.ts';
-import type { Route } from './route.ts';
+import type { Incoming, Route } from './route.ts';
 
 /**
  * Finds the key that a client's limits are counted under: an IPv4 address, an IPv6 /64, or `unknown` for all others.
@@ -37,6 +37,30 @@ export function createFindClient(parts: Parts, hosts: Hosts): FindClient {
     return isBelieved ? clientKey(ip) : found.key;
   };
 }
+
+/** What the vault saw of a request's origin, for the operator who sets up a proxy. */
+export interface Sighting {
+  /** The key that limits count. */
+  readonly client: string;
+  /** The socket's other end; null where the host does not know it. */
+  readonly peer: string | null;
+  /** Whether `TRUSTED_PROXIES` lists the peer. */
+  readonly trusted: boolean;
+  /** The value of `CLIENT_IP_HEADER`; null without it. */
+  readonly named: string | null;
+  /** Whether a proxy forwarded the request with `X-Forwarded-For`. */
+  readonly forwarded: boolean;
+}
+
+/** What the vault saw of a request. */
+export function sightingOf({ ctx: { config }, client, peer, request: { headers } }: Incoming): Sighting {
+  const trusted = peer !== undefined && createPeers(config.trustedProxies)(peer).isTrusted;
+  const named = headers.get(config.clientIpHeader)?.slice(0, NAMED_CHARS_MAX) ?? null;
+  return { client, peer: peer ?? null, trusted, named, forwarded: headers.has('x-forwarded-for') };
+}
+
+/** Longer than every address. */
+const NAMED_CHARS_MAX = 200;
 
 interface Peer {
   readonly key: string;

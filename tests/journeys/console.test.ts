@@ -60,6 +60,7 @@ if (chromium) {
       expect(await c.page.$eval('#console', (view) => view.checkVisibility())).toBe(false);
       await signIn();
       await c.says('#version', /^\d+\.\d+\.\d+$/);
+      await c.says('#seen-as', /^Your address as this vault sees it: 127\.0\.0\.1$/);
       expect(c.page.url()).toBe(`${t.url}/console`);
       expect(await c.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]');
       await c.page.click('#sign-out');

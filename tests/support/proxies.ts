@@ -38,6 +38,8 @@ interface Setup {
   readonly folder: string;
   /** The vault's URL. */
   readonly upstream: string;
+  /** A free port unless one is given. */
+  readonly port?: number;
   /** Changes the example. */
   readonly edit?: (config: string) => string;
 }
@@ -45,8 +47,7 @@ interface Setup {
 const same = (config: string) => config;
 
 /** Starts nginx with the example, but for addresses, certificates and places of files. */
-export function startNginx({ program, folder, upstream, edit = same }: Setup): Promise<FrontProxy> {
-  const port = freePort();
+export function startNginx({ program, folder, upstream, port = freePort(), edit = same }: Setup): Promise<FrontProxy> {
   const prefix = join(folder, `nginx-${port}`);
   mkdirSync(join(prefix, 'temporary'), { recursive: true });
   const here = replaceAll(edit(exampleOf('nginx')), [
@@ -70,8 +71,7 @@ export function startNginx({ program, folder, upstream, edit = same }: Setup): P
  * Starts Caddy with the example, but for addresses and places of files: on loopback, without its own listener for
  * orders, and without certificates.
  */
-export function startCaddy({ program, folder, upstream, edit = same }: Setup): Promise<FrontProxy> {
-  const port = freePort();
+export function startCaddy({ program, folder, upstream, port = freePort(), edit = same }: Setup): Promise<FrontProxy> {
   const home = join(folder, `caddy-${port}`);
   mkdirSync(home, { recursive: true });
   const here = replaceAll(edit(exampleOf('caddyfile')), [

@@ -5,6 +5,7 @@ import { appended, bucketsBetween, growth, pointBetween, quantile, total } from 
 function overview(counters: Partial<Overview['counters']>, latency: Overview['latency'] = []): Overview {
   return {
     at: '2025-01-01T00:00:05.000Z',
+    client: '127.0.0.1',
     version: '0',
     live: true,
     apps: [],

@@ -341,22 +341,25 @@ describe('the network', () => {
     expect(told(findings, 'proxies')).toEqual([
       expect.stringContaining('warn clients can write X-Forwarded-For'),
       expect.stringContaining('warn TRUSTED_PROXIES 128.0.0.0/1 is very wide'),
+      expect.stringContaining('skip not tried'),
     ]);
-    expect(told(await check({ TRUSTED_PROXIES: 'none' }), 'proxies')).toEqual([expect.stringContaining('ok none')]);
     expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('only this machine can reach')]);
   });
 
   test('says where webhooks would go, and posts none', async () => {
     const webhook = { WEBHOOK_URL: 'https://hooks.example.com/in', WEBHOOK_SECRET: `whsec_${btoa('k'.repeat(32))}` };
     const leadingTo = async (address: string, vars: Record<string, string> = {}) =>
-      told(await runChecks(networkChecks(configOf({ ...webhook, ...vars }), async () => [address])), 'webhooks');
+      told(
+        await runChecks(networkChecks(configOf({ ...webhook, ...vars }), { resolve: async () => [address] })),
+        'webhooks',
+      );
     expect(await leadingTo('10.0.0.7')).toEqual([
       expect.stringContaining('fail hooks.example.com has only private addresses'),
     ]);
     expect(await leadingTo('10.0.0.7', { WEBHOOK_ALLOW_PRIVATE: 'true' })).toEqual([
       expect.stringContaining('ok hooks.example.com is private, which'),
     ]);
-    const mixed = await runChecks(networkChecks(configOf(webhook), async () => ['10.0.0.7', '8.8.8.8']));
+    const mixed = await runChecks(networkChecks(configOf(webhook), { resolve: async () => ['10.0.0.7', '8.8.8.8'] }));
     expect(told(mixed, 'webhooks')).toEqual([
       expect.stringContaining('warn hooks.example.com has private and public addresses'),
     ]);
