@@ -18,6 +18,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./backup/export.ts')).exportCommand,
   'limits show': async () => (await import('./limits.ts')).limitsShowCommand,
   'limits clear': async () => (await import('./limits.ts')).limitsClearCommand,
+  'registrations find': async () => (await import('./registrations.ts')).registrationsFindCommand,
+  'registrations undo': async () => (await import('./registrations.ts')).registrationsUndoCommand,
   'keys rotate': async () => (await import('./keys.ts')).keysRotateCommand,
   'webhooks list': async () => (await import('./webhooks.ts')).webhooksListCommand,
   'webhooks resend': async () => (await import('./webhooks.ts')).webhooksResendCommand,

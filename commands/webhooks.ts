@@ -8,7 +8,7 @@ import {
 } from '../lib/webhooks/deliveries.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
@@ -23,7 +23,7 @@ export const webhooksListCommand: Command = {
 /** `vault webhooks resend`. */
 export const webhooksResendCommand: Command = {
   summary: 'sends a dead webhook again',
-  options: [option('ID', 'the id that vault webhooks list shows'), JSON_OUTPUT, CONFIG, HELP],
+  options: [ID, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
   run: webhooksResend,
 };

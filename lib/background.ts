@@ -13,6 +13,8 @@ import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
+import { sweepClaimIps } from './registration/notice-store.ts';
+import { deliverNotices, leaseNotices } from './registration/send-notices.ts';
 import { createSessionAsker } from './sessions/ask-chain.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
@@ -128,10 +130,12 @@ function createSweep(): Task {
  * Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash
  * swallowed.
  */
-async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]): Promise<boolean> {
+async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean> {
+  const { db, clock, metrics } = ctx;
   const now = clock.now();
   const results = await db.write(
     markLostCodes(now),
+    leaseNotices(now),
     sweepCodes(now),
     sweepGrants(now),
     ...sweepSessions(now),
@@ -145,8 +149,10 @@ async function sweep({ db, clock, metrics }: Context, also: readonly Statement[]
     sweepClears(now),
     sweepBudgets(now),
     sweepDeliveries(now),
+    sweepClaimIps(now),
     ...also,
   );
+  await deliverNotices(ctx, results[1]?.rows ?? []);
   const count = results[0]?.rowsAffected ?? 0;
   if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);
   return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);

@@ -74,7 +74,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   holders: [...GROUND, 'sessions'],
   relay: [...GROUND, 'chain', 'holders', 'sessions'],
   indexer: [...GROUND, 'aliases', 'chain', 'sessions'],
-  registration: [...GROUND, 'aliases', 'chain', 'holders', 'limits', 'relay', 'sessions', 'verification'],
+  registration: [...GROUND, 'aliases', 'chain', 'delivery', 'holders', 'limits', 'relay', 'sessions', 'verification'],
   monitoring: [...GROUND, 'indexer'],
 };
 

@@ -47,3 +47,6 @@ export const WITH_SECRETS = option(
 export const HELP = option('--help, -h', 'print this text');
 /** The release. */
 export const VERSION_FLAG = option('--version, -v', 'print the release');
+
+/** The row that a command acts on. */
+export const ID = option('ID', 'the id that list or find shows');

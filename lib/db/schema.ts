@@ -2,6 +2,7 @@ import { MAIN_JOB, type Migration } from './schema-1.ts';
 import { BUDGETS } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
+import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -235,4 +236,5 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   BUDGETS,
   WHO_HOLDS_WHAT,
+  NOTICES_AND_ALIASES,
 ];

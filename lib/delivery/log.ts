@@ -32,7 +32,8 @@ export const smsLog = {
   }),
 } as const satisfies DeliveryProvider;
 
-function entryOf(channel: 'email' | 'sms', { to, code, pass }: CodeMail): LogEntry {
+function entryOf(channel: 'email' | 'sms', { to, code, pass, notice }: CodeMail): LogEntry {
+  if (notice !== undefined) return { level: 'info', event: 'notice', channel, to, notice };
   const carried = { ...(code === undefined ? {} : { code }), ...(pass === undefined ? {} : { pass }) };
   return { level: 'info', event: 'code', channel, to, ...carried };
 }

@@ -9,6 +9,8 @@ export interface CodeNotice {
   readonly code?: string | undefined;
   /** The link of a pass. */
   readonly pass?: string | undefined;
+  /** Another DID has taken the address or the number over: the message says so and carries nothing. */
+  readonly notice?: 'taken_over';
   readonly service: string;
   readonly lifetimeSeconds: number;
 }
@@ -32,6 +34,7 @@ export interface Mail extends CodeMessage {
  */
 export function codeMessage(notice: CodeNotice): CodeMessage {
   const { code, pass, service } = notice;
+  if (notice.notice !== undefined) return takenOverMessage(notice);
   if (code === undefined) return passMessage(notice);
   const subject = `Your code for ${service}`;
   const words = { opening: isFor(notice), advice: advice(notice), link: pass === undefined ? '' : PASS_ADVICE };
@@ -53,6 +56,19 @@ function passMessage({ pass = '', service }: CodeNotice): CodeMessage {
     subject,
     text: `${[opening, link, pass, closing].join('\n\n')}\n`,
     html: page({ subject, pass, opening: `${opening} ${link}`, link: '', advice: closing }),
+  };
+}
+
+/** The mail to an address that another DID has taken over. */
+function takenOverMessage({ service }: CodeNotice): CodeMessage {
+  const subject = `Your address now belongs to another account on ${service}`;
+  const opening = `Somebody who proved this address by mail, and signed with a passkey, registered it on ${service}.`;
+  const before = 'The account that had the address before keeps its passkey, but no longer the address.';
+  const advice = `If that was not you, check who can read your mail, and write to those who run ${service}.`;
+  return {
+    subject,
+    text: `${[opening, before, advice].join('\n\n')}\n`,
+    html: page({ subject, opening: `${opening} ${before}`, link: '', advice, pass: undefined }),
   };
 }
 
@@ -79,6 +95,8 @@ export function mailOf(
 /** The text of the SMS; with a code it ends in the origin-bound line if that fits one segment. */
 export function smsText(notice: CodeNotice): string {
   const { code, pass = '', service } = notice;
+  if (notice.notice !== undefined)
+    return `Another account on ${service} has taken this number over. Was it not you? Write to those who run it.`;
   if (code === undefined) return `To get a code for ${service}, open this and ask again: ${pass}`;
   const text = `${code} ${isFor(notice)} Nobody will ask you for it.`;
   const bound = [text, ...boundLine(code, service)].join('\n\n');

@@ -45,12 +45,14 @@ export interface CheckContext<Config> {
   readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
 }
 
-/** A message on its way: a code, the link of a pass, or both. */
+/** A message on its way: a code, the link of a pass, or both; or a notice without either. */
 export interface CodeMail {
   readonly to: string;
   /** Absent when the message carries the pass alone, because somebody has been guessing. */
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
+  /** Another DID has taken the address or the number over. */
+  readonly notice?: 'taken_over';
   readonly lifetimeSeconds: number;
 }
 

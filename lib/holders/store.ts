@@ -52,7 +52,7 @@ function createSettlement(of: string): Settlement {
     release: `UPDATE registrations SET holds = 0,
         notice_at = CASE WHEN ${IS_DISPLACED} AND channel <> 'handle' THEN :now ELSE notice_at END
       WHERE holds = 1 AND ${named} AND id IS NOT ${RIGHTFUL}`,
-    hold: `UPDATE registrations SET holds = 1 WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`,
+    hold: `UPDATE registrations SET holds = 1, notice_at = NULL WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`,
     isOrphan: `linked = 1 AND ${named} AND NOT ${SESSION_HAS_HOLDER}`,
     named,
     forget: `DELETE FROM credentials WHERE ${credentials}`,
@@ -76,8 +76,8 @@ const RIGHTFUL = `(SELECT id FROM registrations AS one WHERE one.identifier = re
     CASE WHEN one.final = 1 AND one.proof_key IS NOT NULL AND one.channel <> 'handle' THEN one.id END DESC, one.id
   LIMIT 1)`;
 
-/** True of a live holder whose identifier goes to a registration of another DID. */
-const IS_DISPLACED = `status <> 'failed' AND lost IS NULL
+/** True of a live holder whose identifier goes to a later registration of another DID. */
+const IS_DISPLACED = `status <> 'failed' AND lost IS NULL AND id < ${RIGHTFUL}
   AND did <> (SELECT did FROM registrations AS new WHERE new.id = ${RIGHTFUL})`;
 
 /** The key of the registration's controller where it has signed for the credential. */

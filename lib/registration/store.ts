@@ -68,6 +68,19 @@ export function selectContenders({ identifier, credentialId, txHash }: Registrat
   };
 }
 
+/** A registration by its id. */
+export function selectRegistration(id: number): Statement {
+  return { sql: `SELECT * FROM registrations WHERE id = :id`, args: { id } };
+}
+
+/** The registration that holds an identifier, one row or none. */
+export function selectHolder(identifier: string): Statement {
+  return {
+    sql: `SELECT id, did FROM registrations WHERE identifier = :identifier AND holds = 1`,
+    args: { identifier },
+  };
+}
+
 /** The columns by which the operator finds registrations. */
 export type RegistrationKey = 'identifier' | 'credential_id' | 'did';
 

@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
-import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { startTestChain } from '../../support/onchain.ts';
-import { createPasskey, type Passkey } from '../../support/passkey.ts';
+import { createPeople, type Person } from '../../support/people.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const NOWHERE = `0x${'00'.repeat(31)}01`;
@@ -16,52 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-interface Person {
-  readonly credentialId: string;
-  readonly did: string;
-  readonly identifier: string;
-  readonly channel: 'email' | 'handle';
-  readonly passkey: Passkey;
-  readonly account: `0x${string}`;
-}
-
-let people = 0;
-
-async function person(channel: Person['channel']): Promise<Person> {
-  const name = `taker${++people}`;
-  const passkey = createPasskey();
-  return {
-    credentialId: toBase64url(utf8(name.padEnd(16, '.'))),
-    did: `did:key:z${name}`,
-    identifier: channel === 'email' ? `${name}@example.com` : name,
-    channel,
-    passkey,
-    account: await chain.deployHolder(passkey.key),
-  };
-}
-
-/** Registers the DID on-chain, with its handle where it has one. */
-const publish = ({ did, channel, identifier, account }: Person) =>
-  chain.register({ did, ...(channel === 'handle' ? { handle: identifier } : {}) }, { holder: account });
-
-async function attest(identifier: string): Promise<{ readonly signature: string }> {
-  await t.call('POST /api/verify/send', { identifier, channel: 'email' });
-  const code = t.codeFor(identifier);
-  return (await t.call('POST /api/verify/check', { identifier, channel: 'email', code })).body.attestation;
-}
-
-/** Sends the claim, with a fresh attestation for an address and with the person's proof if asked. */
-async function claim(who: Person, txHash: string, { proof = false, ...change }: Record<string, unknown> = {}) {
-  const { passkey, account, ...fields } = { ...who, ...change } as Person;
-  const attestation = fields.channel === 'email' ? await attest(fields.identifier) : undefined;
-  const { body: vault } = await t.call('GET /api/contracts');
-  const request = { ...fields, smartAccount: account, attestation };
-  const more = proof ? proveRegistration(passkey, vault, request, { now: t.clock.now() }) : {};
-  return t.call('POST /api/dids', { ...fields, ...more, attestation, txHash, ...change });
-}
-
-const lookup = async ({ credentialId }: Pick<Person, 'credentialId'>) =>
-  (await t.call('GET /api/dids/lookup', { credentialId })).body;
+const people = createPeople(chain, () => t);
+const { create: person, publish, lookup } = people;
+const claim: typeof people.claim = (...given) => people.claim(...given);
 
 const isTaken = async ({ identifier, channel }: Person) =>
   (await t.call('GET /api/sessions/check', { identifier, channel })).body.reason === 'identifier_taken';

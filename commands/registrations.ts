@@ -1,0 +1,67 @@
+import { VaultError } from '../lib/base/error.ts';
+import { findRegistrations } from '../lib/registration/list.ts';
+import { undoClaim } from '../lib/registration/undo.ts';
+import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
+import { CONFIG, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
+import { printAnswer } from './cli/print.ts';
+import { onStore } from './open-store.ts';
+
+/** `vault registrations find`. */
+export const registrationsFindCommand: Command = {
+  summary: 'finds the registrations of an identifier, a credential or a DID',
+  options: [
+    option('--identifier <identifier>', 'such as alice@example.com or handle:alice'),
+    option('--credential <id>', 'credential id, base64url'),
+    option('--did <did>', 'DID'),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  run: registrationsFind,
+};
+
+/** `vault registrations undo`. */
+export const registrationsUndoCommand: Command = {
+  summary: 'fails a registration and gives back what it took over',
+  options: [ID, JSON_OUTPUT, CONFIG, HELP],
+  usesSettings: true,
+  run: registrationsUndo,
+};
+
+type Found = Awaited<ReturnType<typeof findRegistrations>>[number];
+
+/** Prints registrations, failed ones too, the newest first; identifiers are masked unless one was asked for. */
+async function registrationsFind(given: Arguments): Promise<number> {
+  const { identifier, credential: credentialId, did } = given.options;
+  const query = { identifier, credentialId, did };
+  const found = await onStore(given, (vault) => findRegistrations(vault, query)).catch(explain);
+  printAnswer(given, found, () => (found.length === 0 ? 'No registration found.' : found.map(lineOf).join('\n')));
+  return 0;
+}
+
+/** Undoes a registration on the database, whether a vault runs on it or not. Emits `registration.failed`. */
+async function registrationsUndo(given: Arguments): Promise<number> {
+  const text = needOption(given, 'ID');
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new UsageError('ID is the number that vault registrations find shows.');
+  const undone = await onStore(given, (vault) => undoClaim(vault, Number(text))).catch(explain);
+  printAnswer(given, undone, () =>
+    undone.holder === null
+      ? `${undone.id} undone: nobody holds its identifier now`
+      : `${undone.id} undone: registration ${undone.holder.id} (${undone.holder.did}) holds the identifier now`,
+  );
+  return 0;
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof VaultError)) throw error;
+  if (error.code === 'bad_request') throw new UsageError('give one of --identifier, --credential and --did, complete.');
+  if (error.code === 'not_found') throw new Error('no live registration has this id');
+  throw error;
+}
+
+function lineOf({ id, identifier, did, status, failure, lost, final, holder, registeredAt }: Found): string {
+  const state = [failure ?? lost ?? status, ...(final ? ['final'] : []), ...(holder ? ['holds its identifier'] : [])];
+  return `${id}  ${registeredAt}  ${identifier}  ${did}  ${state.join(', ')}`;
+}

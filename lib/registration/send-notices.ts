@@ -1,0 +1,43 @@
+import { MINUTE_MS } from '../base/clock.ts';
+import { describeError } from '../base/log.ts';
+import type { Row, Statement } from '../db/database.ts';
+import type { EmailSender } from '../delivery/email.ts';
+import type { SmsProvider } from '../delivery/sms.ts';
+import type { Platform } from '../platform.ts';
+import { leaseDueNotices, settleNotice } from './notice-store.ts';
+
+/** The pause after the first try of a notice; each further one is four times as long. */
+export const NOTICE_RETRY_MS = MINUTE_MS;
+const NOTICES_MAX = 20;
+
+type Ctx = Pick<Platform, 'db' | 'log'> & { readonly email: EmailSender; readonly sms: SmsProvider };
+
+/** The statement that leases the notices which are due, for `deliverNotices`. */
+export function leaseNotices(now: number): Statement {
+  return leaseDueNotices(now, NOTICE_RETRY_MS, NOTICES_MAX);
+}
+
+/**
+ * Tells addresses and numbers that another DID has taken them over. A notice may come twice if the process dies, and
+ * a provider that only knows codes carries none.
+ */
+export async function deliverNotices(ctx: Ctx, leased: readonly Row[]): Promise<void> {
+  await Promise.all(
+    leased.map(async (row) => {
+      const id = Number(row['id']);
+      try {
+        await send(ctx, String(row['identifier']));
+        await ctx.db.write(settleNotice(id));
+      } catch (error) {
+        ctx.log({ level: 'warn', event: 'notice_failed', registration: id, ...describeError(error) });
+      }
+    }),
+  );
+}
+
+async function send({ email, sms }: Ctx, key: string): Promise<void> {
+  const to = key.slice(key.indexOf(':') + 1);
+  const notice = { to, notice: 'taken_over', lifetimeSeconds: 0 } as const;
+  if (key.startsWith('email:') && !email.isOff) await email.send(notice);
+  if (key.startsWith('sms:') && sms.kind === 'own') await sms.send(notice);
+}
