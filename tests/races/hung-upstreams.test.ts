@@ -5,6 +5,7 @@ import { type Program, startProgram } from '../support/program.ts';
 import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
+const REGISTRY = `0x${'12'.repeat(20)}`;
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -95,7 +96,11 @@ const typesOf = (receiver: Receiver) => receiver.received.map(({ body }) => body
 
 test('a node that hangs keeps no webhook back', async () => {
   const [node, receiver] = [await startHung(), openReceiver()];
-  const program = await start(openFolder(), receiver.url, { RPC_URL: node.url, FOLLOWER: 'true' });
+  const program = await start(openFolder(), receiver.url, {
+    RPC_URL: node.url,
+    FOLLOWER: 'true',
+    DID_REGISTRY_ADDRESS: REGISTRY,
+  });
   for (let n = 1; n <= 20; n++) await register(program, n);
   await until(() => node.asked() > 0);
   // An event that follows a look at the chain does not wait for the answer.

@@ -22,14 +22,14 @@ interface Place {
 
 /**
  * Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in
- * its environment.
+ * its environment, and no registry unless they name one: the default chain cannot be asked from a test.
  */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
   { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },
 ): Promise<Program> {
   const command = binary ? [binary] : [process.execPath, join(ROOT, 'server.ts')];
-  return startListening([...command, 'serve', ...args], { cwd, env: { PORT: '0', LOG_FORMAT: 'json', ...vars } });
+  return startListening([...command, 'serve', ...args], { cwd, env: { PORT: '0', LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none', ...vars } });
 }
 
 /** Starts a program that prints "listening" and where. */
