@@ -107,7 +107,7 @@ export function decide(
       // A did:pkh says whose it is; any other DID is a label.
       if (didNames(one.did, chainId, receipt.controller) === 'another') return fail('did_not_yours');
       const seen = seenOf(one, receipt, alias, tip, now);
-      if (isRefuted(receipt, seen)) return fail('proof_invalid');
+      if (seen.proofKey === null && isRefuted(receipt, seen)) return fail('proof_invalid');
       const statements = isNews(one, seen)
         ? confirmRegistration(one, seen, now)
         : [watchRegistration(one, seen.nextCheckAt)];
@@ -139,14 +139,23 @@ function seenOf(
   return {
     controller,
     controllerKey,
-    // Version 1 was verified by this key, which was not stored then.
-    proofKey: proof === 'verified' || one.isProvenByV1 ? controllerKey : null,
+    proofKey: proofKeyOf(one, { controllerKey, proof, blockHash }),
     isFinal,
     ...leadOf(alias),
     minedBlock: block,
     minedHash: blockHash,
     nextCheckAt: isSettled && !isAliasOpen ? null : nextCheckAt(one.checks - 1, now),
   };
+}
+
+/** The key that signed. A verified proof stays so while its block stands, even if the account's key changes. */
+function proofKeyOf(
+  one: Registration,
+  { controllerKey, proof, blockHash }: Pick<RegisteredClaim, 'controllerKey' | 'proof' | 'blockHash'>,
+): string | null {
+  if (one.proofKey !== null && one.minedHash === blockHash) return one.proofKey;
+  // Version 1 was verified by this key, which was not stored then.
+  return proof === 'verified' || one.isProvenByV1 ? controllerKey : null;
 }
 
 /** Whether the chain says more or other than what is stored. */

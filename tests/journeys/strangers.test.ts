@@ -223,6 +223,18 @@ describe('H1: somebody else’s credentialId', () => {
   });
 });
 
+test('an account that changes its key after its proof was verified keeps its record', async () => {
+  const one = await person('email');
+  expect(await record(one, { txHash: await onChain(one), isProven: true })).toBe('recorded');
+  await settle(0);
+  expect(await lookUp(one.credentialId)).toMatchObject({ status: 'confirmed', final: false, proven: true });
+  const code = await chain.rpc('eth_getCode', [await chain.deployHolder(createPasskey().key), 'latest']);
+  await chain.rpc('anvil_setCode', [one.smartAccount, code]);
+  await settle();
+  expect(await lookUp(one.credentialId)).toMatchObject({ status: 'confirmed', final: true, proven: true });
+  expect(await available(one)).toBe(false);
+});
+
 describe('M1, H3: a copied public transaction', () => {
   test('recorded first, under a throw-away handle, keeps the owner from nothing', async () => {
     for (const isProven of [false, true]) {
