@@ -52,8 +52,9 @@ const GROUND = ['base', 'config', 'constants', 'db', 'events', 'identity', 'plat
 const MAY: Readonly<Record<string, readonly string[]>> = {
   base: [],
   constants: ['base'],
-  db: ['base', 'constants'],
   identity: ['base', 'constants'],
+  // A migration brings identifiers to their normal form.
+  db: ['base', 'constants', 'identity'],
   'static-files': ['base'],
   ucan: ['base', 'identity'],
   events: ['base', 'constants', 'db'],

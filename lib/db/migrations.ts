@@ -36,10 +36,15 @@ export async function pendingMigrations(database: Database, list = MIGRATIONS): 
 /** False when another process applied some of them first. */
 async function apply(database: Database, clock: Clock, migrations: readonly Migration[]): Promise<boolean> {
   const now = BigInt(clock.now());
-  const statements = migrations.flatMap(({ version, name, statements: changes }) => [
-    { sql: INSERT_MIGRATION, args: { version: BigInt(version), name, now } },
-    ...changes.map((sql) => ({ sql, args: {} })),
-  ]);
+  const statements: Parameters<Database['batch']>[0] = [];
+  for (const { version, name, statements: changes, read } of migrations) {
+    statements.push({ sql: INSERT_MIGRATION, args: { version: BigInt(version), name, now } });
+    const found = await retryBusy(clock, async () => read?.(database));
+    for (const sql of changes) {
+      const needsIt = found !== undefined && sql.includes(':read');
+      statements.push({ sql, args: needsIt ? { read: found } : {} });
+    }
+  }
   try {
     await retryBusy(clock, () => database.batch([CREATE_MIGRATIONS, ...statements], 'write'));
     return true;

@@ -1,8 +1,15 @@
+import type { Database } from './database.ts';
+
 /** One step of the schema; its statements run in one transaction, once per database. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly statements: readonly string[];
+  /**
+   * Computes in code what SQL cannot: the statements get its text as `:read`. It runs before the transaction, and
+   * before other pending migrations, so it reads tables of any former version, or none. The statements decide.
+   */
+  readonly read?: (database: Database) => Promise<string>;
 }
 
 /** The first migration: the tables of the main job. */

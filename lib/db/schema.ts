@@ -3,6 +3,7 @@ import { BUDGETS } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
+import { PHONE_NUMBERS } from './schema-phones.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -237,4 +238,5 @@ export const MIGRATIONS: readonly Migration[] = [
   BUDGETS,
   WHO_HOLDS_WHAT,
   NOTICES_AND_ALIASES,
+  PHONE_NUMBERS,
 ];
