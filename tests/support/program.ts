@@ -29,7 +29,10 @@ export function startProgram(
   { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },
 ): Promise<Program> {
   const command = binary ? [binary] : [process.execPath, join(ROOT, 'server.ts')];
-  return startListening([...command, 'serve', ...args], { cwd, env: { PORT: '0', LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none', ...vars } });
+  return startListening([...command, 'serve', ...args], {
+    cwd,
+    env: { PORT: '0', LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none', ...vars },
+  });
 }
 
 /** Starts a program that prints "listening" and where. */
