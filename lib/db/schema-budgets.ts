@@ -26,3 +26,15 @@ export const BUDGETS: Migration = {
       FROM sponsorships GROUP BY sponsored_at`,
   ],
 };
+
+/** Migration 17: relays count by the network of who asked, and those that cost nothing are not read. */
+export const RELAY_SHARES: Migration = {
+  version: 17,
+  name: 'relays by network',
+  statements: [
+    `ALTER TABLE relays ADD COLUMN network TEXT NOT NULL DEFAULT ''`,
+    `DROP INDEX relays_by_time`,
+    `CREATE INDEX relays_counted ON relays (created_at) WHERE NOT (status = 'failed' AND nonce IS NULL)`,
+    `CREATE INDEX relays_of_network ON relays (network, created_at) WHERE NOT (status = 'failed' AND nonce IS NULL)`,
+  ],
+};

@@ -1,5 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { BUDGETS } from './schema-budgets.ts';
+import { BUDGETS, RELAY_SHARES } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
@@ -239,4 +239,5 @@ export const MIGRATIONS: readonly Migration[] = [
   WHO_HOLDS_WHAT,
   NOTICES_AND_ALIASES,
   PHONE_NUMBERS,
+  RELAY_SHARES,
 ];

@@ -105,6 +105,14 @@ export const LIMITS = {
     error: 'relay_limit_reached',
     stored: { table: 'relays', at: 'created_at', where: RELAY_COUNTS },
   },
+  'relays-per-network': {
+    counts: 'DIDs registered for others',
+    max: { of: 'relayDailyMax', share: true },
+    windowSeconds: DAY,
+    bucket: 'network',
+    error: 'relay_limit_reached',
+    stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS },
+  },
   'sponsorships-per-day': dayOf(
     'sponsorships-per-day',
     'user operations sponsored',

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { MINUTE_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
 import { touch } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
@@ -62,20 +62,6 @@ export function ipLimitReached(
   now: number,
 ): VaultError {
   return limitReached({ metrics }, limitState(config, 'registrations-per-ip', { bucket: ip, freesAt, now }));
-}
-
-/**
- * The 429 of a limit of the whole vault; `slotSince` is when the slot was taken that frees next, null when there is
- * none.
- */
-export function dayLimitReached(
-  { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
-  name: LimitName,
-  slotSince: number | null,
-  now: number,
-): VaultError {
-  const freesAt = slotSince === null ? null : slotSince + DAY_MS;
-  return limitReached({ metrics }, limitState(config, name, { bucket: '', freesAt, now }));
 }
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'metrics'>;

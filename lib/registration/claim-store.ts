@@ -4,10 +4,10 @@ import { fewerThan, numberOf, type Row, type Statement, type Value } from '../db
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
 import { CREDENTIAL_ANSWER, openCredential } from '../holders/holders.ts';
-import { clearedAt } from '../limits/limits.ts';
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
+import { type FullRelays, RELAY_ROOM, RELAYS_HAVE_ROOM, toFullRelays } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** A claim to write, with everything that the write checks; times are milliseconds. */
@@ -23,12 +23,14 @@ export interface NewClaim extends RegistrationClaim {
   readonly perIp: number;
   readonly windowSeconds: number;
   readonly sessionExpiresAt: number;
-  /** The relay to queue and the most relays in a day; null when the client sent the transaction itself. */
+  /** The relay to queue, and the most in a day; null when the client sent the transaction itself. */
   readonly relay: {
     readonly chainId: number;
     readonly registry: string;
     readonly controller: string;
+    readonly network: string;
     readonly dailyMax: number;
+    readonly shareMax: number;
   } | null;
   readonly now: number;
 }
@@ -76,9 +78,7 @@ export interface ClaimRefusal {
   readonly ipFreesAt: number | null;
   /** The account has another relay under way. */
   readonly controllerBusy: boolean;
-  readonly relayFull: boolean;
-  /** When the relay that has to leave the day's window was created, in milliseconds; null when the window has room. */
-  readonly relaySlotSince: number | null;
+  readonly fullRelays: readonly FullRelays[];
 }
 
 /** Reads the row of `selectClaimRefusal`. */
@@ -93,8 +93,7 @@ export function toRefusal(row: Row): ClaimRefusal {
     ipFull: isFull || isFullBeside,
     ipFreesAt: isFull ? numberOf(row, 'earliest_lapse') : slotSince && slotSince + DAY_MS,
     controllerBusy: row['controller_busy'] === 1,
-    relayFull: row['relay_full'] === 1,
-    relaySlotSince: row['relay_slot_since'] == null ? null : Number(row['relay_slot_since']),
+    fullRelays: toFullRelays(row),
   };
 }
 
@@ -189,25 +188,17 @@ const SELECT_REFUSAL = `SELECT
   ${EARLIEST_LAPSE} AS earliest_lapse,
   (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
 
-/** A relay that failed before it had a nonce has cost nothing. */
-const COUNTED_RELAYS = `FROM relays WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')})
-  AND NOT (status = 'failed' AND nonce IS NULL)`;
-
-const RELAY_DAY_IS_FULL = `NOT ${fewerThan(':relay_daily_max', COUNTED_RELAYS)}`;
-
 /** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
 const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
   WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
 
 /** A relay costs the operator ether, so it uses the IP's slot however the identifier is proven. */
 const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
-  AND NOT (${RELAY_DAY_IS_FULL})`;
+  AND ${RELAYS_HAVE_ROOM}`;
 
 const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
   NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
-  ${RELAY_DAY_IS_FULL} AS relay_full,
-  (SELECT created_at ${COUNTED_RELAYS} ORDER BY created_at DESC
-  LIMIT 1 OFFSET max(:relay_daily_max - 1, 0)) AS relay_slot_since`;
+  ${RELAY_ROOM}`;
 
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {
@@ -233,7 +224,9 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     next_check_at: claim.relay ? null : claim.now,
     relay_chain_id: claim.relay?.chainId ?? null,
     relay_controller: claim.relay?.controller ?? null,
+    relay_network: claim.relay?.network ?? null,
     relay_daily_max: claim.relay?.dailyMax ?? null,
+    relay_share_max: claim.relay?.shareMax ?? null,
     day_ago: claim.now - DAY_MS,
     now: claim.now,
   };

@@ -1,10 +1,12 @@
 import { VaultError } from '../base/error.ts';
+import { networkKey } from '../base/ip.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { dayLimitReached, ipLimitReached } from '../limits/limits.ts';
+import { ipLimitReached, lastLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
 import type { ClaimRefusal, NewClaim } from './claim-store.ts';
+import { relayStates } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
 // What both forms of registration share: the authorization for an identifier, the claim, and the errors of a refusal.
@@ -81,7 +83,8 @@ export function refusalOf(
   if (refusal.controllerBusy) return new VaultError('credential_already_registered');
   if (refusal.identifierTaken) return new VaultError('identifier_taken');
   if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.ipFreesAt, now);
-  if (refusal.relayFull) return dayLimitReached(ctx, 'relays-per-day', refusal.relaySlotSince, now);
+  const full = relayStates(ctx.config, refusal.fullRelays, { network: networkKey(ip), now });
+  if (full.length > 0) return lastLimitReached(ctx, full);
   return undefined;
 }
 

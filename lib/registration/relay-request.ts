@@ -1,12 +1,14 @@
 import { UNALIASED } from '../aliases/aliases.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
+import { networkKey } from '../base/ip.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
 import { didNames } from '../identity/did.ts';
+import { boundsOf } from '../limits/catalogue.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
@@ -89,7 +91,9 @@ async function queue(
     chainId: config.chainId,
     registry: registry.toLowerCase(),
     controller: request.smartAccount,
+    network: networkKey(caller.ip),
     dailyMax: config.relayDailyMax,
+    shareMax: boundsOf(config, 'relays-per-network').max,
   };
   const rest = { proofKey: opened.key, ledTo: UNALIASED.ledTo, attestation: authorization, ...caller, relay };
   return withRow(ctx, claim.identifier, async (fence) => {

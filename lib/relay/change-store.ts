@@ -10,14 +10,17 @@ export interface QueuedRelay {
   readonly registry: string;
   readonly controller: string;
   readonly didHash: string;
+  /** The network of the client that asked. */
+  readonly network: string;
 }
 
 /** Queues a relay of the registration for whose row the condition is true. */
 export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: number): Statement {
-  const { chainId, registry, controller, didHash } = relay;
+  const { chainId, registry, controller, didHash, network } = relay;
   return {
-    sql: `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, created_at, next_check_at)
-      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :now, :now FROM registrations
+    sql: `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, network, created_at,
+        next_check_at)
+      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :relay_network, :now, :now FROM registrations
       WHERE ${sql}`,
     args: {
       ...args,
@@ -25,6 +28,7 @@ export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: nu
       relay_registry: registry,
       relay_controller: controller,
       relay_did_hash: didHash,
+      relay_network: network,
       now,
     },
   };

@@ -54,7 +54,7 @@ export async function startRelayChain(options: Parameters<typeof startTestChain>
       REGISTRAR_DID,
       REGISTRAR_PRIVATE_KEY: privateKey,
       MAX_REGISTRATIONS_PER_IP: '1000',
-      RELAY_DAILY_MAX: '1000',
+      RELAY_DAILY_MAX: '1000000',
     },
     async controllerOf(did) {
       const data = AbiFunction.encodeData(resolve, [didHash(did)]);

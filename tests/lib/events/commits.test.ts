@@ -274,7 +274,7 @@ describe('registrations', () => {
 
   describe('relayed', () => {
     const signer = { chainId: 84532, address: '0xfeed' };
-    const relayed = { chainId: 84532, registry: '0xr', controller: '0xc', dailyMax: 10 };
+    const relayed = { chainId: 84532, registry: '0xr', controller: '0xc', network: '', dailyMax: 10, shareMax: 10 };
     const attempt = { hash: '0xsigned', raw: '0x', gas: 1n, maxFee: 1n, tip: 1n, kind: 'call' } as const;
     const queued = async () => toRelay((await db.read(selectQueued(84532, t.clock.now(), 1)))[0] ?? {});
     beforeEach(async () => {

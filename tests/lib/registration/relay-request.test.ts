@@ -475,6 +475,23 @@ describe('limits', () => {
     await second.stop();
   });
 
+  test('one /48 takes 5 of the 100 relays of a day, and one IPv4 address; everybody else goes on (M3)', async () => {
+    await restart({ RELAY_DAILY_MAX: '100' });
+    const six = await Promise.all(Array.from({ length: 6 }, () => candidate()));
+    const asked = await Promise.all(six.map(({ body }, n) => ask(body, {}, t.from(`2001:db8:1:${n}::1`))));
+    expect(asked.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429]);
+    const refused = asked.find(({ status }) => status === 429);
+    expect(refused?.body).toEqual({
+      error: 'relay_limit_reached',
+      limit: 'relays-per-network',
+      retry_after: 86_400,
+    });
+    const next = six[asked.findIndex(({ status }) => status === 429)];
+    expect((await ask(next?.body ?? {}, {}, t.from('2001:db8:2::1'))).status).toBe(200);
+    await t.clock.advance(DAY);
+    expect((await ask((await candidate()).body, {}, t.from('2001:db8:1::1'))).status).toBe(200);
+  });
+
   test('RELAY_DAILY_MAX=0 relays nothing', async () => {
     await restart({ RELAY_DAILY_MAX: '0' });
     const refused = await ask((await candidate()).body);

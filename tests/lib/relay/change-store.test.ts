@@ -72,7 +72,15 @@ for (const engine of engines()) {
       windowSeconds: 0,
       perIp: 3,
       sessionExpiresAt: clock.now() + 1_000,
-      relay: { chainId: 84532, registry: '0xreg', controller: `0xacc-${name}`, dailyMax: 10, ...change },
+      relay: {
+        chainId: 84532,
+        registry: '0xreg',
+        controller: `0xacc-${name}`,
+        network: `n-${name}`,
+        dailyMax: 10,
+        shareMax: 3,
+        ...change,
+      },
       now: clock.now(),
     });
 
@@ -254,6 +262,16 @@ for (const engine of engines()) {
       const bob = (await queued())[0] as RelayRow;
       await db.write(...failRelay(bob, 'controller_taken', clock.now()));
       expect(await claim('carol', { dailyMax: 2 })).toBe(true);
+    });
+
+    test('of one network, only so many are queued in a day; one that failed before its nonce counts no more', async () => {
+      const own = { network: '2001:db8:1::/48', shareMax: 2 };
+      for (const name of ['alice', 'bob']) expect(await claim(name, own)).toBe(true);
+      expect(await claim('carol', own)).toBe(false);
+      expect(await claim('dave', { ...own, network: '2001:db8:2::/48' })).toBe(true);
+      await db.write(...failRelay((await queued())[0] as RelayRow, 'controller_taken', clock.now()));
+      expect(await claim('carol', own)).toBe(true);
+      expect(await claim('erin', own)).toBe(false);
     });
 
     test('one account has one registration under way', async () => {

@@ -33,6 +33,7 @@ describe('limits', () => {
         'guesses-per-identifier',
         'registrations-per-ip',
         'relays-per-day',
+        'relays-per-network',
         'sponsorships-per-day',
         'sponsorships-per-network',
       ],
