@@ -53,7 +53,7 @@ async function askAboutSessions(ctx: Ctx, now: number): Promise<void> {
   const failure = worstFailure(await Promise.allSettled(due.map((session) => askAbout(ctx, session))));
   if (!failure) return;
   // They are due again by the lease.
-  if (!(failure instanceof VaultError)) throw failure;
+  if (!(failure instanceof VaultError) || failure.code !== 'rpc_error') throw failure;
   log({ level: 'warn', event: 'chain_unreadable', sessions: due.length, ...describeError(failure) });
 }
 

@@ -9,9 +9,9 @@ const IS_HANDLE = `identifier GLOB 'handle:*'`;
 export const SESSION_IS_ON_CHAIN = `(${IS_HANDLE}
   AND coalesce(${indexedDid('sessions.alias_hash')} = sessions.did_hash, 0))`;
 
-/** True of a session whose DID has a registration that has not failed. */
+/** True of a session whose identifier a registration of its DID holds. */
 const HAS_REGISTRATION = `EXISTS (SELECT 1 FROM registrations
-  WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND status <> 'failed')`;
+  WHERE registrations.identifier = sessions.identifier AND registrations.did = sessions.did AND holds = 1)`;
 
 /**
  * After the index got the blocks from `from` on: links the live sessions whose alias leads to their DID now, and makes

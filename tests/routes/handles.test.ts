@@ -225,6 +225,32 @@ describe.each([
   });
 });
 
+test('a re-org takes back what linked a session until that was final, without a follower too', async () => {
+  t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'false', FINALITY_BLOCKS: '3' });
+  const [young, old] = [fresh('young'), fresh('old')];
+  await chain.register(old);
+  await chain.mine(3);
+  const { raw } = await chain.register(young);
+  for (const one of [old, young]) expect((await open(owner(), one.handle, one.did)).status).toBe(200);
+  const linked = async () => [await sessionOf(`handle:${old.handle}`), await sessionOf(`handle:${young.handle}`)];
+  const look = async () => {
+    await t.clock.advance(3_600_000);
+    await t.work();
+    return (await linked()).map((session) => session?.['linked']);
+  };
+  expect(await look()).toEqual([1, 1]);
+  await chain.reorg(1);
+  expect(await look()).toEqual([1, 0]);
+  // It has another day: what is mined again links it again.
+  await t.clock.advance(DAY - 3_700_000);
+  await chain.sendAgain(raw);
+  expect(await look()).toEqual([1, 1]);
+  await chain.mine(3);
+  await look();
+  const [row] = await t.rows('SELECT count(*) AS n FROM sessions WHERE ask_at IS NOT NULL');
+  expect(Number(row?.['n'])).toBe(0);
+});
+
 describe('what asks the chain', () => {
   test('counts under proxy, and only then: no check of an email or a phone asks it', async () => {
     t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'false', RATE_LIMIT_PROXY_PER_IP: '2' });
