@@ -59,7 +59,7 @@ function createSettlement(of: string): Settlement {
     lead: `INSERT INTO credentials (credential_id, key, did, since, registration_id)
       SELECT credential_id, key, did, since, id FROM (
         SELECT *, row_number() OVER (PARTITION BY ${ROW} ORDER BY final DESC, status = 'confirmed' DESC,
-          proof_key IS NOT NULL DESC, id) AS place
+          proof_key IS NOT NULL DESC, CASE WHEN proof_key IS NULL THEN id ELSE -id END) AS place
         FROM (SELECT *, min(id) OVER (PARTITION BY ${ROW}) AS since,
             first_value(did) OVER (PARTITION BY ${ROW} ORDER BY
               CASE WHEN final = 1 AND proof_key IS NOT NULL THEN id END DESC, status = 'confirmed' DESC, id) AS led_to

@@ -78,8 +78,14 @@ function toRow({ key, claims }: { readonly key: string | null; readonly claims: 
   const [earliest] = claims as [Claim];
   const { did } = claims.findLast(isProvenFinal) ?? claims.find(({ isRegistered }) => isRegistered) ?? earliest;
   const [first, ...more] = claims.filter((claim) => claim.did === did) as [Claim];
-  const claim = more.reduce((best, one) => (weightOf(one) > weightOf(best) ? one : best), first);
+  const claim = more.reduce((best, one) => (isShownBefore(one, best) ? one : best), first);
   return { key, claim, since: earliest.id };
+}
+
+/** Of equal claims the latest with a proof is shown, which holds most, and the earliest without one: others are copies. */
+function isShownBefore(later: Claim, earlier: Claim): boolean {
+  const difference = weightOf(later) - weightOf(earlier);
+  return difference > 0 || (difference === 0 && later.proofKey !== null);
 }
 
 function weightOf({ isFinal, isRegistered, proofKey }: Claim): number {
