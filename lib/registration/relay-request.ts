@@ -1,4 +1,4 @@
-import { UNALIASED } from '../aliases/aliases.ts';
+import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
@@ -26,6 +26,7 @@ import {
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import { openWithKey } from './consent.ts';
 import { type GivenProof, proofText } from './proof.ts';
+import { recordRegistration } from './record.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
@@ -33,8 +34,8 @@ export const RELAY_WAIT_MS = 20_000;
 export const RELAY_POLL_MS = 250;
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
+  readonly aliases: Aliases;
   readonly predict: PredictAddress;
-} & {
   readonly relay: Relay;
 };
 
@@ -67,8 +68,24 @@ export async function relayRegistration(
   const authorization = openAuthorization(ctx, request.identifier, request.attestation);
   const { smartAccount } = request;
   const claim = claimOf(request, { txHash: '', blockNumber: null, smartAccount, proof: null });
-  const relay = (await findRelay(ctx.db, claim)) ?? (await queue(ctx, request, claim, authorization, caller));
-  return waitUntilMined(ctx, relay, authorization);
+  const known = await findRelay(ctx.db, claim);
+  if (known && isMined(known)) return claimAgain(ctx, request, known, caller);
+  return waitUntilMined(ctx, known ?? (await queue(ctx, request, claim, authorization, caller)), authorization);
+}
+
+/**
+ * The registry has the DID already. If another registration has taken its address since, the request claims it once
+ * more, with the same transaction; else it is a retry.
+ */
+async function claimAgain(
+  ctx: Ctx,
+  request: RelayRequest,
+  { txHash }: RelayRow,
+  caller: RegistrationCaller,
+): Promise<RelayResult> {
+  // The relayed form has spent the client's request already.
+  await recordRegistration(ctx, { ...request, txHash }, { ...caller, spend: () => {} });
+  return { txHash, status: 'confirmed' };
 }
 
 /** Writes claim and relay in one batch, after every check that could refuse them. */
@@ -160,7 +177,11 @@ async function waitUntilMined(ctx: Ctx, { id }: RelayRow, authorization: Authori
 /** Undefined while the relay is open. Throws what refused it. */
 function outcomeOf({ status, txHash, failure, nonce }: RelayRow): RelayResult | undefined {
   if (status === 'failed') throw refusedOnChain(failure, nonce !== null);
-  return status === 'mined' || status === 'confirmed' ? { txHash, status: 'confirmed' } : undefined;
+  return isMined({ status }) ? { txHash, status: 'confirmed' } : undefined;
+}
+
+function isMined({ status }: Pick<RelayRow, 'status'>): boolean {
+  return status === 'mined' || status === 'confirmed';
 }
 
 /**

@@ -106,6 +106,11 @@ async function withoutMining<T>(work: () => Promise<T>): Promise<T> {
   });
 }
 
+/** What a look-up of the credential says to whom the address belongs. */
+async function addressProofOf({ credentialId }: Pick<Candidate, 'credentialId'>): Promise<unknown> {
+  return (await t.call('GET /api/dids/lookup', { credentialId })).body.proofs.identifier;
+}
+
 const counted = async () => (await t.rows('SELECT count(*) AS n FROM relays'))[0]?.['n'];
 
 describe('POST /api/dids, relayed', () => {
@@ -169,6 +174,23 @@ describe('POST /api/dids, relayed', () => {
     const { identifier } = alice.body;
     const recorded = await ask({ ...alice.body, txHash });
     expect([recorded.status, recorded.body]).toEqual([200, { ok: true, identifier, channel: 'email', txHash }]);
+  });
+
+  test('gives an address back to its owner, who asks again for the same DID after another took it', async () => {
+    const name = `person${++people}`;
+    const owner = await createCandidate(chain, name, t.clock.now());
+    const first = await ask(owner.body);
+    const thief = { ...(await createCandidate(chain, name, t.clock.now() + 1)), credentialId: 'A'.repeat(22) };
+    const { credentialId } = thief;
+    expect((await ask({ ...thief.body, credentialId, proof: prove(chain, thief) })).status).toBe(200);
+    expect([await addressProofOf(owner), await addressProofOf(thief)]).toEqual([null, 'attestation']);
+    const { attestation } = (await createCandidate(chain, name, t.clock.now() + 2)).body;
+    const fresh = { ...owner, body: { ...owner.body, attestation } };
+    const back = await ask({ ...fresh.body, proof: prove(chain, fresh) });
+    expect([back.status, back.body]).toEqual([200, first.body]);
+    await t.work();
+    expect([await addressProofOf(owner), await addressProofOf(thief)]).toEqual(['attestation', null]);
+    expect(await counted()).toBe(2);
   });
 
   test('shows no transaction before there is one', async () => {
