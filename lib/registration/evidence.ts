@@ -82,7 +82,7 @@ function toRow({ key, claims }: { readonly key: string | null; readonly claims: 
   return { key, claim, since: earliest.id };
 }
 
-/** Of equal claims the latest with a proof is shown, which holds most, and the earliest without one: others are copies. */
+/** Of equal claims the latest with a proof is shown: it holds most. Without one the earliest: others are copies. */
 function isShownBefore(later: Claim, earlier: Claim): boolean {
   const difference = weightOf(later) - weightOf(earlier);
   return difference > 0 || (difference === 0 && later.proofKey !== null);
