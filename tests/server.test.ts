@@ -27,6 +27,8 @@ const PATHS: Readonly<Record<string, string>> = {
   '/pay/index.html': '/pay',
   '/pay/confirm.html': '/pay/confirm',
   '/pass/index.html': '/pass',
+  '/pass/ready.html': '/pass/ready',
+  '/pass/ended.html': '/pass/ended',
 };
 
 async function bytesOf(content: Blob): Promise<Uint8Array> {

@@ -43,7 +43,7 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
   const find = createFind(routes);
   const hosts = createHosts(ctx.config);
   const mayReach = createAdminRule(ctx.config, hosts);
-  const checkOrigin = createCheckOrigin(ctx.config);
+  const checkOrigin = createCheckOrigin(ctx.config, hosts);
   const findClient = createFindClient(ctx, hosts);
   const limits = createLimits(ctx);
   const measure = createMeasure(ctx);

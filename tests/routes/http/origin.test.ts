@@ -42,3 +42,10 @@ test('without ALLOWED_ORIGINS every origin can POST', async () => {
   expect((await open.call('POST /api/sessions', body, { Origin: 'https://evil.example' })).status).toBe(200);
   await open.stop();
 });
+
+test('ALLOWED_ORIGINS: a form of the own pages, whose origin browsers hide, can POST; a stranger cannot say so', async () => {
+  const form = (headers: Record<string, string>) => t.call('POST /api/sessions', body, { Origin: 'null', ...headers });
+  expect((await form({ 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  expect((await form({ 'Sec-Fetch-Site': 'same-origin', Host: 'evil.example' })).status).toBe(403);
+  expect((await form({ 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+});
