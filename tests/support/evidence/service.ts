@@ -24,7 +24,8 @@ export interface Service {
   /** What a look-up shows, and null for 404. */
   lookUp(person: Person, key: string | null): Promise<Readonly<Record<string, unknown>> | null>;
   isAvailable(identifier: string): Promise<boolean>;
-  undo(id: number): Promise<void>;
+  /** The status of the operator's undo. */
+  undo(id: number): Promise<number>;
   /** Lets background work see the world; `isLong` lets what is unseen fail. */
   settle(isLong: boolean): Promise<void>;
   /** Forgets all registrations. */
@@ -90,7 +91,7 @@ export async function startService(first: World): Promise<Service> {
       return (await vault.call('GET /api/sessions/check', { identifier, channel })).body.available;
     },
     async undo(id) {
-      await vault.call(`POST /v1/console/registrations/undo`, { id }, OPERATOR);
+      return (await vault.call('POST /v1/console/registrations/undo', { id }, OPERATOR)).status;
     },
     async settle(isLong) {
       await vault.clock.advance(isLong ? UNSEEN_MS : STEP_MS);
