@@ -74,7 +74,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   bundler: [...GROUND, 'chain', 'limits'],
   holders: [...GROUND, 'sessions'],
   relay: [...GROUND, 'chain', 'holders', 'sessions'],
-  indexer: [...GROUND, 'aliases', 'chain', 'sessions'],
+  indexer: [...GROUND, 'aliases', 'chain', 'holders', 'sessions'],
   registration: [...GROUND, 'aliases', 'chain', 'delivery', 'holders', 'limits', 'relay', 'sessions', 'verification'],
   monitoring: [...GROUND, 'indexer'],
 };

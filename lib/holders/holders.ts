@@ -1,2 +1,2 @@
 // For the batches that change registrations.
-export { CREDENTIAL_ANSWER, openCredential, settleHolders } from './store.ts';
+export { CREDENTIAL_ANSWER, openCredential, recheckHandles, settleHolders } from './store.ts';

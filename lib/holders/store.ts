@@ -128,3 +128,16 @@ export function openCredential({ sql, args }: Condition): Statement {
     args,
   };
 }
+
+/**
+ * Makes the registrations of handles due again whose alias was registered for another DID in block `from` or later,
+ * as far as the index has read, where they are watched no more.
+ */
+export function recheckHandles(from: number, now: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :now WHERE channel = 'handle' AND status <> 'failed' AND lost IS NULL
+      AND next_check_at IS NULL AND alias_hash IN (SELECT subject FROM chain_events
+        WHERE block >= :from AND kind = 'AliasRegistered' AND object <> registrations.did_hash) AND ${sql}`,
+    args: { from, now, ...args },
+  };
+}

@@ -1,4 +1,5 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
+import { recheckHandles } from '../holders/holders.ts';
 import { linkSessions, unlinkSessions } from '../sessions/sessions.ts';
 import {
   type ChainEvent,
@@ -80,7 +81,7 @@ export function advance(
   const hasAlias = events.some(({ kind }) => kind === 'AliasRegistered');
   return [
     ...(events.length > 0 ? [emitDeactivations(events, now, condition), insertChainEvents(events, condition)] : []),
-    ...(hasAlias ? linkSessions(from, now, condition) : []),
+    ...(hasAlias ? [...linkSessions(from, now, condition), recheckHandles(from, now, condition)] : []),
     ...rememberBlock(last, condition),
     moveTo(last, head, now, condition),
   ];

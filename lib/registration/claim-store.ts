@@ -118,8 +118,10 @@ const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :ide
   OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed'
     AND lost IS NULL))`;
 
-/** The chain decides over a handle. An address or a number goes to a later claim only with a proof. */
-const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle' THEN :has_proof = 0 AND ${IS_CLAIMED}
+/** The chain decides over a handle. An address or a number goes to a later claim of another DID only with a proof. */
+const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle'
+  THEN :has_proof = 0 AND EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1
+    AND did <> :did)
   ELSE ${ALIAS_LEADS_ELSEWHERE} OR (NOT ${ALIAS_LEADS_HERE} AND ${HELD_BY_ANOTHER}) END`;
 
 /** Without a proof a claim follows where the credential leads already. */

@@ -168,5 +168,7 @@ function isNews(one: Registration, seen: SeenRegistration): boolean {
     one.controllerKey === seen.controllerKey &&
     one.proofKey === seen.proofKey &&
     one.isAliased === seen.isAliased;
-  return !isSame || (seen.aliasFinal === 'elsewhere' && one.lost === null);
+  if (!isSame || (seen.aliasFinal === 'elsewhere' && one.lost === null)) return true;
+  // At the end of the watch the others lose the handle, wherever they are watched no more.
+  return seen.aliasFinal === 'own' && seen.nextCheckAt === null;
 }

@@ -170,10 +170,13 @@ export type Verdict = 'admitted' | 'credential_already_registered' | 'identifier
 export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, ledTo, sessionDid }: Admission): Verdict {
   const found = lookUp(ofCredential);
   if (claim.proof === null && found && found.claim.did !== claim.did) return 'credential_already_registered';
-  const live = ofIdentifier.filter(({ isFailed, isLost }) => !isFailed && !isLost);
-  if (claim.channel !== 'handle') return live.length > 0 && claim.proof === null ? 'identifier_taken' : 'admitted';
+  if (claim.channel !== 'handle') {
+    const holder = holderOf(ofIdentifier);
+    return claim.proof === null && holder && holder.did !== claim.did ? 'identifier_taken' : 'admitted';
+  }
   // The chain decides: no proof, session or record counts against it.
   if (ledTo !== null) return ledTo === claim.didHash ? 'admitted' : 'identifier_taken';
+  const live = ofIdentifier.filter(({ isFailed, isLost }) => !isFailed && !isLost);
   const isOther = sessionDid !== null && sessionDid !== claim.did;
   return isOther || live.some(({ did }) => did !== claim.did) ? 'identifier_taken' : 'admitted';
 }

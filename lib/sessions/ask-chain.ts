@@ -8,6 +8,7 @@ import {
   endAskedSession,
   leaseDueSessions,
   linkAskedSession,
+  recheckContradicted,
   selectAnyDueSession,
   unlinkAskedSession,
 } from './link-store.ts';
@@ -60,8 +61,11 @@ async function askAboutSessions(ctx: Ctx, now: number): Promise<void> {
 async function askAbout({ aliases, clock, config, db }: Ctx, session: AskedSession): Promise<void> {
   const { lead, isFinal } = await aliases.findFinal(session);
   const now = clock.now();
-  if (lead === 'own') await db.write(...linkAskedSession(session, isFinal, now));
-  else if (lead === 'elsewhere' && isFinal) await db.write(...endAskedSession(session, now));
+  if (lead === 'own') {
+    const others = isFinal ? [recheckContradicted(session, now)] : [];
+    await db.write(...linkAskedSession(session, isFinal, now), ...others);
+  }
+  if (lead === 'elsewhere' && isFinal) await db.write(...endAskedSession(session, now));
   else if (lead === 'none' && session.linked) {
     await db.write(...unlinkAskedSession(session, now + config.sessionTtlSeconds * 1000, now));
   }

@@ -103,6 +103,18 @@ export function linkAskedSession(session: AskedSession, isFinal: boolean, now: n
   ];
 }
 
+/**
+ * The alias leads to the session's DID for good: makes the registrations of another DID due, where they are watched no
+ * more.
+ */
+export function recheckContradicted({ identifier, didHash }: AskedSession, now: number): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :now WHERE identifier = :identifier AND status <> 'failed'
+      AND lost IS NULL AND next_check_at IS NULL AND did_hash <> :did_hash`,
+    args: { identifier, did_hash: didHash, now },
+  };
+}
+
 /** The alias leads nowhere any more: a session that no registration links lapses at `lapseAt`. */
 export function unlinkAskedSession(session: AskedSession, lapseAt: number, now: number): readonly Statement[] {
   const unlinked = `${IS_LEASED} AND linked = 1 AND NOT ${HAS_REGISTRATION}`;

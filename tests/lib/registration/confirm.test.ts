@@ -506,6 +506,21 @@ describe('a proof', () => {
   });
 });
 
+test('a verified key stays while its event is in the same block, also when its owner has replaced it', async () => {
+  const passkey = createPasskey();
+  const holder = await chain.deployHolder(passkey.key);
+  const alice = person();
+  const { txHash } = await chain.register({ did: alice.did }, { holder });
+  await record(alice, txHash, await prove(passkey, alice, holder));
+  await t.work();
+  expect(await told(alice)).toBe('confirmed, proven');
+  // The account shows another key from now on.
+  const other = await chain.deployHolder(createPasskey().key);
+  await chain.rpc('anvil_setCode', [holder, await chain.rpc('eth_getCode', [other, 'latest'])]);
+  await look();
+  expect(await told(alice)).toBe('confirmed, proven');
+});
+
 test('a did:pkh that names another address than the controller fails: did_not_yours; any other DID is a label', async () => {
   const wallet = devAccount('executor');
   const alice = { ...person(), did: `did:pkh:eip155:84532:0x${'12'.repeat(20)}` };
