@@ -11,6 +11,7 @@ import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
+import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { sweepClaimIps } from './registration/notice-store.ts';
@@ -64,6 +65,7 @@ function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Reco
     handles: createSessionAsker(),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
+    budgets: createBudgetWatch(),
     sweep: everyMinute(createSweep()),
   };
 }

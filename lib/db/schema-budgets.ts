@@ -1,7 +1,7 @@
 import type { Migration } from './schema-1.ts';
 
 /** Migration 13: what is used of a day's budgets, with what the last day holds already. */
-export const BUDGETS: Migration = {
+export const BUDGET_USES: Migration = {
   version: 13,
   name: 'budgets of a day, and what a network takes of them',
   statements: [

@@ -1,5 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { BUDGETS, RELAY_SHARES } from './schema-budgets.ts';
+import { BUDGET_USES, RELAY_SHARES } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
@@ -235,7 +235,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX sessions_counted ON sessions (ip, created_at) WHERE counts = 1`,
     ],
   },
-  BUDGETS,
+  BUDGET_USES,
   WHO_HOLDS_WHAT,
   NOTICES_AND_ALIASES,
   PHONE_NUMBERS,

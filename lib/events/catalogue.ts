@@ -44,6 +44,11 @@ export const EVENTS = {
     description: 'a limit refused; at most once per bucket and window',
     data: ['limit', 'max', 'window_seconds', 'bucket'],
   },
+  'budget.reached': {
+    channel: 'audit',
+    description: '50, 80 or 100 percent of a daily budget are used; at most once a day each',
+    data: ['budget', 'percent', 'used', 'max'],
+  },
   'operator.refused': {
     channel: 'audit',
     description: 'an operator route was called without the right secret; at most once per client and minute',

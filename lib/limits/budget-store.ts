@@ -1,7 +1,8 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
-import { type BudgetLimit, limitOf } from './catalogue.ts';
+import { BUDGETS, type BudgetLimit, type LimitName, limitOf } from './catalogue.ts';
+import { RELAY_COUNTS } from './limit.ts';
 import { clearedAt } from './store.ts';
 
 // A bucket has one row for each time at which it was used: `used` at that time, and `total` of all times up to it. What
@@ -78,15 +79,18 @@ export function readReset(row: Row, kind: BudgetLimit): { readonly isFull: boole
 }
 
 /** How much of the last day's budgets of the whole vault is used: one row with a column for each. */
-export function selectBudgetsUsed(kinds: readonly BudgetLimit[], now: number): Statement {
-  return {
-    sql: `SELECT ${kinds.map((kind) => `${usedOf(kind)} AS ${columnName(kind)}`).join(', ')}`,
-    args: { day_ago: now - DAY_MS },
-  };
+export function selectBudgetsUsed(now: number): Statement {
+  const columns = BUDGETS.map(
+    (kind) => `${kind === 'relays-per-day' ? RELAYS_USED : usedOf(kind)} AS ${columnName(kind)}`,
+  );
+  return { sql: `SELECT ${columns.join(', ')}`, args: { day_ago: now - DAY_MS } };
 }
 
+const RELAYS_USED = `(SELECT count(*) FROM relays
+  WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND ${RELAY_COUNTS})`;
+
 /** A budget's part of the row of `selectBudgetsUsed`. */
-export function readUsed(row: Row, kind: BudgetLimit): number {
+export function readUsed(row: Row, kind: (typeof BUDGETS)[number]): number {
   return Number(row[columnName(kind)]);
 }
 
@@ -128,6 +132,6 @@ function maxName(kind: BudgetLimit): string {
   return `${columnName(kind)}_max`;
 }
 
-function columnName(kind: BudgetLimit): string {
+function columnName(kind: LimitName): string {
   return kind.replaceAll('-', '_');
 }

@@ -187,6 +187,9 @@ export type BudgetLimit = {
   [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { table: 'budget_uses' } } ? Name : never;
 }[LimitName];
 
+/** The daily budgets of the whole vault. */
+export const BUDGETS = ['emails-per-day', 'sms-per-day', 'relays-per-day', 'sponsorships-per-day'] as const;
+
 /** The names of the stored limits, in the order of the report. */
 export const STORED_LIMITS = Object.entries<Limit>(LIMITS).flatMap(([name, { stored }]) =>
   stored === undefined ? [] : [name as StoredLimit],

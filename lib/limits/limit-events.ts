@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { DatabaseUnavailable, type LimitState, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { touch } from '../base/lru-cache.ts';
-import { DEFAULT_APP, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
+import { DEFAULT_APP, type EventData, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import type { LimitName } from './catalogue.ts';
@@ -46,14 +46,22 @@ export function recordIntruder(ctx: Ctx, client: string): void {
   record(ctx, `operator ${client}`, MINUTE_MS, event);
 }
 
-function record({ db, log, notices }: Ctx, bucket: string, windowMs: number, event: NewEvent): void {
+/** Records `budget.reached` for a part of a daily budget, at most once per part and day. */
+export function recordBudget(ctx: Ctx, data: EventData<'budget.reached'>): Promise<void> {
+  const event = eventOf('budget.reached', { app: DEFAULT_APP, at: ctx.clock.now() }, data);
+  return record(ctx, `budget ${data.budget} ${data.percent}`, DAY_MS, event);
+}
+
+async function record({ db, log, notices }: Ctx, bucket: string, windowMs: number, event: NewEvent): Promise<void> {
   const now = event.at;
   if ((notices.get(bucket) ?? 0) > now) return;
   // The longest silent is forgotten first; the database still knows it.
   touch(notices, bucket, now + windowMs, LIMIT_NOTICES_CACHED_MAX);
-  db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true })).catch((error) => {
+  try {
+    await db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true }));
+  } catch (error) {
     notices.delete(bucket);
     if (!(error instanceof DatabaseUnavailable))
       log({ level: 'warn', event: 'notice_failed', ...describeError(error) });
-  });
+  }
 }

@@ -216,11 +216,11 @@ for (const engine of engines()) {
         return asked.join(' ');
       };
       expect(await during(clock.now())).toBe('');
-      expect(await during(clock.now() + 1)).toBe('read read write');
+      expect(await during(clock.now() + 1)).toBe('read read read write');
       await clock.advance(SESSION_ASK_PAUSE_MS - 1);
       expect(await during(clock.now() + 1)).toBe('read');
       await clock.advance(MINUTE_MS - SESSION_ASK_PAUSE_MS);
-      expect(await during(clock.now() + 1)).toBe('read read');
+      expect(await during(clock.now() + 1)).toBe('read read read');
       await clock.advance(1);
       expect(await during(clock.now() + 1)).toBe('read write');
     });

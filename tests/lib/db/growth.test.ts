@@ -192,7 +192,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'the use of the day': budget.spend[0] ?? ANY,
         'the use of the network': budget.spend[1] ?? ANY,
         'a use given back': budget.refund(ANY)[0] ?? ANY,
-        'the console': selectBudgetsUsed(['emails-per-day'], now),
+        'the console': selectBudgetsUsed(now),
       },
     ],
   ];

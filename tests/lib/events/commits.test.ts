@@ -371,8 +371,8 @@ describe('the operator', () => {
   });
 });
 
-test('every event of the catalogue was told above, but those of webhooks, of request limits and of keys', () => {
-  const elsewhere = ['limit.reached', 'key.rotated'];
+test('every event of the catalogue was told above, but those of webhooks, of limits and of keys', () => {
+  const elsewhere = ['limit.reached', 'budget.reached', 'key.rotated'];
   const own = Object.keys(EVENTS).filter((type) => !type.startsWith('webhook.') && !elsewhere.includes(type));
   expect(own.filter((type) => !seen.has(type))).toEqual([]);
 });
