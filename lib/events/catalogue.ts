@@ -81,7 +81,7 @@ export const EVENTS = {
   },
   'session.linked': {
     channel: 'sessions',
-    description: 'its DID is registered; it counts permanently',
+    description: 'its DID is registered; it no longer lapses',
     data: ['identifier', 'channel', 'did'],
   },
   'session.unlinked': {
@@ -96,7 +96,7 @@ export const EVENTS = {
   },
   'session.taken_over': {
     channel: 'sessions',
-    description: 'the person who proved the identifier replaced its DID',
+    description: 'the DID that the identifier is proven for, or its alias leads to, replaced another',
     data: ['identifier', 'channel', 'did', 'previous_did'],
   },
   'registration.submitted': {

@@ -52,8 +52,8 @@ export function lastLimitReached(ctx: Pick<Platform, 'metrics'>, full: readonly 
 }
 
 /**
- * The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions are linked
- * for good.
+ * The 429 of an IP without a free registration; `freesAt` is when a slot frees, null when all its sessions count for
+ * good.
  */
 export function ipLimitReached(
   { config, metrics }: Pick<Platform, 'config' | 'metrics'>,
