@@ -133,7 +133,7 @@ export interface Proofs {
 /** The proofs of a claim. `holder` is that of its identifier, `ledTo` the DID hash that its alias leads to now. */
 export function proofsOf(claim: Claim, holder: Claim | undefined, ledTo: string | null): Proofs {
   const isHandle = claim.channel === 'handle';
-  const isOwn = isHandle ? ledTo === claim.didHash : holder?.id === claim.id || isChallenger(claim, holder);
+  const isOwn = isHandle ? ledTo === claim.didHash : holder?.did === claim.did || isChallenger(claim, holder);
   return {
     identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,

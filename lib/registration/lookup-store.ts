@@ -13,11 +13,11 @@ export function selectByKey(credentialId: string, key: string): Statement {
   return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
 }
 
-/** What a look-up shows. `is_own` is 1 while the address is this registration's, or may become so when it is final. */
+/** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
 const FOUND = `found.key, shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
   block_number, registered_at,
-  CASE WHEN holds = 1 THEN 1 ELSE proof IS NOT NULL AND final = 0 AND shown.id >
-    (SELECT id FROM registrations WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
+  (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
+    WHERE identifier = shown.identifier AND holds = 1) AS is_own`;
 
 /** Another DID among these rows has a final one, or an older one. */
 const ambiguous = (among: string) => `EXISTS (SELECT 1 FROM credentials AS other

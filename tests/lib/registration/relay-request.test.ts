@@ -630,3 +630,40 @@ async function setRegistrar(allowed: boolean): Promise<void> {
   const data = AbiFunction.encodeData(set, [chain.registrar, allowed]);
   await sendTransaction(chain.rpc, devAccount('owner').privateKey, { to: chain.registry, data });
 }
+
+test('the owner of a relayed registration takes the address back from a thief, by the same request with a fresh code', async () => {
+  await restart({ FINALITY_BLOCKS: '1' });
+  const alice = await candidate();
+  const first = await ask(alice.body);
+  expect([first.status, first.body.status]).toEqual([200, 'confirmed']);
+  const name = String(alice.body['identifier']).split('@')[0] ?? '';
+  // Somebody who reads the mailbox for a moment registers the address for a DID of their own.
+  await t.clock.advance(1_000);
+  const thief = { ...(await createCandidate(chain, name, t.clock.now())), credentialId: 'T'.repeat(21).concat('A') };
+  expect((await ask(again(thief, thief))).status).toBe(200);
+  await settled();
+  expect(await identifierProofs(alice, thief)).toEqual([null, 'attestation']);
+
+  await t.clock.advance(1_000);
+  const { attestation, proofExpiresAt } = (await createCandidate(chain, name, t.clock.now())).body;
+  const fresh = { ...alice, body: { ...alice.body, attestation, proofExpiresAt } };
+  const back = await ask(again(fresh, fresh));
+  expect([back.status, back.body.txHash, back.body.status]).toEqual([200, first.body.txHash, 'confirmed']);
+  await settled();
+  expect(await identifierProofs(alice, thief)).toEqual(['attestation', null]);
+  const retried = await ask(again(fresh, fresh));
+  expect([retried.status, retried.body.txHash, retried.body.status]).toEqual([200, first.body.txHash, 'confirmed']);
+});
+
+/** Everything is final afterwards. */
+async function settled(): Promise<void> {
+  await t.work();
+  await chain.mine(2);
+  await t.clock.advance(31_000);
+  await t.work();
+}
+
+async function identifierProofs(...people: readonly Candidate[]): Promise<unknown[]> {
+  const found = people.map(({ credentialId }) => t.call('GET /api/dids/lookup', { credentialId }));
+  return (await Promise.all(found)).map(({ body }) => body.proofs.identifier);
+}

@@ -124,7 +124,7 @@ function checkProofs(world: World, claim: TrueClaim, holder: TrueClaim | undefin
   if (proofs.identifier === 'alias')
     must(alias.now === claim.did, 'a handle is proven by the alias of the chain alone');
   if (proofs.identifier === 'attestation')
-    must(holder?.id === claim.id || isChallenger(claim, holder), 'a displaced claim proves no address');
+    must(holder?.did === claim.did || isChallenger(claim, holder), 'a displaced claim proves no address');
 }
 
 /** Checks that an undone claim leaves everything as if it had never been made. */
