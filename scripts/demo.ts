@@ -67,12 +67,27 @@ async function main(): Promise<void> {
   await waitFor('the DID in the index', async () => ((await ask(stack.vault + path))['found'] ? true : undefined));
   await vault('GET', path);
 
+  await meetLimit(vault);
+
   step('What the stream of events told meanwhile');
   for (const line of await events.until('registration.confirmed')) console.log(indent(cut(line)));
   console.log(`\nDone: ${who.identifier} is proven, and ${did} is registered, confirmed and proven.`);
 }
 
 type Client = ReturnType<typeof client>;
+
+/** Asks for more codes than one phone number is sent in an hour. */
+async function meetLimit(vault: Client): Promise<void> {
+  step('Meet a limit: SMS to one number, of which the sixth in an hour is refused');
+  const phone = {
+    identifier: `+1415555${String(Math.floor(Math.random() * 10_000)).padStart(4, '0')}`,
+    channel: 'sms',
+  };
+  for (let sent = 0; sent < 5; sent++) await vault('POST', '/api/verify/send', phone);
+  const { limit, retry_after } = await vault('POST', '/api/verify/send', phone, {}, 429);
+  if (limit !== 'sends-per-number') throw new Error('another limit refused');
+  console.log(indent(`the next one in ${retry_after} seconds`));
+}
 
 /** Proves an address of mail with the code that arrives there; gives the attestation. */
 async function prove(stack: Stack, vault: Client, who: { identifier: string; channel: string }): Promise<unknown> {
@@ -163,14 +178,20 @@ function step(text: string): void {
  */
 function client(base: string) {
   const ip = `198.51.100.${1 + Math.floor(Math.random() * 254)}`;
-  return async (method: string, path: string, body?: unknown, more = {}): Promise<Record<string, unknown>> => {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    more = {},
+    expected = 200,
+  ): Promise<Record<string, unknown>> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     console.log(indent(`${method} ${cut(path)}${body === undefined ? '' : `\n${cut(JSON.stringify(body))}`}`));
     const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip, ...more };
     const response = await fetch(base + path, { method, headers, ...text });
     const answer = await response.text();
     console.log(indent(`→ ${response.status} ${cut(answer)}`));
-    if (response.status !== 200) throw new Error(`${method} ${path} was answered with ${response.status}`);
+    if (response.status !== expected) throw new Error(`${method} ${path} was answered with ${response.status}`);
     return JSON.parse(answer) as Record<string, unknown>;
   };
 }

@@ -5,7 +5,7 @@
 // --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
 // so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a word, and
 // runs what follows.
-import { mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
 import type { Deployment } from './dev-stack/deploy.ts';
@@ -20,6 +20,7 @@ const ROOT = join(import.meta.dir, '..');
 const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 
 const DATA_DIR = join(WORLD, 'vault-data');
+const SETTINGS_FILE = join(WORLD, 'vault.env');
 const PROGRAM = join(ROOT, 'dist/vault');
 
 /** Where `npm run demo` finds what is running. */
@@ -52,7 +53,8 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   const origin = `http://localhost:${port}`;
   const shop = await startShop({ vault: origin, rpc: devStack.chain.rpc, port: freeOr(SHOP_PORT) });
   const command = isWatched ? [process.execPath, ...flags, join(ROOT, 'server.ts')] : [PROGRAM];
-  const start = () => startVault(command, devStack, port);
+  await writeSettings(devStack, port);
+  const start = () => startVault(command);
   const vault = isWatched ? startRestarting({ start, root: ROOT, sources: SOURCES, say }) : runOnce(start());
   stop.addEventListener('abort', vault.stop);
   if (stop.aborted) vault.stop();
@@ -71,21 +73,21 @@ async function build(stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
 }
 
-function startVault(command: readonly string[], devStack: DevStack, port: number): Bun.Subprocess {
-  // Only what the dev stack says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL
-  // leads
+/** Writes the vault's settings to a file, for commands beside it: `dist/vault limits show --config .world/vault.env`. */
+async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
+  const all = { ...vars, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
+  await Bun.write(SETTINGS_FILE, lines.join(''));
+  await chmod(SETTINGS_FILE, 0o600);
+}
+
+function startVault(command: readonly string[]): Bun.Subprocess {
+  // Only what the file says, so that a variable left in this shell cannot lead the vault elsewhere; LOG_LEVEL leads
   // nowhere.
   const { LOG_LEVEL } = process.env;
-  const vars = {
-    ...devStack.vars,
-    PORT: `${port}`,
-    DATA_DIR,
-    LOG_FORMAT: 'pretty',
-    ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
-  };
-  return Bun.spawn([...command, 'serve'], {
+  return Bun.spawn([...command, 'serve', '--config', SETTINGS_FILE], {
     // Bun's flag: the vault ends with this process, even when that is killed.
-    env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...vars },
+    env: { BUN_FEATURE_FLAG_NO_ORPHANS: '1', ...(LOG_LEVEL ? { LOG_LEVEL } : {}) },
     stdio: ['ignore', 'inherit', 'inherit'],
     // Ctrl+C reaches a terminal's whole process group: with the signal from here the vault would get two, and end at
     // once.

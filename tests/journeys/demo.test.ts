@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stack } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -43,9 +44,39 @@ test('the demo performs the whole main job against what npm start runs', async (
     'the enclave hashes the DID to the same: 0x',
     '"type":"code.verified"',
     '"type":"registration.confirmed"',
+    '"limit":"sends-per-number"',
     'Done: ',
   ])
     expect(output).toContain(line);
+}, 40_000);
+
+const post = async (path: string, body: object) => {
+  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(stack.vault + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+test('npm start does not lock its developer out: 40 codes to one address and 10 sessions from this machine', async () => {
+  const who = { identifier: 'dev@example.com', channel: 'email' };
+  for (let i = 0; i < 40; i++) expect((await post('/api/verify/send', who)).status).toBe(200);
+  for (let i = 0; i < 10; i++) {
+    const session = { handle: `dev${i}x`, did: 'did:key:z6MkDeveloper' };
+    expect(await post('/api/sessions', session)).toMatchObject({ status: 200 });
+  }
+}, 40_000);
+
+test('one limit stays strict, and the command of the README resets it, from any directory', async () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [command = '', key = ''] = /dist\/vault limits clear .* --key (\S+)/.exec(readme) ?? [];
+  const send = () => post('/api/verify/send', { identifier: key, channel: 'sms' });
+  for (let i = 0; i < 5; i++) expect((await send()).status).toBe(200);
+  const refused = await send();
+  expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', limit: 'sends-per-number' } });
+  const args = command.replaceAll('.world/', `${folder.path}/`).split(' ').slice(1);
+  const cleared = Bun.spawnSync([join(ROOT, 'dist/vault'), ...args], { cwd: tmpdir(), env: {} });
+  expect([cleared.exitCode, String(cleared.stdout)]).toEqual([0, `sends-per-number sms:${key}: 5 no longer count\n`]);
+  expect((await send()).status).toBe(200);
 }, 40_000);
 
 test('npm start runs what it says can be opened', async () => {
