@@ -123,7 +123,7 @@ describe.each(PLACES)('the main job, on the compiled program and $name', ({ name
     expect(check.body).toMatchObject({ available: false, reason: 'identifier_taken' });
   });
 
-  test("a handle whose alias leads to its DID: the identifier is proven by the registry, the controller by nothing", async () => {
+  test('a handle whose alias leads to its DID: the identifier is proven by the registry, the controller by nothing', async () => {
     if (!place) return;
     const handle = `h${credential()
       .slice(0, 8)
