@@ -5,14 +5,12 @@ export const CODES_OF_CLIENTS: Migration = {
   version: 11,
   name: 'codes belong to who asked',
   statements: [
-    // Digests of what only the asking client and the mailbox know; the checks of strangers; what a pass did.
-    `ALTER TABLE codes ADD COLUMN challenge TEXT`,
+    // The checks of strangers; the digest of what only the mailbox knows; what a pass did.
     `ALTER TABLE codes ADD COLUMN bound INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE codes ADD COLUMN strangers INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE codes ADD COLUMN pass TEXT`,
     `ALTER TABLE codes ADD COLUMN pass_guesses INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE codes ADD COLUMN by_pass INTEGER`,
-    `CREATE INDEX codes_by_pass ON codes (pass) WHERE pass IS NOT NULL`,
     `CREATE TABLE pass_grants (
       identifier TEXT NOT NULL,
       ip TEXT NOT NULL,

@@ -41,14 +41,13 @@ const SELECT_BY_CLIENT = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM cod
   UNION ALL SELECT * FROM (${OTHERS_CODE})`;
 
 const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
-    WHERE identifier = :identifier AND challenge = :challenge ORDER BY seq DESC LIMIT 1)
+    WHERE identifier = :identifier AND id = :challenge)
   UNION ALL SELECT * FROM (${OTHERS_CODE})`;
 
 /** Whose codes to read: with a challenge its own, else the client's; and the newest that a stranger may try. */
 export interface CodesQuery {
   readonly identifier: string;
   readonly ip: string;
-  /** The digest of the challenge, undefined without one. */
   readonly challenge: string | undefined;
   readonly now: number;
 }

@@ -3,7 +3,6 @@ import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { type CheckRole, type StoredCode, selectCodes, toCodes } from './check-store.ts';
-import { ticketDigest } from './code.ts';
 
 /** Why a check did not verify, and the attempts left where the caller asked for the code. */
 export interface RefusedCheck {
@@ -51,10 +50,7 @@ export async function findCode(
   { identifier, ip, challenge }: Asked,
   now: number,
 ): Promise<Target | { readonly refused: RefusedCheck }> {
-  const digest = challenge === undefined ? undefined : ticketDigest('challenge', challenge);
-  const { own, others } = toCodes(
-    await db.read(selectCodes({ identifier: identifier.key, ip, challenge: digest, now })),
-  );
+  const { own, others } = toCodes(await db.read(selectCodes({ identifier: identifier.key, ip, challenge, now })));
   const max = config.maxVerifyAttempts;
   const otherwise = own ? endedVerdict(own, now) : STRANGERS_VERDICT;
   // A provider keeps one code of a number, that of its newest send.

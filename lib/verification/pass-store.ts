@@ -5,9 +5,10 @@ import type { Statement } from '../db/database.ts';
 /** Clients that one pass lets send at the same time. */
 const GRANTS_MAX = 20;
 
-/** A press of a pass's button: the pass's digest, the client, and until when it may send. */
+/** A press of a pass's button: the pass's digest and the time of its send, the client, and until when it may send. */
 export interface NewGrant {
   readonly pass: string;
+  readonly sentAt: number;
   readonly ip: string;
   readonly now: number;
   readonly until: number;
@@ -15,13 +16,13 @@ export interface NewGrant {
 
 const INSERT_GRANT = `INSERT INTO pass_grants (identifier, ip, code, until)
   SELECT identifier, :ip, seq, :until FROM codes
-    WHERE pass = :pass AND sent_at > :day_ago AND pass_guesses < ${PASS_GUESSES_MAX}
+    WHERE sent_at = :sent_at AND pass = :pass AND sent_at > :day_ago AND pass_guesses < ${PASS_GUESSES_MAX}
       AND (SELECT count(*) FROM pass_grants WHERE code = codes.seq AND until > :now AND ip <> :ip) < ${GRANTS_MAX}
   ON CONFLICT (identifier, ip) DO UPDATE SET code = excluded.code, until = excluded.until`;
 
 /** Lets the client send by the pass; `rowsAffected` 0 means that the pass is none, has ended, or has enough clients. */
-export function insertGrant({ pass, ip, now, until }: NewGrant): Statement {
-  return { sql: INSERT_GRANT, args: { pass, ip, now, until, day_ago: now - DAY_MS } };
+export function insertGrant({ pass, sentAt, ip, now, until }: NewGrant): Statement {
+  return { sql: INSERT_GRANT, args: { pass, sent_at: sentAt, ip, now, until, day_ago: now - DAY_MS } };
 }
 
 /** Removes grants that have ended. */

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Platform } from '../platform.ts';
-import { ticketDigest } from './code.ts';
+import { passDigest, passTime } from './code.ts';
 import { insertGrant } from './pass-store.ts';
 
 /** How long a client may send after it pressed the button of a pass. */
@@ -18,7 +18,9 @@ export async function usePass(
   { pass, ip }: { readonly pass: string; readonly ip: string },
 ): Promise<boolean> {
   const now = clock.now();
-  const grant = { pass: ticketDigest('pass', pass), ip, now, until: now + PASS_GRANT_MS };
+  const sentAt = passTime(pass);
+  if (!Number.isSafeInteger(sentAt)) return false;
+  const grant = { pass: passDigest(pass), sentAt, ip, now, until: now + PASS_GRANT_MS };
   const [granted] = await db.write(insertGrant(grant));
   return granted?.rowsAffected === 1;
 }

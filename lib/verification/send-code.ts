@@ -13,7 +13,7 @@ import { type BudgetUse, useForSend } from '../limits/budgets.ts';
 import { boundsOf, limitOf } from '../limits/catalogue.ts';
 import { lastLimitReached, limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { codeDigest, ticketDigest } from './code.ts';
+import { codeDigest, newPass, passDigest } from './code.ts';
 import { passLink } from './pass.ts';
 import * as codes from './send-store.ts';
 
@@ -47,14 +47,13 @@ export interface SendRequest {
  * `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
  */
 export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode> {
-  const { config, clock, random, db } = ctx;
+  const { config, clock, db } = ctx;
   const { identifier, app } = request;
   refuseChannel(ctx, identifier);
   refuseCountry(ctx, identifier);
   const now = clock.now();
-  const challenge = randomId(random);
   const lifetimeSeconds = lifetimeOf(ctx, identifier);
-  const { row, code, pass } = newCode(ctx, request, { now, challenge, lifetimeSeconds });
+  const { row, code, pass } = newCode(ctx, request, now, lifetimeSeconds);
   const limits = {
     perIp: config.maxVerifySendsPerIp,
     perIdentifier: config.rateLimitCodesPerIdentifier,
@@ -69,27 +68,29 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     codes.selectSendResets(row, limits),
     budgets.resets,
   );
-  const reset = results.at(-2)?.rows[0];
-  const full = reset ? fullLimits(config, reset, row) : [];
-  const stored = results[0]?.rows[0];
-  if (!stored && reset && Number(reset['is_refused']) === 1) throw new VaultError('pass_invalid');
-  if (!stored) throw lastLimitReached(ctx, [...full, ...budgets.full(results.at(-1)?.rows[0])]);
-  const message = messageOf(ctx, { code, pass, ...codes.toSent(stored) });
-  await deliver(ctx, request, { row, budgets, lifetimeSeconds, ...message });
+  const reset = results.at(-2)?.rows[0] as Row;
+  const full = fullLimits(config, reset, row);
+  const state = codes.toPassState(reset);
+  if (results[0]?.rowsAffected !== 1) {
+    if (row.givenPass !== null && !state.isPassed) throw new VaultError('pass_invalid');
+    throw lastLimitReached(ctx, [...full, ...budgets.full(results.at(-1)?.rows[0])]);
+  }
+  await deliver(ctx, request, { row, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, state) });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
-  return { expiresIn: lifetimeSeconds, retryAfter, challenge };
+  return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
 }
 
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
 function newCode(
   { keys, random, sms }: Ctx,
   { identifier, ip, pass: given, isBound = false }: SendRequest,
-  { now, challenge, lifetimeSeconds }: { now: number; challenge: string; lifetimeSeconds: number },
+  now: number,
+  lifetimeSeconds: number,
 ): { row: codes.NewCode; code: string | null; pass: string | null } {
   const id = randomId(random);
   const isKept = identifier.channel === 'sms' && sms.kind === 'verify';
   const code = isKept ? null : randomCode(random);
-  const pass = isKept ? null : randomId(random);
+  const pass = isKept ? null : newPass(random, now);
   const row: codes.NewCode = {
     id,
     identifier: identifier.key,
@@ -98,10 +99,9 @@ function newCode(
     now,
     expiresAt: now + lifetimeSeconds * 1000,
     digest: code === null ? null : codeDigest(keys.codePepper, identifier.key, id, code),
-    challenge: ticketDigest('challenge', challenge),
     isBound,
-    pass: pass === null ? null : ticketDigest('pass', pass),
-    givenPass: given === undefined ? null : ticketDigest('pass', given),
+    pass: pass === null ? null : passDigest(pass),
+    givenPass: given === undefined ? null : passDigest(given),
   };
   return { row, code, pass };
 }
@@ -112,12 +112,13 @@ function newCode(
  */
 function messageOf(
   { config }: Ctx,
-  { code, pass, isPassed, isDead }: { code: string | null; pass: string | null; isPassed: boolean; isDead: boolean },
-): { readonly code: string | undefined; readonly pass: string | undefined } {
-  return {
-    code: isDead ? undefined : (code ?? undefined),
-    pass: pass === null || isPassed ? undefined : passLink(config, pass),
-  };
+  code: string | null,
+  pass: string | null,
+  { isPassed, needsPass }: ReturnType<typeof codes.toPassState>,
+): Pick<OutgoingCode, 'code' | 'pass'> {
+  if (code === null || pass === null) return { code: undefined, pass: undefined };
+  if (isPassed) return { code, pass: undefined };
+  return { code: needsPass ? undefined : code, pass: passLink(config, pass) };
 }
 
 function refuseChannel({ email, sms }: Ctx, { channel }: Identifier): void {

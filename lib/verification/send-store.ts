@@ -4,8 +4,9 @@ import { type Condition, fewerThan, type Row, type Statement, type Value } from 
 import { clearedAt } from '../limits/limits.ts';
 
 /**
- * A code to send: the limits count its row, which holds the digests. `digest` is null when the SMS provider keeps the
- * code, `givenPass` when the request brought none; `pass` is that of the message, null where it carries none.
+ * A code to send: the limits count its row, which holds the digests. `id` is also its challenge. `digest` is null when
+ * the SMS provider keeps the code, `givenPass` when the request brought none; `pass` is that of the message, null where
+ * it carries none.
  */
 export interface NewCode {
   readonly id: string;
@@ -15,7 +16,6 @@ export interface NewCode {
   readonly now: number;
   readonly expiresAt: number;
   readonly digest: string | null;
-  readonly challenge: string;
   readonly isBound: boolean;
   readonly pass: string | null;
   readonly givenPass: string | null;
@@ -50,16 +50,19 @@ const BY_PASS = `CASE WHEN :given_pass IS NULL
   ELSE (SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
     AND pass_guesses < ${PASS_GUESSES_MAX}) END`;
 
+/** Of a send: the row of its pass, and whether so many wrong guesses were made that it needs one. */
+const ASKED = `(SELECT ${BY_PASS} AS by_pass, EXISTS (SELECT 1 FROM verifications
+  WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX}) AS guessed) AS asked`;
+
 /** The key of a number names the channel. */
 const OF_NUMBER = `FROM codes WHERE identifier = :identifier`;
 
 const insertText = (room: string) => `INSERT INTO codes
-    (id, identifier, channel, ip, sent_at, expires_at, digest, challenge, bound, pass, by_pass)
+    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass)
   SELECT :id, :identifier, :channel, :ip, :now, :expires_at,
     CASE WHEN :digest IS NOT NULL AND by_pass IS NULL AND guessed THEN '${DEAD}' ELSE :digest END,
-    :challenge, :bound, CASE WHEN by_pass IS NULL THEN :pass END, by_pass
-  FROM (SELECT ${BY_PASS} AS by_pass, EXISTS (SELECT 1 FROM verifications
-    WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX}) AS guessed) AS asked
+    :bound, CASE WHEN by_pass IS NULL THEN :pass END, by_pass
+  FROM ${ASKED}
   WHERE (:given_pass IS NULL OR asked.by_pass IS NOT NULL)
     AND CASE WHEN asked.by_pass IS NULL
       THEN ${fewerThan(
@@ -78,8 +81,7 @@ const insertText = (room: string) => `INSERT INTO codes
       )} END
     AND (:channel <> 'sms' OR (${fewerThan(':per_number', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`)}
       AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}))
-    AND ${room}
-  RETURNING by_pass IS NOT NULL AS is_passed, digest IS '${DEAD}' AS is_dead`;
+    AND ${room}`;
 
 // The engine finds a statement by its text, and there is one for each set of budgets.
 const insertTexts = new Map<string, string>();
@@ -103,20 +105,20 @@ export function isToStranger({ id, identifier }: Pick<NewCode, 'id' | 'identifie
 }
 
 /**
- * Inserts the send only while every limit has room, and the budgets by `room`; no row means that a limit or the
- * given pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead
+ * Inserts the send only while every limit has room, and the budgets by `room`; `rowsAffected` 0 means that a limit or
+ * the given pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead
  * from the start.
  */
 export function insertCode(code: NewCode, limits: SendLimits, room: Condition): Statement {
-  const { id, expiresAt, digest, challenge, isBound, pass } = code;
-  const own = { id, expires_at: expiresAt, digest, challenge, bound: isBound ? 1 : 0, pass };
+  const { id, expiresAt, digest, isBound, pass } = code;
+  const own = { id, expires_at: expiresAt, digest, bound: isBound ? 1 : 0, pass };
   const sql = insertTexts.get(room.sql) ?? insertText(room.sql);
   insertTexts.set(room.sql, sql);
   return { sql, args: { ...windowArgs(code, limits), ...own, ...room.args } };
 }
 
 const SELECT_SEND_RESETS = `SELECT
-  :given_pass IS NOT NULL AND by_pass IS NULL AS is_refused,
+  by_pass IS NOT NULL AS is_passed, guessed,
   CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
     WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) END AS ip_at,
@@ -130,19 +132,19 @@ const SELECT_SEND_RESETS = `SELECT
     ORDER BY seq DESC LIMIT 1 OFFSET :per_number - 1) AS number_at,
   (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_DAY_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET :per_number_day - 1) AS number_day_at
-  FROM (SELECT ${BY_PASS} AS by_pass) AS asked`;
+  FROM ${ASKED}`;
 
 /**
  * For each limit the time of the send that must leave the window before the next is allowed, null while it has room;
- * `is_refused` is 1 for a given pass that lets nothing through. Run after `insertCode` in the same batch.
+ * and what `toPassState` reads. Run after `insertCode` in the same batch.
  */
 export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
   return { sql: SELECT_SEND_RESETS, args: windowArgs(code, limits) };
 }
 
-/** Reads the row that `insertCode` returns. */
-export function toSent(row: Row): { readonly isPassed: boolean; readonly isDead: boolean } {
-  return { isPassed: Number(row['is_passed']) === 1, isDead: Number(row['is_dead']) === 1 };
+/** Reads of `selectSendResets` whether a pass let the send through, and whether its code needs one to verify. */
+export function toPassState(row: Row): { readonly isPassed: boolean; readonly needsPass: boolean } {
+  return { isPassed: Number(row['is_passed']) === 1, needsPass: Number(row['guessed']) === 1 };
 }
 
 /** Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. */

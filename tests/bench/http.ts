@@ -43,7 +43,7 @@ const cases: readonly { name: string; target: typeof bare; request: RequestOf; c
   {
     name: 'POST /api/verify/check',
     target: vault,
-    request: () => request('POST', '/api/verify/check', { body: { ...who(checked++), code: CODE } }),
+    request: () => request('POST', '/api/verify/check', { body: { ...who(checked), code: CODE }, ip: ipOf(checked++) }),
     count: () => sent - checked,
   },
   {

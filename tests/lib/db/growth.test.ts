@@ -85,7 +85,7 @@ const session = (ip: string, perIp: number) => ({
 });
 /** A session whose statements read the index. */
 const aliased = { ...session('198.51.100.9', 3), aliasHash: '0xalias', didHash: '0xdid1', ledTo: 'index' };
-const NO_PASS = { challenge: '', isBound: false, pass: null, givenPass: null };
+const NO_PASS = { isBound: false, pass: null, givenPass: null };
 const code = {
   id: 'c',
   identifier: 'email:a@b.de',

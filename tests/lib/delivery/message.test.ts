@@ -59,7 +59,7 @@ describe('the mail', () => {
 });
 
 describe('the mail’s pass', () => {
-  const pass = 'https://vault.example.com/pass#0123456789abcdef0123456789abcdef';
+  const pass = 'https://vault.example.com/pass#m5d3k9ab-0123456789abcdef0123456789abcdef';
 
   test('stands below the code, as its only link, in full; the text still ends in the origin-bound line', () => {
     const { text, html, subject } = codeMessage({ ...notice, pass });
