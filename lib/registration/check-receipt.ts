@@ -2,13 +2,15 @@ import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
+import { readBlock } from '../chain/blocks.ts';
 import { GET_OWNER } from '../chain/contract-call.ts';
 import { readReceipt } from '../chain/receipts.ts';
+import { readDidEntry } from '../chain/registry-views.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
 import type { P256PublicKey } from '../identity/passkey.ts';
 import { storedProof, verifyProof } from './proof.ts';
-import type { RegistrationClaim } from './store.ts';
+import type { Registration, RegistrationClaim } from './store.ts';
 
 /**
  * What the chain says about a claim now. `registered`: its transaction succeeded and the configured registry emitted
@@ -46,15 +48,43 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim): Promise<
   const logs = receipt.logs.filter((log) => log.address === ctx.config.didRegistryAddress?.toLowerCase());
   const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
   if (!registered) return { outcome: 'other_did' };
-  const controller: `0x${string}` = `0x${(registered.topics[2] ?? '').slice(26)}`;
+  const { block, blockHash } = receipt;
+  return describe(ctx, claim, { controller: `0x${(registered.topics[2] ?? '').slice(26)}`, block, blockHash });
+}
+
+/**
+ * As `checkReceipt`, of a stored registration. Many nodes forget old receipts, so the event of a confirmed one counts as
+ * long as its block is part of the chain; `forgotten` if its controller is not known either.
+ */
+export async function checkStored(ctx: Ctx, one: Registration): Promise<ReceiptCheck | { outcome: 'forgotten' }> {
+  const check = await checkReceipt(ctx, one);
+  const { status, minedBlock, minedHash } = one;
+  if (check.outcome !== 'unseen' || status !== 'confirmed' || minedBlock === null || minedHash === null) return check;
+  const block = await readBlock(ctx, minedBlock);
+  if (block?.hash !== minedHash) return check;
+  const controller = one.controller ?? (await readController(ctx, one));
+  if (!controller) return { outcome: 'forgotten' };
+  return describe(ctx, one, { controller: controller as `0x${string}`, block: minedBlock, blockHash: minedHash });
+}
+
+async function readController(ctx: Ctx, { didHash }: Registration): Promise<string | undefined> {
+  const registry = ctx.config.didRegistryAddress;
+  return registry ? (await readDidEntry({ ...ctx, registry }, didHash))?.controller : undefined;
+}
+
+/** What follows from the event: the key of its controller, and what the proof is worth. */
+async function describe(
+  ctx: Ctx,
+  claim: RegistrationClaim,
+  event: Pick<RegisteredClaim, 'controller' | 'block' | 'blockHash'>,
+): Promise<RegisteredClaim> {
+  const { controller } = event;
   const key = (await readOwner(ctx, controller)) ?? keyAtPost(claim, controller);
   return {
     outcome: 'registered',
-    controller,
+    ...event,
     controllerKey: key ? `0x${toHex(key.x)}${toHex(key.y)}` : null,
     proof: await judgeProof(ctx, claim, controller, key),
-    block: receipt.block,
-    blockHash: receipt.blockHash,
   };
 }
 

@@ -15,7 +15,7 @@ import {
   type SeenRegistration,
   watchRegistration,
 } from './change-store.ts';
-import { checkLead, checkReceipt, type ReceiptCheck, type RegisteredClaim } from './check-receipt.ts';
+import { checkLead, checkStored, type RegisteredClaim } from './check-receipt.ts';
 import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration } from './store.ts';
 
 /** How long a registration may have no receipt until it fails. */
@@ -65,12 +65,15 @@ async function readTip(ctx: Ctx): Promise<Tip> {
 /** Where a handle's alias leads, and whether no re-org changes that. */
 type AliasCheck = Awaited<ReturnType<typeof checkLead>>;
 
+/** What the chain says of a registration. */
+type StoredCheck = Awaited<ReturnType<typeof checkStored>>;
+
 async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
-  return Promise.all([checkReceipt(ctx, one), checkLead(ctx.aliases, one), tip]);
+  return Promise.all([checkStored(ctx, one), checkLead(ctx.aliases, one), tip]);
 }
 
 /** Writes the result of a check, unless its lease has lapsed: then another process checks again. */
-async function recordCheck(ctx: Ctx, one: Registration, receipt: ReceiptCheck, alias: AliasCheck, tip: Tip) {
+async function recordCheck(ctx: Ctx, one: Registration, receipt: StoredCheck, alias: AliasCheck, tip: Tip) {
   const now = ctx.clock.now();
   const { statements, outcome } = decide(one, receipt, alias, tip, { chainId: ctx.config.chainId, now });
   const results = await ctx.db.write(...statements);
@@ -85,7 +88,7 @@ async function recordCheck(ctx: Ctx, one: Registration, receipt: ReceiptCheck, a
  */
 export function decide(
   one: Registration,
-  receipt: ReceiptCheck,
+  receipt: StoredCheck,
   alias: AliasCheck,
   tip: Tip,
   { chainId, now }: { readonly chainId: number; readonly now: number },
@@ -95,6 +98,8 @@ export function decide(
     case 'reverted':
     case 'other_did':
       return fail(receipt.outcome);
+    case 'forgotten':
+      return { statements: [watchRegistration(one, null)], outcome: 'confirmed' };
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
       if (isOver) return fail('unseen');
