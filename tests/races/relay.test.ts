@@ -236,9 +236,9 @@ describe.each(CASES)(`${REGISTRATIONS} relayed registrations through $name`, ({ 
 
   test('are as many records, all confirmed, each with the transaction that did it', async () => {
     const { chain } = ordeal();
-    const records = rows(`SELECT did, status, strength, tx_hash FROM registrations WHERE status <> 'failed'`);
+    const records = rows(`SELECT did, status, proof_key, tx_hash FROM registrations WHERE status <> 'failed'`);
     expect(records.length).toBe(REGISTRATIONS);
-    expect(records.filter(({ status, strength }) => status !== 'confirmed' || strength !== 2)).toEqual([]);
+    expect(records.filter(({ status, proof_key }) => status !== 'confirmed' || proof_key === null)).toEqual([]);
     const receipts = await Promise.all(records.map(({ tx_hash }) => chain.rpc('eth_getTransactionReceipt', [tx_hash])));
     expect(receipts.filter((receipt) => (receipt as { status?: string } | null)?.status !== '0x1')).toEqual([]);
     // What failed was taken back before anything was signed for it.
