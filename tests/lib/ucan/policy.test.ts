@@ -102,6 +102,8 @@ describe('policies that are satisfied', () => {
     ],
     [[['==', '.missing?', null]], {}],
     [[['==', '.null', null]], { null: null }],
+    // A token of all channels: what docs/tokens.md warns of.
+    [[['!=', '.channel?', 'webhooks']], { app: 'shop' }],
   ])('%j', (policy, args) => {
     expect(judge(policy, args)).toBe(true);
   });
