@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
-import { PASS_SENDS_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
 import {
   BUDGET_SHARE,
   BUDGET_SHARE_MIN,
@@ -38,6 +38,14 @@ export const LIMITS = {
     bucket: 'identifier',
     error: 'rate_limited',
     stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'email' AND by_pass IS NULL` },
+  },
+  'pass-sends-per-ip': {
+    counts: 'codes sent with a pass',
+    max: PASS_SENDS_PER_IP_MAX,
+    windowSeconds: DAY,
+    bucket: 'client',
+    error: 'rate_limited',
+    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass IS NOT NULL' },
   },
   'pass-sends-per-identifier': {
     counts: 'codes sent with a pass',

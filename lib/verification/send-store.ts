@@ -1,5 +1,11 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
-import { PASS_GUESSES_MAX, PASS_SENDS_MAX, SWEEP_ROWS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
+import {
+  PASS_GUESSES_MAX,
+  PASS_SENDS_MAX,
+  PASS_SENDS_PER_IP_MAX,
+  SWEEP_ROWS_MAX,
+  WRONG_GUESSES_MAX,
+} from '../constants.ts';
 import { type Condition, fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
@@ -34,6 +40,7 @@ export interface SendLimits {
 const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
 const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
 const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', ':identifier')})`;
+const PASS_IP_SINCE = `max(:day_ago, ${clearedAt('pass-sends-per-ip', ':ip')})`;
 const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', ':identifier')})`;
 const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', ':identifier')})`;
 
@@ -78,6 +85,10 @@ const insertText = (room: string) => `INSERT INTO codes
         `${PASS_SENDS_MAX}`,
         `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NOT NULL
           AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
+      )} AND ${fewerThan(
+        `${PASS_SENDS_PER_IP_MAX}`,
+        `FROM codes WHERE ip = :ip AND codes.by_pass IS NOT NULL
+          AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
       )} END
     AND (:channel <> 'sms' OR (${fewerThan(':per_number', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`)}
       AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}))
@@ -128,6 +139,9 @@ const SELECT_SEND_RESETS = `SELECT
   CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
     WHERE identifier = :identifier AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_MAX - 1}) END AS pass_at,
+  CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
+    WHERE ip = :ip AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE}
+    ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_PER_IP_MAX - 1}) END AS pass_ip_at,
   (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET :per_number - 1) AS number_at,
   (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_DAY_SINCE}

@@ -22,6 +22,7 @@ describe('limits', () => {
       kinds: [
         'sends-per-ip',
         'sends-per-identifier',
+        'pass-sends-per-ip',
         'pass-sends-per-identifier',
         'sends-per-number',
         'sends-per-number-day',
