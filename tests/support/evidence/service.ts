@@ -1,9 +1,12 @@
 import { fromHex, toBase64url, toHex, utf8 } from '../../../lib/base/bytes.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createStore } from '../../../lib/db/store.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { createPasskey, type Passkey } from '../passkey.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../vault.ts';
+import { insertRelayed, settleRelays } from './relays.ts';
 import { addressOf, nodeVars, startStandIn, txOf } from './stand-in.ts';
 import { credentialOf, keyOf, MAILS, PEOPLE, type Person, type Post, type World } from './world.ts';
 
@@ -19,6 +22,8 @@ export interface Service {
   readonly vault: TestVault;
   /** The result of `POST /api/dids`: 200, or the error. */
   post(asked: Post): Promise<string>;
+  /** Whether a claim that the vault sends itself is admitted; `number` is one of its own. */
+  relay(asked: Post, number: number): Promise<boolean>;
   /** The result of `POST /api/sessions` for a handle. */
   openSession(handle: string, did: string): Promise<string>;
   /** What a look-up shows, and null for 404. */
@@ -45,6 +50,13 @@ export async function startService(first: World): Promise<Service> {
   // The first request of this kind migrates the database.
   await vault.call('GET /api/sessions/status');
   const registrar = String((await vault.call('GET /api/contracts')).body.registrar);
+  const db = createStore({
+    database: vault.database,
+    clock: vault.clock,
+    metrics: createMetrics(),
+    maxConnections: 1,
+  });
+  await db.ready();
   const nameOf = ({ pubKeyX, pubKeyY }: Readonly<Record<string, string>>) =>
     Array.from(passkeys.keys()).find((name) => `${pubKeyX}${pubKeyY?.slice(2)}` === `0x${hexOf(name)}`) ?? null;
 
@@ -72,6 +84,10 @@ export async function startService(first: World): Promise<Service> {
       const { status, body } = await vault.call('POST /api/dids', { ...subject, attestation, txHash, ...proven });
       return status === 200 ? 'ok' : String(body.error);
     },
+    relay({ by, identifier, did, credentialId }, number) {
+      const claim = { identifier: storedKey(identifier), did, credentialId: idOf(credentialId), number };
+      return insertRelayed(db, vault, { ...claim, proofKey: hexOf(keyOf(by)) });
+    },
     async openSession(handle, did) {
       const [channel, identifier] = namesOf(handle);
       const { status, body } = await vault.call('POST /api/sessions', { identifier, channel, did });
@@ -95,10 +111,11 @@ export async function startService(first: World): Promise<Service> {
     },
     async settle(isLong) {
       await vault.clock.advance(isLong ? UNSEEN_MS : STEP_MS);
+      await settleRelays(db, vault, service.world, isLong);
       await vault.work();
     },
     async clear() {
-      for (const table of ['credentials', 'registrations', 'sessions', 'attestation_uses'])
+      for (const table of ['credentials', 'relays', 'registrations', 'sessions', 'attestation_uses'])
         await vault.database.execute({ sql: `DELETE FROM ${table}`, args: {} });
       await vault.clock.advance(STEP_MS);
     },

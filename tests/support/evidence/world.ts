@@ -165,10 +165,11 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
     txHash: isRelayed ? '' : isReal ? did : 'invented',
     proof: proof === 'none' ? null : `${proof} ${world.claims.length}`,
   };
-  // The relay judges the proof before it writes anything.
-  if (isRelayed && ownerOf(did) !== by) return undefined;
+  if (isRelayed && !mayBeRelayed(world, by, did)) return undefined;
   const ofIdentifier = claimsOf(world, identifier);
   if (ofIdentifier.some((stored) => world.model.isRetry(request, stored, ofIdentifier))) return 'retry';
+  // A second registration for one account would revert.
+  if (isRelayed && world.claims.some((one) => one.isRelayed && one.did === did)) return undefined;
   const verdict = world.model.verdictOn(request, {
     ofIdentifier,
     ofCredential: claimsOn(world, credentialId),
@@ -183,6 +184,11 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
   // A registration's own session ends with it.
   world.sessions.delete(identifier);
   return verdict;
+}
+
+/** The relay judges the proof before it writes anything, and asks the registry for the DID. */
+function mayBeRelayed({ dids }: World, by: Person, did: string): boolean {
+  return ownerOf(did) === by && keyOf(by) === shownKey(did) && !dids.has(did);
 }
 
 const UNSEEN = {
@@ -201,6 +207,7 @@ export function lookAtChain(world: World): void {
     const seen = one.isReal && !one.isFailed ? world.dids.get(one.did) : undefined;
     one.isRegistered = seen !== undefined;
     one.isFinal = seen === 'final';
+    if (one.isRelayed && seen !== undefined) one.txHash = one.did;
     one.controllerKey = seen === undefined ? null : shownKey(one.did);
     if (seen === undefined && !one.isRelayed) one.proofKey = null;
     if (seen !== undefined && one.proof !== null) judgeProof(one);
