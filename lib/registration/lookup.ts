@@ -9,7 +9,7 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import type { Proofs } from './evidence.ts';
-import { selectByCredential, selectByKey } from './lookup-store.ts';
+import { selectByCredential, selectByKey, selectFirstRows } from './lookup-store.ts';
 import type { RegistrationStatus } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
@@ -76,10 +76,7 @@ export async function findDid(
   { config, db }: Pick<Ctx, 'config' | 'db'>,
   { credentialId, key }: DidQuery,
 ): Promise<DidRecord> {
-  const query = key
-    ? selectByKey(credentialId, `0x${uint256Word(key.x)}${uint256Word(key.y)}`)
-    : selectByCredential(credentialId);
-  const [row] = await db.read(query);
+  const row = await readRow(db, { credentialId, ...(key ? { key } : {}) });
   if (!row) throw new VaultError('not_found');
   const isAmbiguous = row['ambiguous'] === 1;
   const proofs = proofsOf(config, row);
@@ -100,6 +97,12 @@ export async function findDid(
     pubKeyY: signed && `0x${signed.slice(66)}`,
     registeredAt: isoTime(Number(row['registered_at'])),
   };
+}
+
+async function readRow(db: Ctx['db'], { credentialId, key }: DidQuery): Promise<Row | undefined> {
+  if (key) return (await db.read(selectByKey(credentialId, `0x${uint256Word(key.x)}${uint256Word(key.y)}`)))[0];
+  const [row, another] = await db.read(selectFirstRows(credentialId));
+  return another ? (await db.read(selectByCredential(credentialId)))[0] : row;
 }
 
 /** What is proven of a found registration, as `evidence.ts` says; the first version's proofs count for the DID only. */

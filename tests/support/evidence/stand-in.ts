@@ -38,7 +38,7 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
     case 'eth_blockNumber':
       return quantity(HEAD);
     case 'eth_getBlockByNumber':
-      return { number: quantity((params[0] as string) === 'finalized' ? FINAL : HEAD), hash: didHash('head') };
+      return { number: numberOf(params[0] as string), hash: didHash('head') };
     case 'eth_getCode':
       return '0x01';
     case 'eth_getTransactionReceipt':
@@ -48,6 +48,12 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
     default:
       throw new Error(`the stand-in knows no ${method}`);
   }
+}
+
+/** A block is asked for by its number too, once a receipt is gone. */
+function numberOf(tag: string): string {
+  if (tag.startsWith('0x')) return tag;
+  return quantity(tag === 'finalized' ? FINAL : HEAD);
 }
 
 function receiptOf({ dids }: World, hash: string): unknown {
