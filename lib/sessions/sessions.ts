@@ -1,4 +1,4 @@
-import { type AliasAnswer, type Aliases, UNALIASED } from '../aliases/aliases.ts';
+import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import type { Statement } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
@@ -52,16 +52,17 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     sessions.add({ outcome: 'identifier_reserved' });
     throw new VaultError('identifier_reserved');
   }
-  const { ledTo } = await findAlias(ctx, request);
+  const hashes = { aliasHash: aliasHash(identifier.value), didHash: didHash(did) };
+  const isHandle = identifier.channel === 'handle';
+  const { ledTo } = isHandle ? await ctx.aliases.findSoon(hashes, { spend: request.spend }) : UNALIASED;
   const now = clock.now();
   const session = {
     identifier: identifier.key,
     app,
     did,
-    aliasHash: aliasHash(identifier.value),
-    didHash: didHash(did),
+    ...hashes,
     ledTo,
-    askAt: identifier.channel === 'handle' ? now + SESSION_ASK_MIN_MS : null,
+    askAt: isHandle ? now + SESSION_ASK_MIN_MS : null,
     ip,
     now,
     expiresAt: now + config.sessionTtlSeconds * 1000,
@@ -72,11 +73,11 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     emitReplaced(session),
     insertSession(session),
     emitOpened(session),
-    ...also,
     selectRefusal(session),
+    ...also,
   );
   const isOpened = results[1]?.rowsAffected === 1;
-  const row = results.at(-1)?.rows[0];
+  const row = results[3]?.rows[0];
   const isTaken = row?.['taken'] === 1;
   sessions.add({ outcome: isOpened ? 'opened' : isTaken ? 'identifier_taken' : 'ip_limit_reached' });
   if (isOpened) return;
@@ -112,9 +113,4 @@ export async function isTaken(
   if (row?.['live'] === 1) return true;
   const question = { aliasHash: aliasHash(value), didHash: null };
   return (await aliases.findSoon(question, { spend, believesIndex: true })).lead !== 'none';
-}
-
-async function findAlias({ aliases }: Ctx, { identifier, did, spend }: SessionRequest): Promise<AliasAnswer> {
-  if (identifier.channel !== 'handle') return UNALIASED;
-  return aliases.findSoon({ aliasHash: aliasHash(identifier.value), didHash: didHash(did) }, { spend });
 }

@@ -182,14 +182,14 @@ const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions
 
 /**
  * Why `insertSession` refused: `taken` is 1 when the identifier is taken; `earliest_lapse` is null when all sessions
- * of the IP are linked.
+ * of the IP count for good. No row if the statement before, `emitOpened`, had something to report.
  */
 export function selectRefusal(session: NewSession): Statement {
   const { app, did, per_ip, ...args } = admissionArgs(session);
   return { sql: SELECT_REFUSAL, args: { ...args, ...ipWindow(session.windowSeconds, session.now) } };
 }
 
-const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse`;
+const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse WHERE changes() = 0`;
 
 /** One row whose `linked` is 1 if a session or a registration links the identifier, `live` 1 if it has a session. */
 export function selectHolders(identifier: string, now: number): Statement {
