@@ -49,16 +49,17 @@ export function isReserved({ channel, value }: Identifier, settings: ReservedSet
 /** Whether a name reads as one or several reserved handles, such as `adm1n`, `a.dmin` or `vault-support`. */
 function passesForReserved(name: string): boolean {
   const text = fold(name);
-  // What begins at each place is judged once: whether reserved handles make up the rest.
-  const ends = new Array<boolean>(text.length + 1).fill(false);
-  ends[text.length] = true;
-  for (let at = text.length - 1; at >= 0; at--) {
+  // The places that reserved handles lead to; from most names' beginning none leads anywhere.
+  const reached = new Set([0]);
+  for (const at of reached) {
+    if (at === text.length) return text !== '';
     for (const letter of lettersOf(text[at] as string)) {
-      const isPart = (word: string) => ends[at + word.length] === true && readsAs(text, at, word);
-      ends[at] ||= FOLDED.get(letter)?.some((word) => isPart(word) && isOfSeveral(word, text)) === true;
+      for (const word of FOLDED.get(letter) ?? []) {
+        if (readsAs(text, at, word) && isOfSeveral(word, text)) reached.add(at + word.length);
+      }
     }
   }
-  return ends[0] === true && text !== '';
+  return false;
 }
 
 /** Two letters, such as `me`, are too common a part of other names. */
@@ -74,7 +75,10 @@ function passesForOne(name: string, reserved: readonly string[]): boolean {
 
 function readsAs(text: string, at: number, word: string): boolean {
   for (let i = 0; i < word.length; i++) {
-    if (!lettersOf(text[at + i] as string).includes(word[i] as string)) return false;
+    const character = text[at + i];
+    if (character !== word[i] && (character === undefined || !lettersOf(character).includes(word[i] as string))) {
+      return false;
+    }
   }
   return true;
 }

@@ -16,9 +16,20 @@ export interface Spending {
   readonly now: number;
 }
 
+/** The engine finds a statement by its text: built once, it is neither built nor hashed at each use. */
+const texts = new Map<string, string>();
+
+function builtOnce(name: string, build: () => string): string {
+  const known = texts.get(name);
+  if (known !== undefined) return known;
+  const text = build();
+  texts.set(name, text);
+  return text;
+}
+
 /** SQL that is true while a budget has room. Needs `:day_ago`, `:<kind>_max`, and `:network` where it counts by it. */
 export function hasRoom(kind: BudgetLimit): string {
-  return `(${usedOf(kind)} < :${maxName(kind)})`;
+  return builtOnce(`room ${kind}`, () => `(${usedOf(kind)} < :${maxName(kind)})`);
 }
 
 /** The arguments of `hasRoom`, for all budgets of the use. */
@@ -35,13 +46,15 @@ export function roomArgs({ kinds, maxOf, network, now }: Spending): Record<strin
  * leaves `changes()` at 1 for the next where there is no condition.
  */
 export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spending, when?: Condition): Statement {
-  const newest = newestOf(kind);
   return {
-    sql: `INSERT INTO budget_uses (kind, bucket, at, used, total)
-      SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${newest}), 0)), 1,
-        coalesce((SELECT total ${newest}), 0) + 1
+    sql: builtOnce(
+      `spend ${kind} ${when?.sql ?? ''}`,
+      () => `INSERT INTO budget_uses (kind, bucket, at, used, total)
+      SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${newestOf(kind)}), 0)), 1,
+        coalesce((SELECT total ${newestOf(kind)}), 0) + 1
       WHERE changes() > 0${when ? ` AND ${when.sql}` : ''}
       ON CONFLICT (kind, bucket, at) DO UPDATE SET used = used + 1, total = total + 1`,
+    ),
     args: { ...networkArg(kind, network), now, ...when?.args },
   };
 }
@@ -61,15 +74,19 @@ export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when
  * allowed once it has left the window. With `ifUnchanged` no row if the statement before it in the batch changed one.
  */
 export function selectBudgets(use: Spending, { ifUnchanged = false } = {}): Statement {
-  const columns = use.kinds.map((kind) => {
+  const name = `budgets ${use.kinds.join()} ${ifUnchanged}`;
+  return { sql: builtOnce(name, () => budgetsText(use.kinds, ifUnchanged)), args: roomArgs(use) };
+}
+
+function budgetsText(kinds: readonly BudgetLimit[], ifUnchanged: boolean): string {
+  const columns = kinds.map((kind) => {
     const max = `:${maxName(kind)}`;
     // With a maximum that was lowered several must leave: then the newest, which is late but never early.
     const leaves = `CASE WHEN ${usedOf(kind)} - used < ${max} THEN at ELSE (SELECT at ${newestOf(kind)}) END`;
     return `NOT ${hasRoom(kind)} AS ${columnName(kind)}_full,
       (SELECT ${leaves} ${inWindow(kind)} AND ${max} > 0 ORDER BY at LIMIT 1) AS ${columnName(kind)}`;
   });
-  const when = ifUnchanged ? 'WHERE changes() = 0' : '';
-  return { sql: `SELECT ${columns.join(', ')} ${when}`, args: roomArgs(use) };
+  return `SELECT ${columns.join(', ')} ${ifUnchanged ? 'WHERE changes() = 0' : ''}`;
 }
 
 /** A budget's part of the row of `selectBudgets`. */
@@ -129,9 +146,9 @@ function networkArg(kind: BudgetLimit, network: string | undefined): Record<stri
 }
 
 function maxName(kind: BudgetLimit): string {
-  return `${columnName(kind)}_max`;
+  return builtOnce(`max ${kind}`, () => `${columnName(kind)}_max`);
 }
 
 function columnName(kind: LimitName): string {
-  return kind.replaceAll('-', '_');
+  return builtOnce(kind, () => kind.replaceAll('-', '_'));
 }

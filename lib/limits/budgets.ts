@@ -74,15 +74,30 @@ function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now
   const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
   return {
     room: {
-      sql: kinds.map((kind) => roomOf(kind, stranger(kind)?.before)).join(' AND '),
+      sql: roomText(kinds, isStranger?.before),
       args: { ...roomArgs(use), ...isStranger?.before.args },
     },
     spend: kinds.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
     resets: selectBudgets(use, { ifUnchanged: true }),
-    state: selectBudgets(use),
+    get state() {
+      return selectBudgets(use);
+    },
     full: (row) => (row ? kinds.flatMap((kind) => fullOf(config, use, kind, row)) : []),
     refund: (when) => kinds.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
   };
+}
+
+/** Built once for each set of budgets; `before` is always the same. */
+const roomTexts = new Map<string, string>();
+
+function roomText(kinds: readonly BudgetLimit[], before: Condition | undefined): string {
+  const name = kinds.join();
+  const known = roomTexts.get(name);
+  if (known !== undefined) return known;
+  const rooms = kinds.map((kind) => roomOf(kind, kind === 'strangers-per-network' ? before : undefined));
+  const text = rooms.join(' AND ');
+  roomTexts.set(name, text);
+  return text;
 }
 
 function roomOf(kind: BudgetLimit, when: Condition | undefined): string {
