@@ -53,8 +53,8 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim): Promise<
 }
 
 /**
- * As `checkReceipt`, of a stored registration. Many nodes forget old receipts, so the event of a confirmed one counts as
- * long as its block is part of the chain; `forgotten` if its controller is not known either.
+ * As `checkReceipt`, of a stored registration. Many nodes forget old receipts, so the event of a confirmed one
+ * counts as long as its block is part of the chain; `forgotten` if its controller is not known either.
  */
 export async function checkStored(ctx: Ctx, one: Registration): Promise<ReceiptCheck | { outcome: 'forgotten' }> {
   const check = await checkReceipt(ctx, one);

@@ -1,6 +1,6 @@
 import type { Statement } from '../db/database.ts';
 
-/** A credential's rows, two at most: nearly each has one, which answers as it is and costs half of `selectByCredential`. */
+/** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
 export function selectFirstRows(credentialId: string): Statement {
   return { sql: SELECT_FIRST, args: { credential_id: credentialId } };
 }
