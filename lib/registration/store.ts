@@ -53,11 +53,13 @@ export interface Registration extends RegistrationClaim {
 
 const CONTENDERS_MAX = 50;
 
+type ContendedClaim = Pick<RegistrationClaim, 'identifier' | 'credentialId' | 'txHash'>;
+
 /**
  * The live registrations of the claim's identifier or credential: at most `CONTENDERS_MAX`, first the holder of the
  * identifier and those of the claim's transaction.
  */
-export function selectContenders({ identifier, credentialId, txHash }: RegistrationClaim): Statement {
+export function selectContenders({ identifier, credentialId, txHash }: ContendedClaim): Statement {
   return {
     // The status is in each part: the indexes hold live rows only, and one status test in front of the parts would make
     // SQLite read the whole table.

@@ -137,6 +137,24 @@ if (chromium) {
       }
     });
 
+    test('a registration is undone by two presses of its button, and gives back the identifier', async () => {
+      await signIn();
+      const claim = { handle: 'undone', did: 'did:key:zUndone', credentialId: 'U'.repeat(22).replace(/.$/, 'A') };
+      const recorded = await t.call('POST /api/dids', { ...claim, txHash: `0x${'7'.repeat(64)}` });
+      expect(recorded.status).toBe(200);
+      await c.page.select('#lookup-by', 'did');
+      await c.page.$eval('#lookup-value', (input) => Object.assign(input, { value: '' }));
+      await c.page.type('#lookup-value', claim.did);
+      await c.page.keyboard.press('Enter');
+      await c.says('#lookup-answer', /Undo registration \d+/);
+      await c.page.click('#lookup-answer button');
+      await c.says('#lookup-answer button', /press again/);
+      await c.page.click('#lookup-answer button');
+      await c.says('#lookup-answer', /Undone\. Nobody holds the identifier now/);
+      const again = await t.call('GET /api/aliases/check', { alias: 'undone' });
+      expect(again.body.available).toBe(true);
+    });
+
     test('an expired token is replaced: the real stream goes on without losing or doubling an event', async () => {
       await signIn();
       for (const round of [1, 2, 3]) {

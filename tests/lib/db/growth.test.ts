@@ -8,6 +8,8 @@ import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { selectAlias } from '../../../lib/indexer/event-store.ts';
 import { selectBudgetsUsed } from '../../../lib/limits/budget-store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
+import { selectByCredential, selectByKey, selectFirstRows } from '../../../lib/registration/lookup-store.ts';
+import { selectContenders } from '../../../lib/registration/store.ts';
 import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
 import {
   emitReplaced,
@@ -101,6 +103,7 @@ const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };
 const config = { emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
 const budget = useForSend(config, { channel: 'email', client: '2001:db8:1:1::/64', now, isStranger: stranger });
+const claim = { identifier: 'handle:reg', credentialId: 'credential', txHash: '0x' };
 const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
 const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;
 
@@ -193,6 +196,28 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'the use of the network': budget.spend[1] ?? ANY,
         'a use given back': budget.refund(ANY)[0] ?? ANY,
         'the console': selectBudgetsUsed(now),
+      },
+    ],
+    [
+      'failed registrations of one identifier and credential',
+      async () => {
+        const columns = `identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, status, registered_at,
+          unseen_since, holds`;
+        const of = (id: string, status: string, holds: number) =>
+          `'handle:reg', 'handle', 'd' || ${id}, '0xd', '0xa', 'credential', '0xt', '${status}', 1, 1, ${holds}`;
+        await fill(`registrations (${columns})`, of('n', 'failed', 0));
+        await fill(`registrations (${columns})`, of('0', 'confirmed', 1), 1);
+        await fill(
+          'credentials',
+          `'credential', '', 'd0', id, id FROM registrations WHERE holds = 1 UNION SELECT
+          'other' || n, '', 'd', 1, 1`,
+        );
+      },
+      {
+        'GET /api/dids/lookup': selectFirstRows('credential'),
+        'GET /api/dids/lookup of a contested credential': selectByCredential('credential'),
+        'GET /api/dids/lookup with a key': selectByKey('credential', '0x1'),
+        'the contenders of POST /api/dids': selectContenders(claim),
       },
     ],
   ];

@@ -13,6 +13,7 @@ const GROWING = [
   'verifications',
   'sessions',
   'registrations',
+  'credentials',
   'attestation_uses',
   'idempotency',
   'identifier_rows',
@@ -63,6 +64,7 @@ beforeAll(async () => {
   await t.call('GET /api/sessions/status');
   await t.call('GET /api/aliases/check', { alias: 'bob' });
   await t.call('GET /api/dids/lookup', { credentialId: claim.credentialId });
+  await t.call('GET /api/dids/lookup', { credentialId: claim.credentialId, pubKeyX: '1', pubKeyY: '2' });
   await t.stop();
   sqlite.close();
 });
