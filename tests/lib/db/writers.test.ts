@@ -2,11 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import { MIGRATIONS } from '../../../lib/db/schema.ts';
 import { codeOf, read, sources } from '../../support/sources.ts';
 
-/** The tables that the migrations make, and the one that they are recorded in. */
-const TABLES = [
-  'migrations',
-  ...MIGRATIONS.flatMap(({ statements }) => statements).flatMap((sql) => /^CREATE TABLE (\w+)/.exec(sql)?.[1] ?? []),
-];
+const migrating = MIGRATIONS.flatMap(({ statements }) => statements);
+const namedBy = (form: RegExp) => migrating.flatMap((sql) => form.exec(sql)?.[1] ?? []);
+const dropped = namedBy(/^DROP TABLE (\w+)/);
+
+/** The tables that the migrations leave, and the one that they are recorded in. */
+const TABLES = ['migrations', ...namedBy(/^CREATE TABLE (\w+)/).filter((table) => !dropped.includes(table))];
 
 /** The files that `docs/storage.md` names as a table's writers, and why there are several. */
 const named = new Map(
