@@ -59,6 +59,14 @@ export const ERROR_STATUS = {
 
 /** The hints of codes that always have the same cause. */
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  attestation_expired: 'Check the code again with POST /api/verify/check, and send the new attestation at once.',
+  attestation_invalid: 'Send the whole attestation of POST /api/verify/check, unchanged. Handles need none.',
+  attestation_mismatch: 'Send the attestation of this identifier and channel.',
+  attestation_used: 'An attestation is for one use: check a new code with POST /api/verify/check.',
+  idempotency_key_reused: 'The key stands for another request: send a new one.',
+  identifier_busy: 'Another request about this identifier is under way: try again after Retry-After.',
+  internal_error: "The vault's log has the cause under the X-Request-Id of this response.",
+  metrics_forbidden: 'Send METRICS_TOKEN as a bearer token, or ask from a network of METRICS_ALLOW.',
   database_unavailable: 'Try again in a few seconds: nothing was changed unless a later look-up shows it.',
   indexer_behind: 'The vault still reads the chain for the first time: try again later, or ask the contracts.',
   indexer_not_configured: 'This vault does not follow the chain (FOLLOWER, INDEXER_URL): ask the contracts.',
@@ -132,9 +140,9 @@ export function asVaultError(error: unknown): VaultError {
 /** After how long a caller should try a database again that was away. */
 export const DATABASE_RETRY_SECONDS = 5;
 
-/** A 400 whose message names the offending field. */
-export function badRequest(message: string): VaultError {
-  return new VaultError('bad_request', { message });
+/** A 400 whose message names the offending field; `hint` says what is expected. */
+export function badRequest(message: string, hint?: string): VaultError {
+  return new VaultError('bad_request', { message, ...(hint === undefined ? {} : { hint }) });
 }
 
 /** The 415 for a body that is not declared as JSON, or as the type given. */

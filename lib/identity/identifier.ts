@@ -26,6 +26,13 @@ const NO_LOCAL_DOMAINS: IdentifierSettings = { emailLocalDomains: [] };
 /** For the operator's own queries and lists. */
 export const ANY_DOMAIN: IdentifierSettings = { emailLocalDomains: 'any' };
 
+/** What each channel expects, for people who wrote something else. */
+const EXPECTED: Readonly<Record<Channel, string>> = {
+  email: 'Expected an email address such as name@example.com.',
+  sms: 'Expected a phone number with + and its country code, such as +49 151 23456789.',
+  handle: 'Expected 1 to 64 of a-z, 0-9, dot, underscore and hyphen, with a letter or digit at both ends.',
+};
+
 /** The identifier in its normal form. Throws 400 `Invalid identifier`. */
 export function parseIdentifier(
   channel: Channel,
@@ -33,7 +40,7 @@ export function parseIdentifier(
   settings: IdentifierSettings = NO_LOCAL_DOMAINS,
 ): Identifier {
   const value = NORMAL_FORM[channel](text, settings);
-  if (value === undefined) throw badRequest('Invalid identifier');
+  if (value === undefined) throw badRequest('Invalid identifier', EXPECTED[channel]);
   return { channel, value, key: `${channel}:${value}` };
 }
 

@@ -25,6 +25,7 @@ export function createHosts({ baseUrl, allowedHosts }: Pick<Config, 'baseUrl' | 
     const found = known.get(host);
     if (found) return found;
     const verdict = judgeHost(host, own);
+    if (host.length > HOST_CHARS_MAX) return verdict;
     // Callers choose the text: forgetting all costs no more than reading again.
     if (known.size >= HOSTS_MAX) known.clear();
     known.set(host, verdict);
@@ -61,4 +62,6 @@ const HOST = /^([\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 /** The host of an absolute URL, for hosts that hand in requests without a `Host` header. */
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
 
+/** The texts that are remembered, and the longest of them: a name has at most 253 characters. */
 const HOSTS_MAX = 1024;
+const HOST_CHARS_MAX = 260;

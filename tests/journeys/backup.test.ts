@@ -143,7 +143,7 @@ describe('a vault on a file', () => {
     const forged = { ...claim, attestation: { ...attestation, signature: `0x${'00'.repeat(32)}` } };
     expect(await call('POST /api/dids', { ...forged, credentialId: credential() })).toMatchObject({
       status: 403,
-      body: { error: 'attestation_invalid' },
+      body: { error: 'attestation_invalid', hint: expect.any(String) },
     });
   }, 60_000);
 

@@ -233,7 +233,7 @@ describe('conflicts', () => {
     await Bun.sleep(50);
     await t.clock.advance(3_000);
     const reply = await waiting;
-    expect([reply.status, reply.body]).toEqual([503, { error: 'identifier_busy' }]);
+    expect([reply.status, reply.body]).toEqual([503, { error: 'identifier_busy', hint: expect.any(String) }]);
     expect(reply.headers.get('retry-after')).toBe('2');
     release();
     await holder;

@@ -18,7 +18,7 @@ describe('an address that no mail server takes', () => {
     '%p is 400 before a code is counted (A7)',
     async (identifier) => {
       const reply = await send('email', identifier);
-      expect([reply.status, reply.body]).toEqual([400, { error: 'Invalid identifier' }]);
+      expect([reply.status, reply.body]).toEqual([400, { error: 'Invalid identifier', hint: expect.any(String) }]);
       expect(await t.rows('SELECT * FROM codes')).toEqual([]);
     },
   );

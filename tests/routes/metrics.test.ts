@@ -135,7 +135,10 @@ describe('who may read', () => {
     const statuses = bearers.map((authorization) => scrape(vault, '203.0.113.7', { authorization }));
     expect(await Promise.all(statuses)).toEqual([200, 200, 403, 403, 403, 403]);
     const refused = await vault.fetch(new Request('http://vault.example.com/metrics'), { peer: '203.0.113.7' });
-    expect(await refused.text()).toBe('{"error":"metrics_forbidden"}');
+    expect(await refused.json()).toEqual({
+      error: 'metrics_forbidden',
+      hint: expect.stringContaining('METRICS_TOKEN'),
+    });
   });
 
   test('without METRICS_TOKEN no token is right', async () => {

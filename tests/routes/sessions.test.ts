@@ -67,7 +67,7 @@ describe('POST /api/sessions', () => {
     ['Invalid channel. Must be "sms", "email" or "handle"', { ...alice, channel: 'fax' }],
   ])('400 %s names the field', async (error, body) => {
     const reply = await t.call('POST /api/sessions', body);
-    expect([reply.status, reply.body]).toEqual([400, { error }]);
+    expect([reply.status, reply.body.error]).toEqual([400, error]);
   });
 
   test('§7 sessions 409 identifier_reserved', async () => {

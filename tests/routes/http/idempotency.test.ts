@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
   test('the same key with another body is 422 idempotency_key_reused', async () => {
     await open(session, 'k1');
     const reply = await open({ ...session, did: 'did:key:zOther' }, 'k1');
-    expect([reply.status, reply.body]).toEqual([422, { error: 'idempotency_key_reused' }]);
+    expect([reply.status, reply.body]).toEqual([422, { error: 'idempotency_key_reused', hint: expect.any(String) }]);
   });
 
   test('the key is scoped to route and identifier', async () => {

@@ -221,7 +221,7 @@ test('an unexpected failure is 500 internal_error; the cause is in the log under
   const fail = () => Promise.reject(Object.assign(new Error('secret detail of the engine'), { code: 'SQLITE_ERROR' }));
   const broken = await startVault({}, { database: { execute: fail, batch: fail } });
   const reply = await broken.call('GET /api/sessions/status');
-  expect([reply.status, reply.body]).toEqual([500, { error: 'internal_error' }]);
+  expect([reply.status, reply.body]).toEqual([500, { error: 'internal_error', hint: expect.any(String) }]);
   expect(reply.text).not.toContain('secret');
   const entry = broken.entries.find(({ event }) => event === 'request_failed');
   expect(entry).toMatchObject({ level: 'error', requestId: reply.headers.get('x-request-id') });

@@ -76,6 +76,16 @@ describe('§1.1 a request of HTTP/1.0 without Host is routed by its own path', (
   });
 });
 
+test('§1.1 a flood of unreadable hosts leaves nothing in the log, and one line each at debug', async () => {
+  const send = (own: TestVault) => sendRaw(own.url, ['GET /healthz HTTP/1.1', 'Host: a@b']);
+  const quiet = await startVault({ LOG_LEVEL: 'info' });
+  for (let n = 0; n < 100; n++) expect((await send(quiet)).status).toBe(400);
+  expect(quiet.entries).toEqual([]);
+  await quiet.stop();
+  for (let n = 0; n < 3; n++) await send(t);
+  expect(t.entries.map(({ level, event }) => `${level} ${event}`)).toEqual(Array(3).fill('debug request'));
+});
+
 describe('§1.1 the Host header', () => {
   const WRONG = ['', 'a b', 'x/y', 'x/y?z', 'x?z', '/', 'u@h', 'u:p@h', '@', 'h#f', '#', 'h\\x', 'h:x', 'h:1:2', ':80'];
   const ODD = ['::1', '[::1', '::1]', '[]', '[h]', '[::1]x', '<h>', 'h"', 'ä.example', 'h\tx', 'h:123456', 'h, h'];
