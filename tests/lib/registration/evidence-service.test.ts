@@ -47,6 +47,11 @@ describe('the vault answers as the model where it matters whether', () => {
   }
 });
 
+test('the vault answers as the model after a re-org that takes a proven registration back', async () => {
+  const difference = await differenceIn(service, [...LAST.slice(0, 2), { kind: 'reorg' }, ...LAST]);
+  if (difference) throw new Error(difference);
+});
+
 /** What the owner does at the end of a history. */
 const LAST: readonly Step[] = [
   { kind: 'mine', did: 'did:alice:1', handle: null },

@@ -38,7 +38,7 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
     case 'eth_blockNumber':
       return quantity(HEAD);
     case 'eth_getBlockByNumber':
-      return { number: numberOf(params[0] as string), hash: didHash('head') };
+      return blockOf(world, params[0]);
     case 'eth_getCode':
       return '0x01';
     case 'eth_getTransactionReceipt':
@@ -50,19 +50,22 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
   }
 }
 
-/** A block is asked for by its number too, once a receipt is gone. */
-function numberOf(tag: string): string {
-  if (tag.startsWith('0x')) return tag;
-  return quantity(tag === 'finalized' ? FINAL : HEAD);
+/** A re-org gives other hashes to the blocks that are not final. */
+function blockOf({ reorgs }: World, tag: string) {
+  const number = tag === 'latest' ? HEAD : tag === 'finalized' ? FINAL : Number(tag);
+  return { number: quantity(number), hash: didHash(`block ${number} after ${number > FINAL ? reorgs : 0} re-orgs`) };
 }
 
-function receiptOf({ dids }: World, hash: string): unknown {
-  const did = Array.from(dids.keys()).find((one) => txOf(one) === hash);
+function receiptOf(world: World, hash: string): unknown {
+  const did = Array.from(world.dids.keys()).find((one) => txOf(one) === hash);
   if (did === undefined) return null;
-  const block = quantity(dids.get(did) === 'final' ? DEEP : SHALLOW);
+  const { number: blockNumber, hash: blockHash } = blockOf(
+    world,
+    quantity(world.dids.get(did) === 'final' ? DEEP : SHALLOW),
+  );
   const controller = `0x${addressOf(did).slice(2).padStart(64, '0')}`;
   const logs = [{ address: REGISTRY, topics: [TOPIC, didHash(did), controller] }];
-  return { status: '0x1', blockNumber: block, blockHash: didHash(`${did} ${block}`), logs };
+  return { status: '0x1', blockNumber, blockHash, logs };
 }
 
 function callOf(

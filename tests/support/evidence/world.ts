@@ -76,10 +76,11 @@ export interface World {
   readonly aliases: Map<string, Alias>;
   readonly sessions: Map<string, string>;
   mailbox: Honest;
+  reorgs: number;
 }
 
 export function newWorld(model: Model): World {
-  return { model, claims: [], dids: new Map(), aliases: new Map(), sessions: new Map(), mailbox: 'alice' };
+  return { model, claims: [], dids: new Map(), aliases: new Map(), sessions: new Map(), mailbox: 'alice', reorgs: 0 };
 }
 
 export const aliasOf = ({ aliases }: World, identifier: string): Readonly<Alias> =>
@@ -120,6 +121,7 @@ function change(world: World, step: Step): void {
       for (const alias of aliases.values()) alias.final = alias.now;
       return;
     case 'reorg':
+      world.reorgs += 1;
       for (const [did, state] of dids) if (state === 'mined') dids.delete(did);
       for (const alias of aliases.values()) alias.now = alias.final;
       return;
