@@ -108,7 +108,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         await db.write({ sql: 'DELETE FROM budget_uses', args: {} });
         let now = NOW;
-        let uses: { at: number; network: string; asked: number }[] = [];
+        let uses: { at: number; ownAt: number; network: string; asked: number }[] = [];
         for (const { ms, back, client, act } of steps) {
           now += ms;
           const network = client.includes(':') ? '2001:db8:1::/48' : client;
@@ -120,17 +120,19 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
             await db.write(...use.refund(ALWAYS));
             uses = uses.filter((one) => one !== last);
           } else {
-            // A process whose clock is behind: its use is counted as of the newest one, never earlier.
+            // A process whose clock is behind: its use is counted as of the bucket's newest one, never earlier.
             const asked = now - back;
             const inDay = uses.filter(({ at }) => at > asked - DAY_MS);
-            const own = inDay.filter((use) => use.network === network);
+            const ofNetwork = uses.filter((use) => use.network === network);
+            const own = ofNetwork.filter(({ ownAt }) => ownAt > asked - DAY_MS);
             const full = await spend(client, asked, 5);
             expect(full.map(([name]) => name)).toEqual([
               ...(inDay.length >= 5 ? ['sponsorships-per-day'] : []),
               ...(own.length >= 3 ? ['sponsorships-per-network'] : []),
             ]);
             const at = Math.max(asked, ...uses.map((use) => use.at));
-            if (full.length === 0) uses.push({ at, network, asked });
+            const ownAt = Math.max(asked, ...ofNetwork.map((use) => use.ownAt));
+            if (full.length === 0) uses.push({ at, ownAt, network, asked });
           }
         }
       }),
