@@ -12,6 +12,7 @@ export function showHealth(overview: Overview, earlier: Overview): void {
     part('Relay', ...relayOf(overview)),
     part('Follower', ...followerOf(overview)),
     part('Upstreams', ...upstreamsOf(overview, earlier)),
+    part('Guessing', ...guessingOf(overview)),
   );
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
@@ -32,6 +33,12 @@ function part(name: string, state: State, word: string, detail: string): HTMLEle
     badge,
     make('p', { class: 'detail' }, detail),
   );
+}
+
+function guessingOf({ guessing }: Overview): [State, string, string] {
+  if (total(guessing) === 0) return ['good', 'none', 'Nobody made 20 wrong guesses in a row at one identifier.'];
+  const detail = `${formatCounts(guessing)}: codes need a pass until one verifies (event code.guessing)`;
+  return ['bad', 'seen', detail];
 }
 
 function databaseOf({ database }: Overview): [State, string, string] {

@@ -85,7 +85,12 @@ function rowOf(use: Use, choose: (use: Use) => void): HTMLElement {
       { 'data-name': 'used' },
       `${formatCount(use.used)} of ${formatCount(use.max)}${use.reached ? ' – reached' : ''}`,
     ),
-    make('td', { 'data-name': 'until' }, use.resets_at === null ? 'its DID ends' : formatDate(use.resets_at)),
+    make('td', { 'data-name': 'until' }, use.resets_at === null ? endOf(use.kind) : formatDate(use.resets_at)),
     make('td', { 'data-name': 'action' }, button),
   );
+}
+
+/** What ends a use that time does not end. */
+function endOf(kind: string): string {
+  return kind === 'guesses-per-identifier' ? 'a code verifies' : 'its DID ends';
 }

@@ -16,6 +16,7 @@ export interface Overview {
   readonly counters: Readonly<Record<'requests' | 'sends' | 'verifications' | 'sessions' | 'registrations', Outcomes>>;
   readonly latency: readonly { readonly le: number | null; readonly count: number }[];
   readonly limits: Outcomes;
+  readonly guessing: Outcomes;
   readonly upstreams: Readonly<Record<string, Outcomes>>;
   readonly database: {
     readonly state: string;

@@ -38,6 +38,8 @@ export interface Overview {
   readonly latency: readonly { readonly le: number | null; readonly count: number }[];
   /** Refusals by limit. */
   readonly limits: Outcomes;
+  /** Identifiers, by channel, whose codes came to need a pass because somebody guessed. */
+  readonly guessing: Outcomes;
   readonly upstreams: Readonly<Record<string, Outcomes>>;
   readonly database: {
     readonly state: 'writable' | 'unavailable';
@@ -82,6 +84,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
     },
     latency: readLatency(withoutConsole(families.get('vault_http_request_duration_seconds'))),
     limits: by('vault_limits_reached_total', 'limit'),
+    guessing: by('vault_guessing_total', 'channel'),
     upstreams: readUpstreams(families.get('vault_upstream_requests_total')),
     database: {
       state,

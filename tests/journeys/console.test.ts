@@ -137,6 +137,18 @@ if (chromium) {
       }
     });
 
+    test('guessing is an alarm in Health, and the limit says what ends it', async () => {
+      await signIn();
+      await c.says('[data-part="guessing"]', /none/);
+      await send('guessed', '10.1.9.1');
+      await t.rows(`INSERT INTO verifications (identifier, wrong_guesses) VALUES ('email:guessed@example.com', 19)`);
+      const wrong = { identifier: 'guessed@example.com', channel: 'email', code: 'x' };
+      await t.from('10.1.9.1').call('POST /api/verify/check', wrong);
+      await c.says('[data-part="guessing"]', /seen.*1 email/s);
+      await c.says('#events', /code\.guessing/);
+      await c.says('#limits-list', /guesses-per-identifier.*20 of 20.*a code verifies/s);
+    });
+
     test('a registration is undone by two presses of its button, and gives back the identifier', async () => {
       await signIn();
       const claim = { handle: 'undone', did: 'did:key:zUndone', credentialId: 'U'.repeat(22).replace(/.$/, 'A') };

@@ -13,6 +13,7 @@ function overview(counters: Partial<Overview['counters']>, latency: Overview['la
     counters: { requests: {}, sends: {}, verifications: {}, sessions: {}, registrations: {}, ...counters },
     latency,
     limits: {},
+    guessing: {},
     upstreams: {},
     database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 } },
     relay: null,
