@@ -1,5 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { BUDGET_USES, RELAY_SHARES } from './schema-budgets.ts';
+import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
@@ -240,4 +240,5 @@ export const MIGRATIONS: readonly Migration[] = [
   NOTICES_AND_ALIASES,
   PHONE_NUMBERS,
   RELAY_SHARES,
+  SENDS_ARE_COUNTED,
 ];

@@ -64,6 +64,9 @@ export function useForSponsorship(config: Config, client: string, now: number): 
   return createUse(config, ['sponsorships-per-day', 'sponsorships-per-network'], { network, now });
 }
 
+/** The trigger of a send's row counts these, since every send pays for it. */
+const COUNTED_BY_TRIGGER: ReadonlySet<BudgetLimit> = new Set(['emails-per-day', 'sms-per-day']);
+
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;
   readonly now: number;
@@ -77,8 +80,12 @@ function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now
       sql: roomText(kinds, isStranger?.before),
       args: { ...roomArgs(use), ...isStranger?.before.args },
     },
-    spend: kinds.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
-    resets: selectBudgets(use, { ifUnchanged: true }),
+    spend: kinds
+      .filter((kind) => !COUNTED_BY_TRIGGER.has(kind))
+      .map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
+    get resets() {
+      return selectBudgets(use, { ifUnchanged: true });
+    },
     get state() {
       return selectBudgets(use);
     },

@@ -66,18 +66,24 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     ...budgets.spend,
     codes.selectSendResets(row, limits),
-    budgets.resets,
   );
-  const reset = results.at(-2)?.rows[0] as Row;
+  const reset = results.at(-1)?.rows[0] as Row;
   const full = fullLimits(config, reset, row);
   const state = codes.toPassState(reset);
   if (results[0]?.rowsAffected !== 1) {
     if (row.givenPass !== null && !state.isPassed) throw new VaultError('pass_invalid');
-    throw lastLimitReached(ctx, [...full, ...budgets.full(results.at(-1)?.rows[0])]);
+    throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
   }
   await deliver(ctx, request, { row, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, state) });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
+}
+
+/** The budgets that refused a send, read afterwards: a refusal is rare. What has room again by now is free at once. */
+async function fullBudgets({ config, db }: Ctx, budgets: BudgetUse, { ip, now }: codes.NewCode) {
+  const [state] = await db.read(budgets.state);
+  const full = budgets.full(state);
+  return full.length > 0 ? full : [limitState(config, 'sends-per-ip', { bucket: ip, freesAt: now, now })];
 }
 
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */

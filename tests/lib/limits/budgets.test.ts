@@ -112,8 +112,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
         for (const { ms, back, client, act } of steps) {
           now += ms;
           const network = client.includes(':') ? '2001:db8:1::/48' : client;
-          if (act === 'sweep') await db.write(sweepBudgets(now));
-          else if (act === 'refund') {
+          if (act === 'sweep') {
+            await db.write(sweepBudgets(now));
+            uses = uses.filter(({ at }) => at > now - DAY_MS);
+          } else if (act === 'refund') {
             const last = uses.findLast((use) => use.network === network && use.at > now - DAY_MS);
             if (!last) continue;
             const use = useForSponsorship(configOf(5), client, last.asked);
