@@ -98,7 +98,7 @@ function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now
 const roomTexts = new Map<string, string>();
 
 function roomText(kinds: readonly BudgetLimit[], before: Condition | undefined): string {
-  const name = kinds.join();
+  const name = `${kinds.join()} ${before?.sql ?? ''}`;
   const known = roomTexts.get(name);
   if (known !== undefined) return known;
   const rooms = kinds.map((kind) => roomOf(kind, kind === 'strangers-per-network' ? before : undefined));

@@ -192,8 +192,8 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
       {
         'room for a send': { ...budget.room, sql: `SELECT ${budget.room.sql}` },
         'the refusal of a send': budget.state,
-        'the use of the day': budget.spend[0] ?? ANY,
-        'the use of the network': budget.spend[1] ?? ANY,
+        'the use of the network': budget.spend[0] ?? ANY,
+        'the use for strangers': budget.spend[1] ?? ANY,
         'a use given back': budget.refund(ANY)[0] ?? ANY,
         'the console': selectBudgetsUsed(now),
       },
