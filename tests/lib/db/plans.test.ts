@@ -18,7 +18,15 @@ const GROWING = [
   'idempotency',
   'identifier_rows',
 ];
-const TOLD = ['events', 'relays', 'chain_events', 'token_revocations', 'webhook_deliveries', 'sponsorships'];
+const TOLD = [
+  'events',
+  'relays',
+  'budget_uses',
+  'chain_events',
+  'token_revocations',
+  'webhook_deliveries',
+  'sponsorships',
+];
 const SCAN = new RegExp(`^SCAN (?:${[...GROWING, ...TOLD].join('|')})\\b`);
 
 const folder = temporaryFolder();
