@@ -8,7 +8,7 @@ export const DOCTOR_TOKEN_TTL_MS = 60_000;
 
 /**
  * A token by which `vault doctor` asks a running vault what it saw of a request: `<valid until>.<HMAC-SHA256>` under a
- * key of `VAULT_SECRET`. Whoever answers at `BASE_URL` gets it, so it opens nothing else.
+ * key of `VAULT_SECRET`. The server at `BASE_URL` gets it, whatever it is, so it opens nothing else.
  */
 export function makeDoctorToken(vaultSecret: Uint8Array, now: number): string {
   const until = now + DOCTOR_TOKEN_TTL_MS;

@@ -48,7 +48,7 @@ interface Verdict {
   readonly isOwn: boolean;
 }
 
-/** The port does not count: whoever runs the host runs its ports. */
+/** The port does not count: one operator runs all ports of a host. */
 function judgeHost(host: string, own: ReadonlySet<string>): Verdict {
   const name = HOST.exec(host)?.[1]?.toLowerCase().replace(/\.$/, '');
   if (name === undefined) return { isValid: false, isOwn: false };

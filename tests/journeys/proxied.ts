@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
 import { until } from '../support/console.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import type { FrontProxy, Setup } from '../support/proxies.ts';
 import { sendRaw } from '../support/raw.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
@@ -36,6 +39,38 @@ export function withoutPathRules(config: string): string {
     .split('\n')
     .filter((line) => !/return 40[04]|@odd|@operator|deny_status/.test(line))
     .join('\n');
+}
+
+/** The proxy's tests: in front of a vault, and without rules about paths in front of a vault with `ADMIN_PORT`. */
+export function describeProxy(name: string, start: (setup: Omit<Setup, 'program'>) => Promise<FrontProxy>): void {
+  describe(name, () => {
+    const folder = temporaryFolder();
+    let vaults: Program[];
+    let proxies: FrontProxy[];
+
+    beforeAll(async () => {
+      const vars = { ...PROXIED, DATA_DIR: folder.path };
+      vaults = [
+        await startProgram(vars, { cwd: folder.path }),
+        await startProgram({ ...vars, ADMIN_PORT: '0' }, { cwd: folder.path }),
+      ];
+      const [open, split] = vaults.map(({ url }) => url) as [string, string];
+      proxies = [
+        await start({ folder: folder.path, upstream: open }),
+        await start({ folder: folder.path, upstream: split, edit: withoutPathRules }),
+      ];
+    });
+    afterAll(async () => {
+      await Promise.all([...(proxies ?? []), ...(vaults ?? [])].map((one) => one.stop()));
+      folder.remove();
+    });
+
+    addProxyTests(() => {
+      const [proxy, ruleless] = proxies as [FrontProxy, FrontProxy];
+      const vault = Number(new URL((vaults[0] as Program).url).port);
+      return { proxy: proxy.port, vault, ruleless: ruleless.port, log: proxy.log };
+    });
+  });
 }
 
 /** The host that the proxied vaults are named by. */

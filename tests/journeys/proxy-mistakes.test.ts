@@ -68,7 +68,7 @@ if (nginx) {
       expect(warnings(place)).toEqual([]);
     });
 
-    test('without the line of the header all clients are one, and each may forge it: both are told', async () => {
+    test('without the line of the header all clients are one, and each may forge it: log and doctor say both', async () => {
       const place = await start('127.0.0.1/32', (config) => config.replace(OWN_LINE, ''));
       const found: number[] = [];
       for (let n = 1; n <= 4; n++) found.push(await sendCode({ port: place.proxy.port, from: `127.0.0.${n}` }));
@@ -89,7 +89,7 @@ if (nginx) {
       ]);
     });
 
-    test('a proxy that is not trusted is told, in the log and by the doctor', async () => {
+    test('a proxy that is not trusted is named in the log and by the doctor', async () => {
       const forwarding = 'proxy_set_header X-Forwarded-For $remote_addr;';
       const place = await start('none', (config) => config.replace(OWN_LINE, forwarding));
       expect(await sendCode({ port: place.proxy.port, from: '127.0.0.5' })).toBe(200);

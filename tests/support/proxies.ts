@@ -8,7 +8,7 @@ export function programAt(name: string): string | undefined {
   return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].map((dir) => join(dir, name)).find(existsSync);
 }
 
-/** The example in `docs/proxies.md` that tells operators what to write: what is tried is what is told. */
+/** The example in `docs/proxies.md` for operators: the tests run the very text. */
 export function exampleOf(language: 'nginx' | 'caddyfile' | 'haproxy'): string {
   const text = readFileSync(join(import.meta.dir, '../../docs/proxies.md'), 'utf8');
   const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
@@ -33,7 +33,8 @@ export interface FrontProxy {
   stop(): Promise<void>;
 }
 
-interface Setup {
+/** How a proxy is started: its program, the folder of its files, the vault behind it, and what to change in the example. */
+export interface Setup {
   readonly program: string;
   readonly folder: string;
   /** The vault's URL. */

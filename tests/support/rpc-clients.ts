@@ -27,7 +27,7 @@ export interface RpcClient {
 
 type Ask = (request: never) => Promise<unknown>;
 
-/** A client of viem's transport: each call of a tick goes into one batch where it is told to. */
+/** A client of viem's transport: with batching on, the calls of one tick go into one batch. */
 function viemClient(name: string, readsBodies: boolean, connect: (url: string, batch: boolean) => Ask): RpcClient {
   const ask = (request: Ask, method: string, params: readonly unknown[]) =>
     request({ method, params } as never).then((result) => ({ result }), readViem);
