@@ -86,7 +86,7 @@ export const EVENTS = {
   },
   'session.unlinked': {
     channel: 'sessions',
-    description: 'a re-org took its registration back',
+    description: 'a re-org took its registration back, or that failed',
     data: ['identifier', 'channel', 'did'],
   },
   'session.lapsed': {

@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
-import { followHolderIfChanged, lapseSessions, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
+import { followHolderIfChanged, releaseSessions, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
 
 // Who holds an identifier, and where a credential leads, as `lib/registration/evidence.ts` says: a function of the
 // registrations, computed again by each batch that changes one. Nothing remembers a displacement, so a registration
@@ -17,8 +17,8 @@ export function settleHolders(of: Condition, now: number): readonly Statement[] 
     emitEvents(sql.news, timed),
     { sql: sql.release, args: timed },
     { sql: sql.hold, args: of.args },
-    followHolderIfChanged({ sql: sql.named, args: of.args }),
-    lapseSessions({ sql: sql.isOrphan, args: of.args }, now),
+    followHolderIfChanged({ sql: sql.named, args: of.args }, now),
+    ...releaseSessions({ sql: sql.isOrphan, args: of.args }, now),
     { sql: sql.forget, args: of.args },
     { sql: sql.lead, args: of.args },
   ];
@@ -53,7 +53,7 @@ function createSettlement(of: string): Settlement {
         notice_at = CASE WHEN ${IS_DISPLACED} AND channel <> 'handle' THEN :now ELSE notice_at END
       WHERE holds = 1 AND ${named} AND id IS NOT ${RIGHTFUL}`,
     hold: `UPDATE registrations SET holds = 1, notice_at = NULL WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`,
-    isOrphan: `linked = 1 AND ${named} AND NOT ${SESSION_HAS_HOLDER}`,
+    isOrphan: `${named} AND NOT ${SESSION_HAS_HOLDER}`,
     named,
     forget: `DELETE FROM credentials WHERE ${credentials}`,
     lead: `INSERT INTO credentials (credential_id, key, did, since, registration_id)

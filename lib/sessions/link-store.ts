@@ -3,7 +3,7 @@ import type { Condition, Statement } from '../db/database.ts';
 import { emitSessions } from '../events/emit.ts';
 
 /** SQL that is true of a session of a handle: the chain decides no other identifier. */
-const IS_HANDLE = `identifier GLOB 'handle:*'`;
+export const IS_HANDLE = `identifier GLOB 'handle:*'`;
 
 /** SQL that is true of a session row whose alias leads to its DID in the index. */
 export const SESSION_IS_ON_CHAIN = `(${IS_HANDLE}

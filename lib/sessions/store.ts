@@ -3,7 +3,7 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, fewerThan, type Statement } from '../db/database.ts';
 import { emitEvents, emitSessions, sessionRows, takenOverRows } from '../events/emit.ts';
 import { clearedAt } from '../limits/limits.ts';
-import { SESSION_IS_ON_CHAIN } from './link-store.ts';
+import { IS_HANDLE, SESSION_IS_ON_CHAIN } from './link-store.ts';
 
 /**
  * A session to open: identifier key, DID, their on-chain hashes, client key, and the per-IP limit; times are
@@ -114,28 +114,36 @@ function admissionArgs({ identifier, app, did, aliasHash, didHash, ledTo, ip, no
 }
 
 /**
- * Ends the sessions for which the condition is true, except those whose alias leads to their DID in the index. Their
- * identifiers are free again.
+ * Unlinks the linked sessions for which the condition is true, except those whose alias leads to their DID in the
+ * index. One that a registration opened ends with it; one that its DID opened before lives on until it lapses.
  */
-export function lapseSessions({ sql, args }: Condition, now: number): Statement {
-  return {
-    sql: `UPDATE sessions SET linked = 0, expires_at = :now WHERE ${sql} AND NOT ${SESSION_IS_ON_CHAIN}`,
-    args: { ...args, now },
-  };
+export function releaseSessions({ sql, args }: Condition, now: number): readonly Statement[] {
+  const released = `linked = 1 AND ${sql} AND NOT ${SESSION_IS_ON_CHAIN}`;
+  return [
+    emitSessions('session.unlinked', `FROM sessions WHERE ${released} AND expires_at > :now`, { ...args, now }),
+    {
+      sql: `UPDATE sessions SET linked = 0, ask_at = CASE WHEN ${IS_HANDLE} AND expires_at > :now THEN :now END
+        WHERE ${released}`,
+      args: { ...args, now },
+    },
+  ];
 }
 
 /**
  * Gives the sessions for which the condition is true to the registrations that hold their identifiers now, if the
- * statement before it in the batch changed a row.
+ * statement before it in the batch changed a row. One that gets another DID lives no longer than it is linked.
  */
-export function followHolderIfChanged({ sql, args }: Condition): Statement {
+export function followHolderIfChanged({ sql, args }: Condition, now: number): Statement {
   return {
-    sql: `UPDATE sessions SET linked = 1, ask_at = NULL, (did, did_hash) =
-        (SELECT did, did_hash FROM registrations WHERE identifier = sessions.identifier AND holds = 1)
+    sql: `UPDATE sessions SET linked = 1, ask_at = NULL,
+        expires_at = CASE did WHEN (SELECT did ${HOLDER}) THEN expires_at ELSE min(expires_at, :now) END,
+        (did, did_hash) = (SELECT did, did_hash ${HOLDER})
       WHERE changes() > 0 AND ${sql} AND ${SESSION_HAS_HOLDER}`,
-    args,
+    args: { ...args, now },
   };
 }
+
+const HOLDER = `FROM registrations WHERE identifier = sessions.identifier AND holds = 1`;
 
 /** SQL that is true of a session whose identifier a registration holds. */
 export const SESSION_HAS_HOLDER = `EXISTS (SELECT 1 FROM registrations
@@ -148,20 +156,23 @@ type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'as
 };
 
 /**
- * Opens a linked session for a registration, or takes over the identifier's session, if the condition holds. A live
- * session of the same DID keeps app, IP and creation time.
+ * Opens a linked session for a registration, or takes over the identifier's session, if the condition holds. It lives
+ * no longer than it is linked. A live session of the same DID keeps app, IP, creation time and its own end: a claim
+ * that anyone can make, and that fails, must not end it.
  */
 export function openClaimedSession(session: ClaimedSession, { sql, args }: Condition): Statement {
   const { identifier, app, did, aliasHash, didHash, ip, now, expiresAt, counts } = session;
   return {
     sql: `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at, expires_at, linked, counts)
-      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, 1, :counts WHERE ${sql}
+      SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :now, 1, :counts WHERE ${sql}
       ON CONFLICT (identifier) DO UPDATE SET linked = 1, did = excluded.did, alias_hash = excluded.alias_hash,
         did_hash = excluded.did_hash, ask_at = NULL,
         app = CASE WHEN ${IS_OWN} THEN sessions.app ELSE excluded.app END,
         ip = CASE WHEN ${IS_OWN} THEN sessions.ip ELSE excluded.ip END,
         counts = CASE WHEN ${IS_OWN} THEN sessions.counts ELSE excluded.counts END,
-        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END`,
+        created_at = CASE WHEN ${IS_OWN} THEN sessions.created_at ELSE excluded.created_at END,
+        expires_at = CASE WHEN NOT ${IS_OWN} THEN excluded.expires_at
+          WHEN sessions.linked = 1 THEN max(sessions.expires_at, :expires_at) ELSE sessions.expires_at END`,
     args: {
       ...args,
       identifier,

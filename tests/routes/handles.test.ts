@@ -187,6 +187,33 @@ describe.each(MODES)('the chain decides handles, with %s:', (_, vars) => {
     expect(await checks(alice.handle)).toEqual([false, false]);
   });
 
+  test('a session outlives the false claim that a stranger makes for its handle and DID', async () => {
+    const [gina, mallory] = [fresh('gina'), fresh('mallory')];
+    const own = await chain.register({ did: mallory.did }, { registry });
+    expect((await open(owner(), gina.handle, gina.did)).status).toBe(200);
+    expect((await claim(stranger(), { ...gina, txHash: own.txHash })).status).toBe(200);
+    await t.work();
+    expect(await t.rows(`SELECT failure FROM registrations WHERE did = '${gina.did}'`)).toMatchObject([
+      { failure: 'other_did' },
+    ]);
+    expect((await open(stranger(), gina.handle, mallory.did)).body).toEqual(TAKEN);
+    expect(await sessionOf(`handle:${gina.handle}`)).toEqual({ did: gina.did, linked: 0 });
+    // The chain is asked about it as before, and it lapses when it would have.
+    await chain.register(gina, { registry });
+    await t.clock.advance(60_000);
+    await t.work();
+    expect(await sessionOf(`handle:${gina.handle}`)).toEqual({ did: gina.did, linked: 1 });
+  });
+
+  test('a session that a claim opened ends with it', async () => {
+    const [hugo, mallory] = [fresh('hugo'), fresh('mallory')];
+    const own = await chain.register({ did: mallory.did }, { registry });
+    expect((await claim(stranger(), { ...hugo, txHash: own.txHash })).status).toBe(200);
+    await t.work();
+    expect(await checks(hugo.handle)).toEqual([true, true]);
+    expect((await open(owner(), hugo.handle, 'did:key:zAnother')).status).toBe(200);
+  });
+
   test('M9: an email or a phone is never linked by the chain', async () => {
     const squatted = { identifier: `frank${++names}@example.com`, channel: 'email' };
     const did = `did:key:zSquatter${++names}`;

@@ -298,8 +298,8 @@ describe('registrations', () => {
     });
 
     test.each([
-      ['failed', 'did_taken', (relay) => failRelay(relay, 'did_taken', 1)],
-      ['withdrawn', 'withdrawn', (relay) => withdrawRegistration(relay, 'signature-a', 1)],
+      ['failed', 'did_taken', (relay) => failRelay(relay, 'did_taken', t.clock.now())],
+      ['withdrawn', 'withdrawn', (relay) => withdrawRegistration(relay, 'signature-a', t.clock.now())],
     ] as [string, string, (relay: Awaited<ReturnType<typeof queued>>) => readonly Statement[]][])(
       '%s',
       async (_, reason, end) => {
