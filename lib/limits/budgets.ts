@@ -1,6 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import type { LimitState } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
+import { PASS_SENDS_PER_IP_MAX } from '../constants.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import {
@@ -45,7 +46,7 @@ export interface SendUse {
 
 /**
  * The budgets of one send: of the whole vault, the network's share of it, and for an IPv6 network its sends to
- * strangers. An IPv4 address that may send less than the share is not counted for it.
+ * strangers. An IPv4 address that may send less than the share, with passes and without, is not counted for it.
  */
 export function useForSend(config: Config, { channel, client, now, isStranger }: SendUse): BudgetUse {
   const network = networkKey(client);
@@ -54,7 +55,7 @@ export function useForSend(config: Config, { channel, client, now, isStranger }:
       ? (['sms-per-day', 'sms-per-network'] as const)
       : (['emails-per-day', 'emails-per-network'] as const);
   if (network !== client) return createUse(config, [day, share, 'strangers-per-network'], { network, now, isStranger });
-  const isBelowShare = config.maxVerifySendsPerIp <= boundsOf(config, share).max;
+  const isBelowShare = config.maxVerifySendsPerIp + PASS_SENDS_PER_IP_MAX <= boundsOf(config, share).max;
   return isBelowShare ? createUse(config, [day], { now }) : createUse(config, [day, share], { network, now });
 }
 

@@ -115,3 +115,16 @@ test('what reached nobody uses up no budget: neither the day’s, nor the share,
   const replies = await flood(t, 12, { who: mail, from: (n) => (n < 6 ? client(n) : `203.0.113.${n}`) });
   expect([countOf(replies), limitsOf(replies)]).toEqual([4, expect.arrayContaining(['emails-per-day'])]);
 });
+
+test.each([
+  ['email', mail, 'EMAIL_DAILY_MAX', 'emails-per-network'],
+  ['sms', (n: number | string) => sms(`+1415555010${n}`), 'SMS_DAILY_MAX', 'sms-per-network'],
+] as const)('passes of one’s own %s are no way past the 5 %% of one IPv4 address', async (_, who, budget, share) => {
+  const t = await open({ [budget]: '100' });
+  const own = [0, 1, 2].map(who);
+  const asked = await flood(t, 3, { who: (n) => own[n] as Record<string, string>, from: () => '203.0.113.7' });
+  expect(countOf(asked)).toBe(3);
+  const passed = (n: number) => ({ ...own[n % 3], pass: t.passFor(own[n % 3]?.identifier ?? '') });
+  const replies = await flood(t, 12, { who: passed, from: () => '203.0.113.7' });
+  expect([countOf(replies), limitsOf(replies)]).toEqual([2, [share]]);
+});
