@@ -16,6 +16,8 @@ export const verifyRoutes: readonly Route[] = [
     fields: { ...fields, pass: optional(ticketText('pass')), bind: optional(flag('bind')) },
     idempotency: {
       scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key,
+      // The challenge is in the reply, and the code is the client's own.
+      byClient: true,
       keepMs: untilCodeExpires,
     },
     async handler({ ctx, app, input, client }) {

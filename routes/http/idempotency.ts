@@ -7,10 +7,13 @@ import type { Reply } from './response.ts';
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 
 /**
- * How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, and how long a reply is kept.
+ * How a route honours `Idempotency-Key`: the identifier that scopes it, in normal form, whether each client has its own
+ * keys, and how long a reply is kept.
  */
 export interface Idempotency<Input> {
   readonly scope: (input: Input, config: Platform['config']) => string;
+  /** For a reply that is for who asked alone. */
+  readonly byClient?: true;
   /** Milliseconds; 24 hours by default. */
   readonly keepMs?: (reply: Reply) => number;
 }
@@ -22,6 +25,7 @@ interface Attempt<Input> {
   readonly route: string;
   readonly key: string;
   readonly input: Input;
+  readonly client: string;
   readonly owner: string;
   readonly idempotency: Idempotency<Input>;
 }
@@ -33,12 +37,13 @@ interface Attempt<Input> {
  */
 export async function withIdempotency<Input extends object>(
   ctx: Pick<Platform, 'config' | 'db' | 'clock' | 'log'>,
-  { route, key, input, owner, idempotency }: Attempt<Input>,
+  { route, key, input, client, owner, idempotency }: Attempt<Input>,
   run: (keep: Keep) => Promise<Reply>,
 ): Promise<Reply> {
   if (key.length > IDEMPOTENCY_KEY_CHARS_MAX || !/^[\x21-\x7e]+$/.test(key))
     throw badRequest('Invalid Idempotency-Key');
-  const scope = idempotency.scope(input, ctx.config);
+  const identifier = idempotency.scope(input, ctx.config);
+  const scope = idempotency.byClient ? `${identifier} ${client}` : identifier;
   const acquired = await acquireKey(ctx, { route, scope, key, input, owner });
   if ('stored' in acquired) return { ...acquired.stored, headers: { 'idempotent-replayed': 'true' } };
   const { held } = acquired;

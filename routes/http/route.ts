@@ -125,7 +125,8 @@ export function post<F extends Fields, G extends Fields = F>(
       };
       const key = idempotency && request.headers.get('idempotency-key');
       if (!idempotency || key === null || key === undefined) return run();
-      const attempt = { route: path, key, input: input as Values<F> | Values<G>, owner: randomId(ctx.random) };
+      const owner = randomId(ctx.random);
+      const attempt = { route: path, key, input: input as Values<F> | Values<G>, client, owner };
       return withIdempotency(ctx, { ...attempt, idempotency }, run);
     },
   };

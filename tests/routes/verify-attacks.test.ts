@@ -68,6 +68,19 @@ describe('H4: a stranger and the code of somebody else', () => {
     expect((await check(OWNER, code)).body.verified).toBe(true);
   });
 
+  test('a stranger who uses the owner’s Idempotency-Key first or after gets no challenge, and sends for nobody', async () => {
+    const keyed = async (ip: string) =>
+      (await t.from(ip).call('POST /api/verify/send', alice, { 'Idempotency-Key': 'send-alice' })).body.challenge;
+    const theirs = await keyed(stranger());
+    const owners = await keyed(OWNER);
+    const code = t.codeFor(alice.identifier);
+    const other = await keyed(stranger());
+    expect(new Set([theirs, owners, other]).size).toBe(3);
+    expect(await keyed(OWNER)).toBe(owners);
+    for (let i = 0; i < 5; i++) await check(stranger(), 'x', { challenge: theirs });
+    expect((await check(OWNER, code)).body.verified).toBe(true);
+  });
+
   test('a stranger who sends five codes an hour for a day never keeps the owner out', async () => {
     for (let hour = 0; hour < 24; hour++) {
       for (let i = 0; i < 5; i++) await send(stranger());
