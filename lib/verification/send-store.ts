@@ -8,6 +8,7 @@ import {
 } from '../constants.ts';
 import { type Condition, fewerThan, type Row, type Statement, type Value } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
+import { PASS_GRANT_MS } from './pass.ts';
 
 /**
  * A code to send: the limits count its row, which holds the digests. `id` is also its challenge. `digest` is null when
@@ -186,11 +187,11 @@ export function markLostCodes(now: number): Statement {
   };
 }
 
-/** Removes sends that no window counts any more, and whose pass has ended. */
+/** Removes sends that no window counts any more, and whose pass and its last grants have ended. */
 export function sweepCodes(now: number): Statement {
   return {
     sql: `DELETE FROM codes WHERE seq IN (SELECT seq FROM codes WHERE sent_at <= :day_ago LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { day_ago: now - DAY_MS },
+    args: { day_ago: now - DAY_MS - PASS_GRANT_MS },
   };
 }
 

@@ -106,6 +106,19 @@ describe('a pass', () => {
     expect([status, body.error]).toEqual([403, 'pass_invalid']);
   });
 
+  test('that is pressed in its last moment lets its client send for 15 minutes, also after a sweep', async () => {
+    await send(OWNER);
+    const pass = t.passFor(alice.identifier);
+    await t.clock.advance(24 * HOUR - 1);
+    for (let i = 0; i < 5; i++) expect((await send(other())).status).toBe(200);
+    expect(await press(OWNER, pass)).toBe('/pass/ready');
+    await t.clock.advance(15 * MINUTE - 1);
+    await t.work();
+    expect((await send(OWNER)).status).toBe(200);
+    await t.clock.advance(1);
+    expect((await send(OWNER)).status).toBe(429);
+  });
+
   test('sends five codes an hour, apart from the five of the identifier and the three of the IP', async () => {
     const pass = await takenPass();
     for (let i = 0; i < 5; i++) {
