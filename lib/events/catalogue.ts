@@ -51,7 +51,7 @@ export const EVENTS = {
   },
   'operator.refused': {
     channel: 'audit',
-    description: 'an operator route was called without the right secret; at most once per client and minute',
+    description: 'an operator route was called without the right secret; at most once per network and minute',
     data: ['client'],
   },
   'token.minted': {

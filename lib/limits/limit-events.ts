@@ -1,5 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { DatabaseUnavailable, type LimitState, VaultError } from '../base/error.ts';
+import { networkKey } from '../base/ip.ts';
 import { describeError } from '../base/log.ts';
 import { touch } from '../base/lru-cache.ts';
 import { DEFAULT_APP, type EventData, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
@@ -40,10 +41,13 @@ export function recordLimit(ctx: Ctx, app: string, { name, limit, windowSeconds,
   record(ctx, `${name} ${bucket}`, windowMs, event);
 }
 
-/** Records `operator.refused` for a wrong operator secret, at most once per client and minute. */
+/**
+ * Records `operator.refused` for a wrong operator secret, at most once per network and minute: a /48 has 65,536
+ * clients, and each event is a write and messages to webhooks.
+ */
 export function recordIntruder(ctx: Ctx, client: string): void {
   const event = eventOf('operator.refused', { app: DEFAULT_APP, at: ctx.clock.now() }, { client: maskClient(client) });
-  record(ctx, `operator ${client}`, MINUTE_MS, event);
+  record(ctx, `operator ${networkKey(client)}`, MINUTE_MS, event);
 }
 
 /** Records `budget.reached` for a part of a daily budget, at most once per part and day. */

@@ -70,6 +70,12 @@ describe('the operator’s routes', () => {
     expect((await dataOf(t, 'operator.refused')).length).toBe(3);
   });
 
+  test('write one event for 200 /64 of one /48 that fail once each', async () => {
+    for (let i = 0; i < 200; i++) await t.from(`2001:db8:1:${i.toString(16)}::1`).call('GET /v1/console/limits');
+    await t.from('2001:db8:2::1').call('GET /v1/console/limits');
+    expect((await dataOf(t, 'operator.refused')).length).toBe(2);
+  });
+
   test('never fail who knows the secret', async () => {
     for (let i = 0; i < 30; i++) expect((await ask('GET /v1/console/limits')).status).toBe(200);
   });
