@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
-import { followHolderIfChanged, releaseSessions, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
+import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
 
 // Who holds an identifier, and where a credential leads, as `lib/registration/evidence.ts` says: a function of the
 // registrations, computed again by each batch that changes one. Nothing remembers a displacement, so a registration
@@ -107,7 +107,8 @@ function newsOf(named: string): readonly EventRows[] {
         previous_did: `(SELECT did FROM sessions WHERE sessions.identifier = registrations.identifier)`,
       },
       from: `${rightful} AND EXISTS (SELECT 1 FROM sessions
-        WHERE sessions.identifier = registrations.identifier AND sessions.did <> registrations.did)`,
+        WHERE sessions.identifier = registrations.identifier AND sessions.did <> registrations.did
+          AND ${SESSION_FOLLOWS})`,
     },
   ];
 }

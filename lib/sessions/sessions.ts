@@ -18,6 +18,7 @@ export {
   openClaimedSession,
   releaseSessions,
   SESSION_COUNTS,
+  SESSION_FOLLOWS,
   SESSION_HAS_HOLDER,
   SESSION_IS_LIVE,
 } from './store.ts';

@@ -138,10 +138,16 @@ export function followHolderIfChanged({ sql, args }: Condition, now: number): St
     sql: `UPDATE sessions SET linked = 1, ask_at = NULL,
         expires_at = CASE did WHEN (SELECT did ${HOLDER}) THEN expires_at ELSE min(expires_at, :now) END,
         (did, did_hash) = (SELECT did, did_hash ${HOLDER})
-      WHERE changes() > 0 AND ${sql} AND ${SESSION_HAS_HOLDER}`,
+      WHERE changes() > 0 AND ${sql} AND EXISTS (SELECT 1 ${HOLDER} AND ${SESSION_FOLLOWS})`,
     args: { ...args, now },
   };
 }
+
+/**
+ * SQL that is true of a session and of the registration that gets its identifier, if the session goes with it. The
+ * linked session of a handle goes only where its alias leads: the one it leads to may not hold the handle yet.
+ */
+export const SESSION_FOLLOWS = `(registrations.channel <> 'handle' OR registrations.aliased = 1 OR sessions.linked = 0)`;
 
 const HOLDER = `FROM registrations WHERE identifier = sessions.identifier AND holds = 1`;
 

@@ -252,6 +252,30 @@ describe.each([
   });
 });
 
+test.each(['true', 'false'])(
+  'a claim that fails leaves no handle to its copies that leads elsewhere, FOLLOWER=%s',
+  async (FOLLOWER) => {
+    t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER, FINALITY_BLOCKS: '50' });
+    const [alice, mallory] = [fresh('alice'), fresh('mallory')];
+    const [own, other] = [await chain.register({ did: mallory.did }), await chain.register(fresh('other'))];
+    for (const { txHash } of [other, own])
+      expect((await claim(stranger(), { handle: alice.handle, did: mallory.did, txHash })).status).toBe(200);
+    const { txHash } = await chain.register(alice);
+    expect((await open(owner(), alice.handle, alice.did)).status).toBe(200);
+    expect((await claim(owner(), { ...alice, txHash })).status).toBe(200);
+    await t.work();
+    const rows = await t.rows('SELECT status, holds FROM registrations ORDER BY id');
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { status: 'failed', holds: 0 },
+      { status: 'confirmed', holds: 1 },
+      { status: 'confirmed', holds: 0 },
+    ]);
+    expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
+    const taken = await t.rows(`SELECT data FROM events WHERE type = 'session.taken_over'`);
+    expect(taken.map(({ data }) => JSON.parse(String(data)).did)).toEqual([alice.did]);
+  },
+);
+
 test('a re-org takes back what linked a session until that was final, without a follower too', async () => {
   t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'false', FINALITY_BLOCKS: '3' });
   const [young, old] = [fresh('young'), fresh('old')];
