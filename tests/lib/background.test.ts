@@ -9,6 +9,7 @@ import { ROW_LEASE_MS, withRow } from '../../lib/db/row-lock.ts';
 import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
 import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
 import { insertSession } from '../../lib/sessions/store.ts';
+import { PASS_GRANT_MS } from '../../lib/verification/pass.ts';
 import { insertCode } from '../../lib/verification/send-store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { engines, type TestDatabase } from '../support/databases.ts';
@@ -65,8 +66,8 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
   [
     [
       'codes',
-      'a send, for as long as a window counts it',
-      DAY_MS,
+      'a send, for as long as a window counts it and its pass may let a client send',
+      DAY_MS + PASS_GRANT_MS,
       ({ db, clock }) => {
         const now = clock.now();
         return db.write(insertCode({ ...code, now, expiresAt: now + 90_000 }, limits, ANY));
