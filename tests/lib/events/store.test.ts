@@ -139,7 +139,8 @@ test('no mask shows what it hides, whatever the identifier is', () => {
         const local =
           channel === 'email' ? identifier.value.slice(0, identifier.value.lastIndexOf('@')) : identifier.value;
         const masked = maskIdentifier(identifier);
-        return local.length < 2 || !masked.startsWith(local);
+        // Of `a*` the mask `a***` shows no more than of `ab`.
+        return /^.\**$/.test(local) || !masked.startsWith(local);
       }),
       { numRuns: 200 },
     );
