@@ -156,17 +156,26 @@ export function undoRegistration(id: number, now: number): readonly Statement[] 
 }
 
 /**
- * Withdraws a relay that nothing was signed for and frees its attestation, as if it had not been requested.
- * `rowsAffected` of the first is the verdict; it is 0 once the relay has a nonce.
+ * Withdraws a relay that nothing was signed for and frees the attestation, as if it had not been requested; not one
+ * that another request for the same relay brought, which may be spent elsewhere. `rowsAffected` of the first is the
+ * verdict; it is 0 once the relay has a nonce.
  */
-export function withdrawRegistration(relay: RelayRow, attestation: string, now: number): readonly Statement[] {
+export function withdrawRegistration(
+  relay: RelayRow,
+  attestation: { readonly signature: string; readonly identifierHash: string },
+  now: number,
+): readonly Statement[] {
   const args = { id: relay.id, registration_id: relay.registrationId };
   const isLive = `id = :registration_id AND status <> 'failed'`;
   const isWithdrawn = `EXISTS (SELECT 1 FROM relays WHERE id = :id AND failure = 'withdrawn')`;
   const withdrawn = `FROM registrations WHERE ${isLive} AND ${isWithdrawn}`;
   return [
     withdrawRelay(relay),
-    freeAttestationIfChanged(attestation),
+    freeAttestationIfChanged(attestation.signature, {
+      sql: `EXISTS (SELECT 1 FROM registrations
+        WHERE id = :registration_id AND json_extract(proof, '$.identifierHash') = :identifier_hash)`,
+      args: { registration_id: relay.registrationId, identifier_hash: attestation.identifierHash },
+    }),
     emitRegistrationsFailed(withdrawn, `'withdrawn'`, { ...args, now }),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn' WHERE ${isLive} AND ${isWithdrawn}`,

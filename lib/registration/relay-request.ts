@@ -12,6 +12,7 @@ import { boundsOf } from '../limits/catalogue.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
+import { identifierHash } from './challenge.ts';
 import { withdrawRegistration } from './change-store.ts';
 import {
   type Authorization,
@@ -70,7 +71,9 @@ export async function relayRegistration(
   const claim = claimOf(request, { txHash: '', blockNumber: null, smartAccount, proof: null });
   const known = await findRelay(ctx.db, claim);
   if (known && isMined(known)) return claimAgain(ctx, request, known, caller);
-  return waitUntilMined(ctx, known ?? (await queue(ctx, request, claim, authorization, caller)), authorization);
+  const { signature } = authorization;
+  const attestation = { signature, identifierHash: identifierHash(request.identifier, signature) };
+  return waitUntilMined(ctx, known ?? (await queue(ctx, request, claim, authorization, caller)), attestation);
 }
 
 /**
@@ -156,7 +159,11 @@ async function checkChain(
 }
 
 /** Waits for the receipt until the time is over; then withdraws the relay if it has no nonce yet. */
-async function waitUntilMined(ctx: Ctx, { id }: RelayRow, authorization: Authorization): Promise<RelayResult> {
+async function waitUntilMined(
+  ctx: Ctx,
+  { id }: RelayRow,
+  attestation: Parameters<typeof withdrawRegistration>[1],
+): Promise<RelayResult> {
   const { clock, db, relay } = ctx;
   const deadline = clock.now() + RELAY_WAIT_MS;
   for (let turns = relay.runNow(); ; turns = relay.runIfDue()) {
@@ -168,7 +175,7 @@ async function waitUntilMined(ctx: Ctx, { id }: RelayRow, authorization: Authori
     if (clock.now() < deadline) await sleep(clock, RELAY_POLL_MS);
     else if (found.status === 'signed') return { txHash: found.txHash, status: 'submitted' };
     else {
-      const [withdrawn] = await db.write(...withdrawRegistration(found, authorization.signature, clock.now()));
+      const [withdrawn] = await db.write(...withdrawRegistration(found, attestation, clock.now()));
       if (withdrawn?.rowsAffected === 1) throw blockedError(await relay.blocker());
     }
   }

@@ -45,9 +45,12 @@ export function spendAttestation({ signature, expiresAt }: SpentAttestation, { s
   };
 }
 
-/** Frees a spent attestation, if the statement before it in the batch changed a row. */
-export function freeAttestationIfChanged(signature: string): Statement {
-  return { sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1`, args: { signature } };
+/** Frees a spent attestation, if the statement before it in the batch changed a row and the condition holds. */
+export function freeAttestationIfChanged(signature: string, { sql, args }: Condition): Statement {
+  return {
+    sql: `DELETE FROM attestation_uses WHERE signature = :signature AND changes() = 1 AND ${sql}`,
+    args: { ...args, signature },
+  };
 }
 
 /** Removes uses of expired attestations, which their expiry already refuses. */

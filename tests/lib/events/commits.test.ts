@@ -299,7 +299,11 @@ describe('registrations', () => {
 
     test.each([
       ['failed', 'did_taken', (relay) => failRelay(relay, 'did_taken', t.clock.now())],
-      ['withdrawn', 'withdrawn', (relay) => withdrawRegistration(relay, 'signature-a', t.clock.now())],
+      [
+        'withdrawn',
+        'withdrawn',
+        (relay) => withdrawRegistration(relay, { signature: 'signature-a', identifierHash: '0x' }, t.clock.now()),
+      ],
     ] as [string, string, (relay: Awaited<ReturnType<typeof queued>>) => readonly Statement[]][])(
       '%s',
       async (_, reason, end) => {

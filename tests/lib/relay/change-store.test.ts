@@ -53,6 +53,8 @@ for (const engine of engines()) {
     });
     afterEach(() => database.close());
 
+    const attestationOf = (name: string) => ({ signature: `signature-${name}`, identifierHash: `hash-${name}` });
+
     const claimOf = (name: string, change: Partial<NonNullable<NewClaim['relay']>> = {}): NewClaim => ({
       identifier: `email:${name}@example.com`,
       app: 'default',
@@ -64,7 +66,7 @@ for (const engine of engines()) {
       txHash: '',
       blockNumber: null,
       smartAccount: `0xacc-${name}`,
-      proof: '{}',
+      proof: JSON.stringify({ identifierHash: `hash-${name}` }),
       proofKey: `0xkey-${name}`,
       ledTo: '',
       attestation: { signature: `signature-${name}`, expiresAt: clock.now() + 1_000 },
@@ -162,7 +164,7 @@ for (const engine of engines()) {
         false,
       ]);
       expect(await sign(alice, 6)).toBe(false);
-      const [withdrawn] = await db.write(...withdrawRegistration(bob, 'signature-bob', clock.now()));
+      const [withdrawn] = await db.write(...withdrawRegistration(bob, attestationOf('bob'), clock.now()));
       expect([withdrawn?.rowsAffected, await sign(bob, 6)]).toEqual([1, false]);
       expect([await nextNonce(), (await db.read(selectAttempts([alice, bob]))).length]).toEqual([6, 1]);
     });
@@ -180,6 +182,16 @@ for (const engine of engines()) {
       expect(signed?.rowsAffected).toBe(1);
     });
 
+    test('a withdrawn relay does not free the attestation of another request for it', async () => {
+      const [, bob] = [await enqueue('alice'), await enqueue('bob')];
+      const [withdrawn] = await db.write(...withdrawRegistration(bob, attestationOf('alice'), clock.now()));
+      expect(withdrawn?.rowsAffected).toBe(1);
+      expect(await db.read({ sql: 'SELECT signature FROM attestation_uses ORDER BY signature', args: {} })).toEqual([
+        { signature: 'signature-alice' },
+        { signature: 'signature-bob' },
+      ]);
+    });
+
     test('a signed relay cannot be withdrawn; one that is frees everything', async () => {
       const [alice, bob] = [await enqueue('alice'), await enqueue('bob')];
       await sign(alice, 5);
@@ -187,7 +199,7 @@ for (const engine of engines()) {
         [alice, 'alice'],
         [bob, 'bob'],
       ] as const)
-        await db.write(...withdrawRegistration(relay, `signature-${name}`, clock.now()));
+        await db.write(...withdrawRegistration(relay, attestationOf(name), clock.now()));
       expect(await registrations()).toMatchObject([
         { status: 'submitted', failure: null },
         { status: 'failed', failure: 'withdrawn' },
