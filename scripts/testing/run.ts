@@ -16,7 +16,10 @@ export interface RunOptions {
   readonly times: boolean;
 }
 
-/** Runs the test files, each in a process of its own, and prints a line for each, with its output where it failed. */
+/**
+ * Runs the test files, each in a process of its own, and prints a line for each, with its output where it failed. Long
+ * runs measure, so they print all output.
+ */
 export async function runTests({ files, jobs, isLong, times }: RunOptions): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
   const started = performance.now();
@@ -30,7 +33,7 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
   };
   try {
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
-    const results = await runAll(files, jobs, place);
+    const results = await runAll(files, jobs, place, isLong);
     if (times) console.log(timesOf(results));
     const wall = ((performance.now() - started) / 1000).toFixed(1);
     const processor = results.reduce((sum, result) => sum + result.processorSeconds, 0).toFixed(1);
@@ -42,25 +45,31 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
   }
 }
 
-async function runAll(files: readonly string[], jobs: number, place: TestPlace): Promise<FileResult[]> {
+async function runAll(
+  files: readonly string[],
+  jobs: number,
+  place: TestPlace,
+  printsAll: boolean,
+): Promise<FileResult[]> {
   const waiting = [...files];
   const results: FileResult[] = [];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const result = await runTestFile(file, place);
       results.push(result);
-      print(result);
+      print(result, printsAll);
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return results;
 }
 
-function print({ file, counts, output, wallSeconds }: FileResult): void {
+function print({ file, counts, output, wallSeconds }: FileResult, printsAll: boolean): void {
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
   const line = `${file}  ${counts.passed} passed${failed}${skipped}  ${wallSeconds.toFixed(1)} s`;
-  console.log(counts.failed > 0 ? `\n✗ ${line}\n${output}` : `✓ ${line}`);
+  const shown = counts.failed > 0 || printsAll ? `\n${output}` : '';
+  console.log(counts.failed > 0 ? `\n✗ ${line}${shown}` : `✓ ${line}${shown}`);
 }
 
 /** A line for each file, the slowest first. */

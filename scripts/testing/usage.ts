@@ -12,7 +12,7 @@ An AREA is a folder, a file or a word. It runs the tests whose paths hold it, wi
 
 Flags
   --static    the static checks alone (npm run lint)
-  --long      seeded tests in their long form: races, the enclave, restores
+  --long      seeded tests in their long form, with what they print: races, the enclave, restores
   --times     print the wall and processor time of each file, the slowest first
   --jobs N    test files that run at once [two more than cores]
   --help      this text`;
