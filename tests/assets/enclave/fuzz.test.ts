@@ -34,7 +34,8 @@ function open(): Enclave {
 type Pair = readonly [Enclave, Enclave];
 
 const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
-const inside = ([offset, n]: Stretch) => offset + n <= WINDOW_BYTES;
+/** Counts that make no sense may give a stretch less than no bytes: nothing is read there. */
+const inside = ([offset, n]: Stretch) => n >= 0 && offset + n <= WINDOW_BYTES;
 const cover = (window: Uint8Array, stretches: readonly Stretch[]) => {
   for (const [offset, n] of stretches) window.fill(0, offset, offset + n);
   return window;
