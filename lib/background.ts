@@ -9,6 +9,7 @@ import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
+import { sweepJoins } from './joins/store.ts';
 import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
@@ -152,6 +153,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepBudgets(now),
     sweepDeliveries(now),
     sweepClaimIps(now),
+    sweepJoins(now),
     ...also,
   );
   await deliverNotices(ctx, results[1]?.rows ?? []);

@@ -70,6 +70,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   sessions: [...GROUND, 'aliases', 'limits'],
   verification: [...GROUND, 'delivery', 'limits'],
   webhooks: GROUND,
+  joins: [...GROUND, 'limits'],
   tokens: [...GROUND, 'ucan'],
   bundler: [...GROUND, 'chain', 'limits'],
   holders: [...GROUND, 'sessions'],

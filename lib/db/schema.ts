@@ -2,6 +2,7 @@ import { MAIN_JOB, type Migration } from './schema-1.ts';
 import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
+import { JOINS } from './schema-joins.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
 
@@ -241,4 +242,5 @@ export const MIGRATIONS: readonly Migration[] = [
   PHONE_NUMBERS,
   RELAY_SHARES,
   SENDS_ARE_COUNTED,
+  JOINS,
 ];

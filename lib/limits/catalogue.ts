@@ -21,6 +21,10 @@ const CLIENTS_PER_NETWORK = 256;
 
 const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
 
+/** Links for a key on another device, of one client and of all in an hour. */
+const JOINS_PER_IP_MAX = 30;
+const JOINS_MAX = 10_000;
+
 /** Every limit, by the name it refuses under; the stored ones in the order of the report. */
 export const LIMITS = {
   'sends-per-ip': {
@@ -133,6 +137,22 @@ export const LIMITS = {
     'sponsorDailyMax',
     'sponsor_limit_reached',
   ),
+  'joins-per-ip': {
+    counts: 'links for a key on another device',
+    max: JOINS_PER_IP_MAX,
+    windowSeconds: HOUR,
+    bucket: 'client',
+    error: 'rate_limited',
+    stored: { table: 'joins', at: 'opened_at', key: 'ip' },
+  },
+  'joins-per-hour': {
+    counts: 'links for a key on another device',
+    max: JOINS_MAX,
+    windowSeconds: HOUR,
+    bucket: 'vault',
+    error: 'rate_limited',
+    stored: { table: 'joins', at: 'opened_at' },
+  },
   'sms-countries': {
     counts: 'SMS to a country that is not in `SMS_COUNTRIES`',
     max: 0,

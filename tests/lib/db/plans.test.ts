@@ -26,6 +26,7 @@ const TOLD = [
   'token_revocations',
   'webhook_deliveries',
   'sponsorships',
+  'joins',
 ];
 const SCAN = new RegExp(`^SCAN (?:${[...GROWING, ...TOLD].join('|')})\\b`);
 
