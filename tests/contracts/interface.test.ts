@@ -1,12 +1,21 @@
 import { describe, expect, test } from 'bun:test';
 import { type Abi, AbiEvent, AbiFunction } from 'ox';
-import { accountAbi, accountFactoryAbi, accountHelperAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import {
+  account2Abi,
+  accountAbi,
+  accountFactory2Abi,
+  accountFactoryAbi,
+  accountHelperAbi,
+  didRegistryAbi,
+} from '../../lib/chain/abi.ts';
 
 const ABIS: Readonly<Record<string, Abi.Abi>> = {
   DIDRegistry: didRegistryAbi,
   AccountFactory: accountFactoryAbi,
   Account: accountAbi,
   AccountHelper: accountHelperAbi,
+  AccountFactory2: accountFactory2Abi,
+  Account2: account2Abi,
 };
 
 // What clients and indexers were built against: a selector or topic that changes here breaks them.
@@ -39,6 +48,39 @@ const SELECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'validateUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32,uint256)': '0x19822f7c',
   },
   AccountHelper: { 'getAccountState(address)': '0x9ee2735b' },
+  AccountFactory2: {
+    'createAccount(uint256,uint256,uint256)': '0x4c1ed7f5',
+    'getAddress(uint256,uint256,uint256)': '0xe81b22ea',
+    'implementation()': '0x5c60da1b',
+  },
+  Account2: {
+    'addKey(uint256,uint256,bytes32)': '0xff0e1e43',
+    'cancelRecovery()': '0x0ba234d6',
+    'eip712Domain()': '0x84b0196e',
+    'entryPoint()': '0xb0d691fe',
+    'execute(address,uint256,bytes)': '0xb61d27f6',
+    'execute(bytes32,bytes)': '0xe9ae5c53',
+    'executeBatch((address,uint256,bytes)[])': '0x34fcd5be',
+    'finishRecovery()': '0xc7423803',
+    'getGuardian()': '0xa75b87d2',
+    'getKeys()': '0x2150c518',
+    'getNonce()': '0xd087d288',
+    'getOwner()': '0x893d20e8',
+    'getRecovery()': '0x706f7658',
+    'isKey(uint256,uint256)': '0x47df8b82',
+    'isValidSignature(bytes32,bytes)': '0x1626ba7e',
+    'nameKey(uint8,bytes32)': '0x4d2df66c',
+    'operationDigest(bytes32,uint48)': '0xdf15727e',
+    'proposeRecovery(uint256,uint256,bytes32)': '0xf39941b8',
+    'proxiableUUID()': '0x52d1902d',
+    'removeKey(uint8,uint256,uint256)': '0xad2f5ce2',
+    'setGuardian(address,uint32,bytes32)': '0x384d8fe3',
+    'supportsExecutionMode(bytes32)': '0xd03c7914',
+    'upgradeToAndCall(address,bytes)': '0x4f1ef286',
+    'validateUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32,uint256)': '0x19822f7c',
+    'version()': '0x54fd4d50',
+    'vetoRecovery(bytes)': '0x04da66d8',
+  },
 };
 
 const TOPICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -55,12 +97,38 @@ const TOPICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'AccountCreated(address indexed account, address indexed owner)':
       '0xac631f3001b55ea1509cf3d7e74898f85392a61a76e8149181ae1259622dabc8',
   },
+  AccountFactory2: {
+    'AccountCreated(address indexed account, address indexed owner)':
+      '0xac631f3001b55ea1509cf3d7e74898f85392a61a76e8149181ae1259622dabc8',
+  },
+  Account2: {
+    'GuardianBarred(uint40 until)': '0xc4fcd64ca05b10eb622beeec80ba8e35fee308fad13e026beca14f60d03aac21',
+    'GuardianSet(address indexed guardian, uint32 delay, bytes32 commitment)':
+      '0x647021871fce8d0aa9d570209fc4412f66774a061a09a24770fc4dc5d10e7330',
+    'KeyAdded(uint256 indexed x, uint256 y, uint8 index, bytes32 label)':
+      '0x69ba43af323f3a69fd3f28658c568065ae6fe9f20bf2f5d0ef8603259a392082',
+    'KeyNamed(uint8 index, bytes32 label)': '0xc6bdcf9d357db296420ca1a00ed5d3fc9488a3a245d2bb1ea3e03bed4da13167',
+    'KeyRemoved(uint256 indexed x, uint256 y, uint8 index)':
+      '0x9121d9d69abaa032ca71ab2e1381e05aaa269cee7b2da7aecdeb9bb04eb940b7',
+    'RecoveryCancelled(uint32 indexed id)': '0xdf8aa1927c1c58300242ba4bb6ef5cf1e86441979f6caa9c1b68e8fcf06406ca',
+    'RecoveryFinished(uint32 indexed id, uint256 x, uint256 y)':
+      '0xc4ad566ef82bf93d51c467253ca519a5f9e2b94f6d5f070679aeb59cd5784eae',
+    'RecoveryProposed(uint32 indexed id, address indexed guardian, uint256 x, uint256 y, uint40 readyAt)':
+      '0x6615989fafa53e941a205146cfc318199e4fb7952669e442e358ae30e3639737',
+    'RecoveryVetoed(uint32 indexed id, uint8 vetoes)':
+      '0xb73d85cde6ddbbb555aad6cc399f1d5abb0c3aceb3afdd83d5a5e4c7c76374f2',
+    'Upgraded(address indexed implementation)': '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b',
+  },
 };
 
 const OUTPUTS = [
   ['AccountFactory', 'createAccount', '(address)'],
   ['AccountFactory', 'getAddress', '(address)'],
   ['Account', 'getOwner', '(uint256 x, uint256 y)'],
+  ['Account2', 'getOwner', '(uint256 x, uint256 y)'],
+  ['Account2', 'isKey', '(bool)'],
+  ['Account2', 'getGuardian', '(address guardian, uint32 delay, bytes32 commitment, uint8 vetoes, uint40 barredUntil)'],
+  ['Account2', 'getRecovery', '(uint32 id, uint256 x, uint256 y, uint40 readyAt, bytes32 label)'],
   ['AccountHelper', 'getAccountState', '(uint256 nonce, bytes32 did, bool isActive, uint256[2] pubKey)'],
   ['DIDRegistry', 'resolve', '(address controller, uint256 created, uint256 updated, string metadataCid, bool active)'],
 ] as const;
