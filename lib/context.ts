@@ -148,7 +148,10 @@ export function createContext(env: Env): Context {
     const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });
-    const relay = key === undefined ? undefined : createRelay({ ...outside, ...shared, rpc, db, leases }, key);
+    const relay =
+      key === undefined
+        ? undefined
+        : createRelay({ ...outside, role: 'registrar', schedule: shared.schedule, rpc, db, leases }, key);
     const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
     const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
     return { db, hub, rpc, leases, relay, predict, aliases, readiness: createReadiness({ db, clock, log }) };

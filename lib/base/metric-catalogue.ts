@@ -42,12 +42,12 @@ export const METRICS = {
   vault_upstream_requests_total: counter('Requests to upstreams by outcome.', 'upstream', 'outcome'),
   vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
 
-  vault_relay_balance_ether: gauge("The registrar's ether."),
-  vault_relay_trouble: gauge('Conditions that block relaying: 1 while the condition holds.', 'trouble'),
-  vault_relays: gauge('Relayed registrations that are not settled yet.', 'status'),
-  vault_relay_oldest_seconds: gauge('Age of the oldest relay that is not mined.'),
-  vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'kind', 'outcome'),
-  vault_relay_foreign_nonces_total: counter("Nonces of the registrar's that others used."),
+  vault_relay_balance_ether: gauge('The ether of the account that signs.', 'signer'),
+  vault_relay_trouble: gauge('Conditions that block relaying: 1 while the condition holds.', 'signer', 'trouble'),
+  vault_relays: gauge('Calls in the outbox that are not settled yet.', 'signer', 'status'),
+  vault_relay_oldest_seconds: gauge('Age of the oldest call in the outbox that is not mined.', 'signer'),
+  vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'signer', 'kind', 'outcome'),
+  vault_relay_foreign_nonces_total: counter('Nonces of the signer that others used.', 'signer'),
 
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),

@@ -1,40 +1,33 @@
 /** The calls of `contracts/DIDRegistry.sol` that a registrar makes. */
-import { addressWord, readQuantity, ZERO_WORD } from './contract-call.ts';
-import { type ChainReader, rpcErrorOf } from './rpc.ts';
+import { addressWord, ZERO_WORD } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
+import { type SimulatedCall, simulateCall } from './simulation.ts';
 
 /** A registration on behalf of a controller; 0x-hex. Its alias hash is zero, which the registry treats as none. */
 export interface RegisterForCall {
   readonly registry: string;
   readonly controller: string;
   readonly didHash: string;
+  /** The whole call, where it was made when the registration was asked for. */
+  readonly callData?: string | null;
 }
 
 /** Why the registry would refuse; `reverted` for any other reason. */
 export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar' | 'reverted';
 
 /** The gas of a registration in the newest state, or why it would be refused. */
-export type Simulation = { readonly gas: bigint } | { readonly refusal: RegistryRefusal };
+export type Simulation = SimulatedCall<RegistryRefusal>;
 
-/** The call `registerFor(controller, didHash, 0, "")`. */
-export function registerForData({ controller, didHash }: RegisterForCall): string {
+/** The call `registerFor(controller, didHash, 0, "")`, unless the registration brings its call. */
+export function registerForData({ controller, didHash, callData }: RegisterForCall): string {
+  if (callData) return callData;
   const emptyText = `${'80'.padStart(64, '0')}${ZERO_WORD}`;
   return `${REGISTER_FOR}${addressWord(controller)}${didHash.slice(2)}${ZERO_WORD}${emptyText}`;
 }
 
 /** Simulates the registration. Throws 502 `rpc_error` when the chain cannot be asked. */
-export async function simulate(
-  { config, rpc }: ChainReader,
-  from: string,
-  registration: RegisterForCall,
-): Promise<Simulation> {
-  const call = { from, to: registration.registry, data: registerForData(registration) };
-  try {
-    return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
-  } catch (failure) {
-    const error = rpcErrorOf(failure);
-    if (error?.data === undefined && error?.code !== EXECUTION_REVERTED) throw failure;
-    return { refusal: REFUSALS[error.data?.slice(0, 10).toLowerCase() ?? ''] ?? 'reverted' };
-  }
+export function simulate(chain: ChainReader, from: string, registration: RegisterForCall): Promise<Simulation> {
+  return simulateCall(chain, { from, to: registration.registry, data: registerForData(registration) }, REFUSALS);
 }
 
 /**
@@ -54,10 +47,8 @@ const REGISTER_FOR = '0xd43af7bd';
 /** Selector of `resolve(bytes32)`. */
 const RESOLVE = '0x5c23bdf5';
 /** By the selectors of the registry's errors. */
-const REFUSALS: Readonly<Record<string, RegistryRefusal>> = {
+const REFUSALS: Readonly<Record<string, Exclude<RegistryRefusal, 'reverted'>>> = {
   '0xd3d9f7b2': 'did_taken',
   '0x4ee465fa': 'controller_taken',
   '0x53ac4f07': 'not_registrar',
 };
-/** The nodes' code of a call that reverts. */
-const EXECUTION_REVERTED = 3;

@@ -5,6 +5,7 @@ import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
+import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -243,4 +244,5 @@ export const MIGRATIONS: readonly Migration[] = [
   RELAY_SHARES,
   SENDS_ARE_COUNTED,
   JOINS,
+  OUTBOX_OF_SEVERAL_KINDS,
 ];

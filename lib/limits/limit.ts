@@ -51,8 +51,8 @@ export type NumberSetting = { [Name in keyof Config]: Config[Name] extends numbe
 
 const DAY = DAY_MS / 1000;
 
-/** A relay that failed before it had a nonce has cost nothing. */
-export const RELAY_COUNTS = `NOT (status = 'failed' AND nonce IS NULL)`;
+/** Of the outbox, registrations count; one that failed before it had a nonce has cost nothing. */
+export const RELAY_COUNTS = `kind = 'registration' AND NOT (status = 'failed' AND nonce IS NULL)`;
 
 /** The rows of `budget_uses` of one limit. */
 export function usesOf(name: string) {

@@ -97,8 +97,8 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
     },
     relay: relay && {
       ...relay,
-      balance: gauge('vault_relay_balance_ether') ?? null,
-      open: by('vault_relays', 'status'),
+      balance: gauge('vault_relay_balance_ether', { signer: 'registrar' }) ?? null,
+      open: sumBy(ofRegistrar(families.get('vault_relays')), ({ status }) => status),
     },
     follower,
   };
@@ -128,6 +128,11 @@ function sumBy(family: Family | undefined, keyOf: (labels: Labels) => string | u
 function gaugeOf(family: Family | undefined, wanted: Labels): number | undefined {
   const isIt = (labels: Labels) => Object.keys(wanted).every((name) => labels[name] === wanted[name]);
   return family?.samples.find(({ labels }) => isIt(labels))?.value;
+}
+
+/** The outbox of registrations, without the guardian's. */
+function ofRegistrar(family: Family | undefined): Family | undefined {
+  return family && { ...family, samples: family.samples.filter(({ labels }) => labels['signer'] === 'registrar') };
 }
 
 /** The console polls all the time; its own requests would hide those of clients. */

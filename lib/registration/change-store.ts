@@ -181,6 +181,6 @@ export function withdrawRegistration(
       sql: `UPDATE registrations SET status = 'failed', failure = 'withdrawn' WHERE ${isLive} AND ${isWithdrawn}`,
       args,
     },
-    ...settleHolders(siblings({ id: relay.registrationId }), now),
+    ...settleHolders({ sql: SIBLINGS, args: { id: relay.registrationId } }, now),
   ];
 }

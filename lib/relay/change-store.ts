@@ -1,31 +1,40 @@
 import type { Condition, Statement } from '../db/database.ts';
-import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { settleHolders } from '../holders/holders.ts';
+import {
+  registrationConfirmed,
+  registrationFailed,
+  registrationMined,
+  registrationReopened,
+  registrationSent,
+} from './registration-store.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
-import type { RelayAttempt, RelayRow } from './store.ts';
+import type { MinedBlock, RelayAttempt, RelayRow } from './store.ts';
 
-/** A relay to queue; registry, controller and DID hash are 0x-hex, lower-case. */
+/** A relay of a registration to queue; registry, controller and DID hash are 0x-hex, lower-case. */
 export interface QueuedRelay {
   readonly chainId: number;
   readonly registry: string;
   readonly controller: string;
   readonly didHash: string;
+  /** The whole call, where it holds more than controller and DID hash. */
+  readonly callData?: string | null;
   /** The network of the client that asked. */
   readonly network: string;
 }
 
 /** Queues a relay of the registration for whose row the condition is true. */
 export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: number): Statement {
-  const { chainId, registry, controller, didHash, network } = relay;
+  const { chainId, registry, controller, didHash, callData = null, network } = relay;
   return {
-    sql: `INSERT INTO relays (registration_id, chain_id, registry, controller, did_hash, network, created_at,
-        next_check_at)
-      SELECT id, :relay_chain_id, :relay_registry, :relay_controller, :relay_did_hash, :relay_network, :now, :now FROM registrations
+    sql: `INSERT INTO relays (kind, role, registration_id, chain_id, target, call_data, controller, did_hash, network,
+        created_at, next_check_at)
+      SELECT 'registration', 'registrar', id, :relay_chain_id, :relay_registry, :relay_call_data, :relay_controller,
+        :relay_did_hash, :relay_network, :now, :now FROM registrations
       WHERE ${sql}`,
     args: {
       ...args,
       relay_chain_id: chainId,
       relay_registry: registry,
+      relay_call_data: callData,
       relay_controller: controller,
       relay_did_hash: didHash,
       relay_network: network,
@@ -49,10 +58,11 @@ export function signRelay(
   const of = { chain_id: signer.chainId, signer: signer.address, nonce };
   return [
     {
-      sql: `UPDATE relays SET status = 'signed', signer = :signer, nonce = :nonce, waiting_since = :head
+      sql: `UPDATE relays SET status = 'signed', signer = :signer, nonce = :nonce, waiting_since = :head,
+          tx_hash = :hash
         WHERE id = :id AND status = 'queued'
           AND EXISTS (SELECT 1 FROM signers WHERE chain_id = :chain_id AND address = :signer AND next_nonce = :nonce)`,
-      args: { ...of, id: relay.id, head },
+      args: { ...of, id: relay.id, head, hash: attempt.hash },
     },
     spendNonceIfChanged(signer, nonce),
     ...insertAttempt(relay, attempt),
@@ -66,94 +76,59 @@ export function signRelay(
 export function replaceAttempt(relay: RelayRow, attempt: RelayAttempt, head: number): readonly Statement[] {
   return [
     {
-      sql: `UPDATE relays SET waiting_since = :head WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
-      args: { id: relay.id, nonce: relay.nonce, head },
+      sql: `UPDATE relays SET waiting_since = :head, tx_hash = :hash
+        WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
+      args: { id: relay.id, nonce: relay.nonce, head, hash: attempt.hash },
     },
     ...insertAttempt(relay, attempt),
   ];
 }
 
-/** The block that holds a relay's transaction; `nextCheckAt` null ends the watch. */
-export interface MinedBlock {
-  readonly txHash: string;
-  readonly block: number;
-  readonly blockHash: string;
-  readonly isFinal: boolean;
-  readonly nextCheckAt: number | null;
-}
-
 /**
- * Records that a block holds the transaction, which confirms the registration. `rowsAffected` of the third is 1 if it
- * was not known, or not as final.
+ * Records that a block holds the transaction, which confirms a registration. `rowsAffected` of the first is 1 if it was
+ * not known, or not as final.
  */
-export function mineRelay(
-  relay: RelayRow,
-  { txHash, block, blockHash, isFinal, nextCheckAt }: MinedBlock,
-  now: number,
-): readonly Statement[] {
+export function mineRelay(relay: RelayRow, mined: MinedBlock, now: number): readonly Statement[] {
+  const { txHash, blockHash, isFinal, nextCheckAt } = mined;
   return [
-    emitConfirmed(relay, now, txHash),
+    {
+      sql: `UPDATE relays SET tx_hash = :tx_hash, mined_hash = :hash, final = :final
+        WHERE id = :id AND status IN ('signed', 'mined') AND (mined_hash IS NOT :hash OR final <> :final)`,
+      args: { id: relay.id, tx_hash: txHash, hash: blockHash, final: Number(isFinal) },
+    },
     {
       sql: `UPDATE relays SET status = CASE WHEN :next IS NULL THEN 'confirmed' ELSE 'mined' END, next_check_at = :next,
           checks = checks + 1 WHERE id = :id AND status IN ('signed', 'mined')`,
       args: { id: relay.id, next: nextCheckAt },
     },
-    {
-      sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
-        mined_block = :block, mined_hash = :hash, controller = :controller, final = :final
-        WHERE id = :registration_id AND status <> 'failed' AND (mined_hash IS NOT :hash OR final <> :final)`,
-      args: {
-        registration_id: relay.registrationId,
-        tx_hash: txHash,
-        block,
-        hash: blockHash,
-        controller: relay.controller,
-        final: Number(isFinal),
-      },
-    },
-    ...settleHolders(registrationOf(relay), now),
+    ...registrationMined(relay, mined, now),
   ];
 }
 
 /**
- * Ends a relay whose DID the registry has with the right controller, although none of its own transactions is known
- * to have registered it.
+ * Ends a relay whose work the chain shows as done, although none of its own transactions is known to have done it.
+ * `rowsAffected` of the first is the verdict.
  */
 export function confirmRelay(relay: RelayRow, now: number): readonly Statement[] {
   return [
-    emitConfirmed(relay, now, relay.txHash),
     {
       sql: `UPDATE relays SET status = 'confirmed', next_check_at = NULL WHERE id = :id AND next_check_at IS NOT NULL`,
       args: { id: relay.id },
     },
-    {
-      sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, final = 1
-        WHERE id = :registration_id AND status <> 'failed'`,
-      args: { registration_id: relay.registrationId, controller: relay.controller },
-    },
-    ...settleHolders(registrationOf(relay), now),
+    ...registrationConfirmed(relay, now),
   ];
 }
 
-/** Returns a mined relay to `signed`: a re-org removed its block. */
+/** Returns a mined relay to `signed`: a re-org removed its block. `rowsAffected` of the first is the verdict. */
 export function reopenRelay(relay: RelayRow, head: number, now: number): readonly Statement[] {
   return [
     {
-      sql: `UPDATE relays SET status = 'signed', next_check_at = :now, checks = 0, waiting_since = :head
+      sql: `UPDATE relays SET status = 'signed', next_check_at = :now, checks = 0, waiting_since = :head,
+        mined_hash = NULL, final = 0
         WHERE id = :id AND status = 'mined'`,
       args: { id: relay.id, head, now },
     },
-    {
-      sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL,
-        controller = NULL, final = 0
-        WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
-      args: { registration_id: relay.registrationId },
-    },
-    emitEvents(
-      [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
-      { registration_id: relay.registrationId, now },
-    ),
-    ...settleHolders(registrationOf(relay), now),
+    ...registrationReopened(relay, now),
   ];
 }
 
@@ -175,29 +150,15 @@ export function requeueRelay(relay: RelayRow): Statement {
   };
 }
 
-/**
- * Fails a relay and its registration; what it held goes to whose it is then, or is free. `rowsAffected` of the third is
- * the verdict.
- */
+/** Fails a relay, and its registration. `rowsAffected` of the first is the verdict. */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
-    emitRegistrationsFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
-      registration_id: relay.registrationId,
-      reason,
-      now,
-    }),
-    {
-      sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
-        mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0
-        WHERE id = :registration_id AND status <> 'failed'`,
-      args: { registration_id: relay.registrationId, reason },
-    },
     {
       sql: `UPDATE relays SET status = 'failed', failure = :reason, next_check_at = NULL
         WHERE id = :id AND next_check_at IS NOT NULL`,
       args: { id: relay.id, reason },
     },
-    ...settleHolders(registrationOf(relay), now),
+    ...registrationFailed(relay, reason, now),
   ];
 }
 
@@ -210,22 +171,7 @@ export function withdrawRelay({ id }: RelayRow): Statement {
   };
 }
 
-/** The registration of a relay, whose holders are settled after each of its changes. */
-function registrationOf({ registrationId }: RelayRow): Condition {
-  return { sql: `id = :registration_id`, args: { registration_id: registrationId } };
-}
-
-/** The event `registration.confirmed` with the mined transaction, unless it was confirmed before. */
-function emitConfirmed({ registrationId }: RelayRow, now: number, txHash: string): Statement {
-  const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
-  const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
-  return emitEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
-}
-
-/**
- * Inserts the attempt and makes its transaction the registration's, both only if the statement before changed its
- * row.
- */
+/** Inserts the attempt, and makes its transaction the registration's, if the statement before changed its row. */
 function insertAttempt(relay: RelayRow, attempt: RelayAttempt): readonly Statement[] {
   const { hash, raw, gas, maxFee, tip, kind } = attempt;
   return [
@@ -234,9 +180,6 @@ function insertAttempt(relay: RelayRow, attempt: RelayAttempt): readonly Stateme
         SELECT :relay_id, :hash, :raw, :gas, :max_fee, :tip, :kind WHERE changes() = 1`,
       args: { relay_id: relay.id, hash, raw, gas, max_fee: maxFee, tip, kind },
     },
-    {
-      sql: `UPDATE registrations SET tx_hash = :hash WHERE id = :registration_id AND changes() = 1`,
-      args: { registration_id: relay.registrationId, hash },
-    },
+    ...registrationSent(relay, hash),
   ];
 }

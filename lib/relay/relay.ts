@@ -3,7 +3,7 @@ import { DatabaseUnavailable, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import type { Platform } from '../platform.ts';
 import { recordBlocker, selectSigner, toStoredSigner } from './signer-store.ts';
-import { selectAnyRelayDue } from './store.ts';
+import { type RelayRole, selectAnyRelayDue } from './store.ts';
 import { createRelayer, type Relayer } from './transactions.ts';
 import { type RelayBlocker, recordRelayState, runTurn, type Turn } from './worker.ts';
 
@@ -18,7 +18,7 @@ export const RELAY_LEASE_MS = 3_000;
 const RELAY_CHECK_MS = MINUTE_MS;
 const RELAY_BLOCKED_CHECK_MS = 10_000;
 
-/** The relay: sends queued registrations on-chain exactly once, even if the process dies at any point. */
+/** The outbox of one key: makes queued calls on-chain exactly once, even if the process dies at any point. */
 export interface Relay {
   /**
    * One turn, if no other process holds the lease. True when something changed, so that there may be more. Never
@@ -46,9 +46,12 @@ export interface RelaySchedule {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'>;
 
-/** The relay of one vault. Asks nothing of the chain or the database before the first call. */
-export function createRelay(ctx: Ctx & { readonly schedule: RelaySchedule }, key: `0x${string}`): Relay {
-  const { clock, db, leases, config, schedule } = ctx;
+/** Whose key it is, and its own schedule. */
+type Own = Ctx & { readonly role: RelayRole; readonly schedule: RelaySchedule };
+
+/** The relay of one vault and one key. Asks nothing of the chain or the database before the first call. */
+export function createRelay(ctx: Own, key: `0x${string}`): Relay {
+  const { clock, db, leases, config, schedule, role } = ctx;
   let loading: Promise<Relayer> | undefined;
   let running: Promise<boolean> | undefined;
   const load = () => {
@@ -59,10 +62,11 @@ export function createRelay(ctx: Ctx & { readonly schedule: RelaySchedule }, key
   async function once(): Promise<boolean> {
     const now = clock.now();
     const isChecking = now >= schedule.nextCheckAt;
-    if (!isChecking && (await db.read(selectAnyRelayDue(config.chainId, now))).length === 0) return false;
+    if (!isChecking && (await db.read(selectAnyRelayDue({ chainId: config.chainId, role }, now))).length === 0)
+      return false;
     schedule.nextCheckAt = now + RELAY_BLOCKED_CHECK_MS;
     const relayer = await load();
-    if (!(await leases.take('relay', RELAY_LEASE_MS))) {
+    if (!(await leases.take(LEASES[role], RELAY_LEASE_MS))) {
       if (isChecking) await recordRelayState(relayer, await readBlocker(relayer));
       return false;
     }
@@ -115,9 +119,9 @@ async function runAndRecord(relayer: Relayer): Promise<Turn> {
   await recordRelayState(relayer, done.blocker);
   if ((await readBlocker(relayer)) === done.blocker) return done;
   await db.write(recordBlocker(signer, done.blocker));
-  const { address, chainId } = signer;
-  if (done.blocker === null) log({ level: 'info', event: 'relay_recovered', address, chainId });
-  else log({ level: LEVELS[done.blocker] ?? 'warn', event: 'relay_trouble', trouble: done.blocker, address, chainId });
+  const of = { signer: signer.role, address: signer.address, chainId: signer.chainId };
+  if (done.blocker === null) log({ level: 'info', event: 'relay_recovered', ...of });
+  else log({ level: LEVELS[done.blocker] ?? 'warn', event: 'relay_trouble', trouble: done.blocker, ...of });
   return done;
 }
 
@@ -126,6 +130,8 @@ async function readBlocker({ db, signer }: Relayer): Promise<RelayBlocker | null
   return row ? (toStoredSigner(row).blocker as RelayBlocker | null) : null;
 }
 
+/** The leases' names: each key is worked with by one process at a time. */
+const LEASES: Readonly<Record<RelayRole, string>> = { registrar: 'relay', guardian: 'guardian' };
 /** The blockers that need the operator. */
 const LEVELS: { readonly [T in RelayBlocker]?: 'error' } = {
   chain_reset: 'error',

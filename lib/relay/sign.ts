@@ -1,8 +1,9 @@
 import { VaultError } from '../base/error.ts';
 import { offerFees } from '../chain/fees.ts';
-import { type RegistryRefusal, type Simulation, simulate } from '../chain/registry.ts';
 import type { SignerState } from '../chain/signer-state.ts';
+import type { SimulatedCall } from '../chain/simulation.ts';
 import { signRelay } from './change-store.ts';
+import { simulateRelay } from './kinds.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, endRefused, type Relayer, recordOutcome } from './transactions.ts';
 
@@ -12,7 +13,7 @@ export const RELAY_IN_FLIGHT_MAX = 16;
 /** A queued relay and its simulation; undefined when the node could not be asked. */
 export interface Simulated {
   readonly relay: RelayRow;
-  readonly simulation: Simulation | undefined;
+  readonly simulation: SimulatedCall | undefined;
 }
 
 /** Why no relay can be signed now. */
@@ -20,11 +21,10 @@ export type SigningBlocker = 'unfunded' | 'fees_above_cap' | 'not_registrar';
 
 /** Simulates every queued relay, so that none spends a nonce on a transaction that would revert. */
 export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Promise<readonly Simulated[]> {
-  const from = relayer.signer.address;
   return Promise.all(
     queued.map(async (relay) => ({
       relay,
-      simulation: await simulate(relayer, from, relay).catch(unlessUnreadable),
+      simulation: await simulateRelay(relayer, relayer.signer.address, relay).catch(unlessUnreadable),
     })),
   );
 }
@@ -34,8 +34,8 @@ function unlessUnreadable(failure: unknown): undefined {
 }
 
 /**
- * Signs and sends the relays that would succeed, with at most `RELAY_IN_FLIGHT_MAX` not mined; ends those that the
- * registry refuses. Returns whether anything changed, or what blocks signing.
+ * Signs and sends the relays that would succeed, with at most `RELAY_IN_FLIGHT_MAX` not mined; ends those that
+ * their contract refuses. Returns whether anything changed, or what blocks signing.
  */
 export async function signQueued(
   relayer: Relayer,
@@ -43,7 +43,7 @@ export async function signQueued(
   simulated: readonly Simulated[],
   { nextNonce, inFlight }: { readonly nextNonce: number; readonly inFlight: number },
 ): Promise<boolean | SigningBlocker> {
-  const refused: { relay: RelayRow; refusal: RegistryRefusal }[] = [];
+  const refused: { relay: RelayRow; refusal: string }[] = [];
   const ready: { relay: RelayRow; gas: bigint }[] = [];
   for (const { relay, simulation } of simulated) {
     if (simulation && 'refusal' in simulation) refused.push({ relay, refusal: simulation.refusal });

@@ -7,13 +7,27 @@ import type { RelaySigner } from './signer-store.ts';
  */
 export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
 
-/** A registration that the vault sends on-chain for a user; hashes and addresses are 0x-hex, lower-case. */
+/** What a relay does: registers a DID, or proposes, finishes or vetoes a recovery. */
+export type RelayKind = 'registration' | 'proposal' | 'finish' | 'veto';
+
+/** Whose key signs a relay. */
+export type RelayRole = 'registrar' | 'guardian';
+
+/** A call that the vault makes on-chain with its own account; hashes and addresses are 0x-hex, lower-case. */
 export interface RelayRow {
   readonly id: number;
-  readonly registrationId: number;
-  readonly registry: string;
-  readonly controller: string;
-  readonly didHash: string;
+  readonly kind: RelayKind;
+  readonly role: RelayRole;
+  /** The row that it belongs to, by its kind. */
+  readonly registrationId: number | null;
+  readonly recoveryId: number | null;
+  /** The contract that is called. */
+  readonly target: string;
+  /** 0x-hex; null where the call follows from `controller` and `didHash`. */
+  readonly callData: string | null;
+  /** Of a registration. */
+  readonly controller: string | null;
+  readonly didHash: string | null;
   readonly status: RelayStatus;
   readonly failure: string | null;
   /** The signer's address, the nonce, and the newest block when new bytes were last stored; null while it is queued. */
@@ -35,40 +49,54 @@ export interface RelayAttempt {
   readonly gas: bigint;
   readonly maxFee: bigint;
   readonly tip: bigint;
-  /** `call` registers the DID; `noop` only spends the nonce. */
+  /** `call` makes the relay's call; `noop` only spends the nonce. */
   readonly kind: 'call' | 'noop';
 }
 
-/** One row if any relay of the chain is due, else none: a cheap check for an idle vault. */
-export function selectAnyRelayDue(chainId: number, now: number): Statement {
+/** The block that holds a relay's transaction; `nextCheckAt` null ends the watch. */
+export interface MinedBlock {
+  readonly txHash: string;
+  readonly block: number;
+  readonly blockHash: string;
+  readonly isFinal: boolean;
+  readonly nextCheckAt: number | null;
+}
+
+/** The relays that one signer works off. */
+export interface RelayQueue {
+  readonly chainId: number;
+  readonly role: RelayRole;
+}
+
+/** One row if any relay of the queue is due, else none: a cheap check for an idle vault. */
+export function selectAnyRelayDue({ chainId, role }: RelayQueue, now: number): Statement {
   return {
-    sql: `SELECT 1 FROM relays WHERE chain_id = :chain_id AND next_check_at <= :now LIMIT 1`,
-    args: { chain_id: chainId, now },
+    sql: `SELECT 1 FROM relays WHERE chain_id = :chain_id AND role = :role AND next_check_at <= :now LIMIT 1`,
+    args: { chain_id: chainId, role, now },
   };
 }
 
 /** The relays with a nonce that are due: signed ones first, then mined ones, each by nonce. */
-export function selectSent(chainId: number, now: number, limit: number): Statement {
+export function selectSent({ chainId, role }: RelayQueue, now: number, limit: number): Statement {
   return {
-    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now
-      AND relays.nonce IS NOT NULL
-      ORDER BY relays.status DESC, relays.nonce LIMIT :limit`,
-    args: { chain_id: chainId, now, limit },
+    sql: `SELECT * FROM relays WHERE ${IS_DUE} AND nonce IS NOT NULL ORDER BY status DESC, nonce LIMIT :limit`,
+    args: { chain_id: chainId, role, now, limit },
   };
 }
 
 /** The relays that wait for a nonce, the oldest first. */
-export function selectQueued(chainId: number, now: number, limit: number): Statement {
+export function selectQueued({ chainId, role }: RelayQueue, now: number, limit: number): Statement {
   return {
-    sql: `${SELECT_RELAYS} WHERE relays.chain_id = :chain_id AND relays.next_check_at <= :now AND relays.nonce IS NULL
-      ORDER BY relays.id LIMIT :limit`,
-    args: { chain_id: chainId, now, limit },
+    sql: `SELECT * FROM relays WHERE ${IS_DUE} AND nonce IS NULL ORDER BY id LIMIT :limit`,
+    args: { chain_id: chainId, role, now, limit },
   };
 }
 
+const IS_DUE = 'chain_id = :chain_id AND role = :role AND next_check_at <= :now';
+
 /** One relay, by its id. */
 export function selectRelay(id: number): Statement {
-  return { sql: `${SELECT_RELAYS} WHERE relays.id = :id`, args: { id } };
+  return { sql: `SELECT * FROM relays WHERE id = :id`, args: { id } };
 }
 
 /** The key of a relay: identifier key, DID, credential and the controlling account. */
@@ -82,7 +110,8 @@ export interface RelayKey {
 /** The live relay of the same identifier, DID, credential and account, one row or none. */
 export function selectRelayOf({ identifier, did, credentialId, smartAccount }: RelayKey): Statement {
   return {
-    sql: `${SELECT_RELAYS} WHERE registrations.identifier = :identifier AND registrations.did = :did
+    sql: `SELECT relays.* FROM relays JOIN registrations ON registrations.id = relays.registration_id
+      WHERE registrations.identifier = :identifier AND registrations.did = :did
       AND registrations.credential_id = :credential_id AND registrations.status <> 'failed'
       AND relays.controller = :controller`,
     args: { identifier, did, credential_id: credentialId, controller: smartAccount },
@@ -90,11 +119,11 @@ export function selectRelayOf({ identifier, did, credentialId, smartAccount }: R
 }
 
 /** The relays that are not settled, counted by status, and when the oldest of each was created, in milliseconds. */
-export function selectBacklog(chainId: number): Statement {
+export function selectBacklog({ chainId, role }: RelayQueue): Statement {
   return {
     sql: `SELECT status, count(*) AS relays, min(created_at) AS since FROM relays
-      WHERE chain_id = :chain_id AND next_check_at IS NOT NULL GROUP BY status`,
-    args: { chain_id: chainId },
+      WHERE chain_id = :chain_id AND role = :role AND next_check_at IS NOT NULL GROUP BY status`,
+    args: { chain_id: chainId, role },
   };
 }
 
@@ -115,14 +144,18 @@ export function selectAttemptsAt({ chainId, address }: RelaySigner, nonce: numbe
   };
 }
 
-/** A row of `relays` with its registration's, read. */
+/** A row of `relays`, read. */
 export function toRelay(row: Row): RelayRow {
   return {
     id: Number(row['id']),
-    registrationId: Number(row['registration_id']),
-    registry: String(row['registry']),
-    controller: String(row['controller']),
-    didHash: String(row['did_hash']),
+    kind: row['kind'] as RelayKind,
+    role: row['role'] as RelayRole,
+    registrationId: numberOf(row, 'registration_id'),
+    recoveryId: numberOf(row, 'recovery_id'),
+    target: String(row['target']),
+    callData: textOf(row, 'call_data'),
+    controller: textOf(row, 'controller'),
+    didHash: textOf(row, 'did_hash'),
     status: row['status'] as RelayStatus,
     failure: textOf(row, 'failure'),
     signer: textOf(row, 'signer'),
@@ -147,6 +180,3 @@ export function toAttempt(row: Row): RelayAttempt & { readonly relayId: number }
     kind: row['kind'] as RelayAttempt['kind'],
   };
 }
-
-const SELECT_RELAYS = `SELECT relays.*, registrations.tx_hash, registrations.mined_hash
-  FROM relays JOIN registrations ON registrations.id = relays.registration_id`;

@@ -2,9 +2,9 @@ import { raiseFees } from '../chain/fees.ts';
 import { readFinalBlock } from '../chain/finality.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
-import { isRegistered, simulate } from '../chain/registry.ts';
 import { readNonce, type SignerState } from '../chain/signer-state.ts';
 import { confirmRelay, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
+import { isDone, simulateRelay } from './kinds.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, endRefused, noopAttempt, type Relayer, recordOutcome } from './transactions.ts';
 
@@ -47,11 +47,11 @@ export async function readTracked(
  */
 export async function trackRelay(relayer: Relayer, state: SignerState, tracked: TrackedRelay): Promise<boolean> {
   const { relay, mined } = tracked;
-  const registered = mined.find(({ succeeded, attempt }) => succeeded && attempt.kind === 'call');
-  if (registered) return settle(relayer, state, relay, registered);
+  const made = mined.find(({ succeeded, attempt }) => succeeded && attempt.kind === 'call');
+  if (made) return settle(relayer, state, relay, made);
   if (relay.status === 'mined') return reopen(relayer, state, relay);
   const [spent] = mined;
-  // A revert, or a nonce that was only freed. A re-org may still mine the registration instead, so wait until it is
+  // A revert, or a nonce that was only freed. A re-org may still mine the call instead, so wait until it is
   // deep.
   if (spent) return state.head - spent.block >= RELAY_SETTLED_BLOCKS && (await end(relayer, relay));
   const isOwn = relay.signer === relayer.signer.address;
@@ -62,7 +62,7 @@ export async function trackRelay(relayer: Relayer, state: SignerState, tracked: 
   return isOwn && isStuck(state, relay, newest) && replace(relayer, state, tracked, newest);
 }
 
-/** Confirms the registration, and watches it until its block is final and deep. */
+/** Takes the call as made, and watches it until its block is final and deep. */
 async function settle(
   relayer: Relayer,
   { head }: SignerState,
@@ -74,8 +74,8 @@ async function settle(
   const now = relayer.clock.now();
   const next = isSettled ? null : nextCheckAt(relay.checks, now);
   const mined = { txHash: attempt.hash, block, blockHash, isFinal, nextCheckAt: next };
-  const results = await relayer.db.write(...mineRelay(relay, mined, now));
-  const isNews = results[2]?.rowsAffected === 1;
+  const [isNew] = await relayer.db.write(...mineRelay(relay, mined, now));
+  const isNews = isNew?.rowsAffected === 1;
   if (isNews && relay.status === 'signed') recordOutcome(relayer, relay, 'confirmed', { tx: attempt.hash, block });
   return isNews;
 }
@@ -94,7 +94,7 @@ async function reopen(relayer: Relayer, { head }: SignerState, relay: RelayRow):
 async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow, nonce: number): Promise<boolean> {
   const depth = head - RELAY_SETTLED_BLOCKS;
   if (depth < 0 || (await readNonce(relayer, relayer.signer.address, depth)) <= nonce) return false;
-  const isOurs = await isRegistered(relayer, relay);
+  const isOurs = await isDone(relayer, relay);
   await relayer.db.write(...(isOurs ? confirmRelay(relay, relayer.clock.now()) : [requeueRelay(relay)]));
   recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'submitted', { reason: 'nonce_spent_elsewhere' });
   return true;
@@ -102,7 +102,7 @@ async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow,
 
 /** Ends a relay whose transaction reverted, or whose nonce was freed. */
 async function end(relayer: Relayer, relay: RelayRow): Promise<boolean> {
-  const simulation = await simulate(relayer, relayer.signer.address, relay);
+  const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
   await endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');
   return true;
 }
@@ -114,7 +114,7 @@ function isStuck({ head, nonce, market }: SignerState, relay: RelayRow, newest: 
 }
 
 /**
- * Replaces the transaction by one with a higher fee. If the registration would revert by now, or was tried often
+ * Replaces the transaction by one with a higher fee. If the call would revert by now, or was tried often
  * enough, only the nonce is freed.
  */
 async function replace(
@@ -126,10 +126,10 @@ async function replace(
   const { relay, attempts } = tracked;
   const fees = raiseFees(newest, state.market, relayer.config.relayMaxFeeGwei);
   if (!fees || relay.nonce === null || state.balance < newest.gas * fees.maxFee) return false;
-  const simulation = await simulate(relayer, relayer.signer.address, relay);
+  const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
   const isRefused = 'refusal' in simulation;
   // Refused because one of its own versions has just been mined: the receipt will show it.
-  if (isRefused && (await isRegistered(relayer, relay))) return false;
+  if (isRefused && (await isDone(relayer, relay))) return false;
   const isGivenUp = isRefused || newest.kind === 'noop' || attempts.length >= RELAY_ATTEMPTS_MAX;
   const attempt = isGivenUp
     ? noopAttempt(relayer, relay.nonce, fees)

@@ -1,34 +1,35 @@
 import { describeError } from '../base/log.ts';
 import type { TransactionFees } from '../chain/fees.ts';
-import { isRegistered, type RegisterForCall, type RegistryRefusal, registerForData } from '../chain/registry.ts';
 import type { SignedTransaction, UnsignedTransaction } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
 import { confirmRelay, failRelay } from './change-store.ts';
+import { callDataOf, isDone } from './kinds.ts';
 import type { RelaySigner } from './signer-store.ts';
-import type { RelayAttempt, RelayRow } from './store.ts';
+import type { RelayAttempt, RelayRole, RelayRow } from './store.ts';
 
-/** What the relay's parts share: the ground parts, the signer and its signing function. */
+/** What the relay's parts share: the ground parts, whose key it is, the signer and its signing function. */
 export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
-  readonly signer: RelaySigner;
+  readonly role: RelayRole;
+  readonly signer: RelaySigner & { readonly role: RelayRole };
   readonly sign: (unsigned: UnsignedTransaction) => SignedTransaction;
 }
 
 /** The relay's parts with their signer. The cryptography is loaded here, at first use. */
 export async function createRelayer(ctx: Omit<Relayer, 'signer' | 'sign'>, key: `0x${string}`): Promise<Relayer> {
   const { signerAddress, signTransaction } = await import('../chain/transaction.ts');
-  const signer = { chainId: ctx.config.chainId, address: signerAddress(key) };
+  const signer = { chainId: ctx.config.chainId, role: ctx.role, address: signerAddress(key) };
   return { ...ctx, signer, sign: (unsigned) => signTransaction(unsigned, key) };
 }
 
-/** The registration as a signed transaction with this much gas. */
+/** The relay's call as a signed transaction with this much gas. */
 export function callAttempt(
   relayer: Relayer,
-  call: RegisterForCall,
+  relay: RelayRow,
   nonce: number,
   gas: bigint,
   fees: TransactionFees,
 ): RelayAttempt {
-  return attemptOf(relayer, 'call', { to: call.registry, data: registerForData(call), gas, nonce, ...fees });
+  return attemptOf(relayer, 'call', { to: relay.target, data: callDataOf(relay), gas, nonce, ...fees });
 }
 
 /** A transaction that only spends the nonce, so that those behind it can be mined. */
@@ -50,7 +51,7 @@ function attemptOf(
  * Sends stored bytes, for the first time or again. A failure changes nothing: the next turn decides by what the chain
  * knows.
  */
-export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt: RelayAttempt): Promise<void> {
+export async function broadcast({ config, rpc, log, metrics, role }: Relayer, attempt: RelayAttempt): Promise<void> {
   const { hash, kind, raw } = attempt;
   const sent = await rpc.call(config.chainId, 'eth_sendRawTransaction', [raw]).then(
     () => 'accepted',
@@ -59,32 +60,30 @@ export async function broadcast({ config, rpc, log, metrics }: Relayer, attempt:
       return 'not_accepted';
     },
   );
-  metrics.counter('vault_relay_broadcasts_total').add({ kind, outcome: sent });
+  metrics.counter('vault_relay_broadcasts_total').add({ signer: role, kind, outcome: sent });
 }
 
 /**
- * Ends a relay that the registry refuses: confirmed if the registry has the DID with the right controller, else
- * failed. Throws 502 `rpc_error`.
+ * Ends a relay that its contract refuses: confirmed if the chain shows its work as done, else failed. Throws 502
+ * `rpc_error`.
  */
-export async function endRefused(relayer: Relayer, relay: RelayRow, refusal: RegistryRefusal): Promise<void> {
-  const isOurs = await isRegistered(relayer, relay);
+export async function endRefused(relayer: Relayer, relay: RelayRow, refusal: string): Promise<void> {
+  const isOurs = await isDone(relayer, relay);
   const now = relayer.clock.now();
   const ending = isOurs ? confirmRelay(relay, now) : failRelay(relay, refusal, now);
-  const results = await relayer.db.write(...ending);
-  // Those after the first three settle holders.
-  if (results.slice(0, 3).some(({ rowsAffected }) => rowsAffected > 0))
-    recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });
+  const [ended] = await relayer.db.write(...ending);
+  if (ended?.rowsAffected === 1) recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });
 }
 
 /** Logs and counts a relay's outcome. */
 export function recordOutcome(
   { log, metrics }: Relayer,
-  relay: RelayRow,
+  { id, kind }: RelayRow,
   outcome: 'signed' | 'confirmed' | 'submitted' | 'failed',
   more: Readonly<Record<string, unknown>> = {},
 ): void {
-  if (outcome !== 'signed') metrics.counter('vault_registrations_total').add({ outcome });
-  log({ level: 'info', event: 'relay', id: relay.id, outcome, ...more });
+  if (outcome !== 'signed' && kind === 'registration') metrics.counter('vault_registrations_total').add({ outcome });
+  log({ level: 'info', event: 'relay', id, kind, outcome, ...more });
 }
 
 /** The gas of a transaction that does nothing. */

@@ -52,8 +52,8 @@ export async function runTurn(relayer: Relayer): Promise<Turn> {
   const { db, clock, signer } = relayer;
   const now = clock.now();
   const [sentRows, queuedRows] = await Promise.all([
-    db.read(selectSent(signer.chainId, now, RELAY_SENT_MAX)),
-    db.read(selectQueued(signer.chainId, now, RELAY_IN_FLIGHT_MAX)),
+    db.read(selectSent(signer, now, RELAY_SENT_MAX)),
+    db.read(selectQueued(signer, now, RELAY_IN_FLIGHT_MAX)),
   ]);
   const relays = sentRows.map(toRelay);
   const attempts = (await db.read(selectAttempts(relays))).map(toAttempt);
@@ -98,12 +98,12 @@ async function catchUp({ db, log, metrics, signer, clock }: Relayer, { nonce }: 
   if (stored === null || nonce <= stored) return stored ?? nonce;
   log({
     level: 'error',
-    event: 'registrar_key_used_elsewhere',
+    event: `${signer.role}_key_used_elsewhere`,
     address: signer.address,
     expected: stored,
     found: nonce,
   });
-  metrics.counter('vault_relay_foreign_nonces_total').add({}, nonce - stored);
+  metrics.counter('vault_relay_foreign_nonces_total').add({ signer: signer.role }, nonce - stored);
   return nonce;
 }
 
@@ -124,8 +124,8 @@ async function fillGap(relayer: Relayer, { nonce, market }: SignerState, relays:
 
 /** What the operator should know although the turn succeeded. */
 async function findBlocker(relayer: Relayer, { balance }: SignerState): Promise<RelayBlocker | null> {
-  const { config, metrics } = relayer;
-  metrics.gauge('vault_relay_balance_ether').set(Number(balance) / 1e18);
+  const { config, metrics, role } = relayer;
+  metrics.gauge('vault_relay_balance_ether').set(Number(balance) / 1e18, { signer: role });
   if (balance < config.relayMinBalance) return 'unfunded';
   if ((await readBacklog(relayer)).oldestMs > RELAY_STUCK_MS) return 'stuck';
   return balance < config.relayMinBalance * BigInt(RELAY_LOW_BALANCE_TIMES_MIN) ? 'low_balance' : null;
@@ -133,20 +133,20 @@ async function findBlocker(relayer: Relayer, { balance }: SignerState): Promise<
 
 /** Sets the relay's metrics from the database, so that they are right in a process where another one relays. */
 export async function recordRelayState(relayer: Relayer, now: RelayBlocker | null): Promise<void> {
-  const { metrics } = relayer;
+  const { metrics, role: signer } = relayer;
   const { counts, oldestMs } = await readBacklog(relayer);
   const troubles = metrics.gauge('vault_relay_trouble');
-  for (const trouble of RELAY_BLOCKERS) troubles.set(trouble === now ? 1 : 0, { trouble });
+  for (const trouble of RELAY_BLOCKERS) troubles.set(trouble === now ? 1 : 0, { signer, trouble });
   const relays = metrics.gauge('vault_relays');
-  for (const [status, count] of Object.entries(counts)) relays.set(count, { status });
-  metrics.gauge('vault_relay_oldest_seconds').set(oldestMs / 1000);
+  for (const [status, count] of Object.entries(counts)) relays.set(count, { signer, status });
+  metrics.gauge('vault_relay_oldest_seconds').set(oldestMs / 1000, { signer });
 }
 
 /** The open relays by status, and the age of the oldest one that is not mined, in milliseconds. */
 async function readBacklog({ db, clock, signer }: Relayer) {
   const counts = { queued: 0, signed: 0, mined: 0 };
   let since = clock.now();
-  for (const row of await db.read(selectBacklog(signer.chainId))) {
+  for (const row of await db.read(selectBacklog(signer))) {
     const status = row['status'] as keyof typeof counts;
     counts[status] = Number(row['relays']);
     if (status !== 'mined') since = Math.min(since, Number(row['since']));

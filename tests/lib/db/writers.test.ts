@@ -7,7 +7,8 @@ const namedBy = (form: RegExp) => migrating.flatMap((sql) => form.exec(sql)?.[1]
 const dropped = namedBy(/^DROP TABLE (\w+)/);
 
 /** The tables that the migrations leave, and the one that they are recorded in. */
-const TABLES = ['migrations', ...namedBy(/^CREATE TABLE (\w+)/).filter((table) => !dropped.includes(table))];
+const made = new Set(namedBy(/^CREATE TABLE (\w+)/));
+const TABLES = ['migrations', ...made].filter((table) => !dropped.includes(table));
 
 /** The files that `docs/storage.md` names as a table's writers, and why there are several. */
 const named = new Map(

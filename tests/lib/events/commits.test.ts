@@ -276,7 +276,8 @@ describe('registrations', () => {
     const signer = { chainId: 84532, address: '0xfeed' };
     const relayed = { chainId: 84532, registry: '0xr', controller: '0xc', network: '', dailyMax: 10, shareMax: 10 };
     const attempt = { hash: '0xsigned', raw: '0x', gas: 1n, maxFee: 1n, tip: 1n, kind: 'call' } as const;
-    const queued = async () => toRelay((await db.read(selectQueued(84532, t.clock.now(), 1)))[0] ?? {});
+    const queued = async () =>
+      toRelay((await db.read(selectQueued({ chainId: 84532, role: 'registrar' }, t.clock.now(), 1)))[0] ?? {});
     beforeEach(async () => {
       await db.write(raiseNonce(signer, 5));
       await claim('a', { proofKey: '0xkey', txHash: '', relay: relayed });

@@ -464,9 +464,11 @@ describe('what the operator is told', () => {
     await look();
     await second.relay?.turn();
     const isOn = (line: string) => line.endsWith(' 1');
-    expect(tally(second.metrics, 'vault_relay_trouble').filter(isOn)).toEqual(['{trouble="low_balance"} 1']);
-    expect(tally(second.metrics, 'vault_relays').filter(isOn)).toEqual(['{status="signed"} 1']);
-    expect(tally(second.metrics, 'vault_relay_oldest_seconds')).toEqual(['{} 30']);
+    expect(tally(second.metrics, 'vault_relay_trouble').filter(isOn)).toEqual([
+      '{signer="registrar",trouble="low_balance"} 1',
+    ]);
+    expect(tally(second.metrics, 'vault_relays').filter(isOn)).toEqual(['{signer="registrar",status="signed"} 1']);
+    expect(tally(second.metrics, 'vault_relay_oldest_seconds')).toEqual(['{signer="registrar"} 30']);
     expect(tally(second.metrics, 'vault_relay_balance_ether')).toEqual([]);
   });
 

@@ -1,0 +1,52 @@
+/** The calls of `contracts/Account2.sol` that propose, finish and veto a recovery. */
+import { uint256Word } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
+import { type SimulatedCall, simulateCall } from './simulation.ts';
+
+/** Why an account would refuse a recovery's call; `reverted` for any other reason. */
+export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'too_costly' | 'reverted';
+
+/** The call `proposeRecovery(x, y, label)`; the label is 0x-hex of 32 bytes. */
+export function proposeRecoveryData({ x, y }: { readonly x: bigint; readonly y: bigint }, label: string): string {
+  return `0xf39941b8${uint256Word(x)}${uint256Word(y)}${label.slice(2)}`;
+}
+
+/** The call `finishRecovery()`. */
+export function finishRecoveryData(): string {
+  return '0xc7423803';
+}
+
+/** The call `vetoRecovery(signature)`; the signature is 0x-hex. */
+export function vetoRecoveryData(signature: string): string {
+  const hex = signature.slice(2);
+  const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
+  return `0x04da66d8${uint256Word(32n)}${uint256Word(BigInt(hex.length / 2))}${padded}`;
+}
+
+/**
+ * Simulates a recovery's call. An account whose owners gave it other code might use any amount of gas, so there is a
+ * most. Throws 502 `rpc_error` when the chain cannot be asked.
+ */
+export async function simulateRecoveryCall(
+  chain: ChainReader,
+  call: { readonly from: string; readonly to: string; readonly data: string },
+): Promise<SimulatedCall<RecoveryRefusal>> {
+  const simulated = await simulateCall<RecoveryRefusal>(chain, call, REFUSALS);
+  return 'gas' in simulated && simulated.gas > RECOVERY_GAS_MAX ? { refusal: 'too_costly' } : simulated;
+}
+
+/** More than a veto takes on a chain that verifies P-256 in Solidity. */
+export const RECOVERY_GAS_MAX = 1_000_000n;
+
+/** By the selectors of the account's errors. */
+const REFUSALS = {
+  '0xef6d0f02': 'not_guardian',
+  '0xc9e71f29': 'barred',
+  '0x1bec7830': 'pending',
+  '0xc993b993': 'no_recovery',
+  '0x7b26c166': 'not_ready',
+  '0x50b425ea': 'key_is_owner',
+  '0x76d4e1e8': 'key_invalid',
+  '0x3f871af4': 'veto_invalid',
+  '0xe5298400': 'too_many_keys',
+} as const;

@@ -1,0 +1,105 @@
+import type { Condition, Statement } from '../db/database.ts';
+import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
+import { settleHolders } from '../holders/holders.ts';
+import type { MinedBlock, RelayRow } from './store.ts';
+
+// What the change of a relay does to its registration, in the same batch. Without a registration, nothing.
+
+/** Makes the transaction the registration's, if the statement before changed a row. */
+export function registrationSent({ registrationId }: RelayRow, txHash: string): readonly Statement[] {
+  if (registrationId === null) return [];
+  return [
+    {
+      sql: `UPDATE registrations SET tx_hash = :hash WHERE id = :registration_id AND changes() = 1`,
+      args: { registration_id: registrationId, hash: txHash },
+    },
+  ];
+}
+
+/** Confirms the registration by the block that holds its transaction. */
+export function registrationMined(relay: RelayRow, mined: MinedBlock, now: number): readonly Statement[] {
+  const { registrationId, controller } = relay;
+  if (registrationId === null) return [];
+  const { txHash, block, blockHash, isFinal } = mined;
+  return [
+    emitConfirmed(registrationId, now, txHash),
+    {
+      sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
+        mined_block = :block, mined_hash = :hash, controller = :controller, final = :final
+        WHERE id = :registration_id AND status <> 'failed' AND (mined_hash IS NOT :hash OR final <> :final)`,
+      args: {
+        registration_id: registrationId,
+        tx_hash: txHash,
+        block,
+        hash: blockHash,
+        controller,
+        final: Number(isFinal),
+      },
+    },
+    ...settleHolders(byId(registrationId), now),
+  ];
+}
+
+/** Confirms the registration, although none of the relay's own transactions is known to have made it. */
+export function registrationConfirmed(relay: RelayRow, now: number): readonly Statement[] {
+  const { registrationId, controller, txHash } = relay;
+  if (registrationId === null) return [];
+  return [
+    emitConfirmed(registrationId, now, txHash),
+    {
+      sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, final = 1
+        WHERE id = :registration_id AND status <> 'failed'`,
+      args: { registration_id: registrationId, controller },
+    },
+    ...settleHolders(byId(registrationId), now),
+  ];
+}
+
+/** Opens the registration again if the statement before, which reopened its relay, changed a row. */
+export function registrationReopened({ registrationId }: RelayRow, now: number): readonly Statement[] {
+  if (registrationId === null) return [];
+  return [
+    {
+      sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL,
+        controller = NULL, final = 0
+        WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
+      args: { registration_id: registrationId },
+    },
+    emitEvents(
+      [registrationRows('registration.submitted', `FROM registrations WHERE id = :registration_id AND changes() = 1`)],
+      { registration_id: registrationId, now },
+    ),
+    ...settleHolders(byId(registrationId), now),
+  ];
+}
+
+/** Fails the registration; what it held goes to whose it is then, or is free. */
+export function registrationFailed({ registrationId }: RelayRow, reason: string, now: number): readonly Statement[] {
+  if (registrationId === null) return [];
+  return [
+    emitRegistrationsFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
+      registration_id: registrationId,
+      reason,
+      now,
+    }),
+    {
+      sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
+        mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0
+        WHERE id = :registration_id AND status <> 'failed'`,
+      args: { registration_id: registrationId, reason },
+    },
+    ...settleHolders(byId(registrationId), now),
+  ];
+}
+
+/** The registration, whose holders are settled after each of its changes. */
+function byId(registrationId: number): Condition {
+  return { sql: `id = :registration_id`, args: { registration_id: registrationId } };
+}
+
+/** The event `registration.confirmed` with the mined transaction, unless it was confirmed before. */
+function emitConfirmed(registrationId: number, now: number, txHash: string): Statement {
+  const from = `FROM registrations WHERE id = :registration_id AND status = 'submitted'`;
+  const rows = registrationRows('registration.confirmed', from, { txHash: ':tx_hash' });
+  return emitEvents([rows], { registration_id: registrationId, tx_hash: txHash, now });
+}
