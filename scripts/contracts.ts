@@ -17,10 +17,10 @@ const ARTIFACTS = join(ROOT, '.world/artifacts');
 const ABI_MODULE = join(ROOT, 'lib/chain/abi.ts');
 const CREATION_CODE = join(ROOT, 'contracts/creation-code.json');
 
-/** The product's contracts, the parts of its second account, those of its dev stack, and those of its tests. */
-const FOLDERS = ['contracts', 'contracts/account2', 'contracts/world', 'contracts/test'];
+/** The product's contracts, the parts of its second edition, those of its dev stack, and those of its tests. */
+const FOLDERS = ['contracts', 'contracts/account2', 'contracts/registry2', 'contracts/world', 'contracts/test'];
 /** What is deployed as it is: an account's implementation comes with its factory. */
-const DEPLOYED = ['AccountFactory', 'AccountFactory2', 'AccountHelper', 'DIDRegistry'];
+const DEPLOYED = ['AccountFactory', 'AccountFactory2', 'AccountHelper', 'DIDRegistry', 'DIDRegistry2'];
 
 /** Without metadata a comment changes no bytecode, so a contract's CREATE2 address stays. */
 const SETTINGS = {

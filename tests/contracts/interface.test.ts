@@ -6,11 +6,13 @@ import {
   accountFactory2Abi,
   accountFactoryAbi,
   accountHelperAbi,
+  didRegistry2Abi,
   didRegistryAbi,
 } from '../../lib/chain/abi.ts';
 
 const ABIS: Readonly<Record<string, Abi.Abi>> = {
   DIDRegistry: didRegistryAbi,
+  DIDRegistry2: didRegistry2Abi,
   AccountFactory: accountFactoryAbi,
   Account: accountAbi,
   AccountHelper: accountHelperAbi,
@@ -19,18 +21,35 @@ const ABIS: Readonly<Record<string, Abi.Abi>> = {
 };
 
 // What clients and indexers were built against: a selector or topic that changes here breaks them.
+const IN_BOTH_REGISTRIES = {
+  'register(bytes32,bytes32,string)': '0x0e5ceb47',
+  'update(bytes32,string)': '0xdd5b64de',
+  'deactivate(bytes32)': '0x22eee84c',
+  'resolve(bytes32)': '0x5c23bdf5',
+  'resolveAlias(bytes32)': '0x0c81e27a',
+  'aliases(bytes32)': '0xe7511873',
+  'controllerToDid(address)': '0x004bdd8b',
+  'setRegistrar(address,bool)': '0xc1bf1dcf',
+  'transferOwnership(address)': '0xf2fde38b',
+};
+
 const SELECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  DIDRegistry: {
-    'register(bytes32,bytes32,string)': '0x0e5ceb47',
-    'registerFor(address,bytes32,bytes32,string)': '0xd43af7bd',
-    'update(bytes32,string)': '0xdd5b64de',
-    'deactivate(bytes32)': '0x22eee84c',
-    'resolve(bytes32)': '0x5c23bdf5',
-    'resolveAlias(bytes32)': '0x0c81e27a',
-    'aliases(bytes32)': '0xe7511873',
-    'controllerToDid(address)': '0x004bdd8b',
-    'setRegistrar(address,bool)': '0xc1bf1dcf',
-    'transferOwnership(address)': '0xf2fde38b',
+  DIDRegistry: { ...IN_BOTH_REGISTRIES, 'registerFor(address,bytes32,bytes32,string)': '0xd43af7bd' },
+  DIDRegistry2: {
+    ...IN_BOTH_REGISTRIES,
+    'registerSelf(bytes32,string)': '0x6d31e582',
+    'registerFor(address,bytes32,bytes32,(bytes32,bytes32,bytes32,uint256,uint256,uint256,address,bytes,bytes))':
+      '0xbd3eeadb',
+    'offerDid(bytes32,address)': '0xd585db95',
+    'acceptDid(bytes32)': '0x7d353061',
+    'moveDid(bytes32,uint256,address,bytes)': '0xccc850bf',
+    'commitAlias(bytes32)': '0xa2035f45',
+    'claimAlias(bytes32,bytes32)': '0x8786ca65',
+    'pointAlias(bytes32)': '0x010016fe',
+    'freeAlias(bytes32)': '0x15802fdd',
+    'aliasStatus(bytes32)': '0x4713ed76',
+    'isRightful(bytes32)': '0x70aacb59',
+    'version()': '0x54fd4d50',
   },
   AccountFactory: {
     'createAccount(uint256,uint256,uint256)': '0x4c1ed7f5',
@@ -83,15 +102,26 @@ const SELECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+const EVENTS_OF_BOTH_REGISTRIES = {
+  'DIDRegistered(bytes32 indexed didHash, address indexed controller, string metadataCid)':
+    '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b',
+  'AliasRegistered(bytes32 indexed aliasHash, bytes32 indexed didHash)':
+    '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211',
+  'DIDUpdated(bytes32 indexed didHash, string metadataCid)':
+    '0xf6d9d269aff3ef8d7ee369cdb4e3c871f01275acf1ed09bc93ee73fd5a5f64a4',
+  'DIDDeactivated(bytes32 indexed didHash)': '0x404dc1dccead5da2c213f41d3918422c627160231296d3f7f50339c881d24fd9',
+};
+
 const TOPICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  DIDRegistry: {
-    'DIDRegistered(bytes32 indexed didHash, address indexed controller, string metadataCid)':
-      '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b',
-    'AliasRegistered(bytes32 indexed aliasHash, bytes32 indexed didHash)':
-      '0xf2300ac74877b80894bcff5054b5f6a878a22d38b5693e287fa09e696ad39211',
-    'DIDUpdated(bytes32 indexed didHash, string metadataCid)':
-      '0xf6d9d269aff3ef8d7ee369cdb4e3c871f01275acf1ed09bc93ee73fd5a5f64a4',
-    'DIDDeactivated(bytes32 indexed didHash)': '0x404dc1dccead5da2c213f41d3918422c627160231296d3f7f50339c881d24fd9',
+  DIDRegistry: EVENTS_OF_BOTH_REGISTRIES,
+  DIDRegistry2: {
+    ...EVENTS_OF_BOTH_REGISTRIES,
+    'RegisteredBy(bytes32 indexed didHash, address indexed registrar)':
+      '0x653cc90a8e3e6b9d56b89fd26662ff9319b253860eb5113f92b0ff0e7893c4c8',
+    'DIDMoved(bytes32 indexed didHash, address indexed from, address indexed to)':
+      '0x6f2fd6934508b6f5e6b657bb94447e1fa939936d90eb1d95bb1c0f2c054333a1',
+    'AliasFreed(bytes32 indexed aliasHash)': '0x569a90c50b3af8554b310cc3e2cceb3dbf454673d56187e8d931580ae8c761f4',
+    'AliasCommitted(bytes32 indexed commitment)': '0x5a0f1bc745e4c4a1f3cf854c444d0f3ce84568251f0127d07cbc5115a9e8242d',
   },
   AccountFactory: {
     'AccountCreated(address indexed account, address indexed owner)':

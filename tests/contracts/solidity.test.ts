@@ -34,6 +34,7 @@ test('every contract of the product is tested in Solidity', () => {
     'AccountFactory2Test',
     'AccountHelperTest',
     'DIDRegistryTest',
+    'DIDRegistry2Test',
   ]);
 });
 
