@@ -98,10 +98,10 @@ export const payRoutes: readonly Route[] = [
 
   get('/pay/config', {
     handler({ ctx: { config } }) {
-      const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress } = config;
+      const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress, usdcAddress } = config;
       const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, factory: hyperauthFactoryAddress };
-      return json({ ...relyingParty, ...chain });
+      return json({ ...relyingParty, ...chain, usdc: usdcAddress });
     },
   }),
 

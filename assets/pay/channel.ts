@@ -1,7 +1,7 @@
 // How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a
 // link.
 
-import { fromBase64url, toBase64url } from './bytes.ts';
+import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
 import { CHANNEL_MS, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 import type { Asked, Asker } from './request.ts';
 

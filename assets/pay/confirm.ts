@@ -1,17 +1,19 @@
 // The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is in a block.
 
+import type { Account } from '../wallet/account.ts';
+import { RefusedError, readConfig, UnreachableError } from '../wallet/api.ts';
+import { loadEnclave } from '../wallet/enclave.ts';
+import { keepAccount, MemoryError, readAccounts } from '../wallet/memory.ts';
+import { PasskeyError } from '../wallet/passkey.ts';
 import { formatAmount } from './amount.ts';
-import { RefusedError, readConfig, UnreachableError } from './api.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { QUOTE_MS, RECEIPT_SLOW_MS } from './constants.ts';
-import { loadEnclave } from './enclave.ts';
-import type { Account } from './operation.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';
-import { createAccount, findAccount, NoAccountError, PasskeyError } from './passkey.ts';
 import { approve, awaitReceipt, detailsOf, EndedError, type Quote, quote, recall, SpentError, submit } from './pay.ts';
 import { type Payment, RequestError, readPayment } from './request.ts';
 import { writeReview } from './review.ts';
-import { checkMemory, findPaymentOf, keepAccount, MemoryError, readAccounts, type StoredPayment } from './store.ts';
+import { showSetup } from './setup.ts';
+import { checkMemory, findPaymentOf, type StoredPayment } from './store.ts';
 import { element, onArmedPress, onPress, showPart, step, toggle, write } from './view.ts';
 import type { Problem } from './words.ts';
 
@@ -128,39 +130,23 @@ async function review(session: Session, pinned?: Account, notice?: string): Prom
 
 function writeAccounts(session: Session, accounts: readonly Account[], chosen: Account): void {
   const select = element('account') as HTMLSelectElement;
-  const options = accounts.map(({ name, credentialId }) => new Option(name, credentialId));
+  const options = accounts.map(({ name, address }) => new Option(name, address));
   select.replaceChildren(...options);
-  select.value = chosen.credentialId;
+  select.value = chosen.address;
   toggle('account', accounts.length > 1);
   select.onchange = () => {
     session.turn++;
-    const other = accounts.find(({ credentialId }) => credentialId === select.value);
+    const other = accounts.find(({ address }) => address === select.value);
     const change = () => (other ? keepAccount(other) : Promise.resolve()).then(() => review(session));
     void guard(change, () => review(session));
   };
 }
 
-function setUp(session: Session, notice?: string): void {
+function setUp(session: Session): void {
   session.turn++;
-  write('setup-notice', notice);
-  showPart('setup');
-  const use = (open: () => Promise<Account>) => async () => {
-    try {
-      const account = await open();
-      await keepAccount(account);
-      await review(session);
-    } catch (error) {
-      if (error instanceof PasskeyError) return setUp(session, 'No passkey was used.');
-      if (!(error instanceof NoAccountError)) throw error;
-      setUp(session, 'This passkey has no registered account that can pay from this device.');
-    }
-  };
-  const again = async () => setUp(session);
-  const create = use(() => createAccount(session.config.rpId, session.enclave));
-  const find = use(() => findAccount(session.config.rpId, session.enclave));
-  onPress('create', () => void guard(create, again));
-  onPress('find', () => void guard(find, again));
-  onPress('setup-cancel', () => giveUp(session));
+  const { config, enclave, payment } = session;
+  const done = () => review(session);
+  showSetup({ config, enclave, token: payment.token, done, cancel: () => giveUp(session), guard });
 }
 
 /** What is still on its way to an approval ends with it. */

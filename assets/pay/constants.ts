@@ -13,16 +13,9 @@ export const RECEIPT_SLOW_MS = 45_000;
 export const SPENT_LOOKS = 5;
 /** After this time without an answer the browser, the shop or the vault counts as gone. */
 export const CHANNEL_MS = 5_000;
-export const API_MS = 25_000;
 /** What a shop may send. */
 export const ID_CHARS_MAX = 256;
 export const LABEL_CHARS_MAX = 80;
 export const URL_CHARS_MAX = 2_048;
 /** How long this device keeps a finished payment: a shop that asks again in this time gets the receipt. */
 export const PAYMENT_KEEP_MS = 90 * 86_400_000;
-/**
- * The least gas an operation asks for. Estimates alone are too low: of the verification because they are made with a
- * signature over something else, which is refused before its P-256 half has cost anything.
- */
-export const VERIFICATION_GAS_MIN = 300_000n;
-export const CALL_GAS_MIN = 150_000n;

@@ -1,13 +1,14 @@
 // From a request to a transfer in a block: quote, sign, send, receipt.
 // If anything is interrupted in between, the money moves once or not at all.
-import * as api from './api.ts';
-import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from './api.ts';
-import { type Hex, toHex } from './bytes.ts';
-import type { Channel, Details } from './channel.ts';
-import { RECEIPT_POLL_MS, SPENT_LOOKS } from './constants.ts';
-import type { Enclave } from './enclave.ts';
+
+import { type Account, factoryOf } from '../wallet/account.ts';
+import * as api from '../wallet/api.ts';
+import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
+import { type Hex, toHex } from '../wallet/bytes.ts';
+import type { Enclave } from '../wallet/enclave.ts';
+import { NoAccountError } from '../wallet/find.ts';
+import { keepAccount } from '../wallet/memory.ts';
 import {
-  type Account,
   callDataOf,
   draftOperation,
   factoryDataOf,
@@ -15,10 +16,12 @@ import {
   nonceOf,
   type Operation,
   withGas,
-} from './operation.ts';
-import { NoAccountError, signWith } from './passkey.ts';
+} from '../wallet/operation.ts';
+import { askPasskey } from '../wallet/passkey.ts';
+import type { Channel, Details } from './channel.ts';
+import { RECEIPT_POLL_MS, SPENT_LOOKS } from './constants.ts';
 import { checksum, nameOf, type Payment, termsOf } from './request.ts';
-import { addPayment, dropPayment, findPayment, keepAccount, type StoredPayment, updatePayment } from './store.ts';
+import { addPayment, dropPayment, findPayment, type StoredPayment, updatePayment } from './store.ts';
 
 /** What a payment costs and whether the account has enough. The operation lacks only its signature. */
 export interface Quote {
@@ -55,19 +58,17 @@ export async function recall(payment: Payment): Promise<StoredPayment | undefine
  * and `NoAccountError` if the key of an account that is not deployed is unknown.
  */
 export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
-  const { entryPoint, factory } = config;
-  if (entryPoint === null || factory === null) throw new UnreachableError('no contracts on this chain');
+  const { entryPoint } = config;
+  if (entryPoint === null) throw new UnreachableError('no contracts on this chain');
   const sender = account.address;
-  const [token, ether, fees, deployed, nonce] = await Promise.all([
+  const [token, ether, fees, state, nonce] = await Promise.all([
     api.readToken(payment.token, sender),
     api.readToken('native', sender),
     api.readFees(),
-    api.isDeployed(sender),
+    api.readState(sender),
     nonceOf(nameOf(payment)),
   ]);
-  if (!deployed && (account.x === undefined || account.y === undefined)) throw new NoAccountError();
-  const { x = '0x', y = '0x' } = account;
-  const creation = deployed ? undefined : { factory, factoryData: factoryDataOf(x, y) };
+  const creation = state.isDeployed ? undefined : creationOf(account, config);
   const draft = draftOperation({ sender, nonce, callData: callDataOf(payment), creation, ...fees });
   const about = { account, token, entryPoint, at: Date.now() };
   // What cannot be paid is not worth a sponsor's signature.
@@ -75,6 +76,13 @@ export async function quote(payment: Payment, account: Account, config: Config):
   const operation = await withSponsor(draft, entryPoint);
   const fee = feeOf(operation);
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
+}
+
+/** What deploys an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
+function creationOf({ kind, x, y }: Account, config: Config): { readonly factory: Hex; readonly factoryData: Hex } {
+  const factory = factoryOf(config, kind);
+  if (x === undefined || y === undefined || factory === undefined) throw new NoAccountError();
+  return { factory, factoryData: factoryDataOf(x, y) };
 }
 
 /** The EntryPoint takes the fee from the account's deposit first, then from its ether, before the transfer. */
@@ -113,7 +121,7 @@ export async function approve(
   { config, channel, enclave }: { config: Config; channel: Channel; enclave: Enclave },
 ): Promise<StoredPayment> {
   const hash = enclave.userOpHash(operation, entryPoint, payment.chainId);
-  const assertion = await signWith(config.rpId, hash, account.credentialId);
+  const assertion = await askPasskey(config.rpId, hash, [account.credentialId]);
   const signature = enclave.packAssertion(assertion);
   const stored: StoredPayment = {
     name: nameOf(payment),

@@ -1,4 +1,4 @@
-import type { Hex } from './bytes.ts';
+import type { Hex } from '../wallet/bytes.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
 /** Who asks. For `link` the origin is only where the answer goes, because anyone can make a link. */

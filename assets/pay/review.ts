@@ -1,7 +1,8 @@
 // What the person reads before approving.
+
+import type { Config } from '../wallet/api.ts';
+import type { Enclave } from '../wallet/enclave.ts';
 import { compareTotal, formatAmount } from './amount.ts';
-import type { Config } from './api.ts';
-import type { Enclave } from './enclave.ts';
 import type { Quote } from './pay.ts';
 import { checksum, type Payment } from './request.ts';
 import { element, toggle, write, writeWarnings } from './view.ts';

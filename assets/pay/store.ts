@@ -1,7 +1,10 @@
 // IndexedDB on this device: the accounts used here, and every payment from its signature on.
-import type { Hex } from './bytes.ts';
+
+import type { Account } from '../wallet/account.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import { MemoryError, run, transact } from '../wallet/memory.ts';
+import type { Operation } from '../wallet/operation.ts';
 import { PAYMENT_KEEP_MS } from './constants.ts';
-import type { Account, Operation } from './operation.ts';
 import type { Asker } from './request.ts';
 
 /**
@@ -26,18 +29,6 @@ export interface StoredPayment {
   readonly changedAt: number;
 }
 
-/** The accounts used on this device, the most recently used first. */
-export async function readAccounts(): Promise<readonly Account[]> {
-  const all = await run<(Account & { usedAt: number })[]>('accounts', 'readonly', (store) => store.getAll());
-  return all.sort((a, b) => b.usedAt - a.usedAt);
-}
-
-/** Stores an account as the most recently used. */
-export async function keepAccount({ credentialId, address, x, y, name }: Account): Promise<void> {
-  const usedAt = Date.now();
-  await run('accounts', 'readwrite', (store) => store.put({ credentialId, address, x, y, name, usedAt }));
-}
-
 /** The record of a payment; undefined if it was never signed here. */
 export function findPayment(name: string): Promise<StoredPayment | undefined> {
   return run('payments', 'readonly', (store) => store.get(name));
@@ -54,18 +45,15 @@ export async function findPaymentOf(page: string): Promise<StoredPayment | undef
  * transaction, so of two tabs exactly one succeeds.
  */
 export async function addPayment(payment: StoredPayment): Promise<boolean> {
-  const db = await open();
-  const transaction = db.transaction('payments', 'readwrite', { durability: 'strict' });
-  const store = transaction.objectStore('payments');
   let added = false;
-  const found = store.get(payment.name);
-  found.onsuccess = () => {
-    const known = found.result as StoredPayment | undefined;
-    added = known === undefined || known.state === 'refused';
-    if (added) store.put(payment);
-  };
-  await completion(transaction);
-  db.close();
+  await transact('payments', 'readwrite', (store) => {
+    const found = store.get(payment.name);
+    found.onsuccess = () => {
+      const known = found.result as StoredPayment | undefined;
+      added = known === undefined || known.state === 'refused';
+      if (added) store.put(payment);
+    };
+  });
   return added;
 }
 
@@ -90,13 +78,6 @@ export async function dropPayment(name: string): Promise<void> {
   });
 }
 
-/**
- * The browser stores nothing here, as in some private windows. Nothing may be signed, because it could be paid twice.
- */
-export class MemoryError extends Error {
-  override readonly name = 'MemoryError';
-}
-
 /** Throws `MemoryError` if nothing can be stored. */
 export async function checkMemory(): Promise<void> {
   try {
@@ -111,40 +92,4 @@ async function sweepPayments(now: number): Promise<void> {
   const all = await run<StoredPayment[]>('payments', 'readonly', (store) => store.getAll());
   const over = all.filter(({ state, changedAt }) => state !== 'sent' && changedAt < now - PAYMENT_KEEP_MS);
   for (const { name } of over) await run('payments', 'readwrite', (store) => store.delete(name));
-}
-
-const DATABASE = 'vault-pay';
-const VERSION = 1;
-
-async function run<T>(
-  name: 'accounts' | 'payments',
-  mode: IDBTransactionMode,
-  ask: (store: IDBObjectStore) => IDBRequest,
-): Promise<T> {
-  const db = await open();
-  const transaction = db.transaction(name, mode, { durability: 'strict' });
-  const request = ask(transaction.objectStore(name));
-  await completion(transaction);
-  db.close();
-  return request.result as T;
-}
-
-async function open(): Promise<IDBDatabase> {
-  const request = indexedDB.open(DATABASE, VERSION);
-  request.onupgradeneeded = () => {
-    request.result.createObjectStore('accounts', { keyPath: 'credentialId' });
-    request.result.createObjectStore('payments', { keyPath: 'name' });
-  };
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-function completion(transaction: IDBTransaction): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error);
-    transaction.onerror = () => reject(transaction.error);
-  });
 }

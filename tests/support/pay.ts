@@ -256,6 +256,8 @@ export async function closeWindows(world: Pick<PayWorld, 'own'>): Promise<void> 
 /** Software passkeys, the same ones in every window they are attached to. */
 export interface Passkeys {
   attach(page: Page): Promise<void>;
+  /** Their credential ids, in base64url. */
+  ids(): string[];
   /** Whether the person lets them sign; false from now on means that nobody does. */
   allow(isAllowed: boolean): Promise<void>;
 }
@@ -286,6 +288,7 @@ export function createPasskeys(): Passkeys {
       session.on('WebAuthn.credentialAdded', ({ credential }) => known.set(credential.credentialId, credential));
       last = { session, authenticatorId };
     },
+    ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
     async allow(isAllowed) {
       if (!last) throw new Error('no window has these passkeys');
       const { session, authenticatorId } = last;

@@ -1,8 +1,7 @@
-// User operations (ERC-4337, EntryPoint 0.7 and 0.8) that make one transfer by `Account.execute`.
+// User operations (ERC-4337, EntryPoint 0.7 and 0.8) of passkeys' accounts.
 import { bytesOf } from '../../client/bytes.ts';
 import { type Hex, quantity, word } from './bytes.ts';
 import { CALL_GAS_MIN, VERIFICATION_GAS_MIN } from './constants.ts';
-import type { Payment } from './request.ts';
 
 /** A user operation as bundlers accept it (ERC-7769): 0x-hex, quantities without leading zeros. */
 export interface Operation {
@@ -23,18 +22,15 @@ export interface Operation {
   readonly signature: Hex;
 }
 
-/** A passkey's account. `x` and `y` are its P-256 key, unknown for a deployed account that was found by its passkey. */
-export interface Account {
-  readonly credentialId: string;
-  readonly address: Hex;
-  readonly x: Hex | undefined;
-  readonly y: Hex | undefined;
-  /** The name shown to the person. */
-  readonly name: string;
+/** What moves money: `amount` of the token's smallest unit, of ether where it is `native`. */
+export interface Transfer {
+  readonly to: Hex;
+  readonly amount: bigint;
+  readonly token: 'native' | Hex;
 }
 
 /** The call that moves the money: a transfer of ether, or the token's own `transfer`. */
-export function callDataOf({ to, amount, token }: Pick<Payment, 'to' | 'amount' | 'token'>): Hex {
+export function callDataOf({ to, amount, token }: Transfer): Hex {
   if (token === 'native') return execute(to, amount, '');
   return execute(token, 0n, `${TRANSFER}${word(to)}${word(amount)}`);
 }

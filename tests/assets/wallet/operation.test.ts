@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
-import { loadEnclave } from '../../../assets/pay/enclave.ts';
+import { loadEnclave } from '../../../assets/wallet/enclave.ts';
 import {
   callDataOf,
   draftOperation,
@@ -10,7 +10,7 @@ import {
   nonceOf,
   type Operation,
   withGas,
-} from '../../../assets/pay/operation.ts';
+} from '../../../assets/wallet/operation.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';

@@ -1,16 +1,17 @@
+import type { AccountKind, AccountState, Factories, OwnerKey } from './account.ts';
 import type { Hex } from './bytes.ts';
 import { API_MS } from './constants.ts';
 import type { Operation } from './operation.ts';
 import type { PublicKey } from './recover.ts';
 
 /** The chain that the vault pays on, and the relying party of its passkeys. */
-export interface Config {
+export interface Config extends Factories {
   readonly rpId: string;
   readonly origin: string;
   readonly chainId: number;
   readonly chain: string;
   readonly entryPoint: Hex | null;
-  readonly factory: Hex | null;
+  readonly usdc: Hex | null;
 }
 
 /** A token as the chain describes it. An unlisted token chose its symbol itself. */
@@ -73,16 +74,24 @@ export function readFees(): Promise<Fees> {
   return get('/pay/fees', {});
 }
 
-/** The address of a key's account, deployed or not, in lower case. */
-export async function predictAddress(x: Hex, y: Hex): Promise<Hex> {
-  const { address } = await get<{ address: string }>('/api/accounts/predict', { pubKeyX: x, pubKeyY: y });
+/** The address of a key's account of this kind, deployed or not, in lower case. */
+export async function predictAddress({ x, y }: PublicKey, kind: AccountKind): Promise<Hex> {
+  const query = { pubKeyX: x, pubKeyY: y, ...(kind === 1 ? {} : { kind: String(kind) }) };
+  const { address } = await get<{ address: string }>('/api/accounts/predict', query);
   return address.toLowerCase() as Hex;
 }
 
-/** Whether the account is deployed: only a deployed one has a key. */
-export async function isDeployed(account: string): Promise<boolean> {
-  const { pubKeyX } = await get<{ pubKeyX: string }>('/api/accounts/state', { account });
-  return BigInt(pubKeyX) !== 0n;
+/** An account as the chain has it. */
+export async function readState(account: string): Promise<AccountState> {
+  const state = await get<{
+    pubKeyX: Hex;
+    pubKeyY: Hex;
+    kind?: AccountKind | null;
+    keys?: readonly OwnerKey[];
+  }>('/api/accounts/state', { account });
+  if (state.kind === 2) return { isDeployed: true, kind: 2, keys: state.keys ?? [] };
+  const isDeployed = BigInt(state.pubKeyX) !== 0n;
+  return { isDeployed, kind: 1, keys: isDeployed ? [{ index: 0, x: state.pubKeyX, y: state.pubKeyY }] : [] };
 }
 
 /**

@@ -1,0 +1,137 @@
+// Finds the accounts of a passkey with nothing but the passkey: no storage of this device, no registration.
+import { type Account, type AccountKind, type AccountState, indexOf, isSame, kindsOf, nameOf } from './account.ts';
+import { type Config, lookUpAccount, predictAddress, RefusedError, readState, readToken } from './api.ts';
+import { type Hex, toHex } from './bytes.ts';
+import type { Enclave } from './enclave.ts';
+import { type Assertion, askPasskey, keysOf } from './passkey.ts';
+import type { PublicKey } from './recover.ts';
+
+/** The passkey has no account that it can act for. `account` is the one it was made for, if it names one. */
+export class NoAccountError extends Error {
+  override readonly name = 'NoAccountError';
+  readonly account: Hex | undefined;
+
+  constructor(account?: Hex) {
+    super('no account');
+    this.account = account;
+  }
+}
+
+/** What a search needs. */
+export interface Search {
+  readonly config: Config;
+  readonly enclave: Pick<Enclave, 'rawSignature'>;
+  /** Tokens besides ether and USDC whose balance shows that an account is used; accounts that hold one come first. */
+  readonly tokens?: readonly (Hex | 'native')[];
+  /** Called before the passkey is asked a second time, so that the page can say why, and wait for a press. */
+  readonly again: () => Promise<void>;
+}
+
+/**
+ * The accounts of a passkey that the person picks, at least one. Two keys can have made its signature. The chain shows
+ * which it is, as only that one's accounts have code or money; where both or none have, a second signature shows it,
+ * since the wrong keys of two signatures differ. A passkey without any used account has the one that its key would
+ * create. Throws `PasskeyError`, `NoAccountError`.
+ */
+export async function findAccounts(search: Search): Promise<readonly Account[]> {
+  const { config, enclave, again } = search;
+  const assertion = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)));
+  const named = await readNamed(assertion);
+  const [newest] = kindsOf(config);
+  const keys = await keysOf(assertion, enclave);
+  const candidates = await Promise.all(keys.map((key) => readCandidate(key, assertion, named, search)));
+  const used = candidates.filter(({ places }) => places.some(({ isUsed }) => isUsed));
+  if (used.length === 1 && used[0]) return accountsOf(used[0], assertion, { named, newest });
+  await again();
+  const second = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), [assertion.credentialId]);
+  const met = await keysOf(second, enclave);
+  const own = candidates.find(({ key }) => met.some((other) => isSame(key, other)));
+  if (!own) throw new NoAccountError(named?.address);
+  return accountsOf(own, assertion, { named, newest });
+}
+
+/** An account that the chain gives to a key. */
+interface Place {
+  readonly address: Hex;
+  readonly kind: AccountKind;
+  /** It has code, or holds something. */
+  readonly isUsed: boolean;
+  /** It holds the first of the tokens that were asked for. */
+  readonly holdsFirst: boolean;
+}
+
+interface Candidate {
+  readonly key: PublicKey;
+  readonly places: readonly Place[];
+}
+
+interface Named {
+  readonly address: Hex;
+  readonly state: AccountState;
+}
+
+/** A passkey that was made for an existing account names it by 20 bytes. Others have random bytes there. */
+async function readNamed({ userHandle }: Assertion): Promise<Named | undefined> {
+  if (userHandle?.length !== 20) return undefined;
+  const address = toHex(userHandle);
+  const state = await readState(address);
+  return state.isDeployed ? { address, state } : undefined;
+}
+
+/** Where the key's accounts are or would be, where it is registered, and the named one: those that are the key's. */
+async function readCandidate(
+  key: PublicKey,
+  { credentialId }: Assertion,
+  named: Named | undefined,
+  search: Search,
+): Promise<Candidate> {
+  const [registered, predicted] = await Promise.all([
+    lookUpAccount(credentialId, key),
+    Promise.all(kindsOf(search.config).map(async (kind) => ({ kind, address: await predictAddress(key, kind) }))),
+  ]);
+  const addresses = new Set([...predicted.map(({ address }) => address), ...(registered ? [registered] : [])]);
+  if (named) addresses.add(named.address);
+  const places = await Promise.all(
+    Array.from(addresses, async (address): Promise<Place[]> => {
+      const state = address === named?.address ? named.state : await readState(address);
+      // Of a deployed account its own keys decide, never a registration or a name.
+      const kind = state.isDeployed ? state.kind : predicted.find((one) => one.address === address)?.kind;
+      if (kind === undefined || (state.isDeployed && indexOf(state, key) === undefined)) return [];
+      const [first = 0n, ...others] = await readBalances(address, search);
+      const isUsed = state.isDeployed || first > 0n || others.some((balance) => balance > 0n);
+      return [{ address, kind, isUsed, holdsFirst: first > 0n }];
+    }),
+  );
+  return { key, places: places.flat() };
+}
+
+function readBalances(address: Hex, { config, tokens = [] }: Search): Promise<bigint[]> {
+  const all = new Set([...tokens, 'native', ...(config.usdc ? [config.usdc.toLowerCase()] : [])]);
+  return Promise.all(
+    Array.from(all, (token) =>
+      readToken(token, address).then(
+        ({ balance }) => balance,
+        (error) => {
+          // A shop may name an address that is no token.
+          if (error instanceof RefusedError) return 0n;
+          throw error;
+        },
+      ),
+    ),
+  );
+}
+
+/** The used accounts of the key, else the one that it would create. */
+function accountsOf(
+  { key, places }: Candidate,
+  { credentialId }: Assertion,
+  { named, newest }: { readonly named: Named | undefined; readonly newest: AccountKind | undefined },
+): Account[] {
+  const used = places.filter(({ isUsed }) => isUsed);
+  // A key that its account no longer has, or not yet, creates none beside it.
+  const unused = named ? undefined : places.find(({ kind }) => kind === newest);
+  if (used.length === 0 && unused === undefined) throw new NoAccountError(named?.address);
+  return (unused && used.length === 0 ? [unused] : used)
+    .toSorted((a, b) => Number(b.holdsFirst) - Number(a.holdsFirst))
+    .map(({ address, kind }) => ({ credentialId, address, kind, ...key, name: nameOf(address) }));
+}

@@ -1,0 +1,87 @@
+// IndexedDB on this device: the accounts used here; the payments of `/pay` stand beside them.
+import type { Account } from './account.ts';
+
+/** The browser stores nothing here, as in some private windows. */
+export class MemoryError extends Error {
+  override readonly name = 'MemoryError';
+}
+
+/** The accounts used on this device, the most recently used first. */
+export async function readAccounts(): Promise<readonly Account[]> {
+  const all = await run<(Account & { usedAt: number })[]>('accounts', 'readonly', (store) => store.getAll());
+  return all.sort((a, b) => b.usedAt - a.usedAt);
+}
+
+/** Stores an account as the most recently used. */
+export async function keepAccount({ credentialId, address, kind, x, y, name }: Account): Promise<void> {
+  const usedAt = Date.now();
+  await run('accounts', 'readwrite', (store) => store.put({ credentialId, address, kind, x, y, name, usedAt }));
+}
+
+/** Stores accounts in order, the first as the most recently used; a name that this device knows already stays. */
+export async function keepAccounts(accounts: readonly Account[]): Promise<void> {
+  const known = await readAccounts();
+  for (const account of accounts.toReversed()) {
+    const name = known.find(({ address }) => address === account.address)?.name ?? account.name;
+    await keepAccount({ ...account, name });
+  }
+}
+
+/** One request in a transaction of its own. Throws what IndexedDB throws. */
+export async function run<T>(
+  name: StoreName,
+  mode: IDBTransactionMode,
+  ask: (store: IDBObjectStore) => IDBRequest,
+): Promise<T> {
+  let request: IDBRequest | undefined;
+  await transact(name, mode, (store) => {
+    request = ask(store);
+  });
+  return request?.result as T;
+}
+
+/** A transaction that is on the disk when it is over. Throws what IndexedDB throws. */
+export async function transact(
+  name: StoreName,
+  mode: IDBTransactionMode,
+  act: (store: IDBObjectStore) => void,
+): Promise<void> {
+  const db = await open();
+  const transaction = db.transaction(name, mode, { durability: 'strict' });
+  act(transaction.objectStore(name));
+  await new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+    transaction.onerror = () => reject(transaction.error);
+  });
+  db.close();
+}
+
+type StoreName = 'accounts' | 'payments';
+
+const DATABASE = 'vault-pay';
+const VERSION = 2;
+
+async function open(): Promise<IDBDatabase> {
+  const request = indexedDB.open(DATABASE, VERSION);
+  request.onupgradeneeded = ({ oldVersion }) => {
+    if (oldVersion < 1) request.result.createObjectStore('payments', { keyPath: 'name' });
+    upgradeAccounts(request, oldVersion);
+  };
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** Version 1 had one account for each passkey, all of kind 1. */
+function upgradeAccounts({ result: db, transaction }: IDBOpenDBRequest, oldVersion: number): void {
+  const create = () => db.createObjectStore('accounts', { keyPath: 'address' });
+  if (oldVersion < 1 || !transaction) return void create();
+  const old = transaction.objectStore('accounts').getAll();
+  old.onsuccess = () => {
+    db.deleteObjectStore('accounts');
+    const store = create();
+    for (const account of old.result) store.put({ ...account, kind: 1 });
+  };
+}

@@ -1,0 +1,124 @@
+// The two ceremonies of WebAuthn, and the key that an assertion shows.
+import { bytesOf } from '../../client/bytes.ts';
+import { fromBase64url, type Hex, toBase64url } from './bytes.ts';
+import type { Enclave } from './enclave.ts';
+import { type PublicKey, recoverKeys } from './recover.ts';
+
+/** A WebAuthn assertion; the signature is DER. */
+export interface Assertion {
+  readonly credentialId: string;
+  readonly authenticatorData: Uint8Array;
+  readonly clientDataJSON: Uint8Array;
+  readonly signature: Uint8Array;
+  /** `user.id` of the passkey, where the authenticator keeps it. */
+  readonly userHandle: Uint8Array | undefined;
+}
+
+/** A passkey that was just made. `isSynced`: other devices of the person get it too (flag BE). */
+export interface NewPasskey extends PublicKey {
+  readonly credentialId: string;
+  readonly isSynced: boolean;
+}
+
+/** The person refused, waited too long, or has no such passkey here. Browsers do not say which. */
+export class PasskeyError extends Error {
+  override readonly name = 'PasskeyError';
+}
+
+/**
+ * Creates a passkey. Of an account that exists already, `account` goes into the passkey: its assertions then name the
+ * account, which does not follow from the key. Throws `PasskeyError`.
+ */
+export async function createPasskey(
+  rpId: string,
+  enclave: Pick<Enclave, 'cosePublicKey'>,
+  { name, account }: { readonly name: string; readonly account?: Hex },
+): Promise<NewPasskey> {
+  const created = await ceremony(() =>
+    navigator.credentials.create({
+      publicKey: {
+        rp: { id: rpId, name: 'Vault' },
+        user: { id: userIdOf(account), name, displayName: name },
+        challenge: crypto.getRandomValues(new Uint8Array(32)),
+        // ES256 alone: the account's contract verifies P-256.
+        pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+        authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+        attestation: 'none',
+      },
+    }),
+  );
+  const { rawId, response } = created as PublicKeyCredential & { response: AuthenticatorAttestationResponse };
+  const data = new Uint8Array(response.getAuthenticatorData());
+  const key = enclave.cosePublicKey(coseKeyOf(data));
+  return {
+    credentialId: toBase64url(new Uint8Array(rawId)),
+    ...key,
+    isSynced: ((data[32] ?? 0) & BACKUP_ELIGIBLE) > 0,
+  };
+}
+
+/** Random for the first key of an account, whose address follows from the key; else the account's 20 bytes. */
+function userIdOf(account: Hex | undefined): Uint8Array<ArrayBuffer> {
+  if (account === undefined) return crypto.getRandomValues(new Uint8Array(16));
+  return bytesOf(account);
+}
+
+/** Flag BE of WebAuthn section 6.1. */
+const BACKUP_ELIGIBLE = 0x08;
+
+/**
+ * Signs 32 bytes with one of these passkeys, or with one that the person picks if there are none, and with user
+ * verification. Throws `PasskeyError`.
+ */
+export async function askPasskey(
+  rpId: string,
+  challenge: Uint8Array<ArrayBuffer>,
+  ids: readonly string[] = [],
+): Promise<Assertion> {
+  const credential = await ceremony(() =>
+    navigator.credentials.get({
+      publicKey: {
+        rpId,
+        challenge,
+        allowCredentials: ids.map((id) => ({ type: 'public-key', id: fromBase64url(id) })),
+        userVerification: 'required',
+      },
+    }),
+  );
+  const { rawId, response } = credential as PublicKeyCredential & { response: AuthenticatorAssertionResponse };
+  return {
+    credentialId: toBase64url(new Uint8Array(rawId)),
+    authenticatorData: new Uint8Array(response.authenticatorData),
+    clientDataJSON: new Uint8Array(response.clientDataJSON),
+    signature: new Uint8Array(response.signature),
+    userHandle: response.userHandle ? new Uint8Array(response.userHandle) : undefined,
+  };
+}
+
+/** The two keys of which one made the assertion. */
+export async function keysOf(assertion: Assertion, enclave: Pick<Enclave, 'rawSignature'>): Promise<PublicKey[]> {
+  return recoverKeys(await signedDigest(assertion), enclave.rawSignature(assertion.signature));
+}
+
+/** WebAuthn section 6.3.3: what is signed is the authenticator's data and the hash of the client's. */
+async function signedDigest({ authenticatorData, clientDataJSON }: Assertion): Promise<Uint8Array> {
+  const clientHash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(clientDataJSON)));
+  const signed = new Uint8Array([...authenticatorData, ...clientHash]);
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', signed));
+}
+
+async function ceremony(ask: () => Promise<Credential | null>): Promise<Credential> {
+  const given = await ask().catch((cause) => {
+    throw new PasskeyError('no passkey', { cause });
+  });
+  if (!given) throw new PasskeyError('no passkey');
+  return given;
+}
+
+/**
+ * WebAuthn section 6.5.1: behind rpIdHash, flags and counter stand AAGUID (16), the id's length (2), the id, the key.
+ */
+function coseKeyOf(authenticatorData: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const idLength = new DataView(authenticatorData.buffer).getUint16(53);
+  return authenticatorData.slice(55 + idLength);
+}
