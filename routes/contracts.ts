@@ -12,6 +12,7 @@ export const contractRoutes: readonly Route[] = [
         accountHelper: config.accountHelperAddress,
         sessionSBT: config.sessionSbtAddress,
         hyperAuthFactory: config.hyperauthFactoryAddress,
+        accountFactory2: config.accountFactory2Address,
         registrar: config.registrarDid,
       };
       return json(contracts, { headers: { 'cache-control': 'public, max-age=86400' } });

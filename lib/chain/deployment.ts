@@ -16,7 +16,9 @@ export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 
 /** The creation code of the contracts, 0x-hex, without constructor arguments. */
-export type CreationCode = Readonly<Record<'AccountFactory' | 'AccountHelper' | 'DIDRegistry', string>>;
+export type CreationCode = Readonly<
+  Record<'AccountFactory' | 'AccountFactory2' | 'AccountHelper' | 'DIDRegistry', string>
+>;
 
 /** The contracts' constructor arguments. They are part of the code, so another value means another address. */
 export interface DeploymentParties {
@@ -43,7 +45,7 @@ export interface PlannedContract {
 export function planDeployment(
   code: CreationCode,
   { entryPoint, owner, registrar }: DeploymentParties,
-): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract] {
+): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract, factory2: PlannedContract] {
   const planned = (name: keyof CreationCode, setting: string, ...args: Address.Address[]): PlannedContract => {
     const values = AbiParameters.encode(
       args.map(() => ({ type: 'address' })),
@@ -56,6 +58,7 @@ export function planDeployment(
     registry,
     planned('AccountFactory', 'HYPERAUTH_FACTORY_ADDRESS', entryPoint),
     planned('AccountHelper', 'ACCOUNT_HELPER_ADDRESS', registry.address),
+    planned('AccountFactory2', 'ACCOUNT_FACTORY_2_ADDRESS', entryPoint),
   ];
 }
 

@@ -51,6 +51,7 @@ export const CHAIN_SETTINGS = {
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
+  ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', url.address, 'none'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
     "computes addresses of our own factory's accounts instead of calling it",

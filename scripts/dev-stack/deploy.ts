@@ -12,6 +12,8 @@ export interface Deployment {
   readonly didRegistry: Address.Address;
   readonly accountFactory: Address.Address;
   readonly accountHelper: Address.Address;
+  /** The factory of accounts of the second kind. */
+  readonly accountFactory2: Address.Address;
 }
 
 /**
@@ -29,6 +31,6 @@ export async function deployContracts(
   for (const { address, call } of plan) {
     if (!(await isDeployed(rpc, address))) await sendTransaction(rpc, owner.privateKey, call);
   }
-  const [{ address: didRegistry }, { address: accountFactory }, { address: accountHelper }] = plan;
-  return { entryPoint, didRegistry, accountFactory, accountHelper };
+  const [{ address: didRegistry }, { address: accountFactory }, { address: accountHelper }, factory2] = plan;
+  return { entryPoint, didRegistry, accountFactory, accountHelper, accountFactory2: factory2.address };
 }

@@ -109,6 +109,7 @@ export function chainVars(chain: Pick<Chain, 'url'>, contracts: Deployment): Rec
     ENTRY_POINT_ADDRESS: contracts.entryPoint,
     DID_REGISTRY_ADDRESS: contracts.didRegistry,
     HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory,
+    ACCOUNT_FACTORY_2_ADDRESS: contracts.accountFactory2,
     ACCOUNT_HELPER_ADDRESS: contracts.accountHelper,
     SESSION_SBT_ADDRESS: 'none',
     REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,

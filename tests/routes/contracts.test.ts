@@ -23,7 +23,16 @@ test('§4 contracts: the chain and its contracts, cached for a day', async () =>
     accountHelper: '0xd4d57cc363dd419cd95712eb5cddf1797ceb9dde',
     sessionSBT: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
     hyperAuthFactory: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
+    accountFactory2: 'null',
   });
+});
+
+test('the second factory is there once it is set', async () => {
+  const factory = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
+  const other = await startVault({ ACCOUNT_FACTORY_2_ADDRESS: factory });
+  expect((await other.call('GET /api/contracts')).body.accountFactory2).toBe(factory);
+  await other.stop();
+  expect((await t.call('GET /api/contracts')).body.accountFactory2).toBeNull();
 });
 
 test('§1.8 contracts: names the registrar, which every passkey proof is for', async () => {

@@ -9,5 +9,6 @@ export function chainVars(url: string, contracts: Deployment): Record<string, st
     DID_REGISTRY_ADDRESS: contracts.didRegistry,
     HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory,
     ACCOUNT_HELPER_ADDRESS: contracts.accountHelper,
+    ACCOUNT_FACTORY_2_ADDRESS: contracts.accountFactory2,
   };
 }

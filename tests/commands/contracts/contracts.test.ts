@@ -20,6 +20,7 @@ ENTRY_POINT_ADDRESS=${entryPoint}
 DID_REGISTRY_ADDRESS=${PLAN[0].address}
 HYPERAUTH_FACTORY_ADDRESS=${PLAN[1].address}
 ACCOUNT_HELPER_ADDRESS=${PLAN[2].address}
+ACCOUNT_FACTORY_2_ADDRESS=${PLAN[3].address}
 `;
 
 let chain: Chain;
@@ -74,7 +75,7 @@ describe('vault contracts deploy', () => {
     const before = await nonce();
     const { code, out } = await deploy();
     expect(code).toBe(0);
-    expect(out.match(/already deployed/g)).toHaveLength(3);
+    expect(out.match(/already deployed/g)).toHaveLength(4);
     expect(out).toEndWith(SETTINGS);
     expect(await nonce()).toBe(before);
   });
@@ -84,8 +85,8 @@ describe('vault contracts deploy', () => {
     const { code, out } = await deploy();
     expect(code).toBe(0);
     expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
-    expect(await deployed()).toEqual([true, true, true]);
-    expect(await nonce()).toBe(3);
+    expect(await deployed()).toEqual([true, true, true, true]);
+    expect(await nonce()).toBe(4);
   });
 
   test('waits for what an earlier run has sent and is not mined yet', async () => {
@@ -106,7 +107,7 @@ describe('vault contracts deploy', () => {
     }
     expect(await child.exited).toBe(0);
     expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
-    expect(await nonce()).toBe(3);
+    expect(await nonce()).toBe(4);
   });
 
   test('with --dry-run says what it would do and does nothing, also without a key', async () => {
@@ -120,7 +121,7 @@ describe('vault contracts deploy', () => {
       expect(out).toMatch(/This costs at most 0\.0\d+ ether/);
       expect(out).toEndWith(SETTINGS);
     }
-    expect(await deployed()).toEqual([false, false, false]);
+    expect(await deployed()).toEqual([false, false, false, false]);
     expect(await nonce()).toBe(0);
   });
 
@@ -194,7 +195,7 @@ describe('vault contracts deploy refuses', () => {
     expect([ended, out]).toEqual([code, '']);
     expect(err).toMatch(message);
     expect(err).not.toContain('secret-key');
-    expect(await deployed()).toEqual([false, false, false]);
+    expect(await deployed()).toEqual([false, false, false, false]);
   });
 
   test('a chain without the deployment proxy, or without the EntryPoint', async () => {

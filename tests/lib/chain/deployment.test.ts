@@ -29,17 +29,24 @@ describe('the plan of a deployment', () => {
   test('names a setting of the vault for each', () => {
     const settings = planDeployment(creationCode, parties).map(({ setting }) => setting);
     expect(SETTING_NAMES).toEqual(expect.arrayContaining(settings));
-    expect(settings).toEqual(['DID_REGISTRY_ADDRESS', 'HYPERAUTH_FACTORY_ADDRESS', 'ACCOUNT_HELPER_ADDRESS']);
+    expect(settings).toEqual([
+      'DID_REGISTRY_ADDRESS',
+      'HYPERAUTH_FACTORY_ADDRESS',
+      'ACCOUNT_HELPER_ADDRESS',
+      'ACCOUNT_FACTORY_2_ADDRESS',
+    ]);
   });
 
-  test('follows from the parties: another registrar is another registry and helper, another EntryPoint another factory', () => {
+  test('follows from the parties: another registrar is another registry and helper, another EntryPoint other factories', () => {
     const addresses = (change: object) =>
       planDeployment(creationCode, { ...parties, ...change }).map(({ address }) => address);
-    const [registry, factory, helper] = addresses({});
-    expect(addresses({ registrar: undefined })).toEqual([expect.any(String), factory as never, expect.any(String)]);
+    const [registry, factory, helper, factory2] = addresses({});
+    const factories = [factory as never, expect.any(String), factory2 as never];
+    expect(addresses({ registrar: undefined })).toEqual([expect.any(String), ...factories]);
     expect(addresses({ registrar: undefined })).not.toContain(registry as never);
-    expect(addresses({ entryPoint: owner })).toEqual([registry as never, expect.any(String), helper as never]);
-    expect(addresses({ entryPoint: owner })).not.toContain(factory as never);
+    const others = addresses({ entryPoint: owner });
+    expect(others).toEqual([registry as never, expect.any(String), helper as never, expect.any(String)]);
+    for (const one of [factory, factory2]) expect(others).not.toContain(one as never);
   });
 
   test('has the EntryPoint that the vault has by default', () => {
