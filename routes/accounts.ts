@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { isoTime } from '../lib/base/clock.ts';
-import { readAccountState } from '../lib/chain/account.ts';
+import { readAccountState } from '../lib/chain/account-state.ts';
 import { JOIN_MS, type Join, leaveKey, openJoin, readJoin } from '../lib/joins/joins.ts';
-import { addressText, pubKeyHex, saltNumber } from './fields.ts';
+import { accountKind, addressText, pubKeyHex, saltNumber } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -32,9 +32,10 @@ export const accountRoutes: readonly Route[] = [
       pubKeyX: required(pubKeyHex),
       pubKeyY: required(pubKeyHex),
       salt: optional(saltNumber),
+      kind: optional(accountKind),
     },
-    async handler({ ctx, input: { pubKeyX: x, pubKeyY: y, salt = 0n } }) {
-      return json({ address: await ctx.predict({ x, y, salt }) });
+    async handler({ ctx, input: { pubKeyX: x, pubKeyY: y, salt = 0n, kind } }) {
+      return json({ address: await ctx.predict({ x, y, salt }, kind) });
     },
   }),
 

@@ -59,6 +59,12 @@ export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint25
 /** The number that tells accounts of one key apart. */
 export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
 
+/** The kind of an account: 1 by default. */
+export const accountKind = v.pipe(
+  v.picklist(['1', '2'], 'Invalid kind: expected 1 or 2'),
+  v.transform((kind) => (kind === '1' ? 1 : 2)),
+);
+
 /** A block number as a JSON number. */
 export const blockNumberValue = wholeNumber('Invalid blockNumber');
 

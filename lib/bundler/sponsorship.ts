@@ -1,31 +1,37 @@
-import type { AccountKey } from '../chain/account.ts';
+import { ACCOUNT_KINDS } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { keyOfWords, readAccountKey } from '../chain/account-key.ts';
+import { type Factories, factoryOf } from '../chain/account-factory.ts';
+import { type FoundKey, keyOfWords, readAccountKey } from '../chain/account-key.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
-interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
+interface Chain extends ChainReader<Factories> {
   readonly predict: PredictAddress;
 }
 
 /**
- * Whether the sender is an account of the configured factory: deployed already, or created by this user operation. The
+ * Whether the sender is an account of a configured factory: deployed already, or created by this user operation. The
  * key named by the operation or the account's code is verified, since the address commits to key, salt and factory.
  * Throws 502 `rpc_error`.
  */
 export async function isOwnSender(chain: Chain, userOperation: UserOperation): Promise<boolean> {
-  const key =
+  const found =
     userOperation.factory === undefined
-      ? (await readAccountKey(chain, userOperation.sender))?.key
+      ? await readAccountKey(chain, userOperation.sender)
       : keyOfCreation(chain, userOperation);
-  if (!key) return false;
-  return (await chain.predict(key)).toLowerCase() === userOperation.sender.toLowerCase();
+  // Without such a factory nobody is its account.
+  if (!found || (found.kind === 2 && factoryOf(chain.config, 2) === null)) return false;
+  return (await chain.predict(found.key, found.kind)).toLowerCase() === userOperation.sender.toLowerCase();
 }
 
-/** Selector of `createAccount(uint256,uint256,uint256)`. */
+/** Selector of `createAccount(uint256,uint256,uint256)`, of both factories. */
 const CREATE_ACCOUNT = '0x4c1ed7f5';
-function keyOfCreation({ config }: Chain, { factory, factoryData }: UserOperation): AccountKey | undefined {
-  if (factory?.toLowerCase() !== config.hyperauthFactoryAddress?.toLowerCase()) return undefined;
+function keyOfCreation(
+  { config }: Chain,
+  { factory, factoryData }: UserOperation,
+): Pick<FoundKey, 'key' | 'kind'> | undefined {
+  const kind = ACCOUNT_KINDS.find((one) => factoryOf(config, one)?.toLowerCase() === factory?.toLowerCase());
   const data = factoryData?.toLowerCase() ?? '';
-  return data.startsWith(CREATE_ACCOUNT) ? keyOfWords(data.slice(CREATE_ACCOUNT.length)) : undefined;
+  const key = data.startsWith(CREATE_ACCOUNT) ? keyOfWords(data.slice(CREATE_ACCOUNT.length)) : undefined;
+  return kind && key && { key, kind };
 }

@@ -1,26 +1,25 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import * as Address from 'ox/Address';
-import { fromHex, toHex } from '../base/bytes.ts';
+import type * as Address from 'ox/Address';
 import { rpcError } from '../base/error.ts';
-import { describeError, type Log } from '../base/log.ts';
+import { describeError } from '../base/log.ts';
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import type { Config } from '../config/config.ts';
-import { type AccountKey, computeAddress, type Factory } from './account.ts';
-import { findWords, readWords, uint256Word } from './contract-call.ts';
-import type { ChainReader } from './rpc.ts';
+import { type AccountKey, type AccountKind, computeAddress, type Factory } from './account.ts';
+import { type FactoryReader, factoryOf, readOwnFactory, readPrediction } from './account-factory.ts';
 
-/** Addresses kept in memory, and how many are computed until one is compared with the chain. */
+/** Addresses of a kind kept in memory, and how many are computed until one is compared with the chain. */
 const PREDICTIONS_CACHED_MAX = 10_000;
 export const PREDICTIONS_UNCHECKED_MAX = 1_000;
 
 /**
- * The address (EIP-55) of a key's account of the configured factory, deployed or not. Throws 502 `rpc_error` when
- * only the chain can answer and does not.
+ * The address (EIP-55) of a key's account of the configured factory of its kind (the first one if absent), deployed or
+ * not. Throws 502 `rpc_error` when only the chain can answer and does not, and without such a factory.
  */
-export type PredictAddress = (key: AccountKey) => Promise<Address.Address>;
+export type PredictAddress = (key: AccountKey, kind?: AccountKind) => Promise<Address.Address>;
 
-/** What is known about the factory; several predictors may share it. */
-export interface FactoryFacts {
+/** What is known about the factories, by the kind of their accounts; several predictors may share it. */
+export type FactoryFacts = Readonly<Record<AccountKind, KindFacts>>;
+
+interface KindFacts {
   /** Our own factory; undefined until it has been identified, null when it is another's. */
   own: Factory | null | undefined;
   /** Addresses computed since one was compared with the chain. */
@@ -29,30 +28,36 @@ export interface FactoryFacts {
   readonly answers: Cache<string, Address.Address>;
 }
 
-interface Chain extends ChainReader<'hyperauthFactoryAddress'> {
-  readonly log: Log;
-}
-
 /** No facts yet; with `predictLocally` false, no address is ever computed. */
 export function createFactoryFacts({ predictLocally }: Pick<Config, 'predictLocally'>): FactoryFacts {
-  return { own: predictLocally ? undefined : null, unchecked: 0, answers: createCache(PREDICTIONS_CACHED_MAX) };
+  const ofKind = (): KindFacts => ({
+    own: predictLocally ? undefined : null,
+    unchecked: 0,
+    answers: createCache(PREDICTIONS_CACHED_MAX),
+  });
+  return { 1: ofKind(), 2: ofKind() };
 }
 
 /**
  * Predicts as the factory's `getAddress` does. The factory is asked until it is identified as our own. From then on
  * addresses are computed, and one of every `PREDICTIONS_UNCHECKED_MAX` is compared with the factory's answer.
  */
-export function createPredictAddress(chain: Chain, facts: FactoryFacts): PredictAddress {
+export function createPredictAddress(chain: FactoryReader, facts: FactoryFacts): PredictAddress {
+  const ofKind = { 1: createPredictor(chain, 1, facts[1]), 2: createPredictor(chain, 2, facts[2]) };
+  return (key, kind = 1) => ofKind[kind](key);
+}
+
+function createPredictor(chain: FactoryReader, kind: AccountKind, facts: KindFacts) {
   const { config, log } = chain;
   let identifying: Promise<void> | undefined;
 
   async function identify(factory: Address.Address): Promise<void> {
     try {
-      facts.own = await readOwnFactory(chain, factory);
+      facts.own = await readOwnFactory(chain, kind, factory);
       const { own } = facts;
-      if (own !== undefined) log({ level: 'info', event: 'account_factory', factory, own: own !== null });
+      if (own !== undefined) log({ level: 'info', event: 'account_factory', factory, kind, own: own !== null });
     } catch (error) {
-      log({ level: 'warn', event: 'account_factory_unread', ...describeError(error) });
+      log({ level: 'warn', event: 'account_factory_unread', kind, ...describeError(error) });
     } finally {
       identifying = undefined;
     }
@@ -62,10 +67,10 @@ export function createPredictAddress(chain: Chain, facts: FactoryFacts): Predict
   async function ask(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
     if (facts.own === undefined) identifying ??= identify(factory);
     // Together, so that the first prediction is one batch.
-    const [address] = await Promise.all([readAddress(chain, factory, key), identifying]);
+    const [address] = await Promise.all([readPrediction(chain, factory, key), identifying]);
     if (facts.own && computeAddress(facts.own, key) !== address) {
       facts.own = null;
-      log({ level: 'error', event: 'prediction_differs', factory, address });
+      log({ level: 'error', event: 'prediction_differs', factory, kind, address });
     }
     return address;
   }
@@ -77,9 +82,9 @@ export function createPredictAddress(chain: Chain, facts: FactoryFacts): Predict
     return address;
   }
 
-  return async (key) => {
-    const factory = config.hyperauthFactoryAddress;
-    if (!factory) throw rpcError('HYPERAUTH_FACTORY_ADDRESS is not set');
+  return async (key: AccountKey) => {
+    const factory = factoryOf(config, kind);
+    if (!factory) throw rpcError(`no factory of kind ${kind} is set`);
     if (!facts.own) return askOnce(factory, key);
     if (++facts.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
       facts.unchecked = 0;
@@ -88,38 +93,4 @@ export function createPredictAddress(chain: Chain, facts: FactoryFacts): Predict
     }
     return computeAddress(facts.own, key);
   };
-}
-
-/** Selector of `getAddress(uint256,uint256,uint256)`. */
-const GET_ADDRESS = '0xe81b22ea';
-/** Selector of `implementation()`. */
-const IMPLEMENTATION = '0x5c60da1b';
-/** keccak256 of the runtime code of `contracts/AccountFactory.sol` with its immutables zero. */
-const OWN_CODE_HASH = 'd1c0e4476c138325a8f100c3b3c72a2238c7d6f2b5a2fa2aa5ec1716fc165ec4';
-
-async function readAddress(
-  { config, rpc }: Chain,
-  factory: Address.Address,
-  key: AccountKey,
-): Promise<Address.Address> {
-  const data = `${GET_ADDRESS}${uint256Word(key.x)}${uint256Word(key.y)}${uint256Word(key.salt)}`;
-  const [word = ''] = await readWords(rpc, config.chainId, { to: factory, data }, 1);
-  return Address.checksum(`0x${word.slice(24)}`);
-}
-
-/**
- * Our own factory with its implementation; null when its code is another's, undefined while it has none. Throws 502
- * `rpc_error`.
- */
-async function readOwnFactory({ config, rpc }: Chain, factory: Address.Address): Promise<Factory | null | undefined> {
-  const [code, words] = await Promise.all([
-    rpc.call(config.chainId, 'eth_getCode', [factory, 'latest']),
-    findWords(rpc, config.chainId, { to: factory, data: IMPLEMENTATION }, 1),
-  ]);
-  if (typeof code !== 'string' || code === '0x') return undefined;
-  const implementation = words?.[0]?.slice(24);
-  if (implementation === undefined) return null;
-  const bytes = fromHex(code.slice(2).toLowerCase().replaceAll(implementation, '0'.repeat(40)));
-  const isOwn = bytes !== undefined && toHex(keccak_256(bytes)) === OWN_CODE_HASH;
-  return isOwn ? { factory, implementation: `0x${implementation}` } : null;
 }

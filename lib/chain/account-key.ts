@@ -1,27 +1,38 @@
-import type { AccountKey } from './account.ts';
+import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
 import { findWords, GET_OWNER, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
 /** What an account's address may depend on, as its contract says. */
 export interface FoundKey {
   readonly key: AccountKey;
+  readonly kind: AccountKind;
   /** The code holds the salt; else it is a guess, 0. */
   readonly showsSalt: boolean;
 }
 
 /**
- * The key and the salt of a deployed account; undefined for an address without code or without a key. Whether the
- * account is a factory's own, its predicted address shows. Throws 502 `rpc_error`.
+ * The first key and the salt of a deployed account; undefined for an address without code or without a key. Whether
+ * the account is a factory's own, its predicted address shows. Throws 502 `rpc_error`.
  */
 export async function readAccountKey({ config, rpc }: ChainReader, account: string): Promise<FoundKey | undefined> {
   const code = await rpc.call(config.chainId, 'eth_getCode', [account, 'latest']);
   if (code === '0x') return undefined;
-  const key = keyOfWords(CLONE.exec(String(code).toLowerCase())?.[1] ?? '');
-  if (key) return { key, showsSalt: true };
+  const found = keyInCode(String(code));
+  if (found) return { ...found, showsSalt: true };
   // An account of a factory whose proxies have no arguments: only the default salt can be tried.
   const owner = await findWords(rpc, config.chainId, { to: account, data: GET_OWNER }, 2);
   const guess = owner && keyOfWords(`${owner.join('')}${ZERO_WORD}`);
-  return guess && { key: guess, showsSalt: false };
+  return guess && { key: guess, kind: 1, showsSalt: false };
+}
+
+/** Key, salt and kind of one of our proxies, from its code; undefined for any other code. */
+export function keyInCode(code: string): Omit<FoundKey, 'showsSalt'> | undefined {
+  const lower = code.toLowerCase();
+  for (const kind of ACCOUNT_KINDS) {
+    const key = keyOfWords(PROXY_CODES[kind].exec(lower)?.[1] ?? '');
+    if (key) return { key, kind };
+  }
+  return undefined;
 }
 
 /** Key and salt from three words, x ‖ y ‖ salt; undefined for anything else. */
@@ -31,5 +42,15 @@ export function keyOfWords(words: string): AccountKey | undefined {
   return { x: at(0), y: at(64), salt: at(128) };
 }
 
-/** The code of our accounts: an ERC-1167 proxy that ends in its immutable arguments x ‖ y ‖ salt. */
-const CLONE = /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3([0-9a-f]{192})$/;
+/**
+ * The code of our accounts: a proxy that ends in its immutable arguments x ‖ y ‖ salt. The first kind is an ERC-1167
+ * clone, the second kind the proxy of `contracts/AccountFactory2.sol`.
+ */
+const PROXY_CODES: Readonly<Record<AccountKind, RegExp>> = {
+  1: /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3([0-9a-f]{192})$/,
+  2: new RegExp(
+    '^0x36600557005b365f5f375f5f365f' +
+      '7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073[0-9a-f]{40}' +
+      '5b5af43d5f5f3e6057573d5ffd5b3d5ff3([0-9a-f]{192})$',
+  ),
+};

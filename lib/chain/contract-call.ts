@@ -4,10 +4,11 @@ import { UpstreamError } from '../base/http-client.ts';
 import { RpcError } from './json-rpc.ts';
 import { type Rpc, rpcErrorOf } from './rpc.ts';
 
-/** A call of a view function: the contract, then selector and arguments as words, 0x-hex. */
+/** A call of a view function: the contract; selector and arguments as words, 0x-hex; the most gas, a quantity. */
 export interface ContractCall {
   readonly to: string;
   readonly data: string;
+  readonly gas?: string;
 }
 
 /**
@@ -40,6 +41,31 @@ export async function findWords(
     if (rpcErrorOf(failure)) return undefined;
     throw failure;
   });
+}
+
+/**
+ * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when the node answers an error of
+ * its own, such as a revert. Throws 502 `rpc_error` when the node cannot be asked, and for what is no hex.
+ */
+export async function findAnswer(
+  rpc: Rpc,
+  chainId: number,
+  call: ContractCall,
+  block = 'latest',
+): Promise<string | undefined> {
+  const result = await rpc.call(chainId, 'eth_call', [call, block]).catch((failure) => {
+    if (rpcErrorOf(failure)) return undefined;
+    throw failure;
+  });
+  if (result === undefined) return undefined;
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]*$/.test(result)) throw rpcError(new UpstreamError('malformed'));
+  return result.toLowerCase();
+}
+
+/** The words of an answer, 64 hex digits each; undefined for an answer of another length. */
+export function wordsOf(answer: string | undefined, count: number): readonly string[] | undefined {
+  if (answer?.length !== 2 + 64 * count) return undefined;
+  return Array.from({ length: count }, (_, i) => answer.slice(2 + 64 * i, 66 + 64 * i));
 }
 
 /** Parses a node's quantity, 0x-hex of at most 32 bytes. Throws 502 `rpc_error` for anything else. */

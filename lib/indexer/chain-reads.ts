@@ -2,6 +2,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, toHex } from '../base/bytes.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
+import { type Factories, factoryOf } from '../chain/account-factory.ts';
 import { readAccountKey } from '../chain/account-key.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import {
@@ -14,8 +15,8 @@ import {
 } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 
-/** The chain with the registry and the factory. */
-export interface Chain extends ChainReader<'didRegistryAddress' | 'hyperauthFactoryAddress'> {
+/** The chain with the registry and the factories. */
+export interface Chain extends ChainReader<'didRegistryAddress' | Factories> {
   readonly predict: PredictAddress;
 }
 
@@ -41,13 +42,15 @@ export async function findDidOnChain(chain: Chain, didHash: string) {
   return { found: true, did_hash: didHash, controller, metadata_cid: metadataCid, active } as const;
 }
 
-/** An account of the factory, by its address; undefined where its code does not show the salt and 0 does not fit. */
+/** An account of a factory, by its address; undefined where its code does not show the salt and 0 does not fit. */
 export async function findAccountOnChain(chain: Chain, account: string) {
-  if (chain.config.hyperauthFactoryAddress === null) return undefined;
+  const { config } = chain;
+  if (config.hyperauthFactoryAddress === null && config.accountFactory2Address === null) return undefined;
   const found = await readAccountKey(chain, account);
   if (!found) return NOT_FOUND;
-  const { key, showsSalt } = found;
-  if ((await chain.predict(key)).toLowerCase() !== account) return showsSalt ? NOT_FOUND : undefined;
+  const { key, kind, showsSalt } = found;
+  if (factoryOf(config, kind) === null) return showsSalt ? NOT_FOUND : undefined;
+  if ((await chain.predict(key, kind)).toLowerCase() !== account) return showsSalt ? NOT_FOUND : undefined;
   const bytes = fromHex(`${uint256Word(key.x)}${uint256Word(key.y)}`) as Uint8Array;
   const owner = `0x${toHex(keccak_256(bytes).subarray(12))}`;
   return { found: true, account_address: account, owner_address: owner } as const;

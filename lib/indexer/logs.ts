@@ -1,11 +1,12 @@
 /**
- * Events of the registry and the account factory (completions section 9), read by `eth_getLogs`:
+ * Events of the registry and the account factories (completions section 9), read by `eth_getLogs`:
  * https://eips.ethereum.org/EIPS/eip-1474
  */
 
 import { fromHex } from '../base/bytes.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
+import type { Factories } from '../chain/account-factory.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { contractsOf } from '../chain/followed.ts';
 import { RpcError } from '../chain/json-rpc.ts';
@@ -18,13 +19,13 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
   const topics = [Object.values(TOPICS)];
   const filter = { address: contractsOf(config), topics, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
   const logs = await rpc.call(config.chainId, 'eth_getLogs', [filter]);
-  const factory = config.hyperauthFactoryAddress?.toLowerCase();
+  const registry = config.didRegistryAddress?.toLowerCase();
   try {
     return (logs as RawLog[]).flatMap((log) => {
       const event = readLog(log);
       if (event.block < from || event.block > to) throw new RangeError('a log of a block outside the requested range');
       // Events are accepted only from the contract that emits them.
-      const isOwn = (event.kind === 'AccountCreated') === (log.address?.toLowerCase() === factory);
+      const isOwn = (event.kind === 'AccountCreated') !== (log.address?.toLowerCase() === registry);
       return isOwn ? [event] : [];
     });
   } catch {
@@ -43,7 +44,7 @@ export function isRangeRefused(failure: unknown): boolean {
   return cause instanceof UpstreamError && RANGE_FAULTS.has(cause.fault);
 }
 
-type Chain = ChainReader<'didRegistryAddress' | 'hyperauthFactoryAddress'>;
+type Chain = ChainReader<'didRegistryAddress' | Factories>;
 
 /** Codes of several providers for too many requests, and for an unknown method. */
 const OTHER_REFUSALS: ReadonlySet<number> = new Set([429, -32007, -32016, -32029, -32601]);

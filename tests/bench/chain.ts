@@ -47,7 +47,11 @@ async function benchPrediction(): Promise<void> {
 function predictBy(url: string, predictLocally: boolean): PredictAddress {
   const log = () => {};
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
-  const config = { chainId: 84532, hyperauthFactoryAddress: contracts.accountFactory };
+  const config = {
+    chainId: 84532,
+    hyperauthFactoryAddress: contracts.accountFactory,
+    accountFactory2Address: null,
+  };
   return createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
 }
 

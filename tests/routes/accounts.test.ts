@@ -1,17 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { Address, Hex } from 'ox';
+import { AbiFunction, Address, Hex } from 'ox';
+import { account2Abi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
+import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import type { Chain } from '../../scripts/dev-stack/chain.ts';
 import type { Deployment } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { registerData } from '../support/onchain.ts';
+import { addKey, addressKey, callAs, createSecond, pointOf, secondAddress } from '../support/second-account.ts';
 import { OUTAGES, startTwoChains, type TwoChains } from '../support/two-chains.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const SOMEBODY = '0x5b5b5B5b5b5B5b5B5b5B5b5b5B5b5b5b5B5b5b5B';
 const ZERO = `0x${'0'.repeat(64)}`;
+/** What only accounts of the second kind have. */
+const NONE = { keys: null, guardian: null, recovery: null };
 
 /** Two chains, each behind a forwarder that a test lets fail. */
 let chains: TwoChains;
@@ -144,6 +149,32 @@ describe('GET /api/accounts/predict', () => {
 
   test('§7 accounts/predict 502 rpc_error', () => chains.expectRpcError('GET /api/accounts/predict', key));
 
+  test('kind 2 is the address at the second factory, and no kind the first', async () => {
+    const { key: point } = createPasskey();
+    const [x, y] = [Hex.fromBytes(point.x), Hex.fromBytes(point.y)];
+    const of = async (more: Record<string, string>) => (await predict({ pubKeyX: x, pubKeyY: y, ...more })).body;
+    const second = await secondAddress(sepolia.rpc, contracts, point);
+    expect([await of({ kind: '2' }), await of({ kind: '2', salt: '0' })]).toEqual(Array(2).fill({ address: second }));
+    expect(await of({ kind: '2', salt: '7' })).toEqual({
+      address: await secondAddress(sepolia.rpc, contracts, point, 7n),
+    });
+    const first = { address: await getAddress(BigInt(x), BigInt(y)) };
+    expect([await of({ kind: '1' }), await of({}), await of({ kind: '' })]).toEqual(Array(3).fill(first));
+    expect(first.address).not.toBe(second);
+    for (const kind of ['0', '3', '02', 'two', '1 '])
+      expect(await of({ kind })).toEqual({ error: 'Invalid kind: expected 1 or 2' });
+  });
+
+  test('kind 2 without a second factory is 502 rpc_error, as kind 1 without a first one', async () => {
+    const none = { HYPERAUTH_FACTORY_ADDRESS: 'none', ACCOUNT_FACTORY_2_ADDRESS: 'none' };
+    const other = await startVault({ ...chains.settings(), ...none });
+    for (const kind of ['1', '2']) {
+      const reply = await other.call('GET /api/accounts/predict', { ...key, kind });
+      expect([reply.status, reply.body]).toEqual([502, { error: 'rpc_error' }]);
+    }
+    await other.stop();
+  });
+
   test('once the factory is known to be ours, no chain is needed', async () => {
     await predict(key);
     nodes.sepolia.trouble = OUTAGES['an error page'];
@@ -167,7 +198,10 @@ describe('GET /api/accounts/state', () => {
     const account = await createAccount();
     const key = { pubKeyX: Hex.fromBytes(account.passkey.key.x), pubKeyY: Hex.fromBytes(account.passkey.key.y) };
     const fresh = await state(account.address.toLowerCase());
-    expect([fresh.status, fresh.body]).toEqual([200, { nonce: '0x0', did: ZERO, isActive: false, ...key }]);
+    expect([fresh.status, fresh.body]).toEqual([
+      200,
+      { nonce: '0x0', did: ZERO, isActive: false, ...key, kind: 1, factory: contracts.accountFactory, ...NONE },
+    ]);
 
     const did = `did:example:${account.address}`;
     await sepolia.rpc('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
@@ -178,7 +212,8 @@ describe('GET /api/accounts/state', () => {
   });
 
   test('an account without code is inactive and all zeros, whatever else there is or is not', async () => {
-    const nothing = { nonce: '0x0', did: ZERO, isActive: false, pubKeyX: ZERO, pubKeyY: ZERO };
+    const zeros = { nonce: '0x0', did: ZERO, isActive: false, pubKeyX: ZERO, pubKeyY: ZERO };
+    const nothing = { ...zeros, kind: null, factory: null, ...NONE };
     const reply = await state(SOMEBODY);
     expect([reply.status, reply.body]).toEqual([200, nothing]);
     // A helper that reverts of such an account, as another deployment's may.
@@ -187,6 +222,70 @@ describe('GET /api/accounts/state', () => {
     const refused = await other.call('GET /api/accounts/state', { account: contracts.didRegistry });
     expect([refused.status, refused.body]).toEqual([502, { error: 'rpc_error' }]);
     await other.stop();
+  });
+
+  test('an account of the second kind: its keys, its guardian and a pending recovery', async () => {
+    const [first, phone, lost] = [createPasskey().key, createPasskey().key, createPasskey().key];
+    const account = await createSecond(sepolia.rpc, contracts, first);
+    const hex = ({ x, y }: P256PublicKey) => ({ x: Hex.fromBytes(x), y: Hex.fromBytes(y) });
+    const fresh = (await state(account)).body;
+    expect(fresh).toMatchObject({ kind: 2, factory: contracts.accountFactory2, nonce: '0x0' });
+    expect([fresh.pubKeyX, fresh.pubKeyY]).toEqual(Object.values(hex(first)));
+    expect([fresh.guardian, fresh.recovery]).toEqual([null, null]);
+    expect(fresh.keys).toEqual([{ index: 0, ...hex(first), addedAt: null, label: null, synced: null }]);
+
+    const label = Hex.concat(Hex.padRight(Hex.fromString('Phone \u202e\u00e9'), 31), '0x02');
+    await addKey(sepolia.rpc, account, phone, label);
+    await addKey(sepolia.rpc, account, addressKey(SOMEBODY));
+    const guardian = devAccount('owner').address;
+    const commitment = `0x${'c0'.repeat(32)}` as const;
+    const setGuardian = AbiFunction.fromAbi(account2Abi, 'setGuardian');
+    const set = AbiFunction.encodeData(setGuardian, [guardian, 259_200, commitment]);
+    await callAs(sepolia.rpc, account, account, set);
+    const propose = AbiFunction.fromAbi(account2Abi, 'proposeRecovery');
+    const proposal = AbiFunction.encodeData(propose, [...pointOf(lost), Hex.padRight('0x4e6577', 32)]);
+    await sendTransaction(sepolia.rpc, devAccount('owner').privateKey, { to: account, data: proposal });
+    const { timestamp } = (await sepolia.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+
+    const { keys, ...rest } = (await state(account)).body;
+    const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(keys.slice(1)).toEqual([
+      { index: 1, ...hex(phone), addedAt: iso, label: 'Phone \ufffd\u00e9', synced: true },
+      { index: 2, x: Hex.padLeft(SOMEBODY, 32).toLowerCase(), y: ZERO, addedAt: iso, label: null, synced: null },
+    ]);
+    expect(rest.guardian).toEqual({
+      address: guardian,
+      delaySeconds: 259_200,
+      commitment,
+      vetoes: 0,
+      barredUntil: null,
+    });
+    const readyAt = new Date((Number(timestamp) + 259_200) * 1000).toISOString();
+    expect(rest.recovery).toEqual({ id: 1, ...hex(lost), readyAt, label: 'New' });
+  });
+
+  test("a stranger's account of this code is no account of the factory, and its word is bounded", async () => {
+    const account = await createSecond(sepolia.rpc, contracts, createPasskey().key);
+    const code = (await sepolia.rpc('eth_getCode', [account, 'latest'])) as string;
+    const copy = `0x${'c0'.repeat(20)}`;
+    await sepolia.rpc('anvil_setCode', [copy, code]);
+    expect((await state(copy)).body).toMatchObject({ kind: 2, factory: null, keys: [{ index: 0 }] });
+    // Its first implementation is the stranger's: it answers 700 KB, words too great, a key too many, and reverts.
+    const liar = `0x${'c1'.repeat(20)}`;
+    const implementation = `0x${'c2'.repeat(20)}`;
+    const { implementation: own } = Object(/5073(?<implementation>[0-9a-f]{40})5b5af4/.exec(code)?.groups);
+    await sepolia.rpc('anvil_setCode', [liar, code.replace(own, implementation.slice(2))]);
+    for (const answer of [
+      '0x620aae605ff3',
+      '0x5f195f525f196020525f196040525f196060525f1960805260a05ff3',
+      '0x60205f5260216020526114e05ff3',
+      '0x5f5ffd',
+    ]) {
+      await sepolia.rpc('anvil_setCode', [implementation, answer]);
+      const reply = await state(liar);
+      expect([answer, reply.status]).toEqual([answer, 200]);
+      expect(reply.body).toMatchObject({ kind: 2, factory: null, ...NONE });
+    }
   });
 
   test('400 Missing query parameters: account, and Invalid account: expected 20-byte address', async () => {

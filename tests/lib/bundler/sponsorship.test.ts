@@ -10,6 +10,7 @@ import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { openAccount, type SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { startTestChain, type TestChain } from '../../support/onchain.ts';
+import { createSecond, pointOf, secondAddress } from '../../support/second-account.ts';
 import { failureOf } from '../../support/secrecy.ts';
 
 const SOMEBODY = `0x${'5b'.repeat(20)}` as const;
@@ -35,11 +36,15 @@ const create = ({ factory, factoryData }: SmartAccount) =>
 function isOwn(
   sender: string,
   creation: { factory?: string; factoryData?: string } = {},
-  { factory = contracts.accountFactory, url = chain.url }: { factory?: Address.Address; url?: string } = {},
+  {
+    factory = contracts.accountFactory,
+    factory2 = contracts.accountFactory2,
+    url = chain.url,
+  }: { factory?: Address.Address; factory2?: Address.Address | null; url?: string } = {},
 ): Promise<boolean> {
   const log = () => {};
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
-  const config = { chainId: 84532, hyperauthFactoryAddress: factory };
+  const config = { chainId: 84532, hyperauthFactoryAddress: factory, accountFactory2Address: factory2 };
   const predict = createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally: true }));
   return isOwnSender({ config, rpc, predict }, { sender, nonce: '0x0', ...creation });
 }
@@ -79,6 +84,25 @@ test("code copied from an account makes none, nor do a key holder's words", asyn
   await chain.rpc('anvil_setCode', [SOMEBODY, await chain.rpc('eth_getCode', [alice.address, 'latest'])]);
   expect(await isOwn(SOMEBODY)).toBe(false);
   expect(await isOwn(await chain.deployHolder(alice.passkey.key))).toBe(false);
+});
+
+test('an account of the second kind is known as the first ones are, where its factory is configured', async () => {
+  const [there, missing] = [createPasskey().key, createPasskey().key];
+  const [account, coming] = [
+    await createSecond(chain.rpc, contracts, there, 7n),
+    await secondAddress(chain.rpc, contracts, missing),
+  ];
+  const factoryData = `0x4c1ed7f5${[...pointOf(missing), 0n].map((word) => word.toString(16).padStart(64, '0')).join('')}`;
+  const creation = { factory: contracts.accountFactory2, factoryData };
+  expect([await isOwn(account), await isOwn(coming, creation), await isOwn(coming)]).toEqual([true, true, false]);
+  expect(await isOwn(coming, { ...creation, factory: contracts.accountFactory })).toBe(false);
+  const other = await deployContracts(chain.rpc, { entryPoint: '0.8' });
+  for (const factory2 of [null, other.accountFactory2]) {
+    expect(await isOwn(account, {}, { factory2 })).toBe(false);
+    expect(await isOwn(coming, creation, { factory2 })).toBe(false);
+  }
+  await chain.rpc('anvil_setCode', [SOMEBODY, await chain.rpc('eth_getCode', [account, 'latest'])]);
+  expect(await isOwn(SOMEBODY)).toBe(false);
 });
 
 test('a creation of something else is none', async () => {

@@ -4,7 +4,7 @@ import { Hex } from 'ox';
 import { systemClock } from '../../../lib/base/clock.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import type { AccountKey } from '../../../lib/chain/account.ts';
+import type { AccountKey, AccountKind } from '../../../lib/chain/account.ts';
 import {
   createFactoryFacts,
   createPredictAddress,
@@ -38,14 +38,18 @@ beforeEach(() => {
   node.trouble = undefined;
 });
 
+const ownFactory = (kind: AccountKind) => (kind === 1 ? contracts.accountFactory : contracts.accountFactory2);
+
 /** One vault's predictions; `calls` are the methods that the node was asked since the last look. */
-function open({ factory = contracts.accountFactory as string | null, predictLocally = true } = {}) {
+function open({ kind = 1 as AccountKind, factory = ownFactory(kind) as string | null, predictLocally = true } = {}) {
   const logs: LogEntry[] = [];
   const log = (entry: LogEntry) => logs.push(entry);
   const url = `${node.url}/v2/${KEY}`;
   const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
-  const config = { chainId: 84532, hyperauthFactoryAddress: factory as Hex.Hex | null };
-  const predict = createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
+  const of = (one: AccountKind) => (kind === one ? (factory as Hex.Hex | null) : null);
+  const config = { chainId: 84532, hyperauthFactoryAddress: of(1), accountFactory2Address: of(2) };
+  const predictAny = createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
+  const predict = (key: AccountKey) => predictAny(key, kind);
   let seen = node.methods.length;
   const calls = () => {
     const fresh = node.methods.slice(seen);
@@ -62,24 +66,27 @@ const words = (n: number, seed: number): AccountKey[] =>
   });
 const [alice, bob, carol] = words(3, 0) as [AccountKey, AccountKey, AccountKey];
 
-describe('our own factory', () => {
+describe.each([1, 2] as const)('our own factory of the kind %d', (kind) => {
+  const own = () => ownFactory(kind);
+  const openOwn = (options: { predictLocally?: boolean } = {}) => open({ kind, ...options });
+
   test('is known by its code, which is what the compiler makes of it', async () => {
-    const { AccountFactory } = await compileContracts();
-    const code = (await chain.rpc('eth_getCode', [contracts.accountFactory, 'latest'])) as string;
+    const { AccountFactory, AccountFactory2 } = await compileContracts();
+    const code = (await chain.rpc('eth_getCode', [own(), 'latest'])) as string;
     const implementation = Hex.slice(
-      (await chain.rpc('eth_call', [{ to: contracts.accountFactory, data: '0x5c60da1b' }, 'latest'])) as Hex.Hex,
+      (await chain.rpc('eth_call', [{ to: own(), data: '0x5c60da1b' }, 'latest'])) as Hex.Hex,
       12,
     );
     expect<string>(code.replaceAll(implementation.slice(2), '0'.repeat(40))).toBe(
-      AccountFactory?.deployedBytecode ?? '',
+      (kind === 1 ? AccountFactory : AccountFactory2)?.deployedBytecode ?? '',
     );
-    const { predict, logs } = open();
+    const { predict, logs } = openOwn();
     await predict(alice);
-    expect(logs).toEqual([{ level: 'info', event: 'account_factory', factory: contracts.accountFactory, own: true }]);
+    expect(logs).toEqual([{ level: 'info', event: 'account_factory', factory: own(), kind, own: true }]);
   });
 
   test('on 500 random inputs the computed address is the one it answers', async () => {
-    const local = open();
+    const local = openOwn();
     const keys = [
       ...words(498, 1),
       { x: 0n, y: 0n, salt: 0n },
@@ -87,15 +94,15 @@ describe('our own factory', () => {
     ];
     await local.predict(alice);
     local.calls();
-    const computed = await Promise.all(keys.map(local.predict));
+    const computed = await Promise.all(keys.map((key) => local.predict(key)));
     expect(local.calls()).toEqual([]);
-    const remote = open({ predictLocally: false });
-    expect(await Promise.all(keys.map(remote.predict))).toEqual(computed);
+    const remote = openOwn({ predictLocally: false });
+    expect(await Promise.all(keys.map((key) => remote.predict(key)))).toEqual(computed);
     expect(remote.calls().filter((method) => method === 'eth_call')).toHaveLength(keys.length);
   });
 
   test('the first prediction is one request, those at the same time share the identification, later ones ask nobody', async () => {
-    const { predict, calls } = open();
+    const { predict, calls } = openOwn();
     let requests = 0;
     node.trouble = (forward) => {
       requests++;
@@ -108,7 +115,7 @@ describe('our own factory', () => {
   });
 
   test('an unreachable chain holds up the first prediction only', async () => {
-    const { predict, logs } = open();
+    const { predict, logs } = openOwn();
     node.trouble = () => new Response('down', { status: 503 });
     const failure = await failureOf(predict(alice));
     expect([failure.code, failure.message]).toEqual(['rpc_error', 'rpc_error']);
@@ -120,7 +127,7 @@ describe('our own factory', () => {
   });
 
   test('one that cannot be identified now is asked meanwhile, and identified later', async () => {
-    const { predict, logs, calls } = open();
+    const { predict, logs, calls } = openOwn();
     node.trouble = async (forward, methods) => {
       const answers = (await (await forward()).json()) as object[];
       return Response.json(
@@ -138,23 +145,23 @@ describe('our own factory', () => {
   });
 
   test(`one of every ${PREDICTIONS_UNCHECKED_MAX} predictions is compared with the chain, and the chain believed`, async () => {
-    const { predict, logs, calls } = open();
-    const code = await chain.rpc('eth_getCode', [contracts.accountFactory, 'latest']);
+    const { predict, logs, calls } = openOwn();
+    const code = await chain.rpc('eth_getCode', [own(), 'latest']);
     await predict(alice);
-    await chain.rpc('anvil_setCode', [contracts.accountFactory, FOREIGN_CODE]);
+    await chain.rpc('anvil_setCode', [own(), FOREIGN_CODE]);
     calls();
     const many = words(PREDICTIONS_UNCHECKED_MAX - 1, 2);
     for (const key of many) await predict(key);
     expect(calls()).toEqual([]);
     await predict(bob);
     while (logs.at(-1)?.event !== 'prediction_differs') await Bun.sleep(1);
-    expect(logs.at(-1)).toMatchObject({ level: 'error', factory: contracts.accountFactory });
+    expect(logs.at(-1)).toMatchObject({ level: 'error', factory: own() });
     expect((await predict(bob)).toLowerCase()).toBe(SOMEBODY);
-    await chain.rpc('anvil_setCode', [contracts.accountFactory, code]);
+    await chain.rpc('anvil_setCode', [own(), code]);
   });
 
   test('a comparison that fails proves nothing wrong', async () => {
-    const { predict, logs, calls } = open();
+    const { predict, logs, calls } = openOwn();
     await predict(alice);
     calls();
     node.trouble = () => new Response('down', { status: 503 });
@@ -171,7 +178,7 @@ describe('another factory', () => {
     await chain.rpc('anvil_setCode', [foreign, FOREIGN_CODE]);
     const { predict, logs, calls } = open({ factory: foreign });
     expect((await predict(alice)).toLowerCase()).toBe(SOMEBODY);
-    expect(logs).toEqual([{ level: 'info', event: 'account_factory', factory: foreign, own: false }]);
+    expect(logs).toEqual([{ level: 'info', event: 'account_factory', factory: foreign, kind: 1, own: false }]);
     calls();
     await predict(alice);
     expect(calls()).toEqual([]);
@@ -203,6 +210,18 @@ describe('another factory', () => {
     expect((await failureOf(predict(alice))).code).toBe('rpc_error');
     expect(calls()).toEqual([]);
   });
+});
+
+test('a factory of the second kind is not taken for one of the first, nor the other way round', async () => {
+  for (const [kind, factory] of [
+    [1, contracts.accountFactory2],
+    [2, contracts.accountFactory],
+  ] as const) {
+    const { predict, logs } = open({ kind, factory });
+    const address = await predict(alice);
+    expect(logs).toEqual([{ level: 'info', event: 'account_factory', factory, kind, own: false }]);
+    expect(address).toBe(await open({ kind: kind === 1 ? 2 : 1 }).predict(alice));
+  }
 });
 
 test('PREDICT_LOCALLY=false: our own factory is asked too, once a key', async () => {
