@@ -13,6 +13,7 @@ export function showHealth(overview: Overview, earlier: Overview): void {
     part('Follower', ...followerOf(overview)),
     part('Upstreams', ...upstreamsOf(overview, earlier)),
     part('Guessing', ...guessingOf(overview)),
+    part('Accounts', ...accountsOf(overview)),
   );
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
@@ -40,6 +41,14 @@ function guessingOf({ guessing }: Overview): [State, string, string] {
   const detail = `${formatCounts(guessing)}: codes need a pass until one verifies (event code.guessing)`;
   return ['bad', 'seen', detail];
 }
+
+function accountsOf({ account_kinds: kinds }: Overview): [State, string, string] {
+  if (kinds.length === 0) return ['unused', 'not offered', 'Set ACCOUNT_FACTORY_2_ADDRESS to offer accounts.'];
+  const detail = kinds.map((kind) => KINDS[kind]).join(' · ');
+  return ['good', 'offered', detail];
+}
+
+const KINDS: Readonly<Record<number, string>> = { 1: 'first kind: one key', 2: 'second kind: several keys' };
 
 function databaseOf({ database }: Overview): [State, string, string] {
   const { used, max, waiting } = database.connections;

@@ -7,6 +7,7 @@ export interface Overview {
   readonly client: string;
   readonly live: boolean;
   readonly apps: readonly string[];
+  readonly account_kinds: readonly number[];
   readonly events: {
     readonly types: readonly string[];
     readonly channels: readonly string[];

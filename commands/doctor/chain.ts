@@ -11,6 +11,7 @@ import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
+import { checkSecondFactory } from './accounts.ts';
 import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 
 /** From when on clock and node are a finding. Codes live 90 seconds, tokens are forgiven 60. */
@@ -25,11 +26,12 @@ export function chainChecks(config: Config): readonly DoctorCheck[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const chain = { config, rpc };
   const remedy = 'check the node at RPC_URL, or set another one';
-  const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
+  const { registrarPrivateKey: key, accountFactory2Address: factory2, bundlerUrl, indexerUrl } = config;
   return [
     { name: 'clock', remedy, run: () => checkClock(config) },
     { name: 'chain', remedy, run: () => checkChain(chain) },
     { name: 'contracts', remedy, run: () => checkContracts(chain) },
+    ...(factory2 === null ? [] : [{ name: 'accounts', remedy, run: () => checkSecondFactory(chain, factory2) }]),
     ...(key === undefined ? [] : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) }]),
     ...(bundlerUrl === undefined
       ? []
@@ -126,6 +128,7 @@ async function checkContracts({ config, rpc }: Chain): Promise<readonly Finding[
     ACCOUNT_HELPER_ADDRESS: config.accountHelperAddress,
     SESSION_SBT_ADDRESS: config.sessionSbtAddress,
     HYPERAUTH_FACTORY_ADDRESS: config.hyperauthFactoryAddress,
+    ACCOUNT_FACTORY_2_ADDRESS: config.accountFactory2Address,
     USDC_ADDRESS: config.usdcAddress,
   };
   const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));

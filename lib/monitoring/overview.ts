@@ -19,6 +19,8 @@ export interface Overview {
   /** Whether the console shows the stream (`NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE`). */
   readonly live: boolean;
   readonly apps: readonly string[];
+  /** The kinds of accounts that are offered: those whose factory is configured. */
+  readonly account_kinds: readonly number[];
   readonly events: {
     readonly types: readonly string[];
     readonly channels: readonly string[];
@@ -60,6 +62,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
 /** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
 export async function readOverview(ctx: Ctx, span: EventSpan, client: string): Promise<Overview> {
   const { state, relay, follower } = await readState(ctx);
+  const factories = [ctx.config.hyperauthFactoryAddress, ctx.config.accountFactory2Address];
   const families = new Map(ctx.metrics.read().map((family) => [family.name as MetricName, family]));
   const by = (name: MetricName, label: string) => sumBy(families.get(name), (labels) => labels[label]);
   const gauge = (name: MetricName, labels: Labels = {}) => gaugeOf(families.get(name), labels);
@@ -69,6 +72,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
     client,
     live: ctx.config.nextPublicHyperauthEnableLive,
     apps: ['default', ...ctx.config.apps.filter((app) => app !== 'default')],
+    account_kinds: factories.flatMap((factory, i) => (factory === null ? [] : [i + 1])),
     events: {
       types: Object.keys(EVENTS),
       channels: EVENT_CHANNELS,

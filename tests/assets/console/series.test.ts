@@ -9,6 +9,7 @@ function overview(counters: Partial<Overview['counters']>, latency: Overview['la
     version: '0',
     live: true,
     apps: [],
+    account_kinds: [],
     events: { types: [], channels: [], first_id: 0, last_id: 0 },
     counters: { requests: {}, sends: {}, verifications: {}, sessions: {}, registrations: {}, ...counters },
     latency,

@@ -7,6 +7,7 @@ import { type Finding, ok, runChecks } from '../../../commands/doctor/finding.ts
 import { fileChecks, networkChecks } from '../../../commands/doctor/place.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { readConfig } from '../../../lib/config/config.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
@@ -143,11 +144,41 @@ describe('the chain', () => {
     const findings = await check(ONLY_OURS);
     expect(findings.filter(({ state }) => state === 'fail')).toEqual([]);
     expect(told(findings, 'chain')).toEqual([expect.stringContaining('ok Base Sepolia (84532), block ')]);
-    expect(told(findings, 'contracts')).toEqual(['ok 2 of 6 set, all with code']);
+    expect(told(findings, 'contracts')).toEqual(['ok 2 of 7 set, all with code']);
     expect(told(findings, 'registrar')).toEqual([
       expect.stringMatching(/^ok 0x.* has .* ether$/),
       'ok may register DIDs for others',
     ]);
+  });
+
+  test('with a second factory: its code, its implementation and the EntryPoint that its accounts trust', async () => {
+    const contracts = await deployContracts(chain.rpc);
+    const other = await deployContracts(chain.rpc, { entryPoint: '0.8' });
+    const accountsOf = async (factory: string, entryPoint: string = contracts.entryPoint) => {
+      const vars = { ...ONLY_OURS, ENTRY_POINT_ADDRESS: entryPoint, ACCOUNT_FACTORY_2_ADDRESS: factory };
+      return told(await check(vars), 'accounts');
+    };
+    const offered = `ok the second kind is offered, for the EntryPoint ${contracts.entryPoint}`;
+    expect(await accountsOf(contracts.accountFactory2)).toEqual([offered]);
+    for (const [factory, entryPoint] of [
+      [other.accountFactory2, contracts.entryPoint],
+      [contracts.accountFactory2, 'none'],
+    ] as const)
+      expect(await accountsOf(factory, entryPoint)).toEqual([
+        expect.stringMatching(/^fail accounts of ACCOUNT_FACTORY_2_ADDRESS trust the EntryPoint 0x/),
+      ]);
+    expect(await accountsOf(contracts.accountFactory)).toEqual([expect.stringMatching(/^warn .* other code/)]);
+    // The factory's code with another implementation than an Account2.
+    const copy = `0x${'f2'.repeat(20)}`;
+    const code = (await chain.rpc('eth_getCode', [contracts.accountFactory2, 'latest'])) as string;
+    const word = (await chain.rpc('eth_call', [
+      { to: contracts.accountFactory2, data: '0x5c60da1b' },
+      'latest',
+    ])) as string;
+    await chain.rpc('anvil_setCode', [copy, code.replaceAll(word.slice(26), contracts.didRegistry.slice(2))]);
+    expect(await accountsOf(copy)).toEqual(['fail the implementation of ACCOUNT_FACTORY_2_ADDRESS is no Account2']);
+    expect(await accountsOf(`0x${'f3'.repeat(20)}`)).toEqual([]);
+    expect(await accountsOf('none')).toEqual([]);
   });
 
   test('that CHAIN_ID does not name is told', async () => {

@@ -44,6 +44,7 @@ describe('the overview', () => {
       at: '2025-01-01T00:00:00.000Z',
       live: true,
       apps: ['default', 'shop'],
+      account_kinds: [1],
       database: { state: 'writable', connections: { max: 10, waiting: 0 } },
       relay: null,
       follower: null,
@@ -52,6 +53,11 @@ describe('the overview', () => {
     expect(rest.events.types).toContain('code.sent');
     expect(rest.events.first_id).toBe(1);
     expect(rest.events.last_id).toBeGreaterThan(1);
+  });
+
+  test('names the kinds of accounts that are offered', async () => {
+    t = await startVault({ HYPERAUTH_FACTORY_ADDRESS: 'none', ACCOUNT_FACTORY_2_ADDRESS: `0x${'5b'.repeat(20)}` });
+    expect((await read()).account_kinds).toEqual([2]);
   });
 
   test('names the limits that refused', async () => {
