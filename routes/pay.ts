@@ -2,8 +2,10 @@
 
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
+import { readBlockTime } from '../lib/chain/blocks.ts';
 import { toQuantity } from '../lib/chain/contract-call.ts';
 import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
+import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Config } from '../lib/config/config.ts';
 import type { Context } from '../lib/context.ts';
@@ -122,9 +124,16 @@ export const payRoutes: readonly Route[] = [
   get('/pay/fees', {
     limit: 'proxy',
     async handler({ ctx }) {
-      const fees = offerFees(await readFeeMarket(ctx), FEE_WEI_MAX);
+      const [market, blockTime, p256] = await Promise.all([
+        readFeeMarket(ctx),
+        readBlockTime(ctx),
+        readP256Precompile(ctx),
+      ]);
+      const fees = offerFees(market, FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
-      return json({ maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) });
+      const offered = { maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) };
+      // A chain that has been idle makes its next block now.
+      return json({ ...offered, time: Math.max(blockTime, Math.floor(ctx.clock.now() / 1000)), p256 });
     },
   }),
 ];

@@ -9,7 +9,18 @@ import { formatAmount } from './amount.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { QUOTE_MS, RECEIPT_SLOW_MS } from './constants.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';
-import { approve, awaitReceipt, detailsOf, EndedError, type Quote, quote, recall, SpentError, submit } from './pay.ts';
+import {
+  approve,
+  awaitReceipt,
+  detailsOf,
+  EndedError,
+  isTooLate,
+  type Quote,
+  quote,
+  recall,
+  SpentError,
+  submit,
+} from './pay.ts';
 import { type Payment, RequestError, readPayment } from './request.ts';
 import { writeReview } from './review.ts';
 import { showSetup } from './setup.ts';
@@ -115,7 +126,7 @@ async function review(session: Session, pinned?: Account, notice?: string): Prom
   };
   const confirm = async () => {
     if (isOver()) return;
-    if (Date.now() - current.at > QUOTE_MS) {
+    if (Date.now() - current.standing.at > QUOTE_MS) {
       const fresh = await quote(session.payment, current.account, session.config);
       if (isOver()) return;
       if (fresh.lacks || fresh.fee > current.fee) return show(fresh, 'The fee or the balance has changed.');
@@ -192,7 +203,7 @@ async function follow(session: Resumed, sent: StoredPayment): Promise<void> {
   // The very same operation once more: a restarted bundler has forgotten it.
   onPress('again', () => void submit(sent, session.channel).catch(() => undefined));
   const slowAt = Date.now() + RECEIPT_SLOW_MS;
-  const known = await awaitReceipt(sent, () => {
+  const known = await awaitReceipt(sent, session.channel, () => {
     const isSlow = Date.now() > slowAt;
     toggle('slow', isSlow);
     toggle('again', isSlow);
@@ -225,6 +236,7 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
     else if (error instanceof EndedError) problem('expired');
     else if (error instanceof SpentError) problem(error.message === 'other terms' ? 'other_terms' : 'spent');
     else if (error instanceof UnreachableError) problem('down', again);
+    else if (error instanceof RefusedError && isTooLate(error)) problem('expired');
     else if (error instanceof RefusedError) {
       problem(error.aa === 'AA25' ? 'spent' : 'refused', error.aa === 'AA25' ? undefined : again, error.message);
     } else {

@@ -6,6 +6,10 @@ export const REQUEST_MS = 4 * 60_000;
 export const QUOTE_MS = 60_000;
 /** A button that moves money reacts only after this time, so that a click meant for another window cannot hit it. */
 export const ARMING_MS = 600;
+/** A request that ends sooner is not signed any more: bundlers refuse what ends in a few seconds. */
+export const SIGNING_MS_MIN = 10_000;
+/** So long after its end a payment without a receipt is sent again, so that the bundler says what became of it. */
+export const LATE_MS = 20_000;
 /** Pause between polls for the receipt, and when the page says that it is slow. */
 export const RECEIPT_POLL_MS = 1_000;
 export const RECEIPT_SLOW_MS = 45_000;

@@ -1,25 +1,16 @@
 // From a request to a transfer in a block: quote, sign, send, receipt.
 // If anything is interrupted in between, the money moves once or not at all.
 
-import { type Account, factoryOf } from '../wallet/account.ts';
+import type { Account } from '../wallet/account.ts';
 import * as api from '../wallet/api.ts';
 import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
-import { type Hex, toHex } from '../wallet/bytes.ts';
+import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
-import { NoAccountError } from '../wallet/find.ts';
 import { keepAccount } from '../wallet/memory.ts';
-import {
-  callDataOf,
-  draftOperation,
-  factoryDataOf,
-  feeOf,
-  nonceOf,
-  type Operation,
-  withGas,
-} from '../wallet/operation.ts';
-import { askPasskey } from '../wallet/passkey.ts';
+import { callDataOf, feeOf, nonceOf, type Operation } from '../wallet/operation.ts';
+import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Channel, Details } from './channel.ts';
-import { RECEIPT_POLL_MS, SPENT_LOOKS } from './constants.ts';
+import { LATE_MS, RECEIPT_POLL_MS, SIGNING_MS_MIN, SPENT_LOOKS } from './constants.ts';
 import { checksum, nameOf, type Payment, termsOf } from './request.ts';
 import { addPayment, dropPayment, findPayment, type StoredPayment, updatePayment } from './store.ts';
 
@@ -33,7 +24,7 @@ export interface Quote {
   readonly lacks: 'token' | 'fee' | undefined;
   readonly operation: Operation;
   readonly entryPoint: Hex;
-  readonly at: number;
+  readonly standing: Standing;
 }
 
 /** The shop withdrew its request, or the request expired, before anything was sent. */
@@ -60,29 +51,19 @@ export async function recall(payment: Payment): Promise<StoredPayment | undefine
 export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
   const { entryPoint } = config;
   if (entryPoint === null) throw new UnreachableError('no contracts on this chain');
-  const sender = account.address;
-  const [token, ether, fees, state, nonce] = await Promise.all([
-    api.readToken(payment.token, sender),
-    api.readToken('native', sender),
-    api.readFees(),
-    api.readState(sender),
+  const [token, ether, standing, nonce] = await Promise.all([
+    api.readToken(payment.token, account.address),
+    api.readToken('native', account.address),
+    readStanding(account),
     nonceOf(nameOf(payment)),
   ]);
-  const creation = state.isDeployed ? undefined : creationOf(account, config);
-  const draft = draftOperation({ sender, nonce, callData: callDataOf(payment), creation, ...fees });
-  const about = { account, token, entryPoint, at: Date.now() };
+  const draft = draftOf(account, standing, { callData: callDataOf(payment), nonce, config });
+  const about = { account, token, entryPoint, standing };
   // What cannot be paid is not worth a sponsor's signature.
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
   const operation = await withSponsor(draft, entryPoint);
   const fee = feeOf(operation);
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
-}
-
-/** What deploys an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
-function creationOf({ kind, x, y }: Account, config: Config): { readonly factory: Hex; readonly factoryData: Hex } {
-  const factory = factoryOf(config, kind);
-  if (x === undefined || y === undefined || factory === undefined) throw new NoAccountError();
-  return { factory, factoryData: factoryDataOf(x, y) };
 }
 
 /** The EntryPoint takes the fee from the account's deposit first, then from its ether, before the transfer. */
@@ -95,34 +76,18 @@ export function lacksFee(
   return balance < missing + (token === 'native' ? amount : 0n);
 }
 
-/** Without a sponsor the account pays; what would fail on-chain is refused by both. */
-async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation> {
-  try {
-    return withGas(draft, await api.sponsor(draft, entryPoint));
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-  }
-  try {
-    return withGas(draft, await api.estimate(draft, entryPoint));
-  } catch (error) {
-    // The account cannot pay for gas: `lacks` says so, by the least that it would take.
-    if (error instanceof RefusedError && error.aa === 'AA21') return draft;
-    throw error;
-  }
-}
-
 /**
  * Asks the passkey to sign, stores the signed operation, and sends it. Throws `PasskeyError` and `EndedError` if
  * nothing was sent, and what `submit` throws.
  */
 export async function approve(
   payment: Payment,
-  { account, operation, entryPoint }: Quote,
+  { account, operation, entryPoint, standing }: Quote,
   { config, channel, enclave }: { config: Config; channel: Channel; enclave: Enclave },
 ): Promise<StoredPayment> {
-  const hash = enclave.userOpHash(operation, entryPoint, payment.chainId);
-  const assertion = await askPasskey(config.rpId, hash, [account.credentialId]);
-  const signature = enclave.packAssertion(assertion);
+  const endsBy = payment.expiresAt;
+  if (endsBy - Date.now() < SIGNING_MS_MIN) throw new EndedError();
+  const signed = await signOperation(account, operation, { config, enclave, entryPoint, standing, endsBy });
   const stored: StoredPayment = {
     name: nameOf(payment),
     terms: termsOf(payment),
@@ -133,8 +98,9 @@ export async function approve(
     token: payment.token,
     chainId: payment.chainId,
     entryPoint,
-    operation: { ...operation, signature },
-    userOpHash: toHex(hash),
+    operation: signed.operation,
+    userOpHash: signed.userOpHash,
+    ...(signed.endsAt === undefined ? {} : { endsAt: signed.endsAt }),
     changedAt: Date.now(),
   };
   await keepAccount(account);
@@ -184,8 +150,12 @@ async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<S
   throw error;
 }
 
-/** Waits for the receipt, without a time limit. Calls `tick` after each poll; if it throws, the wait ends. */
-export async function awaitReceipt(sent: StoredPayment, tick: () => void): Promise<StoredPayment> {
+/**
+ * Waits for the receipt. Calls `tick` after each poll; if it throws, the wait ends. A payment that has no receipt after
+ * its end is sent again: throws the bundler's refusal, after which nothing can settle it any more.
+ */
+export async function awaitReceipt(sent: StoredPayment, channel: Channel, tick: () => void): Promise<StoredPayment> {
+  let lateAt = (sent.endsAt ?? Number.POSITIVE_INFINITY) + LATE_MS;
   for (let now = sent; ; ) {
     if (now.state === 'settled' || now.state === 'failed') return now;
     const receipt = await api.readReceipt(now.userOpHash).catch(() => null);
@@ -194,7 +164,18 @@ export async function awaitReceipt(sent: StoredPayment, tick: () => void): Promi
       tick();
       await pause();
     }
+    if (Date.now() < lateAt) continue;
+    lateAt = Date.now() + LATE_MS;
+    now = await submit(now, channel).catch((error) => {
+      if (error instanceof UnreachableError) return now;
+      throw error;
+    });
   }
+}
+
+/** Whether a refusal says that the operation's end has passed. */
+export function isTooLate({ kind, aa }: RefusedError): boolean {
+  return kind === 'out_of_time_range' || aa === 'AA22';
 }
 
 function pause(): Promise<void> {

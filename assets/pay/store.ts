@@ -25,6 +25,8 @@ export interface StoredPayment {
   readonly entryPoint: Hex;
   readonly operation: Operation;
   readonly userOpHash: Hex;
+  /** When it can no longer be included, in this device's milliseconds. Absent where it does not end. */
+  readonly endsAt?: number;
   readonly txHash?: Hex;
   readonly changedAt: number;
 }

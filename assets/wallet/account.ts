@@ -47,13 +47,16 @@ export function factoryOf({ factory, factory2 }: Factories, kind: AccountKind): 
   return (kind === 2 ? factory2 : factory) ?? undefined;
 }
 
+/** A key as an old record may lack it. */
+type KnownKey = Pick<Account, 'x' | 'y'>;
+
 /** Which of the account's keys this is; undefined if it is none of them. */
-export function indexOf({ keys }: Pick<AccountState, 'keys'>, key: Partial<PublicKey>): number | undefined {
+export function indexOf({ keys }: Pick<AccountState, 'keys'>, key: KnownKey): number | undefined {
   return keys.find((one) => isSame(one, key))?.index;
 }
 
 /** Whether two keys are the same. */
-export function isSame(one: PublicKey, other: Partial<PublicKey>): boolean {
+export function isSame(one: PublicKey, other: KnownKey): boolean {
   return BigInt(one.x) === BigInt(other.x ?? '0x0') && BigInt(one.y) === BigInt(other.y ?? '0x0');
 }
 

@@ -24,8 +24,10 @@ export interface Token {
   readonly deposit: bigint;
 }
 
-/** Fees per unit of gas. */
+/** Fees per unit of gas, the chain's time in seconds, and whether it has a precompile for P-256. */
 export interface Fees {
+  readonly time: number;
+  readonly p256: boolean;
   readonly maxFeePerGas: Hex;
   readonly maxPriorityFeePerGas: Hex;
 }
@@ -69,7 +71,7 @@ export async function readToken(token: string, account: string): Promise<Token> 
   return { ...found, balance: BigInt(found.balance), deposit: BigInt(found.deposit ?? '0') };
 }
 
-/** Fees for the next blocks. */
+/** Fees and time of the next block. */
 export function readFees(): Promise<Fees> {
   return get('/pay/fees', {});
 }
@@ -95,14 +97,14 @@ export async function readState(account: string): Promise<AccountState> {
 }
 
 /**
- * The account registered with a passkey of this key, in lower case; undefined if the vault knows none. Without the key
- * a stranger who knows the credential id could be found.
+ * The account that a passkey of this key proved its registration for, in lower case; undefined if the vault knows none.
+ * Anybody can register the credential id without proof, for an account to which they added this key.
  */
 export async function lookUpAccount(credentialId: string, { x, y }: PublicKey): Promise<Hex | undefined> {
   try {
     const query = { credentialId, pubKeyX: x, pubKeyY: y };
-    const found = await get<{ smartAccount: string | null }>('/api/dids/lookup', query);
-    return found.smartAccount === null ? undefined : (found.smartAccount.toLowerCase() as Hex);
+    const found = await get<{ smartAccount: string | null; proven: boolean }>('/api/dids/lookup', query);
+    return found.proven && found.smartAccount !== null ? (found.smartAccount.toLowerCase() as Hex) : undefined;
   } catch (error) {
     if (error instanceof RefusedError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** The limits of an account's operations, unit last. */
+/** The limits of accounts' operations, unit last. */
 
 /** After this time without an answer the vault counts as gone. */
 export const API_MS = 25_000;
@@ -8,3 +8,7 @@ export const API_MS = 25_000;
  */
 export const VERIFICATION_GAS_MIN = 300_000n;
 export const CALL_GAS_MIN = 150_000n;
+/** What the account adds where the chain has no precompile for P-256. */
+export const VERIFICATION_GAS_WITHOUT_P256 = 250_000n;
+/** How long a signed operation of an account of kind 2 can be included, in seconds of the chain's time. */
+export const VALID_SECONDS_MAX = 600;

@@ -1,9 +1,9 @@
 // Finds the accounts of a passkey with nothing but the passkey: no storage of this device, no registration.
 import { type Account, type AccountKind, type AccountState, indexOf, isSame, kindsOf, nameOf } from './account.ts';
 import { type Config, lookUpAccount, predictAddress, RefusedError, readState, readToken } from './api.ts';
-import { type Hex, toHex } from './bytes.ts';
+import type { Hex } from './bytes.ts';
 import type { Enclave } from './enclave.ts';
-import { type Assertion, askPasskey, keysOf } from './passkey.ts';
+import { type Assertion, accountNamedBy, askPasskey, keysOf } from './passkey.ts';
 import type { PublicKey } from './recover.ts';
 
 /** The passkey has no account that it can act for. `account` is the one it was made for, if it names one. */
@@ -70,12 +70,13 @@ interface Named {
   readonly state: AccountState;
 }
 
-/** A passkey that was made for an existing account names it by 20 bytes. Others have random bytes there. */
-async function readNamed({ userHandle }: Assertion): Promise<Named | undefined> {
-  if (userHandle?.length !== 20) return undefined;
-  const address = toHex(userHandle);
+/** A passkey that was made for an existing account names it. Others may have random bytes there. */
+async function readNamed(assertion: Assertion): Promise<Named | undefined> {
+  const address = accountNamedBy(assertion);
+  if (address === undefined) return undefined;
   const state = await readState(address);
-  return state.isDeployed ? { address, state } : undefined;
+  // Only accounts of kind 2 take further keys.
+  return state.isDeployed && state.kind === 2 ? { address, state } : undefined;
 }
 
 /** Where the key's accounts are or would be, where it is registered, and the named one: those that are the key's. */
@@ -94,7 +95,7 @@ async function readCandidate(
   const places = await Promise.all(
     Array.from(addresses, async (address): Promise<Place[]> => {
       const state = address === named?.address ? named.state : await readState(address);
-      // Of a deployed account its own keys decide, never a registration or a name.
+      // Of a deployed account its own keys decide, never a registration or a name alone.
       const kind = state.isDeployed ? state.kind : predicted.find((one) => one.address === address)?.kind;
       if (kind === undefined || (state.isDeployed && indexOf(state, key) === undefined)) return [];
       const [first = 0n, ...others] = await readBalances(address, search);

@@ -1,7 +1,8 @@
 // User operations (ERC-4337, EntryPoint 0.7 and 0.8) of passkeys' accounts.
 import { bytesOf } from '../../client/bytes.ts';
+import type { AccountKind } from './account.ts';
 import { type Hex, quantity, word } from './bytes.ts';
-import { CALL_GAS_MIN, VERIFICATION_GAS_MIN } from './constants.ts';
+import { CALL_GAS_MIN, VERIFICATION_GAS_MIN, VERIFICATION_GAS_WITHOUT_P256 } from './constants.ts';
 
 /** A user operation as bundlers accept it (ERC-7769): 0x-hex, quantities without leading zeros. */
 export interface Operation {
@@ -35,6 +36,25 @@ export function callDataOf({ to, amount, token }: Transfer): Hex {
   return execute(token, 0n, `${TRANSFER}${word(to)}${word(amount)}`);
 }
 
+/** One call that an account makes; `value` in wei. */
+export interface AccountCall {
+  readonly target: Hex;
+  readonly value?: bigint;
+  readonly data?: Hex;
+}
+
+/** Several calls in order, all or none: `executeBatch`. */
+export function batchOf(calls: readonly AccountCall[]): Hex {
+  const tuples = calls.map(({ target, value = 0n, data = '0x' }) => callWords(target, value, data.slice(2)));
+  let at = calls.length * 32;
+  const offsets = tuples.map((tuple) => {
+    const offset = word(BigInt(at));
+    at += tuple.length / 2;
+    return offset;
+  });
+  return `${EXECUTE_BATCH}${word(0x20n)}${word(BigInt(calls.length))}${offsets.join('')}${tuples.join('')}`;
+}
+
 /** The call that deploys the account of a key at salt 0. */
 export function factoryDataOf(x: Hex, y: Hex): Hex {
   return `${CREATE_ACCOUNT}${word(x)}${word(y)}${word(0n)}`;
@@ -51,24 +71,44 @@ export async function nonceOf(name: string): Promise<Hex> {
 }
 
 /** An operation before gas, paymaster and signature are known. */
-export function draftOperation(draft: {
-  readonly sender: Hex;
-  readonly nonce: Hex;
-  readonly callData: Hex;
-  readonly creation: { readonly factory: Hex; readonly factoryData: Hex } | undefined;
-  readonly maxFeePerGas: Hex;
-  readonly maxPriorityFeePerGas: Hex;
-}): Operation {
-  const { creation, ...members } = draft;
+export function draftOperation(draft: Draft): Operation {
+  const { creation, kind, p256, ...members } = draft;
   return {
     ...members,
     ...(creation ?? {}),
     callGasLimit: quantity(CALL_GAS_MIN),
-    verificationGasLimit: quantity(VERIFICATION_GAS_MIN),
+    verificationGasLimit: quantity(VERIFICATION_GAS_MIN + (p256 ? 0n : VERIFICATION_GAS_WITHOUT_P256)),
     preVerificationGas: '0x0',
-    signature: SIGNATURE_IN_FORM,
+    signature: kind === 2 ? `${signatureHead(0, NEVER)}${SIGNATURE_IN_FORM.slice(2)}` : SIGNATURE_IN_FORM,
   };
 }
+
+/** What an operation does, for whom, and at which fees. */
+export interface Draft {
+  readonly sender: Hex;
+  readonly nonce: Hex;
+  readonly callData: Hex;
+  readonly kind: AccountKind;
+  readonly creation: Creation | undefined;
+  readonly maxFeePerGas: Hex;
+  readonly maxPriorityFeePerGas: Hex;
+  /** Whether the chain has a precompile for P-256. */
+  readonly p256: boolean;
+}
+
+/** The call that deploys the account. */
+export interface Creation {
+  readonly factory: Hex;
+  readonly factoryData: Hex;
+}
+
+/** The first bytes of a signature of kind 2: the key's index, and the last second in which the operation is valid. */
+export function signatureHead(index: number, validUntil: number): Hex {
+  return `0x${word(BigInt(index)).slice(-2)}${word(BigInt(validUntil)).slice(-12)}`;
+}
+
+/** The longest end that an account takes: the next bit means something else to EntryPoints. */
+const NEVER = 2 ** 47 - 1;
 
 /** The operation with the gas and paymaster members of a bundler's or sponsor's answer. Throws if one is not hex. */
 export function withGas(operation: Operation, given: unknown): Operation {
@@ -111,18 +151,24 @@ const GAS_LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'
 const PAYMASTER = ['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit', 'paymasterData'] as const;
 
 /**
- * Selectors of `execute(address,uint256,bytes)`, `transfer(address,uint256)` and
- * `createAccount(uint256,uint256,uint256)`.
+ * Selectors of `execute(address,uint256,bytes)`, `executeBatch((address,uint256,bytes)[])`,
+ * `transfer(address,uint256)` and `createAccount(uint256,uint256,uint256)`.
  */
 const EXECUTE = '0xb61d27f6';
+const EXECUTE_BATCH = '0x34fcd5be';
 const TRANSFER = 'a9059cbb';
 const CREATE_ACCOUNT = '0x4c1ed7f5';
 
 /** `data` is hex without 0x. */
 function execute(target: Hex, value: bigint, data: string): Hex {
+  return `${EXECUTE}${callWords(target, value, data)}`;
+}
+
+/** Target, value and data of a call, the data by its offset. */
+function callWords(target: Hex, value: bigint, data: string): string {
   const length = data.length / 2;
   const padded = data.padEnd(Math.ceil(length / 32) * 64, '0');
-  return `${EXECUTE}${word(target)}${word(value)}${word(0x60n)}${word(BigInt(length))}${padded}`;
+  return `${word(target)}${word(value)}${word(0x60n)}${word(BigInt(length))}${padded}`;
 }
 
 /**

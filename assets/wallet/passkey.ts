@@ -1,6 +1,6 @@
 // The two ceremonies of WebAuthn, and the key that an assertion shows.
-import { bytesOf } from '../../client/bytes.ts';
-import { fromBase64url, type Hex, toBase64url } from './bytes.ts';
+import { bytesOf, join } from '../../client/bytes.ts';
+import { fromBase64url, type Hex, toBase64url, toHex } from './bytes.ts';
 import type { Enclave } from './enclave.ts';
 import { type PublicKey, recoverKeys } from './recover.ts';
 
@@ -20,6 +20,15 @@ export interface NewPasskey extends PublicKey {
   readonly isSynced: boolean;
 }
 
+/** What a passkey is made for. */
+export interface NewPasskeyOptions {
+  readonly name: string;
+  /** An account that exists already and takes the passkey as one more key. */
+  readonly account?: Hex;
+  /** Credential ids; an authenticator that has one of them makes no other. */
+  readonly known?: readonly string[];
+}
+
 /** The person refused, waited too long, or has no such passkey here. Browsers do not say which. */
 export class PasskeyError extends Error {
   override readonly name = 'PasskeyError';
@@ -32,7 +41,7 @@ export class PasskeyError extends Error {
 export async function createPasskey(
   rpId: string,
   enclave: Pick<Enclave, 'cosePublicKey'>,
-  { name, account }: { readonly name: string; readonly account?: Hex },
+  { name, account, known = [] }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
   const created = await ceremony(() =>
     navigator.credentials.create({
@@ -41,6 +50,7 @@ export async function createPasskey(
         user: { id: userIdOf(account), name, displayName: name },
         challenge: crypto.getRandomValues(new Uint8Array(32)),
         // ES256 alone: the account's contract verifies P-256.
+        excludeCredentials: known.map((id) => ({ type: 'public-key', id: fromBase64url(id) })),
         pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
         authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
         attestation: 'none',
@@ -57,11 +67,22 @@ export async function createPasskey(
   };
 }
 
-/** Random for the first key of an account, whose address follows from the key; else the account's 20 bytes. */
+/**
+ * 16 random bytes for the first key of an account, whose address follows from the key; else the account's 20 bytes and
+ * 12 random ones. A passkey of the same RP ID and user.id would replace the older one on its authenticator.
+ */
 function userIdOf(account: Hex | undefined): Uint8Array<ArrayBuffer> {
-  if (account === undefined) return crypto.getRandomValues(new Uint8Array(16));
-  return bytesOf(account);
+  const chance = crypto.getRandomValues(new Uint8Array(account === undefined ? 16 : NAMED_BYTES - 20));
+  return account === undefined ? chance : join([bytesOf(account), chance]);
 }
+
+/** The account that a passkey was made for; undefined if it names none. */
+export function accountNamedBy({ userHandle }: Pick<Assertion, 'userHandle'>): Hex | undefined {
+  return userHandle?.length === NAMED_BYTES ? toHex(userHandle.slice(0, 20)) : undefined;
+}
+
+/** The length of a user handle that names an account. */
+const NAMED_BYTES = 32;
 
 /** Flag BE of WebAuthn section 6.1. */
 const BACKUP_ELIGIBLE = 0x08;

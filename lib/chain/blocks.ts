@@ -27,6 +27,12 @@ export async function readHead(chain: ChainReader): Promise<Block> {
   return head;
 }
 
+/** When the newest block was made, in seconds. Throws 502 `rpc_error`. */
+export async function readBlockTime({ config, rpc }: ChainReader): Promise<number> {
+  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', ['latest', false])) as RawBlock | null;
+  return Number(readQuantity(block?.timestamp));
+}
+
 /**
  * The chain's first block, which tells two chains of the same id apart. Throws 502 `rpc_error`, also when the node is
  * on another chain than the settings say.
@@ -60,6 +66,7 @@ export async function findDeployment({ config, rpc }: ChainReader, contracts: re
 }
 
 interface RawBlock {
+  readonly timestamp?: unknown;
   readonly number?: unknown;
   readonly hash?: unknown;
 }

@@ -248,6 +248,28 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     expect(BigInt(body.maxPriorityFeePerGas)).toBeGreaterThan(0n);
   });
 
+  test('the time is that of the next block: the later one of the newest block and the clock', async () => {
+    const newest = async () => {
+      const block = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+      return Number(block.timestamp);
+    };
+    const idle = await c.call('GET /pay/fees');
+    expect(idle.body.time).toBe(Math.max(await newest(), Math.floor(c.clock.now() / 1000)));
+    await chain.rpc('anvil_mine', ['0x1', '0x0']);
+    await chain.rpc('evm_increaseTime', [100 * 86_400]);
+    await chain.rpc('anvil_mine', ['0x1', '0x0']);
+    expect((await c.call('GET /pay/fees')).body.time).toBe(await newest());
+  });
+
+  test('whether the chain has a precompile for P-256 is asked of the chain', async () => {
+    expect((await c.call('GET /pay/fees')).body.p256).toBe(true);
+    const older = await startChain({ hardfork: 'prague' });
+    const vault = await startVault({ RPC_URL: older.url, CHAIN_ID: '84532' });
+    expect((await vault.call('GET /pay/fees')).body.p256).toBe(false);
+    await vault.stop();
+    await older.stop();
+  });
+
   test('a chain that cannot be read is 502 rpc_error', async () => {
     const lost = await startVault({ RPC_URL: 'http://127.0.0.1:1', CHAIN_ID: '84532' });
     for (const path of ['/pay/fees', '/pay/token?token=native&account=0x00000000000000000000000000000000000a11ce']) {

@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'bun:test';
-import { AbiFunction, Hex } from 'ox';
+import { AbiFunction, AbiParameters, Hash, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { loadEnclave } from '../../../assets/wallet/enclave.ts';
 import {
+  batchOf,
   callDataOf,
+  type Draft,
   draftOperation,
   factoryDataOf,
   feeOf,
   nonceOf,
   type Operation,
+  signatureHead,
   withGas,
 } from '../../../assets/wallet/operation.ts';
+import { operationDigest } from '../../../assets/wallet/send.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
@@ -20,14 +24,17 @@ const USDC = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';
 const EXECUTE = AbiFunction.fromAbi(accountAbi, 'execute');
 const enclave = await loadEnclave(await Bun.file(new URL('../../../assets/enclave.wasm', import.meta.url)).bytes());
 
-const draft = draftOperation({
+const DRAFT: Draft = {
   sender: '0x00000000000000000000000000000000000000aa',
   nonce: await nonceOf('a payment'),
   callData: callDataOf({ to: TO, amount: 5n, token: 'native' }),
+  kind: 1,
+  p256: true,
   creation: undefined,
   maxFeePerGas: '0x64',
   maxPriorityFeePerGas: '0x1',
-});
+};
+const draft = draftOperation(DRAFT);
 
 describe('the call that moves the money, as ox encodes it', () => {
   test('ether', () => {
@@ -48,6 +55,16 @@ describe('the call that moves the money, as ox encodes it', () => {
     const create = AbiFunction.fromAbi(accountFactoryAbi, 'createAccount');
     expect(factoryDataOf(hexX, hexY)).toBe(AbiFunction.encodeData(create, [BigInt(hexX), BigInt(hexY), 0n]));
   });
+});
+
+test('several calls at once, as ox encodes them', () => {
+  const calls = [
+    { target: TO, value: 5n, data: '0x' },
+    { target: USDC, value: 0n, data: `0x${'ab'.repeat(33)}` },
+    { target: TO, value: 2n ** 256n - 1n, data: `0x${'cd'.repeat(32)}` },
+  ] as const;
+  const batch = AbiFunction.fromAbi(accountAbi, 'executeBatch');
+  for (const some of [[], calls.slice(0, 1), calls]) expect(batchOf(some)).toBe(AbiFunction.encodeData(batch, [some]));
 });
 
 describe('the nonce', () => {
@@ -125,5 +142,20 @@ describe('what is signed', () => {
     expect(packed).toBe(encodeAssertion(assertion));
     // The one in form, of whose gas an estimate is made, is not shorter.
     expect(draft.signature.length).toBeGreaterThanOrEqual(packed.length);
+    expect(draftOperation({ ...DRAFT, kind: 2 }).signature.length).toBe(draft.signature.length + 14);
+  });
+
+  test('of an account of kind 2 it is the digest that its contract computes, behind index and end', () => {
+    const [hash, validUntil] = [Hex.random(32), 1_800_000_000];
+    const type = Hash.keccak256(Hex.fromString('VaultOperation(bytes32 userOpHash,uint48 validUntil)'));
+    const types = ['bytes32', 'bytes32', 'uint256'] as const;
+    const expected = Hash.keccak256(AbiParameters.encode(AbiParameters.from(types), [type, hash, BigInt(validUntil)]));
+    expect(Hex.fromBytes(operationDigest(enclave, hash, validUntil))).toBe(expected);
+    expect(signatureHead(31, validUntil)).toBe('0x1f00006b49d200');
+  });
+
+  test('without a precompile for P-256 the verification gets the gas of Solidity', () => {
+    const { verificationGasLimit } = draftOperation({ ...DRAFT, p256: false });
+    expect(BigInt(verificationGasLimit) - BigInt(draft.verificationGasLimit)).toBe(250_000n);
   });
 });

@@ -1,0 +1,122 @@
+// An account's operation from its draft to the bytes that a bundler takes.
+import { bytesOf } from '../../client/bytes.ts';
+import { type Account, type AccountState, factoryOf, indexOf } from './account.ts';
+import { type Config, estimate, type Fees, RefusedError, readFees, readState, sponsor } from './api.ts';
+import { type Hex, toHex, word } from './bytes.ts';
+import { VALID_SECONDS_MAX } from './constants.ts';
+import type { Enclave } from './enclave.ts';
+import { NoAccountError } from './find.ts';
+import { type Creation, draftOperation, factoryDataOf, type Operation, signatureHead, withGas } from './operation.ts';
+import { askPasskey } from './passkey.ts';
+
+/** What the chain says of an account and of its next block. `at` is the device's time of it, in milliseconds. */
+export interface Standing {
+  readonly state: AccountState;
+  readonly fees: Fees;
+  readonly at: number;
+}
+
+/** Reads what an operation of the account depends on. Throws `UnreachableError`. */
+export async function readStanding({ address }: Pick<Account, 'address'>): Promise<Standing> {
+  const [state, fees] = await Promise.all([readState(address), readFees()]);
+  return { state, fees, at: Date.now() };
+}
+
+/**
+ * The operation that makes a call of the account, and deploys the account if needed; without gas. Throws
+ * `NoAccountError` where that cannot be done.
+ */
+export function draftOf(
+  account: Account,
+  { state, fees }: Standing,
+  { callData, nonce, config }: { readonly callData: Hex; readonly nonce: Hex; readonly config: Config },
+): Operation {
+  const { maxFeePerGas, maxPriorityFeePerGas, p256 } = fees;
+  return draftOperation({
+    sender: account.address,
+    nonce,
+    callData,
+    kind: account.kind,
+    creation: state.isDeployed ? undefined : creationOf(account, config),
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    p256,
+  });
+}
+
+/** What deploys an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
+export function creationOf({ kind, x, y }: Account, config: Config): Creation {
+  const factory = factoryOf(config, kind);
+  if (x === undefined || y === undefined || factory === undefined) throw new NoAccountError();
+  return { factory, factoryData: factoryDataOf(x, y) };
+}
+
+/**
+ * The draft with gas, and with a paymaster if one sponsors it; else the account pays. Throws `RefusedError` if it would
+ * fail on-chain.
+ */
+export async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation> {
+  try {
+    return withGas(draft, await sponsor(draft, entryPoint));
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+  }
+  try {
+    return withGas(draft, await estimate(draft, entryPoint));
+  } catch (error) {
+    // The account cannot pay for gas. The draft shows the least that it would take.
+    if (error instanceof RefusedError && error.aa === 'AA21') return draft;
+    throw error;
+  }
+}
+
+/** A signed operation. `endsAt` is when it ends, in the device's milliseconds; undefined if it never does. */
+export interface Signed {
+  readonly operation: Operation;
+  readonly userOpHash: Hex;
+  readonly endsAt: number | undefined;
+}
+
+/** What signing takes. */
+export interface Signing {
+  readonly config: Pick<Config, 'rpId' | 'chainId'>;
+  readonly enclave: Enclave;
+  readonly entryPoint: Hex;
+  readonly standing: Standing;
+  /** The operation may end no later than this, in the device's milliseconds. */
+  readonly endsBy?: number;
+}
+
+/**
+ * Has the account's passkey sign. What an account of kind 2 signs ends by itself, 10 minutes from now at the latest.
+ * Throws `PasskeyError`, and `NoAccountError` if the passkey is not one of the account's keys.
+ */
+export async function signOperation(account: Account, operation: Operation, signing: Signing): Promise<Signed> {
+  const { config, enclave, entryPoint, standing } = signing;
+  const hash = enclave.userOpHash(operation, entryPoint, config.chainId);
+  const userOpHash = toHex(hash);
+  const sign = async (challenge: Uint8Array<ArrayBuffer>) =>
+    enclave.packAssertion(await askPasskey(config.rpId, challenge, [account.credentialId]));
+  if (account.kind === 1)
+    return { operation: { ...operation, signature: await sign(hash) }, userOpHash, endsAt: undefined };
+  const index = standing.state.isDeployed ? indexOf(standing.state, account) : 0;
+  if (index === undefined) throw new NoAccountError(account.address);
+  const now = Date.now();
+  const seconds = Math.min(VALID_SECONDS_MAX, Math.floor(((signing.endsBy ?? Infinity) - now) / 1000));
+  const validUntil = standing.fees.time + Math.floor((now - standing.at) / 1000) + seconds;
+  const assertion = await sign(operationDigest(enclave, userOpHash, validUntil));
+  const signature: Hex = `${signatureHead(index, validUntil)}${assertion.slice(2)}`;
+  return { operation: { ...operation, signature }, userOpHash, endsAt: now + seconds * 1000 };
+}
+
+/** What a passkey signs of an operation of kind 2: keccak256 of the typehash, the operation's hash, and its end. */
+export function operationDigest(
+  { keccak256 }: Pick<Enclave, 'keccak256'>,
+  userOpHash: Hex,
+  validUntil: number,
+): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(keccak256(bytesOf(`${OPERATION_TYPEHASH}${userOpHash.slice(2)}${word(BigInt(validUntil))}`)));
+}
+
+/** keccak256 of `VaultOperation(bytes32 userOpHash,uint48 validUntil)`. */
+const OPERATION_TYPEHASH = '0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988a6e11a35ddce764f27';
