@@ -26,8 +26,8 @@ interface ILegacyFactory {
 /// commitment claimed (`AliasBook`). What anyone can take who sees a transaction before it is mined: any other DID hash
 /// in it, and an alias without a commitment.
 ///
-/// Rightful is the holder of a did:pkh that is or was the address it names: who registered it as that address or had it
-/// moved on from there. A rightful holding is for good: it can be moved and ended, and is never taken.
+/// Rightful is the holder of a did:pkh that is or was the address it names: who registered it as that address, or
+/// to whom it was moved from there. A rightful holding is for good: it can be moved and ended, and is never taken.
 ///
 /// A consent cannot be used twice: the DID that it names is held then, and a hash is free once only. It names chain and
 /// registry, so it is for this contract alone.
@@ -86,6 +86,7 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     error NotActive(bytes32 didHash);
     error NotRegistrar(address caller);
     error NotOffered(bytes32 didHash, address caller);
+    error OwnDid(bytes32 didHash);
     error NotLegacyAccount(address caller);
     error ConsentExpired(uint256 expiresAt);
     error ConsentInvalid();
@@ -151,7 +152,8 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         emit DIDOffered(didHash, msg.sender, to);
     }
 
-    /// @notice Makes the caller the controller of a DID that is offered to it. It must have no active DID.
+    /// @notice Makes the caller the controller of a DID that is offered to it. It must have no active DID. Its own did:pkh
+    /// it registers instead, also from a squatter.
     function acceptDid(bytes32 didHash) external {
         if (offers[didHash] != msg.sender) revert NotOffered(didHash, msg.sender);
         _move(didHash, msg.sender);
@@ -227,12 +229,13 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
 
     function _move(bytes32 didHash, address to) private {
         Registration storage registration = _registrations[didHash];
+        // So that a registration alone makes a holder rightful: it ends what came before, a move does not.
+        if (!registration.rightful && AccountDid.isOf(didHash, to)) revert OwnDid(didHash);
         address from = registration.controller;
         delete offers[didHash];
         _occupy(to, didHash);
         registration.controller = to;
         registration.updated = uint40(block.timestamp);
-        if (!registration.rightful && AccountDid.isOf(didHash, to)) registration.rightful = true;
         emit DIDMoved(didHash, from, to);
     }
 

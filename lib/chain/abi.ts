@@ -191,6 +191,7 @@ export const didRegistry2Abi = [
   {"inputs":[{"name":"caller","type":"address"}],"name":"NotLegacyAccount","type":"error"},
   {"inputs":[{"name":"didHash","type":"bytes32"},{"name":"caller","type":"address"}],"name":"NotOffered","type":"error"},
   {"inputs":[{"name":"caller","type":"address"}],"name":"NotRegistrar","type":"error"},
+  {"inputs":[{"name":"didHash","type":"bytes32"}],"name":"OwnDid","type":"error"},
   {"inputs":[{"name":"owner","type":"address"}],"name":"OwnableInvalidOwner","type":"error"},
   {"inputs":[{"name":"account","type":"address"}],"name":"OwnableUnauthorizedAccount","type":"error"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"commitment","type":"bytes32"}],"name":"AliasCommitted","type":"event"},

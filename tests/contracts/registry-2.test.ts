@@ -80,12 +80,13 @@ describe('a DID', () => {
     expect(await registry2.refused(accomplice, 'acceptDid', did)).toEqual(['NotOffered', did, accomplice.address]);
   });
 
-  test('of an address that a squatter offers it is rightful once accepted, without the squatter’s alias', async () => {
+  test('of an address that a squatter offers it is registered, not accepted', async () => {
     const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
     const did = pkhHash(alice.address);
     await registry2.act(mallory, 'register', did, name, '');
     await registry2.act(mallory, 'offerDid', did, alice.address);
-    await registry2.act(alice, 'acceptDid', did);
+    expect(await registry2.refused(alice, 'acceptDid', did)).toEqual(['OwnDid', did]);
+    await registry2.act(alice, 'registerSelf', ZERO, '');
     expect(await registry2.read('isRightful', did)).toBe(true);
     expect(await registry2.read('aliases', name)).toBe(ZERO);
   });
