@@ -1,4 +1,4 @@
-// User operations (ERC-4337, EntryPoint 0.7 and 0.8) of passkeys' accounts, as a wallet makes them.
+// User operations (ERC-4337, EntryPoint 0.7 to 0.9) of passkeys' accounts, as a wallet makes them.
 import { AbiFunction, AbiParameters, type Address, Base64, Bytes, Hex, Signature } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { accountAbi, accountFactoryAbi } from '../../lib/chain/abi.ts';
@@ -142,7 +142,8 @@ export async function signOperation(
 
 /** What the passkey signs, as the account's EntryPoint computes it. */
 export function operationHash({ entryPoint }: SmartAccount, operation: Operation, chainId: number): Hex.Hex {
-  const entryPointVersion = entryPoint === ENTRY_POINTS['0.8'] ? '0.8' : '0.7';
+  const entryPointVersion = entryPoint === ENTRY_POINTS['0.7'] ? '0.7' : '0.8';
+  // 0.9 computes as 0.8 does.
   return UserOperation.hash(operation, { chainId, entryPointAddress: entryPoint, entryPointVersion });
 }
 

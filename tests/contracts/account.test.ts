@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Abi, AbiError, AbiEvent, AbiFunction, type Address, Hex, TypedData } from 'ox';
-import * as UserOperation from 'ox/erc4337/UserOperation';
+import { type Address, Hex, TypedData } from 'ox';
 import { accountAbi } from '../../lib/chain/abi.ts';
 import { type Chain, type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
 import { isDeployed } from '../../scripts/dev-stack/create2.ts';
@@ -8,22 +7,12 @@ import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import * as wallet from '../../scripts/dev-stack/user-operation.ts';
-import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { balanceOf, draftOf, handleOps, hashOf, readAccount, refusal } from '../support/operations.ts';
 
 const ETHER = 10n ** 18n;
 const MAGIC = '0x1626ba7e';
 const INVALID = '0xffffffff';
 const NODES = { 'with the P-256 precompile': {}, 'without it': { hardfork: 'prague' } } as const;
-
-const PACKED =
-  'struct PackedUserOperation { address sender; uint256 nonce; bytes initCode; bytes callData; bytes32 accountGasLimits; uint256 preVerificationGas; bytes32 gasFees; bytes paymasterAndData; bytes signature; }';
-const HANDLE_OPS = AbiFunction.from([PACKED, 'function handleOps(PackedUserOperation[] ops, address beneficiary)']);
-const GET_HASH = AbiFunction.from([PACKED, 'function getUserOpHash(PackedUserOperation op) view returns (bytes32)']);
-const OPERATION_EVENT = AbiEvent.from(
-  'event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)',
-);
-const FAILED_OP = AbiError.from('error FailedOp(uint256 opIndex, string reason)');
-const FAILED_OP_WITH_REVERT = AbiError.from('error FailedOpWithRevert(uint256 opIndex, string reason, bytes inner)');
 
 const nodes = new Map<string, Chain>();
 beforeAll(async () => {
@@ -60,9 +49,7 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
     test('signs the very hash that the EntryPoint computes', async () => {
       const account = await fundedAccount(rpc, version);
       const operation = await operationOf(rpc, account, []);
-      const data = AbiFunction.encodeData(GET_HASH, [UserOperation.toPacked(operation)]);
-      const hash = await rpc('eth_call', [{ to: entryPoint, data }, 'latest']);
-      expect(hash).toBe(wallet.operationHash(account, operation, 84532));
+      expect(await hashOf(rpc, entryPoint, operation)).toBe(wallet.operationHash(account, operation, 84532));
     });
 
     test('does nothing for another passkey, for an operation that was changed, or twice', async () => {
@@ -149,49 +136,14 @@ async function fundedAccount(rpc: ChainRpc, version: '0.7' | '0.8', passkey = cr
   return account;
 }
 
-/** A signed operation that makes these calls, with gas enough for either way of verifying. */
+/** A signed operation that makes these calls. */
 async function operationOf(rpc: ChainRpc, account: wallet.SmartAccount, calls: readonly wallet.AccountCall[]) {
-  const draft = await wallet.prepareOperation(rpc, account, calls);
-  const limits = { callGasLimit: 500_000n, verificationGasLimit: 1_000_000n, preVerificationGas: 60_000n };
-  return wallet.signOperation(rpc, account, { ...draft, ...limits });
-}
-
-/** Has an EntryPoint handle operations; what became of each, and the gas of the whole transaction. */
-async function handleOps(rpc: ChainRpc, entryPoint: Address.Address, ...operations: readonly wallet.Operation[]) {
-  const { address: beneficiary, privateKey } = devAccount('bob');
-  const packed = operations.map((operation) => UserOperation.toPacked(operation));
-  const data = AbiFunction.encodeData(HANDLE_OPS, [packed, beneficiary]);
-  const { logs, gasUsed } = await sendTransaction(rpc, privateKey, { to: entryPoint, data });
-  const own = logs.filter(({ topics }) => topics[0] === AbiEvent.getSelector(OPERATION_EVENT));
-  const events = own.map((log) => AbiEvent.decode(OPERATION_EVENT, log as never));
-  return { events, gasUsed: Number(gasUsed) };
-}
-
-/** Why an EntryPoint does not take an operation, in its own words. */
-async function refusal(rpc: ChainRpc, entryPoint: Address.Address, operation: wallet.Operation): Promise<string> {
-  const error: unknown = await handleOps(rpc, entryPoint, operation).catch(({ cause }) => cause);
-  const { data = '0x' } = error as { data?: Hex.Hex };
-  const [, reason] = AbiError.decode(
-    data.startsWith(AbiError.getSelector(FAILED_OP)) ? FAILED_OP : FAILED_OP_WITH_REVERT,
-    data,
-  );
-  return reason;
+  return wallet.signOperation(rpc, account, await draftOf(rpc, account, calls));
 }
 
 /** The account's own view functions. */
-async function read(
-  rpc: ChainRpc,
-  account: Address.Address,
-  name: string,
-  ...args: readonly unknown[]
-): Promise<unknown> {
-  const item = AbiFunction.fromAbi(accountAbi as Abi.Abi, name);
-  const data = AbiFunction.encodeData(item, args as never);
-  return AbiFunction.decodeResult(item, (await rpc('eth_call', [{ to: account, data }, 'latest'])) as Hex.Hex);
-}
-
-async function balanceOf(rpc: ChainRpc, address: Address.Address): Promise<bigint> {
-  return BigInt((await rpc('eth_getBalance', [address, 'latest'])) as string);
+function read(rpc: ChainRpc, account: Address.Address, name: string, ...args: readonly unknown[]): Promise<unknown> {
+  return readAccount(rpc, accountAbi, account, name, ...args);
 }
 
 function randomAddress(): Address.Address {
