@@ -11,9 +11,9 @@ import {ERC721Holder} from "@openzeppelin/contracts/token/ERC721/utils/ERC721Hol
 import {LowLevelCall} from "@openzeppelin/contracts/utils/LowLevelCall.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
-import {WebAuthn} from "@openzeppelin/contracts/utils/cryptography/WebAuthn.sol";
 import {ERC7739} from "@openzeppelin/contracts/utils/cryptography/signers/draft-ERC7739.sol";
 import {AccountRecovery} from "./account2/AccountRecovery.sol";
+import {Assertion} from "./account2/Assertion.sol";
 
 /// @title Smart account (ERC-4337) of several keys, with a way back
 /// @notice Acts on what any of its keys signed. The first key is in the proxy's code (`AccountFactory2`), further ones are
@@ -167,8 +167,7 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
             (address signer, ECDSA.RecoverError failure,) = ECDSA.tryRecoverCalldata(digest, signature);
             return failure == ECDSA.RecoverError.NoError && uint160(signer) == x;
         }
-        (bool decoded, WebAuthn.WebAuthnAuth calldata assertion) = WebAuthn.tryDecodeAuth(signature);
-        return decoded && WebAuthn.verify(abi.encodePacked(digest), assertion, bytes32(x), bytes32(y));
+        return Assertion.verify(digest, signature, x, y);
     }
 
     function _call(address target, uint256 value, bytes calldata data) private {
