@@ -100,10 +100,11 @@ export const payRoutes: readonly Route[] = [
 
   get('/pay/config', {
     handler({ ctx: { config } }) {
-      const { baseUrl, chainId, chainName, entryPointAddress, hyperauthFactoryAddress, usdcAddress } = config;
+      const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress } = config;
       const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
-      const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, factory: hyperauthFactoryAddress };
-      return json({ ...relyingParty, ...chain, usdc: usdcAddress });
+      const factories = { factory: config.hyperauthFactoryAddress, factory2: config.accountFactory2Address };
+      const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, ...factories, usdc: usdcAddress };
+      return json({ ...relyingParty, ...chain });
     },
   }),
 

@@ -27,6 +27,8 @@ export interface OwnerKey extends PublicKey {
 /** An account on the chain. One that is not deployed has no keys yet. */
 export interface AccountState {
   readonly isDeployed: boolean;
+  /** A factory of the vault made it. Any contract can say that a key is its own. */
+  readonly isOwn: boolean;
   readonly kind: AccountKind;
   readonly keys: readonly OwnerKey[];
 }

@@ -85,15 +85,16 @@ export async function predictAddress({ x, y }: PublicKey, kind: AccountKind): Pr
 
 /** An account as the chain has it. */
 export async function readState(account: string): Promise<AccountState> {
-  const state = await get<{
+  const { kind, keys, factory, pubKeyX, pubKeyY } = await get<{
+    kind: AccountKind | null;
+    keys: readonly OwnerKey[] | null;
+    factory: Hex | null;
     pubKeyX: Hex;
     pubKeyY: Hex;
-    kind?: AccountKind | null;
-    keys?: readonly OwnerKey[];
   }>('/api/accounts/state', { account });
-  if (state.kind === 2) return { isDeployed: true, kind: 2, keys: state.keys ?? [] };
-  const isDeployed = BigInt(state.pubKeyX) !== 0n;
-  return { isDeployed, kind: 1, keys: isDeployed ? [{ index: 0, x: state.pubKeyX, y: state.pubKeyY }] : [] };
+  const about = { isDeployed: kind !== null, isOwn: factory !== null, kind: kind ?? 1 };
+  const first = BigInt(pubKeyX) === 0n ? [] : [{ index: 0, x: pubKeyX, y: pubKeyY }];
+  return { ...about, keys: kind === 2 ? (keys ?? []) : first };
 }
 
 /**

@@ -76,7 +76,7 @@ async function readNamed(assertion: Assertion): Promise<Named | undefined> {
   if (address === undefined) return undefined;
   const state = await readState(address);
   // Only accounts of kind 2 take further keys.
-  return state.isDeployed && state.kind === 2 ? { address, state } : undefined;
+  return state.isOwn && state.kind === 2 ? { address, state } : undefined;
 }
 
 /** Where the key's accounts are or would be, where it is registered, and the named one: those that are the key's. */

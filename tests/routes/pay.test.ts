@@ -172,6 +172,11 @@ describe('the worker and the page', () => {
     const { body } = await t.call('GET /pay/config');
     expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
     expect(body.entryPoint).toBe('0x0000000071727De22E5E9d8BAf0edAc6f37da032');
+    expect(body).toMatchObject({ factory2: null, usdc: USDC });
+    const factory2 = '0x52908400098527886E0F7030069857D2E4169EE7';
+    const other = await startVault({ ...PUBLIC, ACCOUNT_FACTORY_2_ADDRESS: factory2 });
+    expect((await other.call('GET /pay/config')).body.factory2).toBe(factory2);
+    await other.stop();
   });
 });
 
