@@ -15,7 +15,7 @@ abstract contract AccountRecovery is AccountKeys {
     uint256 public constant BAR_TIME = 30 days;
     uint256 private constant VETOES_TO_BAR = 2;
 
-    /// @param commitment names the identifier that may recover, to the guardian that knows the salt; not read on-chain
+    /// @param commitment names the identifier that may recover, to the guardian that knows the salt
     event GuardianSet(address indexed guardian, uint32 delay, bytes32 commitment);
     event GuardianBarred(uint40 until);
     event RecoveryProposed(uint32 indexed id, address indexed guardian, uint256 x, uint256 y, uint40 readyAt);
@@ -27,6 +27,7 @@ abstract contract AccountRecovery is AccountKeys {
     error InvalidGuardian();
     error InvalidDelay();
     error NotGuardian();
+    error CommitmentDiffers();
     error GuardianIsBarred(uint40 until);
     error RecoveryPending(uint32 id);
     error NoRecovery();
@@ -51,10 +52,12 @@ abstract contract AccountRecovery is AccountKeys {
 
     /// @notice Proposes a P-256 key, which `finishRecovery` adds after the delay. The guardian only, while it is not barred
     /// and none is pending.
+    /// @param commitment the owners' present one, so that no proposal comes after they have changed who may recover
     /// @return id names the proposal in a veto
-    function proposeRecovery(uint256 x, uint256 y, bytes32 label) external returns (uint32 id) {
+    function proposeRecovery(uint256 x, uint256 y, bytes32 label, bytes32 commitment) external returns (uint32 id) {
         AccountStorage storage account = _account();
         if (msg.sender != account.guardian) revert NotGuardian();
+        if (commitment != account.commitment) revert CommitmentDiffers();
         if (block.timestamp < account.barredUntil) revert GuardianIsBarred(account.barredUntil);
         if (_isPending(account)) revert RecoveryPending(account.recoveryId);
         if (y == 0) revert InvalidKey();

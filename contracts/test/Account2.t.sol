@@ -147,13 +147,13 @@ contract Account2Test is Expect {
         _expectRefusal(abi.encodeCall(Account2.setGuardian, (address(1), 3 days - 1, 0)), reason);
         _expectRefusal(abi.encodeCall(Account2.setGuardian, (address(1), 365 days + 1, 0)), reason);
         reason = AccountRecovery.NotGuardian.selector;
-        _expectRefusal(abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "")), reason);
+        _expectRefusal(abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "", 0)), reason);
     }
 
     function test_a_guardian_proposes_and_withdraws() external {
         KeyHolder guardian = new KeyHolder(1, 2);
         _account.setGuardian(address(guardian), 3 days, "commitment");
-        bytes memory proposal = abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "new"));
+        bytes memory proposal = abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "new", "commitment"));
         bytes memory answer = guardian.forward(address(_account), proposal);
         expect(abi.decode(answer, (uint32)) == 1, "another id");
         (uint32 id, uint256 x, uint256 y, uint40 readyAt, bytes32 label) = _account.getRecovery();
@@ -170,7 +170,7 @@ contract Account2Test is Expect {
     function test_two_cancellations_by_owners_bar_the_guardian_until_it_is_set_again() external {
         KeyHolder guardian = new KeyHolder(1, 2);
         _account.setGuardian(address(guardian), 3 days, 0);
-        bytes memory proposal = abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "new"));
+        bytes memory proposal = abi.encodeCall(AccountRecovery.proposeRecovery, (X, OTHER_Y, "new", 0));
         for (uint256 i = 0; i < 2; ++i) {
             guardian.forward(address(_account), proposal);
             _account.cancelRecovery();

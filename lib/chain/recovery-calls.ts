@@ -6,9 +6,13 @@ import { type SimulatedCall, simulateCall } from './simulation.ts';
 /** Why an account would refuse a recovery's call; `reverted` for any other reason. */
 export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'too_costly' | 'reverted';
 
-/** The call `proposeRecovery(x, y, label)`; the label is 0x-hex of 32 bytes. */
-export function proposeRecoveryData({ x, y }: { readonly x: bigint; readonly y: bigint }, label: string): string {
-  return `0xf39941b8${uint256Word(x)}${uint256Word(y)}${label.slice(2)}`;
+/** The call `proposeRecovery(x, y, label, commitment)`; the last two are 0x-hex of 32 bytes. */
+export function proposeRecoveryData(
+  { x, y }: { readonly x: bigint; readonly y: bigint },
+  label: string,
+  commitment: string,
+): string {
+  return `0x8f80db03${uint256Word(x)}${uint256Word(y)}${label.slice(2)}${commitment.slice(2)}`;
 }
 
 /** The call `finishRecovery()`. */
@@ -41,6 +45,7 @@ export const RECOVERY_GAS_MAX = 1_000_000n;
 /** By the selectors of the account's errors. */
 const REFUSALS = {
   '0xef6d0f02': 'not_guardian',
+  '0x2f0f9ed6': 'commitment_differs',
   '0xc9e71f29': 'barred',
   '0x1bec7830': 'pending',
   '0xc993b993': 'no_recovery',

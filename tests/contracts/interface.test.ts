@@ -90,7 +90,7 @@ const SELECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'isValidSignature(bytes32,bytes)': '0x1626ba7e',
     'nameKey(uint8,bytes32)': '0x4d2df66c',
     'operationDigest(bytes32,uint48)': '0xdf15727e',
-    'proposeRecovery(uint256,uint256,bytes32)': '0xf39941b8',
+    'proposeRecovery(uint256,uint256,bytes32,bytes32)': '0x8f80db03',
     'proxiableUUID()': '0x52d1902d',
     'removeKey(uint8,uint256,uint256)': '0xad2f5ce2',
     'setGuardian(address,uint32,bytes32)': '0x384d8fe3',

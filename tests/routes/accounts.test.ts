@@ -243,7 +243,7 @@ describe('GET /api/accounts/state', () => {
     const set = AbiFunction.encodeData(setGuardian, [guardian, 259_200, commitment]);
     await callAs(sepolia.rpc, account, account, set);
     const propose = AbiFunction.fromAbi(account2Abi, 'proposeRecovery');
-    const proposal = AbiFunction.encodeData(propose, [...pointOf(lost), Hex.padRight('0x4e6577', 32)]);
+    const proposal = AbiFunction.encodeData(propose, [...pointOf(lost), Hex.padRight('0x4e6577', 32), commitment]);
     await sendTransaction(sepolia.rpc, devAccount('owner').privateKey, { to: account, data: proposal });
     const { timestamp } = (await sepolia.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
 

@@ -83,16 +83,17 @@ async function keysAndRecovery(rpc: ChainRpc): Promise<Record<string, number>> {
   const direct = async (by: 'utility' | 'bob', name: string, ...args: readonly unknown[]) =>
     Number((await send(rpc, by, account, name, ...args)).gasUsed);
   await operate({ target: account.address });
-  const label = Hex.fromString('Phone', { size: 32 });
+  const [label, commitment] = [Hex.fromString('Phone', { size: 32 }), Hex.random(32)];
+  const proposal = [recovered.x, recovered.y, label, commitment];
   const found = {
     'add a key': await operate(own(account, 'addKey', added.x, added.y, label)),
     'by the added key': await operate({ target: account.address }, added),
-    'set the guardian': await operate(own(account, 'setGuardian', guardian, DELAY, Hex.random(32))),
-    propose: await direct('utility', 'proposeRecovery', recovered.x, recovered.y, label),
+    'set the guardian': await operate(own(account, 'setGuardian', guardian, DELAY, commitment)),
+    propose: await direct('utility', 'proposeRecovery', ...proposal),
   };
   const veto = signDigest(added, vetoDigest(account.address, 84532, await recoveryOf(rpc, account)));
   const vetoed = { veto: await direct('bob', 'vetoRecovery', veto) };
-  await direct('utility', 'proposeRecovery', recovered.x, recovered.y, label);
+  await direct('utility', 'proposeRecovery', ...proposal);
   await setTime(rpc, (await timeOf(rpc)) + DELAY + 1);
   return { ...found, ...vetoed, finish: await direct('bob', 'finishRecovery') };
 }
