@@ -13,6 +13,19 @@ interface ILegacyFactory {
     function getAddress(uint256 x, uint256 y, uint256 salt) external view returns (address);
 }
 
+/// @title What the registry asks of the first edition that it follows
+interface ILegacyRegistry {
+    function resolve(bytes32 didHash)
+        external
+        view
+        returns (address controller, uint256 created, uint256 updated, string memory metadataCid, bool active);
+
+    function resolveAlias(bytes32 aliasHash)
+        external
+        view
+        returns (address controller, uint256 created, uint256 updated, string memory metadataCid, bool active);
+}
+
 /// @title Registry of decentralized identifiers by their hashes, second edition
 /// @notice A DID is known here by keccak256 of its text and controlled by one address, which has one active DID at a time.
 /// Functions and events are those of the first edition and more, but for `registerFor`, which needs a consent.
@@ -28,6 +41,9 @@ interface ILegacyFactory {
 ///
 /// Rightful is the holder of a did:pkh that is or was the address it names: who registered it as that address, or
 /// to whom it was moved from there. A rightful holding is for good: it can be moved and ended, and is never taken.
+///
+/// What the first registry gave out is not up for grabs here: an alias and a DID that are active there are for their
+/// controller there alone, but for an address's own did:pkh.
 ///
 /// A consent cannot be used twice: the DID that it names is held then, and a hash is free once only. It names chain and
 /// registry, so it is for this contract alone.
@@ -60,9 +76,13 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     uint256 public constant METADATA_CID_BYTES_MAX = 256;
     /// @notice How long after its end a consent still registers: for transactions that are mined late.
     uint256 public constant CONSENT_GRACE = 24 hours;
+    /// @notice How far ahead a consent may end: none is good for ever.
+    uint256 public constant CONSENT_AHEAD_MAX = 24 hours;
 
     /// @notice The factory whose accounts may move their DID by `moveDid`; zero for none.
     address public immutable legacyFactory;
+    /// @notice The first edition whose aliases and DIDs stay their controllers'; zero for none.
+    ILegacyRegistry public immutable legacyRegistry;
 
     mapping(address registrar => bool allowed) public isRegistrar;
     /// @notice To whom an active DID is offered; zero for nobody.
@@ -89,12 +109,16 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     error OwnDid(bytes32 didHash);
     error NotLegacyAccount(address caller);
     error ConsentExpired(uint256 expiresAt);
+    error ConsentEndsTooLate(uint256 expiresAt);
     error ConsentInvalid();
     error NotKeyOf(address controller);
 
     /// @param firstRegistrar zero for none
-    constructor(address firstOwner, address firstRegistrar, address legacyFactory_) Ownable(firstOwner) {
+    constructor(address firstOwner, address firstRegistrar, address legacyFactory_, ILegacyRegistry legacyRegistry_)
+        Ownable(firstOwner)
+    {
         legacyFactory = legacyFactory_;
+        legacyRegistry = legacyRegistry_;
         if (firstRegistrar != address(0)) _setRegistrar(firstRegistrar, true);
     }
 
@@ -220,6 +244,7 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
             if (found.rightful || !rightful) revert DidTaken(didHash);
             delete offers[didHash];
         }
+        if (!rightful && !_isFreeInLegacy(false, didHash, controller)) revert DidTaken(didHash);
         _occupy(controller, didHash);
         uint40 time = uint40(block.timestamp);
         _registrations[didHash] = Registration(controller, time, time, true, rightful, metadataCid);
@@ -247,6 +272,7 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
 
     function _checkConsent(address controller, bytes32 didHash, bytes32 aliasHash, Consent calldata consent) private view {
         uint256 end = consent.expiresAt;
+        if (end > block.timestamp + CONSENT_AHEAD_MAX) revert ConsentEndsTooLate(end);
         if (block.timestamp > end && block.timestamp - end > CONSENT_GRACE) revert ConsentExpired(end);
         (uint256 x, uint256 y) = (consent.x, consent.y);
         bool isKey;
@@ -299,6 +325,24 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     function _setRegistrar(address registrar, bool allowed) private {
         isRegistrar[registrar] = allowed;
         emit RegistrarSet(registrar, allowed);
+    }
+
+    function _isFreeInLegacy(bytes32 aliasHash, address controller) internal view override returns (bool) {
+        return _isFreeInLegacy(true, aliasHash, controller);
+    }
+
+    /// @dev Whether no other controller has an alias, or a DID, in the first registry. One that reverts knows of none.
+    function _isFreeInLegacy(bool isAlias, bytes32 hash, address controller) private view returns (bool) {
+        if (address(legacyRegistry) == address(0)) return true;
+        if (isAlias) {
+            try legacyRegistry.resolveAlias(hash) returns (address holder, uint256, uint256, string memory, bool active) {
+                return !active || holder == controller;
+            } catch {
+                return true;
+            }
+        }
+        (address own,,,, bool isActive) = legacyRegistry.resolve(hash);
+        return !isActive || own == controller;
     }
 
     function _ownDid(address controller) internal view override returns (bytes32 didHash) {

@@ -116,9 +116,13 @@ abstract contract AliasBook {
                 since = held.since;
                 if (block.timestamp >= since + ALIAS_SETTLES || claimed >= held.claimed) revert AliasTaken(aliasHash);
             }
-        } else if (held.reservedFor != controller && held.reservedFor != address(0)) {
-            if (block.timestamp < held.since + ALIAS_COOLDOWN) revert AliasTaken(aliasHash);
+        } else if (held.reservedFor == controller) {
+            // Its own again: settled, so that no commitment that waited for this takes it.
+            (since, claimed) = (block.timestamp - ALIAS_SETTLES, 0);
+        } else if (held.reservedFor != address(0) && block.timestamp < held.since + ALIAS_COOLDOWN) {
+            revert AliasTaken(aliasHash);
         }
+        if (led == 0 && !_isFreeInLegacy(aliasHash, controller)) revert AliasTaken(aliasHash);
         (held.reservedFor, held.since, held.claimed) = (address(0), uint40(since), uint40(claimed));
         _point(held, aliasHash, didHash);
     }
@@ -134,6 +138,9 @@ abstract contract AliasBook {
         if (controller != msg.sender) revert NotAliasController(aliasHash, msg.sender);
         return _aliases[aliasHash];
     }
+
+    /// @dev Whether no one else has the alias in the registry before this one.
+    function _isFreeInLegacy(bytes32 aliasHash, address controller) internal view virtual returns (bool);
 
     /// @dev The controller's active DID; reverts when there is none.
     function _ownDid(address controller) internal view virtual returns (bytes32 didHash);

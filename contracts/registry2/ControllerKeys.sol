@@ -8,6 +8,9 @@ import {Create2} from "@openzeppelin/contracts/utils/Create2.sol";
 /// address (EIP-1014) of code that ends in x ‖ y ‖ salt. No list of factories is needed, since only the true code hashes
 /// to the address.
 library ControllerKeys {
+    /// @dev So that an account cannot burn what a registrar pays. An account with many keys answers for half of it.
+    uint256 private constant ASK_GAS = 300_000;
+
     error InitCodeTooShort(uint256 length);
 
     /// @dev The key in creation code, and the address where a factory creates an account by it.
@@ -40,7 +43,7 @@ library ControllerKeys {
         returns (bool answered, uint256 first, uint256 second)
     {
         assembly ("memory-safe") {
-            let done := staticcall(gas(), account, add(data, 0x20), mload(data), 0x00, 0x40)
+            let done := staticcall(ASK_GAS, account, add(data, 0x20), mload(data), 0x00, 0x40)
             answered := and(done, eq(returndatasize(), size))
             if answered {
                 first := mload(0x00)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DIDRegistry2} from "../DIDRegistry2.sol";
+import {DIDRegistry2, ILegacyRegistry} from "../DIDRegistry2.sol";
 import {AliasBook} from "../registry2/AliasBook.sol";
 import {AccountDid} from "../registry2/AccountDid.sol";
 import {Expect} from "./Expect.sol";
@@ -12,7 +12,9 @@ contract DIDRegistry2Test is Expect {
     bytes32 private constant DID = keccak256("did:example:alice");
     bytes32 private constant ALIAS = keccak256("alice");
 
-    DIDRegistry2 private immutable _registry = new DIDRegistry2(address(this), address(0), address(0));
+    DIDRegistry2 private immutable _registry = new DIDRegistry2(
+        address(this), address(0), address(0), ILegacyRegistry(address(0))
+    );
     KeyHolder private immutable _alice = new KeyHolder(1, 2);
     KeyHolder private immutable _mallory = new KeyHolder(3, 4);
 

@@ -174,9 +174,10 @@ export const didRegistryAbi = [
 ] as const;
 
 export const didRegistry2Abi = [
-  {"inputs":[{"name":"firstOwner","type":"address"},{"name":"firstRegistrar","type":"address"},{"name":"legacyFactory_","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
+  {"inputs":[{"name":"firstOwner","type":"address"},{"name":"firstRegistrar","type":"address"},{"name":"legacyFactory_","type":"address"},{"name":"legacyRegistry_","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
   {"inputs":[{"name":"aliasHash","type":"bytes32"}],"name":"AliasNotSettled","type":"error"},
   {"inputs":[{"name":"aliasHash","type":"bytes32"}],"name":"AliasTaken","type":"error"},
+  {"inputs":[{"name":"expiresAt","type":"uint256"}],"name":"ConsentEndsTooLate","type":"error"},
   {"inputs":[{"name":"expiresAt","type":"uint256"}],"name":"ConsentExpired","type":"error"},
   {"inputs":[],"name":"ConsentInvalid","type":"error"},
   {"inputs":[{"name":"controller","type":"address"}],"name":"ControllerTaken","type":"error"},
@@ -210,6 +211,7 @@ export const didRegistry2Abi = [
   {"inputs":[],"name":"ALIAS_COOLDOWN","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"ALIAS_SETTLES","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"COMMITMENT_LIFE","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"CONSENT_AHEAD_MAX","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"CONSENT_GRACE","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"METADATA_CID_BYTES_MAX","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"didHash","type":"bytes32"}],"name":"acceptDid","outputs":[],"stateMutability":"nonpayable","type":"function"},
@@ -225,6 +227,7 @@ export const didRegistry2Abi = [
   {"inputs":[{"name":"registrar","type":"address"}],"name":"isRegistrar","outputs":[{"name":"allowed","type":"bool"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"didHash","type":"bytes32"}],"name":"isRightful","outputs":[{"name":"","type":"bool"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"legacyFactory","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"legacyRegistry","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"name":"didHash","type":"bytes32"},{"name":"legacySalt","type":"uint256"},{"name":"factory","type":"address"},{"name":"initCode","type":"bytes"}],"name":"moveDid","outputs":[],"stateMutability":"nonpayable","type":"function"},
   {"inputs":[{"name":"didHash","type":"bytes32"},{"name":"to","type":"address"}],"name":"offerDid","outputs":[],"stateMutability":"nonpayable","type":"function"},
   {"inputs":[{"name":"didHash","type":"bytes32"}],"name":"offers","outputs":[{"name":"to","type":"address"}],"stateMutability":"view","type":"function"},

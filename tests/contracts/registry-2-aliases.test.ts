@@ -145,6 +145,17 @@ describe('an alias', () => {
     expect(await registry2.read('aliases', name)).toBe(mallory.did);
   });
 
+  test('that its controller freed and takes again in its 30 days is not open to a commitment that waited', async () => {
+    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    await registry2.act(alice, 'claimAlias', name, ZERO);
+    await later(10n * MINUTE);
+    await registry2.act(alice, 'freeAlias', name);
+    await commit(mallory, name);
+    await later(60n);
+    await registry2.act(alice, 'claimAlias', name, ZERO);
+    expect(await registry2.refused(mallory, 'claimAlias', name, mallory.salt)).toEqual(['AliasTaken', name]);
+  });
+
   test('is led and freed by its controller alone, and claimed for an active DID alone', async () => {
     const [alice, mallory, name] = [await holder(), await holder(), fresh()];
     await registry2.act(alice, 'claimAlias', name, ZERO);

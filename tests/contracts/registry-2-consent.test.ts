@@ -94,6 +94,14 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
       await world.registry2.act(registrar, 'registerFor', ...edge.args);
     });
 
+    test('consents to nothing whose end is more than a day ahead', async () => {
+      const { args } = await order({ expiresAt: (await timeNow(world.rpc)) + 2n * DAY });
+      expect(await world.registry2.refused(registrar, 'registerFor', ...args)).toEqual([
+        'ConsentEndsTooLate',
+        args[3].expiresAt,
+      ]);
+    });
+
     test('consents once: a consent used again registers nothing, though it freed itself', async () => {
       const account = await newAccount((await order()).account.passkey);
       const holder = await world.deploy('KeyHolder', ...keyOf(account.passkey));
@@ -121,7 +129,7 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
         account: { controller: another.address },
         registry: { registry: world.registry1.address },
         chain: { chainId: 8453 },
-        'later end': { bring: { expiresAt: 2n ** 255n } },
+        end: { bring: { expiresAt: (await timeNow(world.rpc)) + 1_000n } },
         vault: { bring: { registrarDidHash: other } },
         credential: { bring: { credentialHash: other } },
         identifier: { bring: { identifierHash: other } },

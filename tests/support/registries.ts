@@ -33,6 +33,9 @@ import {
 /** The hash that stands for none. */
 export const ZERO: Hex.Hex = `0x${'0'.repeat(64)}`;
 
+/** The address of nobody. */
+export const NOBODY: Address.Address = `0x${'0'.repeat(40)}`;
+
 /** A registry and what people do with it; each call is a transaction of its own. */
 export interface Registry {
   readonly address: Address.Address;
@@ -99,7 +102,7 @@ export async function deployBoth(rpc: ChainRpc) {
     factory1,
     factory2,
     registry1: openRegistry(rpc, await deploy('DIDRegistry', owner, registrar), 1),
-    registry2: openRegistry(rpc, await deploy('DIDRegistry2', owner, registrar, factory1), 2),
+    registry2: openRegistry(rpc, await deploy('DIDRegistry2', owner, registrar, factory1, NOBODY), 2),
     deploy,
   };
 }
