@@ -1,0 +1,92 @@
+// Texts for people, and the names of keys.
+import { type Hex, toHex } from '../wallet/bytes.ts';
+
+/** An address as people read it: the first six and the last four digits. */
+export function short(address: string): string {
+  return `${address.slice(0, 8)}…${address.slice(-4)}`;
+}
+
+/** Writes an address into an element, short for eyes and whole for readers and the mouse. */
+export function writeAddress(target: HTMLElement, address: string): void {
+  target.textContent = short(address);
+  target.title = address;
+  target.setAttribute('role', 'img');
+  target.setAttribute('aria-label', address);
+}
+
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MOMENT = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** A day. */
+export function day(iso: string): string {
+  return DATE.format(new Date(iso));
+}
+
+/** A moment with its zone. */
+export function moment(iso: string): string {
+  return MOMENT.format(new Date(iso));
+}
+
+/** What is left of a time: `2 days 03:04:05`, `09:59`. */
+export function left(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const days = Math.floor(seconds / 86_400);
+  const clock = `${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
+  if (seconds < 3600) return clock;
+  const hours = `${two((seconds % 86_400) / 3600)}:${clock}`;
+  return days === 0 ? hours : `${days} ${days === 1 ? 'day' : 'days'} ${hours}`;
+}
+
+/** Days in words. */
+export function daysOf(seconds: number): string {
+  const days = Math.round(seconds / 86_400);
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** The most bytes of a key's name. */
+export const NAME_BYTES_MAX = 31;
+
+/** Whether a name fits into a key's label. */
+export function isName(name: string): boolean {
+  const bytes = new TextEncoder().encode(name).length;
+  return bytes > 0 && bytes <= NAME_BYTES_MAX;
+}
+
+/** A key's label: its name, and behind it whether the passkey is synced (2) or lives on one device (1). */
+export function labelOf(name: string, synced: boolean | null): Hex {
+  const label = new Uint8Array(32);
+  label.set(new TextEncoder().encode(name).subarray(0, NAME_BYTES_MAX));
+  label[NAME_BYTES_MAX] = synced === null ? 0 : synced ? 2 : 1;
+  return toHex(label);
+}
+
+/** A name for a passkey that is made here. */
+export function nameHere(): string {
+  const { userAgentData } = navigator as { userAgentData?: { platform?: string } };
+  const platform =
+    userAgentData?.platform || /\b(Android|iPhone|iPad|Mac|Windows|Linux)/.exec(navigator.userAgent)?.[1];
+  return platform ? `${platform} ${new Date().getFullYear()}` : `Passkey ${new Date().getFullYear()}`;
+}
+
+/** A picture of an address: of two addresses at a glance the same or not. */
+export function identicon(svg: SVGElement, address: string): void {
+  const digits = address.slice(2).toLowerCase();
+  const hue = Number.parseInt(digits.slice(36), 16) % 360;
+  const cells = Array.from({ length: 15 }, (_, i) => Number.parseInt(digits[i] ?? '0', 16) % 2 === 0);
+  const path = cells.flatMap((isOn, i) => {
+    const [column, row] = [i % 3, Math.floor(i / 3)];
+    return isOn ? [...new Set([column, 4 - column])].map((x) => `M${x} ${row}h1v1h-1z`) : [];
+  });
+  const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  shape.setAttribute('d', path.join(''));
+  shape.setAttribute('fill', `hsl(${hue} 60% 50%)`);
+  svg.replaceChildren(shape);
+}
