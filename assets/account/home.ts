@@ -1,0 +1,204 @@
+// The account at a glance: what needs an answer, money, keys, recovery, and the rest.
+
+import { formatAmount } from '../pay/amount.ts';
+import type { Account } from '../wallet/account.ts';
+import { readToken } from '../wallet/api.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
+import { day, daysOf, identicon, left, moment, short, writeAddress } from './format.ts';
+import { ask, VaultRefusal } from './http.ts';
+import { isSyncedHere } from './memory.ts';
+import type { World } from './operate.ts';
+import { element, fill, make, makeButton, onPress, toggle, write } from './view.ts';
+
+/** A signed-in page: the account, and what the chain says of it. */
+export interface Signed extends World {
+  readonly contracts: Contracts;
+  readonly account: Account;
+  readonly facts: AccountFacts;
+}
+
+/** A key as the page shows it. */
+export interface ShownKey extends Key {
+  readonly name: string;
+  readonly isHere: boolean;
+  readonly isAddress: boolean;
+}
+
+/** The account's keys; one that is not deployed yet has the key that it was made with. */
+export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): ShownKey[] {
+  const { x = '0x0', y = '0x0' } = account;
+  const first: Key = { index: 0, x, y, addedAt: null, label: null, synced: null };
+  const keys = facts.kind === 2 ? facts.keys : [first];
+  return keys.map((key) => {
+    const isAddress = BigInt(key.y) === 0n;
+    const isHere = BigInt(key.x) === BigInt(x) && !isAddress;
+    const name =
+      key.label ?? (isAddress ? 'Ethereum address' : key.index === 0 ? 'First passkey' : `Passkey ${key.index + 1}`);
+    return { ...key, synced: key.synced ?? isSyncedHere(key.x), name, isHere, isAddress };
+  });
+}
+
+/** What stands below a key's name. */
+export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): string {
+  const words = [
+    isAddress ? short(`0x${x.slice(-40)}`) : isHere ? 'You use it now' : '',
+    isAddress || synced === null ? '' : synced ? 'synced' : 'on one device only',
+    addedAt === null ? 'came with the account' : `added ${day(addedAt)}`,
+  ];
+  const text = words.filter((word) => word !== '').join(' · ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What the buttons of the page do. */
+export interface Actions {
+  open(key: ShownKey): void;
+  stop(): void;
+  go(hash: string): void;
+}
+
+/** Writes the account into the page. */
+export function writeHome(signed: Signed, actions: Actions): void {
+  const { account, facts, config, contracts } = signed;
+  const isSecond = account.kind === 2;
+  identicon(element<SVGElement>('icon'), account.address);
+  writeAddress(element('address'), account.address);
+  write('full', account.address);
+  write('network', `${config.chain} (${config.chainId})`);
+  write('kind', `Kind ${account.kind}${facts.kind === null ? ', not on the network yet' : ''}`);
+  const keys = keysOf(signed);
+  element('keys').replaceChildren(...keys.map((key) => keyRow(key, isSecond, actions)));
+  write(
+    'keys-words',
+    isSecond ? 'Each of these opens this account.' : 'An account of the first kind has one passkey for good.',
+  );
+  toggle('add', isSecond);
+  toggle('move', !isSecond && contracts.factory2 !== null);
+  writeRecovery(signed);
+  element('notices').replaceChildren(...noticesOf(signed, keys, actions));
+  for (const [id, hash] of [
+    ['add', 'add'],
+    ['export', 'take'],
+    ['guard', 'guard'],
+    ['move', 'move'],
+    ['unguard', 'unguard'],
+  ] as const) {
+    onPress(id, () => actions.go(hash));
+  }
+}
+
+function keyRow(key: ShownKey, isSecond: boolean, { open }: Actions): HTMLElement {
+  const text = make('div', '', make('strong', '', key.name), make('span', 'quiet-text small', aboutKey(key)));
+  const row = make('li', '', text);
+  if (!isSecond) return row;
+  const button = makeButton('Change', 'link', () => open(key));
+  button.setAttribute('aria-label', `Change ${key.name}`);
+  row.append(button);
+  return row;
+}
+
+function writeRecovery({ account, facts, contracts }: Signed): void {
+  const { guardian } = facts;
+  const isOffered = account.kind === 2 && (guardian !== null || contracts.guardian !== null);
+  toggle('recovery-card', isOffered);
+  if (!isOffered) return;
+  const isOurs = guardian !== null && guardian.address === contracts.guardian;
+  const barred = guardian?.barredUntil ? ` It is blocked until ${moment(guardian.barredUntil)}.` : '';
+  const words = !guardian
+    ? 'Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.'
+    : isOurs
+      ? `A code sent to your email address lets you add a new passkey after ${daysOf(guardian.delaySeconds)}. Each of your passkeys can stop that.`
+      : `Another guardian, ${short(guardian.address)}, can add a new passkey after ${daysOf(guardian.delaySeconds)}. Each of your passkeys can stop that.`;
+  write('recovery-words', words + barred);
+  write('guard', guardian ? 'Change recovery' : 'Set up recovery');
+  toggle('guard', contracts.guardian !== null);
+  toggle('unguard', guardian !== null);
+}
+
+function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKey[], actions: Actions): HTMLElement[] {
+  const notices: HTMLElement[] = [];
+  if (facts.recovery) notices.push(recoveryNotice(facts.recovery.readyAt, actions));
+  if (account.kind === 1 && contracts.factory2 !== null) {
+    const words = 'This account is of the first kind: it has one passkey for good, and no way back without it.';
+    notices.push(
+      notice('', words, 'A new account takes its money and its DID along.', 'Move it', () => actions.go('move')),
+    );
+  }
+  const [only] = keys;
+  if (account.kind === 2 && keys.length === 1 && only?.synced === false) {
+    const loss = facts.guardian ? 'you can only come back by recovery' : 'nobody can open this account any more';
+    const words = 'Your only passkey lives on this one device.';
+    notices.push(notice('', words, `If you lose the device, ${loss}.`, 'Add a passkey', () => actions.go('add')));
+  }
+  return notices;
+}
+
+function notice(tone: string, words: string, more: string, button: string, act: () => void): HTMLElement {
+  const made = make('section', `notice ${tone}`, make('p', '', make('strong', '', words)), make('p', '', more));
+  made.append(makeButton(button, '', act));
+  return made;
+}
+
+function recoveryNotice(readyAt: string, { stop }: Actions): HTMLElement {
+  const time = make('strong', 'amount', left(Date.parse(readyAt) - Date.now()));
+  time.dataset['until'] = readyAt;
+  const made = make(
+    'section',
+    'notice bad',
+    make('p', '', make('strong', '', 'Somebody asked to recover this account.')),
+    make('p', '', 'A new passkey opens it in ', time, `, on ${moment(readyAt)}. If that was not you, stop it now.`),
+    makeButton('Stop it', '', stop),
+  );
+  made.setAttribute('role', 'alert');
+  return made;
+}
+
+/** Moves all countdowns of the page by a second. */
+export function tick(): void {
+  for (const found of document.querySelectorAll<HTMLElement>('[data-until]')) {
+    found.textContent = left(Date.parse(found.dataset['until'] ?? '') - Date.now());
+  }
+}
+
+/** Reads what the account holds, and writes it. A balance that cannot be read says so. */
+export async function writeMoney({ account, config }: Signed): Promise<void> {
+  const tokens = ['native', ...(config.usdc ? [config.usdc] : [])];
+  const rows = await Promise.all(
+    tokens.map(async (token) => {
+      const found = await readToken(token, account.address).catch(() => undefined);
+      const symbol = found?.symbol ?? (token === 'native' ? 'ETH' : 'USDC');
+      const amount = found ? formatAmount(found.balance, found.decimals) : 'not readable now';
+      return make(
+        'li',
+        '',
+        make('span', 'quiet-text', symbol),
+        make('span', found ? 'amount' : 'small quiet-text', amount),
+      );
+    }),
+  );
+  element('money').replaceChildren(...rows);
+}
+
+/** Reads the DID that is registered with the passkey, and writes it. */
+export async function writeDid({ account, facts }: Signed): Promise<void> {
+  if (BigInt(facts.did) === 0n) return write('did', 'None');
+  write('did', (await didOf(account)) ?? facts.did);
+}
+
+/** The text of the DID that the vault knows for the passkey. */
+export async function didOf({ credentialId, x, y }: Account): Promise<string | undefined> {
+  const key = x === undefined || y === undefined ? {} : { pubKeyX: x, pubKeyY: y };
+  const found = await ask<{ did: string }>('GET /api/dids/lookup', { credentialId, ...key }).catch((error) => {
+    if (error instanceof VaultRefusal) return undefined;
+    throw error;
+  });
+  return found?.did;
+}
+
+/** Reads what the chain says of the account. */
+export async function readSigned(world: World & { contracts: Contracts }, account: Account): Promise<Signed> {
+  const facts = await readFacts(account.address as Hex);
+  const kind = facts.kind ?? account.kind;
+  fill('key-name', '');
+  return { ...world, account: { ...account, kind }, facts };
+}

@@ -1,0 +1,158 @@
+// Adding, naming and removing the keys of an account.
+import type { Hex } from '../wallet/bytes.ts';
+import { createPasskey } from '../wallet/passkey.ts';
+import { dataOf } from './abi.ts';
+import { isName, labelOf, nameHere, short } from './format.ts';
+import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
+import { noteSynced } from './memory.ts';
+import { perform } from './perform.ts';
+import { guard } from './problem.ts';
+import { fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
+import { NO_PASSKEY } from './words.ts';
+
+const NAME_FAULT = 'Give it a name of at most 31 letters.';
+
+/** A key to add. */
+export interface NewKey {
+  readonly x: Hex;
+  readonly y: Hex;
+  readonly label: Hex;
+  readonly name: string;
+}
+
+/** The choice of what to add, and where. */
+export function pick(signed: Signed, back: () => void): void {
+  const { config, enclave, account } = signed;
+  if (textIn('key-name') === '') fill('key-name', nameHere());
+  const here = async () => {
+    const name = textIn('key-name');
+    fault('key-name', isName(name) ? undefined : NAME_FAULT);
+    if (!isName(name)) return;
+    const made = await createPasskey(config.rpId, enclave, {
+      name: passkeyName(account.address),
+      account: account.address,
+    });
+    noteSynced(made.x, made.isSynced);
+    addKey(signed, { x: made.x, y: made.y, label: labelOf(name, made.isSynced), name }, () => pick(signed, back));
+  };
+  const again = () => pick(signed, back);
+  const noPasskey = () => {
+    again();
+    fault('key-name', NO_PASSKEY);
+  };
+  onSubmit('pick-form', () => guard(here, { again, noPasskey }));
+  onPress('pick-there', () => {
+    location.hash = 'qr';
+  });
+  onSubmit('address-form', () => addAddress(signed, again));
+  fault('key-name', undefined);
+  fault('owner', undefined);
+  show('pick');
+}
+
+/** The name under which a passkey manager shows a passkey of this account. */
+export function passkeyName(account: Hex): string {
+  return `Vault account ${short(account)}`;
+}
+
+/** Has the owner confirm a new key. */
+export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () => void): void {
+  const { account, enclave } = signed;
+  const data = dataOf(enclave.keccak256, 'addKey(uint256,uint256,bytes32)', [x, y, label]);
+  perform(
+    signed,
+    account,
+    {
+      title: `Add “${name}”?`,
+      words: 'It can then do everything that you can do with this account, also remove your other passkeys.',
+      button: 'Add it',
+      calls: [{ to: account.address, value: 0n, data }],
+      progress: `Adding “${name}”`,
+      done: ['Added', `“${name}” opens this account now.`],
+      detail: { call: 'addKey', x, y, label },
+    },
+    back,
+  );
+}
+
+function addAddress(signed: Signed, back: () => void): void {
+  const owner = textIn('owner');
+  const isAddress = /^0x[0-9a-fA-F]{40}$/.test(owner) && BigInt(owner) !== 0n;
+  const isKnown = keysOf(signed).some(({ x, y }) => isAddress && BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
+  const words = isAddress ? (isKnown ? 'This address is a key already.' : undefined) : 'Enter 0x and 40 digits.';
+  fault('owner', words);
+  if (words !== undefined) return;
+  const name = `Wallet ${short(owner)}`;
+  const key = { x: owner.toLowerCase() as Hex, y: '0x0' as const, label: labelOf(name, null), name };
+  addKey(signed, key, back);
+}
+
+/** One key: its name, and its end. */
+export function editKey(signed: Signed, key: ShownKey, back: () => void): void {
+  const count = keysOf(signed).length;
+  const noun = key.isAddress ? 'address' : 'passkey';
+  write('key-title', key.name);
+  write('key-words', aboutKey(key));
+  fill('new-name', key.label ?? '');
+  fault('new-name', undefined, 'rename-fault');
+  write('remove', `Remove this ${noun}`);
+  toggle('remove', count > 1);
+  write(
+    'remove-hint',
+    count === 1
+      ? 'It is the only one, so it cannot be removed: add another first.'
+      : key.isHere
+        ? 'You use it now. Without it you need another one to come back.'
+        : undefined,
+  );
+  const again = () => editKey(signed, key, back);
+  onSubmit('rename-form', () => {
+    const name = textIn('new-name');
+    fault('new-name', isName(name) ? undefined : NAME_FAULT, 'rename-fault');
+    if (isName(name)) renameKey(signed, key, name, again);
+  });
+  onPress('remove', () => removeKey(signed, key, again));
+  show('key');
+}
+
+function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, back: () => void): void {
+  const { account, enclave } = signed;
+  const label = labelOf(name, synced);
+  const data = dataOf(enclave.keccak256, 'nameKey(uint8,bytes32)', [BigInt(index), label]);
+  perform(
+    signed,
+    account,
+    {
+      title: `Call it “${name}”?`,
+      words: 'The name stands on the network, where anyone can read it.',
+      button: 'Save the name',
+      calls: [{ to: account.address, value: 0n, data }],
+      progress: 'Saving the name',
+      done: ['Saved', `It is called “${name}” now.`],
+      detail: { call: 'nameKey', index, label },
+    },
+    back,
+  );
+}
+
+function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back: () => void): void {
+  const { account, enclave } = signed;
+  const data = dataOf(enclave.keccak256, 'removeKey(uint8,uint256,uint256)', [BigInt(index), x, y]);
+  perform(
+    signed,
+    account,
+    {
+      title: `Remove “${name}”?`,
+      words: isHere
+        ? 'You use it now. After this only your other keys open the account.'
+        : 'It cannot do anything with this account any more.',
+      button: 'Remove it',
+      calls: [{ to: account.address, value: 0n, data }],
+      progress: `Removing “${name}”`,
+      done: ['Removed', `“${name}” opens this account no more. Delete the passkey on its device, too.`],
+      next: isHere ? 'out' : '',
+      detail: { call: 'removeKey', index, x, y },
+    },
+    back,
+  );
+}

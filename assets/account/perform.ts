@@ -1,0 +1,124 @@
+// The three screens of every change: what happens and what it costs, the passkey and the network, and that it is done.
+
+import { formatAmount } from '../pay/amount.ts';
+import type { Account } from '../wallet/account.ts';
+import { RefusedError, UnreachableError } from '../wallet/api.ts';
+import type { Call } from './abi.ts';
+import { writeAddress } from './format.ts';
+import { forget, recall, remember } from './memory.ts';
+import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
+import { guard, ProblemError } from './problem.ts';
+import { element, loading, onPress, show, step, toggle, write } from './view.ts';
+import { NO_PASSKEY } from './words.ts';
+
+/** A change that the person is asked to confirm. */
+export interface Plan {
+  readonly title: string;
+  readonly words: string;
+  /** The verb on the button. */
+  readonly button: string;
+  readonly calls: readonly Call[];
+  readonly progress: string;
+  readonly done: readonly [string, string];
+  /** The screen after it, by its hash; '' is the account. */
+  readonly next?: string;
+  /** Shown for Details. */
+  readonly detail: object;
+}
+
+const STEPS = ['step-sign', 'step-send', 'step-block'];
+/** After this time the page says that the network is slow. */
+const SLOW_MS = 45_000;
+
+/** Asks for the price and shows the change; goes on when the person confirms. `back` is where Cancel leads. */
+export function perform(world: World, account: Account, plan: Plan, back: () => void): void {
+  guard(
+    async () => {
+      loading('Asking what it costs…');
+      showPrice(world, account, plan, await priceOf(world, account, plan.calls), back);
+    },
+    { again: () => perform(world, account, plan, back) },
+  );
+}
+
+function showPrice(world: World, account: Account, plan: Plan, price: Price, back: () => void, notice?: string): void {
+  const { operation, fee, has } = price;
+  const lacks = fee > has;
+  const ether = (wei: bigint) => `${formatAmount(wei, 18).slice(0, 12)} ETH`;
+  write('confirm-title', plan.title);
+  write('confirm-words', plan.words);
+  write(
+    'confirm-notice',
+    lacks
+      ? `Not enough for the fee: ${ether(fee)} needed, ${ether(has)} here. Send some ETH to this account, then try again.`
+      : notice,
+  );
+  writeAddress(element('confirm-account'), account.address);
+  write('confirm-fee', operation.paymaster === undefined ? `At most ${ether(fee)}` : 'Paid by this vault');
+  write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
+  write('confirm-go', lacks ? 'Look again' : plan.button);
+  onPress('confirm-back', back);
+  onPress('confirm-go', () => {
+    if (lacks) return perform(world, account, plan, back);
+    guard(() => go(world, account, plan, price), {
+      again: () => perform(world, account, plan, back),
+      noPasskey: () => showPrice(world, account, plan, price, back, NO_PASSKEY),
+    });
+  });
+  show('confirm');
+}
+
+async function go(world: World, account: Account, plan: Plan, price: Price): Promise<void> {
+  showProgress(plan.progress, 'step-sign');
+  const { operation, userOpHash, endsAt } = await sign(world, account, price);
+  const end = endsAt === undefined ? {} : { endsAt };
+  const sent: Sent = { userOpHash, ...end, title: plan.progress, done: plan.done, next: plan.next ?? '' };
+  step(STEPS, 'step-send');
+  // Written before it goes out: from here on it may settle, also if the page is closed.
+  remember('sent', sent);
+  try {
+    await send(operation, price.entryPoint);
+  } catch (error) {
+    if (error instanceof RefusedError) forget('sent');
+    if (error instanceof UnreachableError) throw new ProblemError('unknown', error.message);
+    throw error;
+  }
+  await follow(sent);
+}
+
+/** Goes on with a change that was on its way when the page was closed; false if there is none. */
+export function resume(): boolean {
+  const sent = recall<Sent>('sent');
+  if (!sent) return false;
+  showProgress(sent.title, 'step-block');
+  guard(() => follow(sent));
+  return true;
+}
+
+function showProgress(title: string, at: string): void {
+  write('progress-title', title);
+  toggle('slow', false);
+  show('progress');
+  step(STEPS, at);
+}
+
+async function follow(sent: Sent): Promise<void> {
+  step(STEPS, 'step-block');
+  const slowAt = Date.now() + SLOW_MS;
+  const outcome = await settle(sent, () => toggle('slow', Date.now() > slowAt));
+  forget('sent');
+  if (outcome !== 'done') throw new ProblemError(outcome, sent.userOpHash);
+  showDone(sent.done, sent.next);
+}
+
+/** The last screen of a change. */
+export function showDone([title, words]: readonly [string, string], next: string): void {
+  write('done-title', title);
+  write('done-words', words);
+  write('done-go', next === '' ? 'Back to the account' : 'Continue');
+  onPress('done-go', () => {
+    if (location.hash === `#${next}`) dispatchEvent(new HashChangeEvent('hashchange'));
+    else location.hash = next;
+  });
+  show('done');
+}

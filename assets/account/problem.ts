@@ -1,0 +1,60 @@
+// Runs the steps of the page; what they throw becomes words, with a way on.
+import { RefusedError, UnreachableError } from '../wallet/api.ts';
+import { PasskeyError } from '../wallet/passkey.ts';
+import { VaultRefusal } from './http.ts';
+import { onPress, show, toggle, write } from './view.ts';
+import { PROBLEMS, type Problem, REFUSALS } from './words.ts';
+
+/** A fault that has words of its own. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem, detail = '') {
+    super(detail);
+    this.problem = problem;
+  }
+}
+
+/** What a step can be followed by. */
+export interface After {
+  /** What trying again does; without it there is only the way back. */
+  readonly again?: () => void;
+  /** What happens when no passkey was used; without it that is a problem too. */
+  readonly noPasskey?: () => void;
+}
+
+/** Runs a step. */
+export function guard(run: () => Promise<void>, after: After = {}): void {
+  run().catch((error: unknown) => {
+    if (error instanceof PasskeyError && after.noPasskey) return after.noPasskey();
+    const [words, detail] = wordsOf(error);
+    showProblem(words, detail, after.again);
+  });
+}
+
+/** Shows what went wrong, and what to do. */
+export function showProblem([title, text]: readonly [string, string], detail: string, again?: () => void): void {
+  write('problem-title', title);
+  write('problem-words', text);
+  write('problem-detail', detail);
+  toggle('problem-more', detail !== '');
+  toggle('retry', again !== undefined);
+  if (again) onPress('retry', again);
+  show('problem');
+}
+
+/** Title and text for an error, and what it says itself. */
+export function wordsOf(error: unknown): [readonly [string, string], string] {
+  const detail = error instanceof Error ? error.message : String(error);
+  if (error instanceof ProblemError) return [PROBLEMS[error.problem], detail];
+  if (error instanceof VaultRefusal) {
+    const known = REFUSALS[error.code];
+    return known ? [known, error.code] : [PROBLEMS.refused, error.code];
+  }
+  if (error instanceof UnreachableError) return [PROBLEMS.down, detail];
+  if (error instanceof RefusedError) return [PROBLEMS.refused, detail];
+  if (error instanceof PasskeyError) return [['No passkey was used', 'Nothing has changed. Try again.'], ''];
+  console.error(error);
+  return [PROBLEMS.unexpected, detail];
+}

@@ -1,0 +1,112 @@
+// Who is signed in on this device: the account that the person looks at.
+import { type Account, kindsOf, nameOf } from '../wallet/account.ts';
+import { predictAddress } from '../wallet/api.ts';
+import { findAccounts, NoAccountError } from '../wallet/find.ts';
+import { keepAccount, keepAccounts, MemoryError, readAccounts } from '../wallet/memory.ts';
+import { createPasskey } from '../wallet/passkey.ts';
+import { nameHere } from './format.ts';
+import { forget, noteSynced, recall, remember } from './memory.ts';
+import type { World } from './operate.ts';
+import { guard, ProblemError } from './problem.ts';
+import { element, loading, onPress, show, write } from './view.ts';
+import { NO_PASSKEY } from './words.ts';
+
+/** The accounts of this device, the one that is signed in first; none when nobody is. */
+export async function signedIn(): Promise<readonly Account[]> {
+  const address = recall<string>('signed-in');
+  if (address === undefined) return [];
+  const all = await readAccounts().catch((cause) => {
+    throw new ProblemError('no_memory', String(cause));
+  });
+  const current = all.find((one) => one.address === address);
+  return current ? [current, ...all.filter((one) => one !== current)] : [];
+}
+
+/** Looks at this account from now on. */
+export async function signInto(account: Account): Promise<void> {
+  await keepAccount(account).catch((error) => {
+    throw error instanceof MemoryError ? new ProblemError('no_memory') : error;
+  });
+  remember('signed-in', account.address);
+}
+
+/** Forgets on this device who is signed in. The passkey stays. */
+export function signOut(): void {
+  forget('signed-in');
+}
+
+/** The first screen: sign in, create, or recover. `then` is called once somebody is signed in. */
+export function start(world: World, then: () => void, notice?: string): void {
+  write('start-notice', notice);
+  write('rp', world.config.rpId);
+  const back = (words: string) => start(world, then, words);
+  const use = (open: () => Promise<void>) => () =>
+    guard(
+      async () => {
+        await open().catch((error) => {
+          if (!(error instanceof NoAccountError)) throw error;
+          back(noAccountWords(error));
+        });
+      },
+      { again: () => start(world, then), noPasskey: () => back(NO_PASSKEY) },
+    );
+  onPress(
+    'sign-in',
+    use(() => signIn(world, then)),
+  );
+  onPress(
+    'create',
+    use(() => create(world, then)),
+  );
+  onPress('lost-link', () => {
+    location.hash = 'recover';
+  });
+  show('start');
+}
+
+function noAccountWords({ account }: NoAccountError): string {
+  if (account === undefined) return 'This passkey has no account here.';
+  return 'This passkey does not open its account: it was removed, or is not added yet.';
+}
+
+async function signIn(world: World, then: () => void): Promise<void> {
+  const again = () =>
+    new Promise<void>((resolve) => {
+      write('start-notice', 'Once more: two accounts could be meant, and a second signature shows which.');
+      show('start');
+      onPress('sign-in', resolve);
+    });
+  const found = await findAccounts({ ...world, again });
+  loading('Reading your account…');
+  await keepAccounts(found);
+  const [first] = found;
+  if (!first) throw new NoAccountError();
+  await signInto(first);
+  then();
+}
+
+async function create(world: World, then: () => void): Promise<void> {
+  const { config, enclave } = world;
+  const made = await createPasskey(config.rpId, enclave, { name: `Vault account, ${nameHere()}` });
+  loading('Making your account…');
+  noteSynced(made.x, made.isSynced);
+  const [kind = 1] = kindsOf(config);
+  const address = await predictAddress(made, kind);
+  const { credentialId, x, y } = made;
+  await signInto({ credentialId, address, kind, x, y, name: nameOf(address) });
+  then();
+}
+
+/** Fills the list of this device's accounts; choosing one signs in with it. */
+export function writeAccounts(accounts: readonly Account[], then: () => void): void {
+  const select = element<HTMLSelectElement>('account');
+  const isList = accounts.length > 1;
+  select.hidden = !isList;
+  element('account-label').hidden = !isList;
+  select.replaceChildren(...accounts.map(({ name, address }) => new Option(name, address)));
+  select.value = accounts[0]?.address ?? '';
+  select.onchange = () => {
+    const other = accounts.find(({ address }) => address === select.value);
+    if (other) guard(() => signInto(other).then(then), {});
+  };
+}
