@@ -1,0 +1,117 @@
+// The account page: who is signed in, and which screen the address bar names.
+import type { Account } from '../wallet/account.ts';
+import { readConfig } from '../wallet/api.ts';
+import { loadEnclave } from '../wallet/enclave.ts';
+import { readAccounts } from '../wallet/memory.ts';
+import { type Contracts, readContracts } from './facts.ts';
+import { nameContact, setUp, turnOff } from './guardian.ts';
+import { readSigned, type Signed, tick, writeDid, writeHome, writeMoney } from './home.ts';
+import { join, showCode } from './join.ts';
+import { editKey, pick } from './keys.ts';
+import { recover, wait } from './lost.ts';
+import { move } from './move.ts';
+import type { World } from './operate.ts';
+import { resume } from './perform.ts';
+import { guard } from './problem.ts';
+import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
+import { stop } from './stop.ts';
+import { take } from './take.ts';
+import { element, loading, onPress, press, say, show, shown, write } from './view.ts';
+import { NO_PASSKEY } from './words.ts';
+
+/** How often the account is read again while it is looked at. */
+const REFRESH_MS = 20_000;
+
+type Place = World & { readonly contracts: Contracts };
+let place: Place | undefined;
+
+/** Goes to a screen. The same one again is drawn again. */
+function go(hash: string): void {
+  if (location.hash === `#${hash}` || (hash === '' && location.hash === '')) route();
+  else location.hash = hash;
+}
+
+const home = () => go('');
+
+function route(): void {
+  guard(open, { again: route });
+}
+
+async function open(): Promise<void> {
+  if (!place) {
+    loading('Reading your account…');
+    const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
+    write('chain', config.chain);
+    place = { config: { ...config, factory2: contracts.factory2 }, contracts, enclave };
+  }
+  const [name = '', value = ''] = location.hash.slice(1).split('=');
+  if (name === 'join') return join(place, value);
+  if (resume()) return;
+  if (name === 'recover') return recover(place, home);
+  if (name === 'waiting') return wait(value);
+  if (name === 'out') signOut();
+  if (name === 'into' || name === 'stop') await lookAt(value);
+  const accounts = await signedIn();
+  const [account] = accounts;
+  const wanted = name === 'stop' && account?.address !== value;
+  if (!account || wanted) return start(place, () => (wanted ? route() : home()), wanted ? STOP_WORDS : undefined);
+  await openAccount(place, accounts, account, name);
+}
+
+const STOP_WORDS = 'Sign in with any passkey of the account, to stop its recovery.';
+
+/** Looks at another account of this device, where it is one. */
+async function lookAt(address: string): Promise<void> {
+  const known = (await readAccounts()).find((one) => one.address === address.toLowerCase());
+  if (known) await signInto(known);
+}
+
+async function openAccount(at: Place, accounts: readonly Account[], account: Account, name: string): Promise<void> {
+  if (shown() !== 'home') loading('Reading your account…');
+  const signed = await readSigned(at, account);
+  if (name === 'add' && signed.account.kind === 2) return pick(signed, home);
+  if (name === 'address') return pickAddress(signed);
+  if (name === 'qr') return showCode(signed, () => go('qr'));
+  if (name === 'guard') return setUp(signed, home);
+  if (name === 'unguard') return turnOff(signed, home);
+  if (name === 'contact') return nameContact(signed, home);
+  if (name === 'move' && signed.account.kind === 1) return move(signed, home);
+  if (name === 'take') return take(signed);
+  showHome(signed, accounts);
+}
+
+function pickAddress(signed: Signed): void {
+  pick(signed, home);
+  element<HTMLDetailsElement>('pick-address').open = true;
+  element('owner').focus();
+}
+
+function showHome(signed: Signed, accounts: readonly Account[]): void {
+  const isFresh = shown() !== 'home';
+  const stopIt = () =>
+    stop(signed, home, () => {
+      home();
+      say(NO_PASSKEY);
+    });
+  writeHome(signed, { open: (key) => editKey(signed, key, home), stop: stopIt, go });
+  writeAccounts(accounts, home);
+  if (isFresh) show('home');
+  void writeMoney(signed);
+  void writeDid(signed).catch(() => write('did', signed.facts.did));
+}
+
+onPress('copy', () => {
+  void navigator.clipboard.writeText(element('full').textContent ?? '').then(() => say('Copied'));
+});
+onPress('sign-out', () => {
+  signOut();
+  home();
+});
+for (const button of document.querySelectorAll<HTMLElement>('[data-home]')) press(button, home);
+
+addEventListener('hashchange', route);
+setInterval(tick, 1_000);
+setInterval(() => {
+  if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2) route();
+}, REFRESH_MS);
+route();

@@ -1,0 +1,150 @@
+// Recovery by email: set it up, name a second address for warnings, turn it off.
+import type { Hex } from '../wallet/bytes.ts';
+import { toBase64url } from '../wallet/bytes.ts';
+import { type Assertion, askPasskey } from '../wallet/passkey.ts';
+import { bytesOf, dataOf, encode, type Keccak, utf8 } from './abi.ts';
+import { hex } from './facts.ts';
+import { daysOf } from './format.ts';
+import type { Signed } from './home.ts';
+import { ask } from './http.ts';
+import { perform, showDone } from './perform.ts';
+import { guard, ProblemError } from './problem.ts';
+import { type Attestation, prove } from './prove.ts';
+import { element, loading, onSubmit, show } from './view.ts';
+
+const DAY = 86_400;
+
+/** Sets recovery up, or anew: address, waiting time, and the owner's word on the network. */
+export function setUp(signed: Signed, back: () => void): void {
+  const words =
+    'A code sent to this address lets you add a new passkey later. The address itself is not written to the network.';
+  prove({ title: 'Recovery by email', words, back }, async (attestation) => askDelay(signed, attestation, back));
+}
+
+function askDelay(signed: Signed, attestation: Attestation, back: () => void): void {
+  onSubmit('delay-form', () =>
+    guard(
+      async () => {
+        const chosen = document.querySelector<HTMLInputElement>('input[name="days"]:checked');
+        const withSecond = element<HTMLInputElement>('second').checked;
+        await confirmGuardian(signed, attestation, Number(chosen?.value ?? 3) * DAY, withSecond ? 'contact' : '', back);
+      },
+      { again: () => setUp(signed, back) },
+    ),
+  );
+  show('delay');
+}
+
+async function confirmGuardian(
+  signed: Signed,
+  attestation: Attestation,
+  delay: number,
+  next: string,
+  back: () => void,
+): Promise<void> {
+  const { account, enclave, contracts } = signed;
+  loading('Asking the vault…');
+  const given = await ask<{ guardian: unknown; delaySecondsMin: number; commitment: unknown }>(
+    'POST /api/recoveries/commitments',
+    { attestation, smartAccount: account.address },
+  );
+  const [guardian, commitment] = [hex(given.guardian, 20), hex(given.commitment, 32)];
+  // The address that the owner signs for is the one that the vault names everywhere.
+  if (guardian !== contracts.guardian) throw new ProblemError('refused', 'The vault names two guardians.');
+  const seconds = Math.max(delay, given.delaySecondsMin);
+  const args = [guardian, BigInt(seconds), commitment] as const;
+  const data = dataOf(enclave.keccak256, 'setGuardian(address,uint32,bytes32)', args);
+  perform(
+    signed,
+    account,
+    {
+      title: 'Turn recovery on?',
+      words: `This vault may then propose a new passkey when somebody has a code that was sent to ${attestation.identifier}. It opens the account after ${daysOf(seconds)}, unless one of your passkeys stops it. The vault can never move your money.`,
+      button: 'Turn it on',
+      calls: [{ to: account.address, value: 0n, data }],
+      progress: 'Turning recovery on',
+      done: [
+        'Recovery is on',
+        `If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: ${account.address}`,
+      ],
+      next,
+      detail: { call: 'setGuardian', guardian, delay: seconds, commitment },
+    },
+    back,
+  );
+}
+
+/** Turns recovery off. */
+export function turnOff(signed: Signed, back: () => void): void {
+  const { account, enclave } = signed;
+  const data = dataOf(enclave.keccak256, 'setGuardian(address,uint32,bytes32)', [0n, 0n, 0n]);
+  perform(
+    signed,
+    account,
+    {
+      title: 'Turn recovery off?',
+      words:
+        'If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.',
+      button: 'Turn it off',
+      calls: [{ to: account.address, value: 0n, data }],
+      progress: 'Turning recovery off',
+      done: ['Recovery is off', 'Only your passkeys open this account.'],
+      detail: { call: 'setGuardian', guardian: '0x0' },
+    },
+    back,
+  );
+}
+
+/** Names a second address that is warned of recoveries, too; the passkey signs for it. */
+export function nameContact(signed: Signed, back: () => void): void {
+  const words = 'We write to it, too, when somebody asks to recover this account. It cannot recover anything.';
+  prove({ title: 'A second address for warnings', words, back }, async (attestation) => {
+    const { account, config, enclave } = signed;
+    const proofExpiresAt = soon();
+    const head = proofHead(enclave.keccak256, signed, 'vault/recovery-contact/v1');
+    const challenge = head([identifierHash(enclave.keccak256, attestation), BigInt(proofExpiresAt)]);
+    const proof = proofOf(await askPasskey(config.rpId, challenge, [account.credentialId]));
+    loading('Telling the vault…');
+    const { x: pubKeyX, y: pubKeyY, address: smartAccount } = account;
+    await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, proofExpiresAt, attestation });
+    showDone(['Noted', `We warn ${attestation.identifier}, too.`], '');
+  });
+}
+
+/** The end of a proof that is made now. */
+export function soon(): number {
+  return Math.floor(Date.now() / 1000) + 300;
+}
+
+/** An assertion as the API takes it. */
+export function proofOf({ authenticatorData, clientDataJSON, signature }: Assertion): object {
+  return {
+    authenticatorData: toBase64url(authenticatorData),
+    clientDataJSON: toBase64url(clientDataJSON),
+    signature: toBase64url(signature),
+  };
+}
+
+/** What a proof says of the attested address. */
+export function identifierHash(keccak256: Keccak, { signature, channel, identifier }: Attestation): Hex {
+  const signed = bytesOf(signature);
+  const hash = keccak256(new Uint8Array([...signed, ...utf8(`${channel}:${identifier}`)]));
+  return `0x${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The challenge of a proof: domain, registrar, chain, account and key, then the rest of its words. */
+export function proofHead(
+  keccak256: Keccak,
+  { config, contracts, account }: Pick<Signed, 'config' | 'contracts' | 'account'>,
+  domain: string,
+): (rest: readonly (bigint | Hex)[]) => Uint8Array<ArrayBuffer> {
+  const text = utf8(domain);
+  const digits = Array.from(text, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const registrar = keccak256(utf8(contracts.registrar));
+  const registrarHash = `0x${Array.from(registrar, (byte) => byte.toString(16).padStart(2, '0')).join('')}` as const;
+  return (rest) => {
+    const { x = '0x0', y = '0x0', address } = account;
+    const args = [{ bytes: `0x${digits}` as const }, registrarHash, BigInt(config.chainId), address, x, y, ...rest];
+    return new Uint8Array(keccak256(bytesOf(`0x${encode(args)}`)));
+  };
+}

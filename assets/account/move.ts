@@ -1,0 +1,108 @@
+// Moves an account of the first kind to one of the second: DID and money, in one operation.
+
+import { formatAmount } from '../pay/amount.ts';
+import { type Account, nameOf } from '../wallet/account.ts';
+import { predictAddress, readToken } from '../wallet/api.ts';
+import { type Hex, toHex, word } from '../wallet/bytes.ts';
+import { keepAccounts } from '../wallet/memory.ts';
+import { bytesOf, type Call, dataOf, type Keccak } from './abi.ts';
+import type { Signed } from './home.ts';
+import { priceOf } from './operate.ts';
+import { perform } from './perform.ts';
+import { guard, ProblemError } from './problem.ts';
+import { signInto } from './session.ts';
+import { loading } from './view.ts';
+
+/** Shows what moves, and moves it. */
+export function move(signed: Signed, back: () => void): void {
+  guard(() => plan(signed, back), { again: () => move(signed, back) });
+}
+
+async function plan(signed: Signed, back: () => void): Promise<void> {
+  const { account, contracts, enclave, facts, config } = signed;
+  const { x, y } = account;
+  const { factory2, registry } = contracts;
+  if (x === undefined || y === undefined || factory2 === null) {
+    throw new ProblemError('refused', 'The key of this account is not known here: sign out and in again.');
+  }
+  loading('Looking at what moves…');
+  const to = await predictAddress({ x, y }, 2);
+  const [ether, usdc] = await Promise.all([
+    readToken('native', account.address),
+    config.usdc ? readToken(config.usdc, account.address) : undefined,
+  ]);
+  const calls: Call[] = [];
+  const hasDid = BigInt(facts.did) !== 0n && registry !== null;
+  if (hasDid) calls.push(moveDid(enclave.keccak256, { registry, did: facts.did, factory2, x, y }));
+  if (usdc && usdc.balance > 0n && config.usdc) {
+    const data = dataOf(enclave.keccak256, 'transfer(address,uint256)', [to, usdc.balance]);
+    calls.push({ to: config.usdc.toLowerCase() as Hex, value: 0n, data });
+  }
+  const rest = await spareEther(signed, calls, to, ether.balance, ether.deposit);
+  if (rest > 0n) calls.push({ to, value: rest, data: '0x' });
+  const moved: Account = { ...account, address: to, kind: 2, name: nameOf(to) };
+  if (calls.length === 0) return settleInto(account, moved);
+  const things = [
+    hasDid ? 'your DID' : '',
+    usdc && usdc.balance > 0n ? `${formatAmount(usdc.balance, usdc.decimals)} ${usdc.symbol}` : '',
+    rest > 0n ? `${formatAmount(rest, 18).slice(0, 10)} ETH` : '',
+  ].filter((thing) => thing !== '');
+  await keepAccounts([account, moved]);
+  perform(
+    signed,
+    account,
+    {
+      title: 'Move to a new account?',
+      words: `It takes along ${listOf(things)}. The same passkey opens it. What somebody pays to the old address later stays there; you can come back for it.`,
+      button: 'Move',
+      calls,
+      progress: 'Moving your account',
+      done: ['Moved', `Your account is at ${to} now. Tell the people who pay you.`],
+      next: `into=${to}`,
+      detail: { call: 'executeBatch', to, calls: calls.map((call) => ({ ...call, value: String(call.value) })) },
+    },
+    back,
+  );
+}
+
+async function settleInto(account: Account, moved: Account): Promise<void> {
+  await keepAccounts([moved, account]);
+  await signInto(moved);
+  location.hash = '';
+}
+
+function listOf(things: readonly string[]): string {
+  return things.length < 2 ? (things[0] ?? '') : `${things.slice(0, -1).join(', ')} and ${things.at(-1)}`;
+}
+
+/** All ether but the fee, where the account pays it. */
+async function spareEther(signed: Signed, calls: readonly Call[], to: Hex, balance: bigint, deposit: bigint) {
+  if (balance === 0n) return 0n;
+  const whole = [...calls, { to, value: 1n, data: '0x' as const }];
+  const { fee } = await priceOf(signed, signed.account, whole);
+  // The price moves a little until the person has confirmed.
+  const reserve = (fee * 3n) / 2n;
+  const missing = reserve > deposit ? reserve - deposit : 0n;
+  return balance > missing ? balance - missing : 0n;
+}
+
+/** The registry takes the DID to the account that the same key and the second factory make. */
+function moveDid(
+  keccak256: Keccak,
+  { registry, did, factory2, x, y }: { registry: Hex; did: Hex; factory2: Hex; x: Hex; y: Hex },
+): Call {
+  const bytes = initCodeOf(keccak256, { factory2, x, y });
+  const args = [did, 0n, factory2, { bytes }] as const;
+  return { to: registry, value: 0n, data: dataOf(keccak256, 'moveDid(bytes32,uint256,address,bytes)', args) };
+}
+
+/** The creation code of an account of the second kind at salt 0; the registry checks it by its hash. */
+export function initCodeOf(keccak256: Keccak, { factory2, x, y }: { factory2: Hex; x: Hex; y: Hex }): Hex {
+  // The implementation is what the factory created first: RLP of (factory, 1).
+  const implementation = toHex(keccak256(bytesOf(`0xd694${factory2.slice(2)}01`)).subarray(12)).slice(2);
+  return `0x${PROXY_HEAD}${implementation}${PROXY_TAIL}${word(x)}${word(y)}${word(0n)}`;
+}
+
+const PROXY_HEAD =
+  '60bb8060095f395ff336600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073';
+const PROXY_TAIL = '5b5af43d5f5f3e6057573d5ffd5b3d5ff3';

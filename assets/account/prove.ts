@@ -1,0 +1,94 @@
+// Shows that an email address is the person's: a code is sent there, and the vault attests it.
+import { left } from './format.ts';
+import { ask, VaultRefusal } from './http.ts';
+import { guard } from './problem.ts';
+import { element, fault, fill, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
+
+/** What the vault signs once a code was right. Only some members are read here. */
+export interface Attestation {
+  readonly identifier: string;
+  readonly channel: 'email';
+  readonly signature: string;
+}
+
+/** A code lives this long, and another one can be sent after half of it. */
+const CODE_MS = 90_000;
+const AGAIN_MS = 45_000;
+
+/** Asks for an address and the code that is sent there. */
+export function prove(
+  { title, words, back }: { readonly title: string; readonly words: string; readonly back: () => void },
+  then: (attestation: Attestation) => Promise<void>,
+): void {
+  write('mail-title', title);
+  write('mail-words', words);
+  fault('email', undefined);
+  toggle('mail-form', true);
+  toggle('code-form', false);
+  onPress('mail-back', back);
+  const again = () => prove({ title, words, back }, then);
+  onSubmit('mail-form', () => {
+    const email = textIn('email');
+    const isAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email);
+    fault('email', isAddress ? undefined : 'Enter an email address, such as name@example.com.');
+    if (isAddress) guard(() => sendCode(email, then, again), { again });
+  });
+  show('mail');
+}
+
+async function sendCode(email: string, then: (attestation: Attestation) => Promise<void>, again: () => void) {
+  let challenge: string;
+  try {
+    const sent = await ask<{ challenge: string }>('POST /api/verify/send', { identifier: email, channel: 'email' });
+    challenge = sent.challenge;
+  } catch (error) {
+    // The field is where a wrong address is mended.
+    if (error instanceof VaultRefusal && /^Invalid/.test(error.code))
+      return fault('email', 'This is no email address.');
+    throw error;
+  }
+  const sentAt = Date.now();
+  write('code-to', email);
+  fill('code', '');
+  fault('code', undefined);
+  toggle('mail-form', false);
+  toggle('code-form', true);
+  element('code').focus();
+  const timer = setInterval(() => {
+    const isOn = shown() === 'mail' && !element('code-form').hidden;
+    if (!isOn) return clearInterval(timer);
+    const rest = sentAt + CODE_MS - Date.now();
+    write('code-left', rest > 0 ? `Good for ${left(rest)}` : 'This code has ended. Send a new one.');
+    const wait = sentAt + AGAIN_MS - Date.now();
+    element<HTMLButtonElement>('code-again').disabled = wait > 0;
+    element('code-again').textContent = wait > 0 ? `Send again in ${left(wait)}` : 'Send again';
+  }, 250);
+  onPress('code-again', () => {
+    clearInterval(timer);
+    guard(() => sendCode(email, then, again), { again });
+  });
+  onSubmit('code-form', () => {
+    const code = textIn('code').replace(/\D/g, '');
+    if (code.length !== 6) return fault('code', 'The code has six digits.');
+    guard(() => checkCode({ email, code, challenge }, then), { again });
+  });
+}
+
+async function checkCode(
+  { email, code, challenge }: { email: string; code: string; challenge: string },
+  then: (attestation: Attestation) => Promise<void>,
+): Promise<void> {
+  const answer = await ask<{
+    verified: boolean;
+    message?: string;
+    attestation: Attestation;
+    attempts_remaining?: number;
+  }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
+  if (answer.verified) return then(answer.attestation);
+  fault('code', WRONG[answer.message ?? ''] ?? 'This code is not right. Look again, or send a new one.');
+}
+
+const WRONG: Readonly<Record<string, string>> = {
+  'Code expired': 'This code has ended. Send a new one.',
+  'Too many attempts': 'Too many tries with this code. Send a new one.',
+};

@@ -1,0 +1,75 @@
+// Stops a recovery: the passkey signs, and the vault carries it to the network and pays.
+import type { Hex } from '../wallet/bytes.ts';
+import { askPasskey } from '../wallet/passkey.ts';
+import { dataOf, typedDigest } from './abi.ts';
+import { readFacts } from './facts.ts';
+import type { Signed } from './home.ts';
+import { keysOf } from './home.ts';
+import { ask, VaultRefusal } from './http.ts';
+import { perform, showDone } from './perform.ts';
+import { guard } from './problem.ts';
+import { loading } from './view.ts';
+
+/** How long the page waits for the network before it says that the veto is on its way. */
+const WAIT_MS = 60_000;
+
+/** Stops the pending recovery. */
+export function stop(signed: Signed, back: () => void, noPasskey: () => void): void {
+  guard(() => veto(signed, back), { again: () => stop(signed, back, noPasskey), noPasskey });
+}
+
+async function veto(signed: Signed, back: () => void): Promise<void> {
+  const { account, config, enclave, facts } = signed;
+  const { recovery } = facts;
+  const own = keysOf(signed).find(({ isHere }) => isHere);
+  if (!recovery || !own) return back();
+  const domain = { chainId: config.chainId, account: account.address };
+  const type = 'VetoRecovery(uint32 id,uint256 x,uint256 y)';
+  const digest = typedDigest(enclave.keccak256, domain, type, [BigInt(recovery.id), recovery.x, recovery.y]);
+  const assertion = await askPasskey(config.rpId, digest, [account.credentialId]);
+  const index = own.index.toString(16).padStart(2, '0');
+  const signature: Hex = `0x${index}${enclave.packAssertion(assertion).slice(2)}`;
+  loading('Stopping it…');
+  try {
+    await ask('POST /api/recoveries/vetoes', { smartAccount: account.address, signature });
+  } catch (error) {
+    if (!(error instanceof VaultRefusal) || error.code === 'veto_invalid') throw error;
+    // The owner needs no vault for this.
+    return cancelAlone(signed, back);
+  }
+  await awaitEnd(signed);
+}
+
+async function awaitEnd({ account, facts }: Signed): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  while (Date.now() < end) {
+    const now = await readFacts(account.address).catch(() => facts);
+    if (now.recovery?.id !== facts.recovery?.id) return showDone(STOPPED, '');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  showDone(['It is being stopped', 'Your word is on its way. Look again in a few minutes.'], '');
+}
+
+const STOPPED = [
+  'Stopped',
+  'No new passkey was added. If it was not you who asked, somebody reads your mail: change its password.',
+] as const;
+
+/** The same as a change of the account, which it pays for itself where no sponsor does. */
+function cancelAlone(signed: Signed, back: () => void): void {
+  const { account, enclave } = signed;
+  perform(
+    signed,
+    account,
+    {
+      title: 'Stop the recovery?',
+      words: 'The vault cannot carry your word at the moment. You can send it yourself.',
+      button: 'Stop it',
+      calls: [{ to: account.address, value: 0n, data: dataOf(enclave.keccak256, 'cancelRecovery()') }],
+      progress: 'Stopping the recovery',
+      done: STOPPED,
+      detail: { call: 'cancelRecovery' },
+    },
+    back,
+  );
+}
