@@ -2,13 +2,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
-const SCRIPTS: readonly string[] = ['console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
+const SCRIPTS: readonly string[] = ['account/account', 'console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
+
+/** Scripts that a page imports when it needs them. */
+const MODULES: readonly string[] = ['account/qr'];
 
 /** Files that are served as they lie in `assets/`. */
 const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
-  /^(?:pass|pay|console)\/.+\.(?:html|css|json)$/,
+  /^(?:account|design|pass|pay|console)\/.+\.(?:html|css|json)$/,
 ];
 
 /**
@@ -20,12 +23,13 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   for (const name of readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })) {
     if (FILES.some((pattern) => pattern.test(name))) made[`/${name}`] = Bun.file(join(import.meta.dir, name));
   }
-  for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`));
+  for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
+  for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
   return made;
 }
 
-async function bundleScript(entry: string): Promise<Blob> {
-  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format: 'iife', minify: true });
+async function bundleScript(entry: string, format: 'iife' | 'esm'): Promise<Blob> {
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format, minify: true });
   const [output] = outputs;
   if (!output) throw new Error(`${entry} makes nothing`);
   return output;

@@ -1,5 +1,6 @@
 import { createWork } from '../lib/background.ts';
 import { type Context, createContext, type Env } from '../lib/context.ts';
+import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { balanceRoutes } from './balance.ts';
@@ -47,6 +48,7 @@ export const ROUTES: readonly Route[] = [
   ...indexerRoutes,
   ...passRoutes,
   ...payRoutes,
+  ...accountPageRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,
   ...tokenRoutes,

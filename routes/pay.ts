@@ -11,6 +11,7 @@ import type { Config } from '../lib/config/config.ts';
 import type { Context } from '../lib/context.ts';
 import { addressText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
+import { PAGE_HEADERS } from './http/page.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
@@ -23,22 +24,6 @@ const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"
 const MANIFEST_CACHE = { 'cache-control': 'public, max-age=3600' };
 const ICON_CACHE = { 'cache-control': 'public, max-age=86400' };
 const ICON_SIZES = [48, 192, 512] as const;
-
-/** Nothing from elsewhere, nothing inline, nobody's frame; WebAssembly for the enclave. */
-const PAGE_HEADERS = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self' 'wasm-unsafe-eval'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-};
 
 /** For the confirm page's own files. Never on `/pay`: browsers fetch it from the shop's origin, without CORS. */
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };

@@ -1,0 +1,20 @@
+/** The account page: keys, recovery and what else a person does with an account. Its calls are those of the API. */
+
+import { PAGE_HEADERS } from './http/page.ts';
+import type { Route } from './http/route.ts';
+import { file } from './http/static-file.ts';
+
+const OWN = { 'cross-origin-resource-policy': 'same-origin' };
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+
+/** The page, its script and style, the encoder of QR codes that it loads when it needs one, and the shared design. */
+export const accountPageRoutes: readonly Route[] = [
+  file('/account', { asset: '/account/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } }),
+  file('/account/account.js', { type: SCRIPT, headers: OWN }),
+  file('/account/qr.js', { type: SCRIPT, headers: OWN }),
+  file('/account/account.css', { type: STYLE, headers: OWN }),
+  file('/design/tokens.css', { type: STYLE, headers: OWN }),
+  file('/design/parts.css', { type: STYLE, headers: OWN }),
+];

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault({ BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' });
+});
+afterEach(() => t.stop());
+
+const HTML = 'text/html; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+const FILES = [
+  ['/account', HTML],
+  ['/account/account.js', SCRIPT],
+  ['/account/qr.js', SCRIPT],
+  ['/account/account.css', STYLE],
+  ['/design/tokens.css', STYLE],
+  ['/design/parts.css', STYLE],
+] as const;
+
+test.each(FILES)('%s of the account page, by GET and by HEAD', async (path, type) => {
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await t.call(`${method} ${path}`);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  }
+  const { headers } = await t.call(`GET ${path}`);
+  expect((await t.call(`GET ${path}`, {}, { 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
+});
+
+test('nobody frames the account page, nothing comes from elsewhere, and nothing is inline', async () => {
+  const { headers, text } = await t.call('GET /account');
+  expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]);
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+  expect(text.match(/https?:/g)).toBeNull();
+});
+
+test('all of the account page, with the enclave and the QR codes, is under 60 KB as it travels', async () => {
+  const own = await Promise.all(FILES.map(async ([path]) => (await t.call(`GET ${path}`)).text));
+  const enclave = await (await fetch(`${t.url}/enclave.wasm`)).bytes();
+  const sent = [...own.map((text) => gzipSync(text)), gzipSync(enclave)];
+  expect(sent.reduce((sum, bytes) => sum + bytes.length, 0)).toBeLessThan(60_000);
+});
+
+test('a page names no colour of its own: all are in the tokens', async () => {
+  const RAW = /#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(/gi;
+  for (const path of ['/design/parts.css', '/account/account.css']) {
+    const colors = (await t.call(`GET ${path}`)).text.match(RAW) ?? [];
+    // A camera reads a QR code black on white, in the dark too.
+    expect([path, colors]).toEqual([path, path.startsWith('/account') ? ['#fff', '#000'] : []]);
+  }
+});
