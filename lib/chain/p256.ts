@@ -5,12 +5,13 @@ import type { ChainReader } from './rpc.ts';
  * some 250,000 gas more. Throws 502 `rpc_error`.
  */
 export async function readP256Precompile({ config, rpc }: ChainReader): Promise<boolean> {
-  const answer = await rpc.call(config.chainId, 'eth_call', [{ to: PRECOMPILE, data: SIGNED }, 'latest']);
-  // An address without code answers nothing.
-  return typeof answer === 'string' && /^0x0{63}1$/.test(answer);
+  return isVerified(await rpc.call(config.chainId, 'eth_call', [P256_PROBE, 'latest']));
 }
 
-const PRECOMPILE = '0x0000000000000000000000000000000000000100';
+/** Whether this is the answer of a precompile to `P256_PROBE`: an address without code answers nothing. */
+export function isVerified(answer: unknown): boolean {
+  return typeof answer === 'string' && /^0x0{63}1$/.test(answer);
+}
 
 /** SHA-256 of `vault`, then r, s of its signature by the private key 1, then that key: the curve's generator. */
 const SIGNED = [
@@ -20,3 +21,6 @@ const SIGNED = [
   '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296',
   '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
 ].join('');
+
+/** A call that a precompile for P-256 answers with 1. */
+export const P256_PROBE = { to: '0x0000000000000000000000000000000000000100', data: SIGNED };

@@ -3,8 +3,8 @@ import { AbiParameters, type Address, Hex, Secp256k1, Signature, TypedData } fro
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import type { ChainRpc } from './chain.ts';
 import { create2 } from './create2.ts';
+import { encodeAssertion, type Operation, operationHash, type SmartAccount } from './operation.ts';
 import type { Passkey } from './passkey.ts';
-import { encodeAssertion, type Operation, operationHash, type SmartAccount } from './user-operation.ts';
 import { addressOf } from './wallet.ts';
 
 /** A key of an account: its index there, and how it signs 32 bytes. */

@@ -1,33 +1,15 @@
 // User operations (ERC-4337, EntryPoint 0.7 to 0.9) of passkeys' accounts, as a wallet makes them.
-import { AbiFunction, AbiParameters, type Address, Base64, Bytes, Hex, Signature } from 'ox';
+import { AbiFunction, type Address, Bytes, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { accountAbi, accountFactoryAbi } from '../../lib/chain/abi.ts';
-import type { Assertion } from '../../lib/identity/passkey.ts';
+import type { AccountKind } from '../../lib/chain/account.ts';
+import { isVerified, P256_PROBE } from '../../lib/chain/p256.ts';
+import { encodeSignature, NO_END, passkeySigner, signUntil } from './account2.ts';
 import type { ChainRpc } from './chain.ts';
 import { isDeployed } from './create2.ts';
 import type { Deployment } from './deploy.ts';
-import { ENTRY_POINTS } from './entrypoints.ts';
+import { type AccountCall, encodeAssertion, type Operation, operationHash, type SmartAccount } from './operation.ts';
 import { createPasskey, type Passkey } from './passkey.ts';
-
-/** A user operation, signed if only in form. */
-export type Operation = UserOperation.UserOperation<'0.7', true>;
-
-/** The account of a passkey, whether it exists yet or not. */
-export interface SmartAccount {
-  readonly address: Address.Address;
-  readonly passkey: Passkey;
-  readonly factory: Address.Address;
-  readonly entryPoint: Address.Address;
-  /** The call of the factory that creates it. */
-  readonly factoryData: Hex.Hex;
-}
-
-/** One call that an account makes; value in wei. */
-export interface AccountCall {
-  readonly target: Address.Address;
-  readonly value?: bigint;
-  readonly data?: Hex.Hex;
-}
 
 /**
  * A bundler's receipt of a mined operation. `success` is that of the inner call; the transaction itself always
@@ -50,20 +32,35 @@ const PRIORITY_FEE_WEI = 1_000_000n;
  */
 const VERIFICATION_GAS_MIN = 300_000n;
 const CALL_GAS_MIN = 150_000n;
+/** What an account adds where the chain has no precompile for P-256. */
+const VERIFICATION_GAS_WITHOUT_P256 = 250_000n;
+/** How long an operation of the second kind can be included. */
+const VALID_SECONDS = 600;
 
-/** A passkey's account, at the address that the factory says. */
+export {
+  type AccountCall,
+  encodeAssertion,
+  type Operation,
+  operationHash,
+  type SmartAccount,
+} from './operation.ts';
+
+/** A passkey's account, at the address that the factory of its kind says. */
 export async function openAccount(
   rpc: ChainRpc,
-  { accountFactory: factory, entryPoint }: Pick<Deployment, 'accountFactory' | 'entryPoint'>,
+  contracts: Pick<Deployment, 'accountFactory' | 'entryPoint'> & Partial<Pick<Deployment, 'accountFactory2'>>,
   passkey: Passkey,
   salt = 0n,
+  kind: AccountKind = 1,
 ): Promise<SmartAccount> {
+  const factory = kind === 1 ? contracts.accountFactory : contracts.accountFactory2;
+  if (factory === undefined) throw new Error('there is no factory of the second kind');
   const key = [Bytes.toBigInt(passkey.key.x), Bytes.toBigInt(passkey.key.y), salt] as const;
   const getAddress = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
   const data = AbiFunction.encodeData(getAddress, key);
   const address = AbiFunction.decodeResult(getAddress, await call(rpc, factory, data));
   const factoryData = AbiFunction.encodeData(AbiFunction.fromAbi(accountFactoryAbi, 'createAccount'), key);
-  return { address, passkey, factory, entryPoint, factoryData };
+  return { address, passkey, factory, entryPoint: contracts.entryPoint, factoryData, kind };
 }
 
 /**
@@ -86,7 +83,7 @@ export async function runSponsored(
  */
 export async function prepareOperation(
   node: ChainRpc,
-  { address: sender, factory, factoryData, entryPoint }: SmartAccount,
+  { address: sender, factory, factoryData, entryPoint, kind }: SmartAccount,
   calls: readonly AccountCall[],
 ): Promise<Operation> {
   const nonce = BigInt(await call(node, entryPoint, AbiFunction.encodeData(GET_NONCE, [sender, 0n])));
@@ -97,11 +94,11 @@ export async function prepareOperation(
     ...((await isDeployed(node, sender)) ? {} : { factory, factoryData }),
     callData: accountCallData(calls),
     callGasLimit: CALL_GAS_MIN,
-    verificationGasLimit: VERIFICATION_GAS_MIN,
+    verificationGasLimit: VERIFICATION_GAS_MIN + ((await hasP256(node)) ? 0n : VERIFICATION_GAS_WITHOUT_P256),
     preVerificationGas: 0n,
     maxFeePerGas: gasPrice * 2n + PRIORITY_FEE_WEI,
     maxPriorityFeePerGas: PRIORITY_FEE_WEI,
-    signature: SIGNATURE_IN_FORM,
+    signature: kind === 2 ? encodeSignature({ index: 0 }, SIGNATURE_IN_FORM, NO_END) : SIGNATURE_IN_FORM,
   };
 }
 
@@ -129,43 +126,32 @@ export async function sponsorOperation(
   return UserOperation.fromRpc({ ...toRpc(operation), ...(given as object) } as never) as Operation;
 }
 
-/** The operation with the signature of its account's passkey, or of another one. */
+/**
+ * The operation with the signature of its account's passkey, or of another one. Of an account of the second kind it is
+ * the first key's, and ends in 10 minutes.
+ */
 export async function signOperation(
   node: ChainRpc,
   account: SmartAccount,
   operation: Operation,
   passkey = account.passkey,
 ): Promise<Operation> {
+  if (account.kind === 2) {
+    return signUntil(node, account, operation, passkeySigner(passkey), (await nextBlockTime(node)) + VALID_SECONDS);
+  }
   const hash = operationHash(account, operation, Number(await node('eth_chainId')));
   return { ...operation, signature: encodeAssertion(passkey.assert(Hex.toBytes(hash))) };
 }
 
-/** What the passkey signs, as the account's EntryPoint computes it. */
-export function operationHash({ entryPoint }: SmartAccount, operation: Operation, chainId: number): Hex.Hex {
-  const entryPointVersion = entryPoint === ENTRY_POINTS['0.7'] ? '0.7' : '0.8';
-  // 0.9 computes as 0.8 does.
-  return UserOperation.hash(operation, { chainId, entryPointAddress: entryPoint, entryPointVersion });
+/** In seconds. A chain that has been idle makes its next block now. */
+async function nextBlockTime(node: ChainRpc): Promise<number> {
+  const block = (await node('eth_getBlockByNumber', ['latest', false])) as { readonly timestamp: Hex.Hex };
+  return Math.max(Number(block.timestamp), Math.floor(Date.now() / 1000));
 }
 
-/**
- * An assertion as the account takes it: the ABI encoding of OpenZeppelin's `WebAuthnAuth` without its first word, s in
- * the lower half.
- */
-export function encodeAssertion(assertion: Assertion): Hex.Hex {
-  const { r, s } = Signature.fromDerBytes(Base64.toBytes(assertion.signature));
-  const low = BigInt(s) > P256_ORDER / 2n ? P256_ORDER - BigInt(s) : BigInt(s);
-  const clientDataJSON = Base64.toString(assertion.clientDataJSON);
-  const encoded = AbiParameters.encode(WEBAUTHN_AUTH, [
-    {
-      r: Hex.fromNumber(BigInt(r), { size: 32 }),
-      s: Hex.fromNumber(low, { size: 32 }),
-      challengeIndex: BigInt(clientDataJSON.indexOf('"challenge"')),
-      typeIndex: BigInt(clientDataJSON.indexOf('"type"')),
-      authenticatorData: Hex.fromBytes(Base64.toBytes(assertion.authenticatorData)),
-      clientDataJSON,
-    },
-  ]);
-  return Hex.slice(encoded, 32);
+/** Whether the chain has a precompile for P-256. */
+async function hasP256(node: ChainRpc): Promise<boolean> {
+  return isVerified(await node('eth_call', [P256_PROBE, 'latest']));
 }
 
 /** Sends a signed operation and waits until it is mined. Throws the bundler's error when it is refused. */
@@ -185,12 +171,6 @@ export async function sendOperation(
 }
 
 const GET_NONCE = AbiFunction.from('function getNonce(address sender, uint192 key) view returns (uint256)');
-const WEBAUTHN_AUTH = AbiParameters.from([
-  'struct WebAuthnAuth { bytes32 r; bytes32 s; uint256 challengeIndex; uint256 typeIndex; bytes authenticatorData; string clientDataJSON; }',
-  'WebAuthnAuth auth',
-]);
-/** The order of P-256 (SEC 2 section 2.4.2). */
-const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 /** A placeholder as long as a real signature, for estimates that count its bytes. */
 const SIGNATURE_IN_FORM = encodeAssertion(createPasskey().assert(new Uint8Array(32)));
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import { didRegistryAbi } from '../../../lib/chain/abi.ts';
+import type { AccountKind } from '../../../lib/chain/account.ts';
 import { didHash } from '../../../lib/identity/did.ts';
+import { passkeySigner, signUntil } from '../../../scripts/dev-stack/account2.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
@@ -21,29 +23,34 @@ afterAll(async () => {
   await chain.stop();
 });
 
-const openAccount = () => wallet.openAccount(chain.rpc, contracts, createPasskey());
+const openAccount = (kind: AccountKind = 1) => wallet.openAccount(chain.rpc, contracts, createPasskey(), 0n, kind);
 
 async function controllerToDid(account: Hex.Hex): Promise<unknown> {
   const data = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'controllerToDid'), [account]);
   return chain.rpc('eth_call', [{ to: contracts.didRegistry, data }, 'latest']);
 }
 
-test('a passkey without any ether gets an account and registers a DID, and goes on in a second operation', async () => {
-  const account = await openAccount();
-  const hash = didHash(`did:example:${account.address}`);
-  const register = AbiFunction.fromAbi(didRegistryAbi, 'register');
-  const data = AbiFunction.encodeData(register, [hash, Hex.padLeft('0x', 32), '']);
-  const first = await wallet.runSponsored(chain.rpc, sponsored.rpc, account, [{ target: contracts.didRegistry, data }]);
-  expect(first.success).toBe(true);
-  expect(await controllerToDid(account.address)).toBe(hash);
-  const update = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'update'), [hash, 'cid']);
-  const second = await wallet.runSponsored(chain.rpc, sponsored.rpc, account, [
-    { target: contracts.didRegistry, data: update },
-    { target: contracts.didRegistry, data: update },
-  ]);
-  expect(second.success).toBe(true);
-  expect(await chain.rpc('eth_getBalance', [account.address, 'latest'])).toBe('0x0');
-});
+test.each([1, 2] as const)(
+  'a passkey without any ether gets an account of kind %d and registers a DID, and goes on in a second operation',
+  async (kind) => {
+    const account = await openAccount(kind);
+    const hash = didHash(`did:example:${account.address}`);
+    const register = AbiFunction.fromAbi(didRegistryAbi, 'register');
+    const data = AbiFunction.encodeData(register, [hash, Hex.padLeft('0x', 32), '']);
+    const first = await wallet.runSponsored(chain.rpc, sponsored.rpc, account, [
+      { target: contracts.didRegistry, data },
+    ]);
+    expect(first.success).toBe(true);
+    expect(await controllerToDid(account.address)).toBe(hash);
+    const update = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'update'), [hash, 'cid']);
+    const second = await wallet.runSponsored(chain.rpc, sponsored.rpc, account, [
+      { target: contracts.didRegistry, data: update },
+      { target: contracts.didRegistry, data: update },
+    ]);
+    expect(second.success).toBe(true);
+    expect(await chain.rpc('eth_getBalance', [account.address, 'latest'])).toBe('0x0');
+  },
+);
 
 test("the paymaster also speaks ERC-7677's two methods, and takes back its word on an operation that was changed", async () => {
   const account = await openAccount();
@@ -63,6 +70,17 @@ test("the paymaster also speaks ERC-7677's two methods, and takes back its word 
   const signed = await wallet.signOperation(chain.rpc, account, changed);
   await expect(wallet.sendOperation(sponsored.rpc, account, signed)).rejects.toThrow('AA34');
   expect((await wallet.sendOperation(sponsored.rpc, account, operation)).success).toBe(true);
+});
+
+test('an operation of the second kind whose end has passed is refused', async () => {
+  const account = await openAccount(2);
+  const prepared = await wallet.prepareOperation(chain.rpc, account, [{ target: account.address }]);
+  const operation = await wallet.sponsorOperation(sponsored.rpc, account, prepared);
+  const second = Math.floor(Date.now() / 1000);
+  const late = await signUntil(chain.rpc, account, operation, passkeySigner(account.passkey), second - 60);
+  await expect(wallet.sendOperation(sponsored.rpc, account, late)).rejects.toThrow(/AA22|expires/);
+  const signed = await wallet.signOperation(chain.rpc, account, operation);
+  expect((await wallet.sendOperation(sponsored.rpc, account, signed)).success).toBe(true);
 });
 
 test('another EntryPoint or chain is not sponsored', async () => {
