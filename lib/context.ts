@@ -22,7 +22,7 @@ import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import type { Mailer } from './delivery/smtp.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
-import type { Notices } from './limits/limit-events.ts';
+import { createNotices, type Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import type { Platform } from './platform.ts';
@@ -30,7 +30,7 @@ import { prepareDatabase } from './prepare-database.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
-import type { StrangersChecks } from './verification/find-code.ts';
+import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -119,8 +119,8 @@ function createShared(config: Config): Shared {
     aliasFacts: createAliasFacts(),
     schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
-    notices: new Map(),
-    strangers: new Map(),
+    notices: createNotices(),
+    strangers: createStrangersChecks(),
   };
 }
 

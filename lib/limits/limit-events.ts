@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { DatabaseUnavailable, type LimitState, VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import { describeError } from '../base/log.ts';
-import { touch } from '../base/lru-cache.ts';
+import { type Cache, createCache } from '../base/lru-cache.ts';
 import { DEFAULT_APP, type EventData, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
@@ -16,7 +16,12 @@ const LIMIT_NOTICES_CACHED_MAX = 10_000;
 type Ctx = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 
 /** By bucket, the time until which its refusal is recorded already: a flood of refusals then costs no writes. */
-export type Notices = Map<string, number>;
+export type Notices = Cache<string, number>;
+
+/** No notices yet. */
+export function createNotices(): Notices {
+  return createCache(LIMIT_NOTICES_CACHED_MAX);
+}
 
 /**
  * Records `limit.reached` for a limit's refusal, at most once per bucket and window over all processes. Fire and
@@ -60,7 +65,7 @@ async function record({ db, log, notices }: Ctx, bucket: string, windowMs: numbe
   const now = event.at;
   if ((notices.get(bucket) ?? 0) > now) return;
   // The longest silent is forgotten first; the database still knows it.
-  touch(notices, bucket, now + windowMs, LIMIT_NOTICES_CACHED_MAX);
+  notices.set(bucket, now + windowMs);
   try {
     await db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true }));
   } catch (error) {

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { type LimitState, VaultError } from '../base/error.ts';
-import { touch } from '../base/lru-cache.ts';
+import { createCache } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
 import { boundsOf, type LimitName, limitOf } from './catalogue.ts';
 
@@ -73,10 +73,12 @@ interface Recent {
 }
 
 function createRecent(): (client: string) => Recent {
-  const clients = new Map<string, Recent>();
+  const clients = createCache<string, Recent>(REQUEST_LIMIT_CLIENTS_MAX);
   return (client) => {
-    const recent = clients.get(client) ?? { times: [], oldest: 0 };
-    touch(clients, client, recent, REQUEST_LIMIT_CLIENTS_MAX);
+    const known = clients.get(client);
+    if (known) return known;
+    const recent = { times: [], oldest: 0 };
+    clients.set(client, recent);
     return recent;
   };
 }

@@ -1,4 +1,4 @@
-import { touch } from '../base/lru-cache.ts';
+import { type Cache, createCache } from '../base/lru-cache.ts';
 import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
@@ -30,7 +30,12 @@ const STRANGERS_CODES_MAX = 10_000;
  * By code, the checks of strangers that this process has answered. They are answered before their count is written, so
  * that the time does not tell whether a code is live. This keeps the share also while no write succeeds.
  */
-export type StrangersChecks = Map<number, number>;
+export type StrangersChecks = Cache<number, number>;
+
+/** No checks yet. */
+export function createStrangersChecks(): StrangersChecks {
+  return createCache(STRANGERS_CODES_MAX);
+}
 
 type Ctx = Pick<Platform, 'config' | 'db'> & { readonly strangers: StrangersChecks };
 
@@ -65,7 +70,7 @@ export async function findCode(
   if (!isOpen || others.attempts >= max) return { refused: otherwise };
   const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);
   if (answered >= STRANGERS_CHECKS_MAX) return { refused: otherwise };
-  touch(strangers, others.seq, answered + 1, STRANGERS_CODES_MAX);
+  strangers.set(others.seq, answered + 1);
   return { code: others, role: 'stranger', otherwise };
 }
 
