@@ -10,7 +10,8 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 /** Lower-case hex without a prefix. */
 export function toHex(bytes: Uint8Array): string {
   let hex = '';
-  for (const byte of bytes) hex += HEX_PAIRS[byte];
+  // By index: an iterator makes three times the work.
+  for (let i = 0; i < bytes.length; i++) hex += HEX_PAIRS[bytes[i] as number];
   return hex;
 }
 
