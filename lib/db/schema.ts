@@ -1,5 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED } from './schema-budgets.ts';
+import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED, SENDS_COUNT_THEMSELVES } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
@@ -245,4 +245,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SENDS_ARE_COUNTED,
   JOINS,
   OUTBOX_OF_SEVERAL_KINDS,
+  SENDS_COUNT_THEMSELVES,
 ];

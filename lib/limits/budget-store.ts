@@ -2,11 +2,13 @@ import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
 import { BUDGETS, type BudgetLimit, type LimitName, limitOf } from './catalogue.ts';
-import { RELAY_COUNTS } from './limit.ts';
+import { type CountedRows, RELAY_COUNTS } from './limit.ts';
 import { clearedAt } from './store.ts';
 
 // A bucket has one row for each time at which it was used: `used` at that time, and `total` of all times up to it. What
-// is used of a day is the difference between two of its rows: two look-ups, however many rows there are.
+// is used of a day is the difference between two of its rows: two look-ups, however many rows there are. The sends of
+// the whole vault have no rows here: each row of `codes` holds their totals up to it. Another table's rows would cost a
+// send a tenth of its time.
 
 /** A use of some budgets; `network` is undefined where none of them counts by it. Times are milliseconds. */
 export interface Spending {
@@ -29,7 +31,7 @@ function builtOnce(name: string, build: () => string): string {
 
 /** SQL that is true while a budget has room. Needs `:day_ago`, `:<kind>_max`, and `:network` where it counts by it. */
 export function hasRoom(kind: BudgetLimit): string {
-  return builtOnce(`room ${kind}`, () => `(${usedOf(kind)} < :${maxName(kind)})`);
+  return builtOnce(`room ${kind}`, () => `(${ledgerOf(kind).usedOfDay} < :${maxName(kind)})`);
 }
 
 /** The arguments of `hasRoom`, for all budgets of the use. */
@@ -42,16 +44,16 @@ export function roomArgs({ kinds, maxOf, network, now }: Spending): Record<strin
 }
 
 /**
- * Counts a use of one budget if the statement before it in the batch changed a row, and if the condition holds. It
- * leaves `changes()` at 1 for the next where there is no condition.
+ * Counts a use of one budget of `budget_uses` if the statement before it in the batch changed a row, and if the
+ * condition holds. It leaves `changes()` at 1 for the next where there is no condition.
  */
 export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spending, when?: Condition): Statement {
   return {
     sql: builtOnce(
       `spend ${kind} ${when?.sql ?? ''}`,
       () => `INSERT INTO budget_uses (kind, bucket, at, used, total)
-      SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${newestOf(kind)}), 0)), 1,
-        coalesce((SELECT total ${newestOf(kind)}), 0) + 1
+      SELECT '${kind}', ${bucketOf(kind)}, max(:now, coalesce((SELECT at ${ledgerOf(kind).newest}), 0)), 1,
+        coalesce((SELECT total ${ledgerOf(kind).newest}), 0) + 1
       WHERE changes() > 0${when ? ` AND ${when.sql}` : ''}
       ON CONFLICT (kind, bucket, at) DO UPDATE SET used = used + 1, total = total + 1`,
     ),
@@ -59,7 +61,7 @@ export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spendi
   };
 }
 
-/** Takes a use of one budget back, as of the time at which it was counted, if the condition holds. */
+/** Takes a use of one budget of `budget_uses` back, as of the time at which it was counted, if the condition holds. */
 export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when: Condition): Statement {
   const counted = `(SELECT min(at) ${rowsOf(kind)} AND at >= :now AND used > 0)`;
   return {
@@ -81,10 +83,11 @@ export function selectBudgets(use: Spending, { ifUnchanged = false } = {}): Stat
 function budgetsText(kinds: readonly BudgetLimit[], ifUnchanged: boolean): string {
   const columns = kinds.map((kind) => {
     const max = `:${maxName(kind)}`;
+    const { at, used, counts, newest, window, usedOfDay } = ledgerOf(kind);
     // With a maximum that was lowered several must leave: then the newest, which is late but never early.
-    const leaves = `CASE WHEN ${usedOf(kind)} - used < ${max} THEN at ELSE (SELECT at ${newestOf(kind)}) END`;
+    const leaves = `CASE WHEN ${usedOfDay} - ${used} < ${max} THEN ${at} ELSE (SELECT ${at} ${newest}) END`;
     return `NOT ${hasRoom(kind)} AS ${columnName(kind)}_full,
-      (SELECT ${leaves} ${inWindow(kind)} AND ${max} > 0 ORDER BY at LIMIT 1) AS ${columnName(kind)}`;
+      (SELECT ${leaves} ${window} AND ${counts} AND ${max} > 0 ORDER BY ${at} LIMIT 1) AS ${columnName(kind)}`;
   });
   return `SELECT ${columns.join(', ')} ${ifUnchanged ? 'WHERE changes() = 0' : ''}`;
 }
@@ -98,7 +101,7 @@ export function readReset(row: Row, kind: BudgetLimit): { readonly isFull: boole
 /** How much of the last day's budgets of the whole vault is used: one row with a column for each. */
 export function selectBudgetsUsed(now: number): Statement {
   const columns = BUDGETS.map(
-    (kind) => `${kind === 'relays-per-day' ? RELAYS_USED : usedOf(kind)} AS ${columnName(kind)}`,
+    (kind) => `${kind === 'relays-per-day' ? RELAYS_USED : ledgerOf(kind).usedOfDay} AS ${columnName(kind)}`,
   );
   return { sql: `SELECT ${columns.join(', ')}`, args: { day_ago: now - DAY_MS } };
 }
@@ -120,17 +123,49 @@ export function sweepBudgets(now: number): Statement {
   };
 }
 
-function usedOf(kind: BudgetLimit): string {
-  return `coalesce((SELECT total ${newestOf(kind)})
-    - (SELECT total - used ${inWindow(kind)} ORDER BY at LIMIT 1), 0)`;
+/** Whether each row of `codes` counts the uses of a budget up to it: it has no rows of its own. */
+export function isCountedInCodes(kind: BudgetLimit): boolean {
+  return (limitOf(kind).stored as CountedRows).soFar !== undefined;
 }
 
-function inWindow(kind: BudgetLimit): string {
-  return `${rowsOf(kind)} AND at > max(:day_ago, ${clearedAt(kind, bucketOf(kind))})`;
+/** SQL of the rows that count a budget's uses. */
+interface Ledger {
+  /** Over a row: its time, its uses, and whether it counts this budget at all. */
+  readonly at: string;
+  readonly used: string;
+  readonly counts: string;
+  /** The newest row, and those of the window. */
+  readonly newest: string;
+  readonly window: string;
+  /** What is used of the day. */
+  readonly usedOfDay: string;
 }
 
-function newestOf(kind: BudgetLimit): string {
-  return `${rowsOf(kind)} ORDER BY at DESC LIMIT 1`;
+function ledgerOf(kind: BudgetLimit): Ledger {
+  const since = `max(:day_ago, ${clearedAt(kind, bucketOf(kind))})`;
+  const { soFar, where = '' } = limitOf(kind).stored as CountedRows;
+  return soFar === undefined ? ledgerOfUses(rowsOf(kind), since) : ledgerOfSends(soFar, where, since);
+}
+
+function ledgerOfUses(rows: string, since: string): Ledger {
+  const newest = `${rows} ORDER BY at DESC LIMIT 1`;
+  const window = `${rows} AND at > ${since}`;
+  const usedOfDay = `coalesce((SELECT total ${newest}) - (SELECT total - used ${window} ORDER BY at LIMIT 1), 0)`;
+  return { at: 'at', used: 'used', counts: 'true', newest, window, usedOfDay };
+}
+
+/**
+ * Rows of `codes` are in the order of commits, their times nearly so: clocks of processes differ, and one send
+ * overtakes another. What came before the window is read off the newest row before it, else off the first row of all.
+ * So no send of the window is missed, but one that was overtaken may count for longer than a day.
+ */
+function ledgerOfSends(soFar: string, where: string, since: string): Ledger {
+  const [first, last] = ['min', 'max'].map((end) => `FROM codes WHERE seq = (SELECT ${end}(seq) FROM codes)`);
+  const usedOfDay = `coalesce((SELECT ${soFar} ${last})
+    - coalesce((SELECT ${soFar} FROM codes WHERE sent_at <= ${since} ORDER BY sent_at DESC LIMIT 1),
+      (SELECT ${soFar} - (${where}) ${first})), 0)`;
+  const window = `FROM codes WHERE sent_at > ${since}`;
+  return { at: 'sent_at', used: `(${where})`, counts: where, newest: last ?? '', window, usedOfDay };
 }
 
 function rowsOf(kind: BudgetLimit): string {

@@ -6,6 +6,7 @@ import type { Condition, Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import {
   hasRoom,
+  isCountedInCodes,
   readReset,
   refundBudget,
   roomArgs,
@@ -65,9 +66,6 @@ export function useForSponsorship(config: Config, client: string, now: number): 
   return createUse(config, ['sponsorships-per-day', 'sponsorships-per-network'], { network, now });
 }
 
-/** The trigger of a send's row counts these, since every send pays for it. */
-const COUNTED_BY_TRIGGER: ReadonlySet<BudgetLimit> = new Set(['emails-per-day', 'sms-per-day']);
-
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;
   readonly now: number;
@@ -76,14 +74,14 @@ interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
 function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now, isStranger }: Whose): BudgetUse {
   const use: Spending = { kinds, maxOf: (kind) => boundsOf(config, kind).max, network, now };
   const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
+  // The row of a send counts itself.
+  const spent = kinds.filter((kind) => !isCountedInCodes(kind));
   return {
     room: {
       sql: roomText(kinds, isStranger?.before),
       args: { ...roomArgs(use), ...isStranger?.before.args },
     },
-    spend: kinds
-      .filter((kind) => !COUNTED_BY_TRIGGER.has(kind))
-      .map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
+    spend: spent.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
     get resets() {
       return selectBudgets(use, { ifUnchanged: true });
     },
@@ -91,7 +89,7 @@ function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now
       return selectBudgets(use);
     },
     full: (row) => (row ? kinds.flatMap((kind) => fullOf(config, use, kind, row)) : []),
-    refund: (when) => kinds.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
+    refund: (when) => spent.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
   };
 }
 

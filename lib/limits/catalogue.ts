@@ -10,6 +10,7 @@ import {
   type NumberSetting,
   type PartOfSetting,
   RELAY_COUNTS,
+  sendsOf,
   shareOf,
   usesOf,
 } from './limit.ts';
@@ -83,9 +84,9 @@ export const LIMITS = {
     error: 'rate_limited',
     stored: usesOf('strangers-per-network'),
   },
-  'emails-per-day': dayOf('emails-per-day', 'codes mailed', 'emailDailyMax', 'rate_limited'),
+  'emails-per-day': sendsOf('email', 'codes mailed', 'emailDailyMax'),
   'emails-per-network': shareOf('emails-per-network', 'codes mailed', 'emailDailyMax', 'rate_limited'),
-  'sms-per-day': dayOf('sms-per-day', 'SMS sent', 'smsDailyMax', 'rate_limited'),
+  'sms-per-day': sendsOf('sms', 'SMS sent', 'smsDailyMax'),
   'sms-per-network': shareOf('sms-per-network', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'guesses-per-identifier': {
     counts: 'wrong codes in a row, then codes need a pass',
@@ -210,9 +211,9 @@ export type CountedLimit = {
   [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: CountedRows } ? Name : never;
 }[LimitName];
 
-/** The limits whose uses are rows of `budget_uses`. */
+/** The limits whose use is the difference between two rows: of `budget_uses`, or of `codes`. */
 export type BudgetLimit = {
-  [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { table: 'budget_uses' } } ? Name : never;
+  [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { uses: 'used' } | { soFar: string } } ? Name : never;
 }[LimitName];
 
 /** The daily budgets of the whole vault. */

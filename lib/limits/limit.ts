@@ -20,6 +20,8 @@ export interface CountedRows {
   readonly ends?: string;
   /** The column with the uses of a row, where one row holds several. */
   readonly uses?: string;
+  /** The column with the number of these rows up to a row, itself included. */
+  readonly soFar?: string;
 }
 
 /** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
@@ -62,6 +64,13 @@ export function usesOf(name: string) {
 /** The limit of what the whole vault may do in a rolling day. */
 export function dayOf(name: string, counts: string, max: NumberSetting, error: ErrorCode) {
   return { counts, max, windowSeconds: DAY, bucket: 'vault', error, stored: usesOf(name) } as const;
+}
+
+/** The limit of the codes that the whole vault sends by a channel in a rolling day: each row of `codes` counts them. */
+export function sendsOf(channel: 'email' | 'sms', counts: string, max: NumberSetting) {
+  const soFar = channel === 'email' ? 'emails_so_far' : 'sms_so_far';
+  const stored = { table: 'codes', at: 'sent_at', where: `channel = '${channel}'`, soFar } as const;
+  return { counts, max, windowSeconds: DAY, bucket: 'vault', error: 'rate_limited', stored } as const;
 }
 
 /** The limit of what one network may take of it. */

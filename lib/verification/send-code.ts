@@ -197,7 +197,7 @@ async function deliver(
     const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
     const isUnsent = reachedNobody(error);
     const changes = isUnsent
-      ? [...budgets.refund(codes.isSent(row)), codes.giveBack(id, key)]
+      ? [...budgets.refund(codes.isSent(row)), ...codes.giveBack(row)]
       : [codes.markDelivery(id, key, 'refused')];
     const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);
     if (isUnsent) await written;

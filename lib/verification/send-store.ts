@@ -58,42 +58,49 @@ const BY_PASS = `CASE WHEN :given_pass IS NULL
   ELSE (SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
     AND pass_guesses < ${PASS_GUESSES_MAX}) END`;
 
-/** Of a send: the row of its pass, and whether so many wrong guesses were made that it needs one. */
-const ASKED = `(SELECT ${BY_PASS} AS by_pass, EXISTS (SELECT 1 FROM verifications
-  WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX}) AS guessed) AS asked`;
+/** Whether so many wrong guesses were made at the identifier that a send needs a pass. */
+const GUESSED = `EXISTS (SELECT 1 FROM verifications
+  WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX})`;
 
 /** The key of a number names the channel. */
 const OF_NUMBER = `FROM codes WHERE identifier = :identifier`;
 
-const insertText = (room: string) => `INSERT INTO codes
-    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass)
-  SELECT :id, :identifier, :channel, :ip, :now, :expires_at,
-    CASE WHEN :digest IS NOT NULL AND by_pass IS NULL AND guessed THEN '${DEAD}' ELSE :digest END,
-    :bound, CASE WHEN by_pass IS NULL THEN :pass END, by_pass
-  FROM ${ASKED}
-  WHERE (:given_pass IS NULL OR asked.by_pass IS NOT NULL)
-    AND CASE WHEN asked.by_pass IS NULL
-      THEN ${fewerThan(
-        ':per_ip',
-        `FROM codes WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE} ORDER BY seq DESC`,
-      )}
-        AND (:channel <> 'email' OR ${fewerThan(
-          ':per_identifier',
-          `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NULL
-            AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
-        )})
-      ELSE ${fewerThan(
-        `${PASS_SENDS_MAX}`,
-        `FROM codes WHERE identifier = :identifier AND codes.by_pass IS NOT NULL
-          AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
-      )} AND ${fewerThan(
-        `${PASS_SENDS_PER_IP_MAX}`,
-        `FROM codes WHERE ip = :ip AND codes.by_pass IS NOT NULL
-          AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
-      )} END
-    AND (:channel <> 'sms' OR (${fewerThan(':per_number', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`)}
-      AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}))
-    AND ${room}`;
+/** True while the limits of a send without a pass have room, and those of one with a pass. */
+const HAS_ROOM = `${fewerThan(
+  ':per_ip',
+  `FROM codes WHERE ip = :ip AND by_pass IS NULL AND sent_at > ${IP_SINCE} ORDER BY seq DESC`,
+)} AND (:channel <> 'email' OR ${fewerThan(
+  ':per_identifier',
+  `FROM codes WHERE identifier = :identifier AND by_pass IS NULL AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
+)})`;
+const HAS_ROOM_BY_PASS = `${fewerThan(
+  `${PASS_SENDS_MAX}`,
+  `FROM codes WHERE identifier = :identifier AND by_pass IS NOT NULL AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
+)} AND ${fewerThan(
+  `${PASS_SENDS_PER_IP_MAX}`,
+  `FROM codes WHERE ip = :ip AND by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
+)}`;
+const NUMBER_HAS_ROOM = `(:channel <> 'sms' OR (${fewerThan(
+  ':per_number',
+  `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
+)} AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}))`;
+
+/** True of a send that may be written, unless a budget refuses. A pass that is given and is none refuses. */
+const ADMITS = `CASE WHEN ${BY_PASS} IS NOT NULL THEN ${HAS_ROOM_BY_PASS} WHEN :given_pass IS NULL THEN ${HAS_ROOM} END
+  AND ${NUMBER_HAS_ROOM}`;
+
+/** The sends by a channel up to this one, itself included: the newest row has those before it. */
+const soFar = (column: 'emails_so_far' | 'sms_so_far', channel: string) =>
+  `coalesce((SELECT ${column} FROM codes WHERE seq = (SELECT max(seq) FROM codes)), 0) + (:channel = '${channel}')`;
+
+// A row without its id is not written. So the conditions need no SELECT: the engine writes what one selects from the
+// table itself to a temporary table first, which costs as much as the row.
+const insertText = (room: string) => `INSERT OR IGNORE INTO codes
+    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass, emails_so_far, sms_so_far)
+  VALUES (CASE WHEN ${ADMITS} AND ${room} THEN :id END, :identifier, :channel, :ip, :now, :expires_at,
+    CASE WHEN :digest IS NOT NULL AND ${GUESSED} AND ${BY_PASS} IS NULL THEN '${DEAD}' ELSE :digest END,
+    :bound, CASE WHEN ${BY_PASS} IS NULL THEN :pass END, ${BY_PASS},
+    ${soFar('emails_so_far', 'email')}, ${soFar('sms_so_far', 'sms')})`;
 
 // The engine finds a statement by its text, and there is one for each set of budgets.
 const insertTexts = new Map<string, string>();
@@ -111,7 +118,7 @@ export function isSent({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): 
 export function isToStranger({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>) {
   const row = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)`;
   return {
-    before: { sql: `asked.by_pass IS NULL AND ${NEVER_VERIFIED}`, args: { identifier } },
+    before: { sql: `${BY_PASS} IS NULL AND ${NEVER_VERIFIED}`, args: { identifier } },
     after: { sql: `${row} AND ${NEVER_VERIFIED}`, args: { id, identifier } },
   };
 }
@@ -147,7 +154,7 @@ const SELECT_SEND_RESETS = `SELECT
     ORDER BY seq DESC LIMIT 1 OFFSET :per_number - 1) AS number_at,
   (SELECT sent_at ${OF_NUMBER} AND :channel = 'sms' AND sent_at > ${NUMBER_DAY_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET :per_number_day - 1) AS number_day_at
-  FROM ${ASKED}`;
+  FROM (SELECT ${BY_PASS} AS by_pass, ${GUESSED} AS guessed)`;
 
 /**
  * For each limit the time of the send that must leave the window before the next is allowed, null while it has room;
@@ -163,8 +170,15 @@ export function toPassState(row: Row): { readonly isPassed: boolean; readonly ne
 }
 
 /** Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. */
-export function giveBack(id: string, identifier: string): Statement {
-  return { sql: `DELETE FROM codes WHERE identifier = :identifier AND id = :id`, args: { id, identifier } };
+export function giveBack({ id, identifier, channel }: Pick<NewCode, 'id' | 'identifier' | 'channel'>) {
+  const own = 'identifier = :identifier AND id = :id';
+  const uncount = `UPDATE codes SET emails_so_far = emails_so_far - (:channel = 'email'),
+      sms_so_far = sms_so_far - (:channel = 'sms')
+    WHERE seq > (SELECT seq FROM codes WHERE ${own})`;
+  return [
+    { sql: uncount, args: { id, identifier, channel } },
+    { sql: `DELETE FROM codes WHERE ${own}`, args: { id, identifier } },
+  ];
 }
 
 /** Records the delivery of the message: `accepted` by the next hop or `refused`. */

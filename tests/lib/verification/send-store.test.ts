@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { DAY_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import type { Config } from '../../../lib/config/config.ts';
+import { migrate } from '../../../lib/db/migrations.ts';
+import { MIGRATIONS } from '../../../lib/db/schema.ts';
+import { SENDS_COUNT_THEMSELVES } from '../../../lib/db/schema-budgets.ts';
+import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { useForSend } from '../../../lib/limits/budgets.ts';
+import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
+import { giveBack, insertCode, isToStranger, sweepCodes } from '../../../lib/verification/send-store.ts';
+import { testClock } from '../../support/clock.ts';
+import { engines, type TestDatabase } from '../../support/databases.ts';
+
+const NOW = Date.UTC(2025, 0, 1);
+/** How far the clocks of two processes differ. */
+const SKEW_MS = 3;
+const MAX = { email: 4, sms: 3 } as const;
+const config = { emailDailyMax: MAX.email, smsDailyMax: MAX.sms, maxVerifySendsPerIp: 3 } as Config;
+const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
+type Channel = keyof typeof MAX;
+
+describe.each(engines().map((engine) => [engine.name, engine] as const))('sends on %s', (_, engine) => {
+  let database: TestDatabase;
+  let db: OwnedStore;
+  let sends = 0;
+  beforeEach(async () => {
+    database = await engine.open();
+    db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 10 });
+  });
+  afterEach(async () => {
+    await db.idle();
+    await database.close();
+  });
+
+  /** A send of a new client to a new identifier; whether it was written, and what takes it back. */
+  async function send(channel: Channel, now: number) {
+    const id = `${sends++}`;
+    const ip = `10.${sends >> 16}.${(sends >> 8) & 255}.${sends & 255}`;
+    const row = { id, identifier: `${channel}:${id}`, channel, ip, now, expiresAt: now + 1, digest: 'd' };
+    const code = { ...row, isBound: false, pass: null, givenPass: null };
+    const budgets = useForSend(config, { channel, client: ip, now, isStranger: isToStranger(code) });
+    const [written] = await db.write(insertCode(code, limits, budgets.room));
+    const full = budgets.full((await db.read(budgets.state))[0]);
+    return { isWritten: written?.rowsAffected === 1, full, giveBack: () => db.write(...giveBack(code)) };
+  }
+  const usedOf = async (kind: 'emails-per-day' | 'sms-per-day', now: number) => {
+    const ctx = { config, clock: { ...testClock(), now: () => now }, db };
+    return (await showLimits(ctx, { kind })).map(({ used, resets_at }) => [used, resets_at]);
+  };
+
+  test('of a day are as many as a plain list says, under refusals, refunds, sweeps and clocks that disagree', async () => {
+    const step = fc.record({
+      ms: fc.constantFrom(0, 0, 1, 1_000, DAY_MS / 4, DAY_MS / 2),
+      back: fc.constantFrom(0, 0, 0, SKEW_MS),
+      channel: fc.constantFrom<Channel[]>('email', 'email', 'sms'),
+      act: fc.constantFrom('send', 'send', 'send', 'send', 'give back', 'sweep'),
+      which: fc.nat(20),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        await db.write({ sql: 'DELETE FROM codes', args: {} });
+        let now = NOW;
+        const sent: { channel: Channel; at: number; back: number; giveBack: () => Promise<unknown> }[] = [];
+        for (const { ms, back, channel, act, which } of steps) {
+          now += ms;
+          if (act === 'sweep') await db.write(sweepCodes(now));
+          else if (act === 'give back') {
+            const [one] = sent.splice(which % Math.max(1, sent.length), 1);
+            await one?.giveBack();
+          } else {
+            const at = now - back;
+            const inDay = (edge: number) =>
+              sent.filter((one) => one.channel === channel && one.at > at - DAY_MS + edge);
+            const { isWritten, giveBack } = await send(channel, at);
+            if (inDay(SKEW_MS).length >= MAX[channel]) expect(isWritten).toBe(false);
+            // One that was overtaken by a process whose clock is ahead may count longer.
+            const overtaken = sent.filter((one) => one.channel === channel && one.back > 0 && !inDay(0).includes(one));
+            if (inDay(0).length + overtaken.length < MAX[channel]) expect(isWritten).toBe(true);
+            if (isWritten) sent.push({ channel, at, back, giveBack });
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('leave the day one by one at the exact edge, and the wait says so', async () => {
+    for (const at of [0, 0, 700, 900]) expect((await send('email', NOW + at)).isWritten).toBe(true);
+    expect((await send('sms', NOW + 950)).isWritten).toBe(true);
+    const waits = async (at: number) => {
+      const { isWritten, full } = await send('email', NOW + at);
+      return isWritten ? 'sent' : full.map(({ name, retryAfterSeconds }) => [name, retryAfterSeconds]);
+    };
+    expect(await waits(1_000)).toEqual([['emails-per-day', 86_399]]);
+    expect(await waits(DAY_MS - 1)).toEqual([['emails-per-day', 1]]);
+    expect([await waits(DAY_MS), await waits(DAY_MS)]).toEqual(['sent', 'sent']);
+    expect(await waits(DAY_MS)).toEqual([['emails-per-day', 1]]);
+    expect([await waits(DAY_MS + 700), await waits(DAY_MS + 701)]).toEqual(['sent', [['emails-per-day', 1]]]);
+  });
+
+  test('count no more once the operator cleared them, also in the same millisecond', async () => {
+    for (let i = 0; i < 4; i++) await send('email', NOW);
+    await send('sms', NOW);
+    expect((await send('email', NOW)).isWritten).toBe(false);
+    const ctx = { config, clock: { ...testClock(), now: () => NOW }, db };
+    expect(await clearLimit(ctx, { kind: 'emails-per-day' })).toMatchObject({ cleared: 4 });
+    for (let i = 1; i <= 4; i++) expect((await send('email', NOW + i)).isWritten).toBe(true);
+    expect((await send('email', NOW + 5)).isWritten).toBe(false);
+    expect(await usedOf('emails-per-day', NOW + 5)).toEqual([[4, '2025-01-02T00:00:00.001Z']]);
+    expect(await usedOf('sms-per-day', NOW + 5)).toEqual([[1, '2025-01-02T00:00:00.000Z']]);
+  });
+
+  test('100 at the same time are exactly as many as there is room', async () => {
+    const asked = await Promise.all(Array.from({ length: 100 }, () => send('email', NOW)));
+    expect(asked.filter(({ isWritten }) => isWritten)).toHaveLength(MAX.email);
+  });
+
+  test('of before they counted themselves count all the same', async () => {
+    const other = await engine.open();
+    await migrate(
+      other,
+      testClock(),
+      MIGRATIONS.filter(({ version }) => version < SENDS_COUNT_THEMSELVES.version),
+    );
+    const channels = ['email', 'sms', 'email', 'email', 'sms'] as const;
+    for (const [n, channel] of channels.entries()) {
+      const values = `'i', '${channel}:${n}', '${channel}', 'ip', ${NOW + n * MINUTE_MS}, 0`;
+      const sql = `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at) VALUES (${values})`;
+      await other.execute({ sql, args: {} });
+    }
+    await other.execute({ sql: `DELETE FROM codes WHERE seq = 3`, args: {} });
+    await migrate(other, testClock());
+    const { rows } = await other.execute({ sql: `SELECT * FROM codes ORDER BY seq`, args: {} });
+    expect(rows.map((row) => [row['seq'], row['emails_so_far'], row['sms_so_far']])).toEqual([
+      [1, 1, 0],
+      [2, 1, 1],
+      [4, 2, 1],
+      [5, 2, 2],
+    ]);
+    const before = db;
+    db = createStore({ database: other, clock: testClock(), metrics: createMetrics(), maxConnections: 10 });
+    const later = NOW + 5 * MINUTE_MS;
+    const sent = [];
+    for (let i = 0; i < 3; i++) sent.push((await send('email', later)).isWritten);
+    expect([...sent, (await send('sms', later)).isWritten, (await send('sms', later)).isWritten]).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    await db.idle();
+    db = before;
+    await other.close();
+  });
+});
