@@ -14,6 +14,8 @@ import { STACK_FILE, type Stack } from './start.ts';
 
 const WAIT_MS = 20_000;
 const CHAIN_ID = 84532;
+/** The kind of account: of several keys, of which the passkey here is the first. */
+const KIND = 2;
 const NO_ALIAS = Hex.padLeft('0x', 32);
 /** Whether hashes, keys and answers are printed whole. */
 const FULL = process.argv.includes('--full');
@@ -35,7 +37,7 @@ async function main(): Promise<void> {
   step('Predict the account of a new passkey, which holds no ether and does not exist yet');
   const passkey = createPasskey();
   const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
-  const { address } = await vault('GET', `/api/accounts/predict?pubKeyX=${pubKeyX}&pubKeyY=${pubKeyY}`);
+  const { address } = await vault('GET', `/api/accounts/predict?pubKeyX=${pubKeyX}&pubKeyY=${pubKeyY}&kind=${KIND}`);
   await vault('GET', `/api/accounts/state?account=${address}`);
 
   step('Open a session for its DID');
@@ -134,7 +136,7 @@ async function follow(stack: Stack, vault: Client) {
 /** Creates the passkey's account and has it register the DID, in one operation that a sponsor pays for. */
 async function register(stack: Stack, vault: Client, passkey: Passkey, did: string): Promise<wallet.OperationReceipt> {
   const node = connectChain(stack.chain);
-  const account = await wallet.openAccount(node, stack, passkey);
+  const account = await wallet.openAccount(node, stack, passkey, 0n, KIND);
   const call = AbiFunction.fromAbi(didRegistryAbi, 'register');
   const data = AbiFunction.encodeData(call, [didHash(did), NO_ALIAS, '']);
   const receipt = await wallet.runSponsored(node, bundlerOf(vault), account, [{ target: stack.didRegistry, data }]);
