@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import type { Hex } from 'ox';
+import { AbiFunction, Hex } from 'ox';
 import type { BrowserContext, Page } from 'puppeteer-core';
-import { registerForData } from '../../lib/chain/registry.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
-import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { chainVars } from '../support/chain-vars.ts';
 import {
   awaitSelector,
   createPasskeys,
@@ -16,6 +17,8 @@ import {
   press,
   startPayWorld,
 } from '../support/pay.ts';
+import { addKey, callAs, removeKey } from '../support/second-account.ts';
+import { startVault } from '../support/vault.ts';
 
 if (chromium) {
   describe('an account is found by its passkey alone', () => {
@@ -32,7 +35,11 @@ if (chromium) {
 
     let payees = 0xf0d0000;
     /** The confirm page in a browser that has stored nothing, reached by a link; its payee is new. */
-    async function newBrowser(passkeys: Passkeys, more: PayData = {}): Promise<{ page: Page; to: string }> {
+    async function newBrowser(
+      passkeys: Passkeys,
+      more: PayData = {},
+      origin = world.origin,
+    ): Promise<{ page: Page; to: string }> {
       const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
       const data = { to, amount: String(ETHER / 1000n), token: 'native', chainId: 84532, ...more };
       const asked = { id: crypto.randomUUID(), data, returnUrl: `${world.shop}/` };
@@ -40,9 +47,7 @@ if (chromium) {
       contexts.push(context);
       const page = await context.newPage();
       await passkeys.attach(page);
-      await page.goto(
-        `${world.origin}/pay/confirm?mode=redirect&request=${encodeURIComponent(btoa(JSON.stringify(asked)))}`,
-      );
+      await page.goto(`${origin}/pay/confirm?mode=redirect&request=${encodeURIComponent(btoa(JSON.stringify(asked)))}`);
       return { page, to };
     }
     const from = (page: Page) => page.$eval('#from', (element) => element.textContent ?? '');
@@ -53,6 +58,22 @@ if (chromium) {
       await part(page, 'review');
       return from(page);
     }
+
+    /** Makes a passkey for an account that exists, as `/account` does. */
+    const createNamed = (page: Page, account: string) =>
+      page.evaluate(async (of) => {
+        const id = crypto.getRandomValues(new Uint8Array(32));
+        id.set(Uint8Array.from({ length: 20 }, (_, i) => Number.parseInt(of.slice(2 + 2 * i, 4 + 2 * i), 16)));
+        await navigator.credentials.create({
+          publicKey: {
+            rp: { name: 'Vault' },
+            user: { id, name: 'second', displayName: 'second' },
+            challenge: new Uint8Array(32),
+            pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+            authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+          },
+        });
+      }, account);
 
     /** Makes the account's first payment, which deploys it. */
     async function pay(account: string, passkeys: Passkeys): Promise<void> {
@@ -109,17 +130,19 @@ if (chromium) {
       expect(await part(page, 'review')).toContain(account);
     });
 
-    test("an unproven record that leads the passkey to another's account names no payer", async () => {
+    test("an unproven record that leads the passkey to another's account names no payer, though that one says so", async () => {
       const [mallorys, passkeys] = [createPasskeys(), createPasskeys()];
       const theirs = await makeAccount(mallorys);
       await pay(theirs, mallorys);
       const account = await makeAccount(passkeys);
+      // Keys are public: anybody adds another's to an account of their own.
+      await addKey(world.chain.rpc, theirs, passkeys.key());
       const [credentialId = ''] = passkeys.ids();
       const did = `did:pkh:eip155:84532:${theirs}`;
       const { didRegistry: registry } = world.contracts;
-      const data = registerForData({ registry, controller: theirs, didHash: didHash(did) }) as Hex.Hex;
-      const { privateKey } = devAccount('registrar');
-      const { transactionHash: txHash } = await sendTransaction(world.chain.rpc, privateKey, { to: registry, data });
+      const register = AbiFunction.fromAbi(didRegistryAbi, 'register');
+      const data = AbiFunction.encodeData(register, [didHash(did), Hex.padLeft('0x', 32), '']);
+      const txHash = await callAs(world.chain.rpc, theirs, registry, data);
       const claim = { credentialId, identifier: 'tea.drinker', channel: 'handle', did, txHash, smartAccount: theirs };
       expect((await world.t.call('POST /api/dids', claim)).status).toBe(200);
       await world.t.work();
@@ -130,6 +153,74 @@ if (chromium) {
       const shown = await part(page, 'review');
       expect(shown).toContain(account);
       expect(shown).not.toContain(theirs);
+    });
+
+    test('of the first kind, made before the vault named the second factory, it goes on and pays', async () => {
+      const vars = { ...chainVars(world.chain.url, world.contracts), ACCOUNT_FACTORY_2_ADDRESS: 'none' };
+      const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
+      const before = await startVault({ ...vars, BUNDLER_URL: world.sponsored.url }, { clock });
+      const origin = before.url.replace('127.0.0.1', 'localhost');
+      const passkeys = createPasskeys();
+      const { page: first } = await newBrowser(passkeys, {}, origin);
+      await press(first, 'create');
+      await part(first, 'review');
+      const account = await from(first);
+      await before.stop();
+      await world.fund(account, { wei: ETHER });
+      for (const isDeployed of [false, true]) {
+        expect((await world.chain.rpc('eth_getCode', [account, 'latest'])) !== '0x').toBe(isDeployed);
+        const { page, to } = await newBrowser(passkeys);
+        await press(page, 'find');
+        expect(await part(page, 'review')).toContain(account);
+        await press(page, 'approve');
+        await part(page, 'done');
+        expect(await world.balanceOf(to, 'native')).toBe(ETHER / 1000n);
+      }
+      const { body } = await world.t.call('GET /api/accounts/state', { account });
+      expect(body.kind).toBe(1);
+    });
+
+    describe('by a key that was added to it', () => {
+      const [firsts, added] = [createPasskeys(), createPasskeys()];
+      let account: string;
+      beforeAll(async () => {
+        account = await makeAccount(firsts);
+        await pay(account, firsts);
+        const { page } = await newBrowser(added);
+        await createNamed(page, account);
+      });
+
+      test('not before its account lists it', async () => {
+        const { page } = await newBrowser(added);
+        await press(page, 'find');
+        await awaitSelector(page, '#setup-notice');
+        await press(page, 'find');
+        await page.waitForFunction(() =>
+          document.getElementById('setup-notice')?.textContent?.includes('does not open'),
+        );
+      });
+
+      test('at once when it does, on another device, and pays with it', async () => {
+        await addKey(world.chain.rpc, account, added.key());
+        const { page, to } = await newBrowser(added);
+        await press(page, 'find');
+        expect(await part(page, 'review')).toContain(account);
+        await press(page, 'approve');
+        await part(page, 'done');
+        expect(await world.balanceOf(to, 'native')).toBe(ETHER / 1000n);
+      });
+
+      test('and no more by the first one, once that was removed', async () => {
+        await removeKey(world.chain.rpc, account, 0, firsts.key());
+        const { page } = await newBrowser(firsts);
+        await press(page, 'find');
+        await awaitSelector(page, '#setup-notice');
+        await press(page, 'find');
+        await page.waitForFunction(() => document.getElementById('setup-notice')?.textContent?.includes('no account'));
+        const other = await newBrowser(added);
+        await press(other.page, 'find');
+        expect(await part(other.page, 'review')).toContain(account);
+      });
     });
   });
 }

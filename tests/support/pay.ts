@@ -1,5 +1,7 @@
-import type { CDPSession, Frame, Page, Target } from 'puppeteer-core';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { CDPSession, Frame, Page, Protocol, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
+import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
@@ -258,13 +260,15 @@ export interface Passkeys {
   attach(page: Page): Promise<void>;
   /** Their credential ids, in base64url. */
   ids(): string[];
+  /** The key of the only one. */
+  key(): P256PublicKey;
   /** Whether the person lets them sign; false from now on means that nobody does. */
   allow(isAllowed: boolean): Promise<void>;
 }
 
 /** An authenticator whose person is there and verified. What one window made, the next one has. */
 export function createPasskeys(): Passkeys {
-  const known = new Map<string, object>();
+  const known = new Map<string, Protocol.WebAuthn.Credential>();
   let last: { session: CDPSession; authenticatorId: string } | undefined;
   return {
     async attach(page) {
@@ -283,12 +287,19 @@ export function createPasskeys(): Passkeys {
         },
       });
       for (const credential of known.values()) {
-        await session.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
+        await session.send('WebAuthn.addCredential', { authenticatorId, credential });
       }
       session.on('WebAuthn.credentialAdded', ({ credential }) => known.set(credential.credentialId, credential));
       last = { session, authenticatorId };
     },
     ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
+    key() {
+      const [{ privateKey = '' } = {}, ...others] = known.values();
+      if (others.length > 0) throw new Error('several passkeys');
+      const secret = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' });
+      const { x = '', y = '' } = createPublicKey(secret).export({ format: 'jwk' });
+      return { x: new Uint8Array(Buffer.from(x, 'base64url')), y: new Uint8Array(Buffer.from(y, 'base64url')) };
+    },
     async allow(isAllowed) {
       if (!last) throw new Error('no window has these passkeys');
       const { session, authenticatorId } = last;
