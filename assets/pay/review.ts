@@ -26,6 +26,9 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('to', address(payment.to));
   write('network', `${config.chain} (${config.chainId})`);
   write('from', address(quote.account.address));
+  const { length: keys } = quote.standing.state.keys;
+  // Money for it is money for all of them.
+  write('keys', keys > 1 ? `${keys} passkeys or keys can pay from it` : undefined);
   write('balance', `${formatAmount(balance, decimals)} ${listed ? symbol : 'units'}`);
   write('fee', feeWords(quote));
   writeWarnings(warningsOf(payment, quote));

@@ -204,7 +204,9 @@ if (chromium) {
         await addKey(world.chain.rpc, account, added.key());
         const { page, to } = await newBrowser(added);
         await press(page, 'find');
-        expect(await part(page, 'review')).toContain(account);
+        const shown = await part(page, 'review');
+        expect(shown).toContain(account);
+        expect(shown).toContain('2 passkeys or keys can pay from it');
         await press(page, 'approve');
         await part(page, 'done');
         expect(await world.balanceOf(to, 'native')).toBe(ETHER / 1000n);

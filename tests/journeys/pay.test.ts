@@ -124,6 +124,47 @@ if (chromium) {
       expect(receipt).toMatchObject({ status: '0x1' });
     });
 
+    test('what is signed ends with the request, 10 minutes from now at the latest', async () => {
+      const started = Date.now();
+      const ends = async (data: PayData) => {
+        const { told } = await buy(shop, { method, data });
+        const page = await confirmWindow(world, passkeys);
+        await press(page, 'approve');
+        expect((await told).details).toMatchObject({ account });
+        const { signature = '' } = (sent().at(-1)?.params[0] ?? {}) as { signature?: string };
+        // The first key, and six bytes of seconds.
+        expect(signature.slice(0, 4)).toBe('0x00');
+        return Number.parseInt(signature.slice(4, 16), 16) * 1000;
+      };
+      const expires = started + 60_000;
+      const early = await ends(native({ expires: new Date(expires).toISOString() }));
+      expect(early).toBeGreaterThan(started);
+      expect(early).toBeLessThanOrEqual(expires + 1_000);
+      const late = await ends(native({ expires: new Date(started + 86_400_000).toISOString() }));
+      // A request lasts for four minutes.
+      expect(late).toBeGreaterThan(started + 120_000);
+      expect(late).toBeLessThanOrEqual(Date.now() + 241_000);
+    });
+
+    test('a bundler that takes a payment and never includes it: once its end has passed, nothing was paid', async () => {
+      world.upstream.set('swallowing', 'eth_sendUserOperation');
+      const expires = Date.now() + 16_000;
+      const data = native({ expires: new Date(expires).toISOString() });
+      await buy(shop, { method, data });
+      const page = await confirmWindow(world, passkeys);
+      await press(page, 'approve');
+      await awaitSelector(page, '#step-block[aria-current]');
+      world.upstream.set();
+      await Bun.sleep(expires - Date.now());
+      // The page waits a while longer for a receipt: its clock goes on.
+      await page.evaluate(() => {
+        const now = Date.now;
+        Date.now = () => now() + 60_000;
+      });
+      expect(await part(page, 'problem')).toContain('The request has expired. Nothing was paid.');
+      expect(await received(data)).toBe(0n);
+    }, 60_000);
+
     test('USDC, by the well-known identifier, which is answered as it was asked', async () => {
       const data = { ...native(), amount: '1250000', token: USDC };
       const wellKnown = `${world.origin}/.well-known/payment-method-manifest`;

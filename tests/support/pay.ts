@@ -42,10 +42,10 @@ export interface PayWorld {
 
 /**
  * The line to the bundler: `down` answers 503, `deaf` passes on and loses the answer, `refusing` answers a JSON-RPC
- * error; of some methods.
+ * error, `swallowing` says yes and passes nothing on; of some methods.
  */
 export interface Upstream {
-  mode: 'up' | 'down' | 'deaf' | 'refusing';
+  mode: 'up' | 'down' | 'deaf' | 'refusing' | 'swallowing';
   methods: readonly string[];
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
   /** Sets both; without arguments all is well again. */
@@ -131,6 +131,7 @@ function startLine(target: string) {
       if (isHit && upstream.mode === 'down') return new Response('down', { status: 503 });
       const error = { code: -32501, message: 'no' };
       if (isHit && upstream.mode === 'refusing') return Response.json({ jsonrpc: '2.0', id, error });
+      if (isHit && upstream.mode === 'swallowing') return Response.json({ jsonrpc: '2.0', id, result: '0x' });
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(target, { method: 'POST', headers, body });
       if (isHit && upstream.mode === 'deaf') return new Response('lost', { status: 502 });
