@@ -1,5 +1,5 @@
 // Second accounts on a real chain, driven by operations that their keys signed.
-import { type Abi, AbiFunction, type Address, Hex } from 'ox';
+import { type Abi, AbiError, AbiEvent, AbiFunction, Hex, type TransactionReceipt } from 'ox';
 import { account2Abi } from '../../lib/chain/abi.ts';
 import { deployFactory2, type Proposal, type Signer, signUntil } from '../../scripts/dev-stack/account2.ts';
 import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';
@@ -122,19 +122,37 @@ export function send(
   return sendTransaction(rpc, devAccount(by).privateKey, call);
 }
 
-/** The signature of a custom error's revert data with what the account would revert with, or null when it would not. */
-export async function revertOf(
+/** Which of its errors an account would refuse a call with, at a time if one is named; null when it would not. */
+export async function refusedWith(
   rpc: ChainRpc,
-  by: Address.Address,
+  by: Parameters<typeof devAccount>[0],
   account: wallet.SmartAccount,
-  data: Hex.Hex,
-  time?: number,
-): Promise<Hex.Hex | null> {
+  call: { readonly name: string; readonly args?: readonly unknown[]; readonly time?: number },
+): Promise<string | null> {
+  const { name, args = [], time } = call;
+  const transaction = { from: devAccount(by).address, to: account.address, data: ownData(name, ...args) };
   const at = time === undefined ? [] : [{}, { time: Hex.fromNumber(time) }];
-  return rpc('eth_call', [{ from: by, to: account.address, data }, 'latest', ...at]).then(
+  return rpc('eth_call', [transaction, 'latest', ...at]).then(
     () => null,
-    ({ cause }) => (cause as { data: Hex.Hex }).data,
+    ({ cause }) => errorName((cause as { data?: Hex.Hex }).data),
   );
+}
+
+/** The name of one of an account's errors. */
+export function errorName(data: Hex.Hex | undefined): string {
+  const errors = (account2Abi as Abi.Abi).filter((entry) => entry.type === 'error');
+  const found = errors.find((entry) => data?.startsWith(AbiError.getSelector(entry)));
+  return found?.name ?? `another error: ${data}`;
+}
+
+/** The account's events in a receipt: their names and values. */
+export function eventsOf(logs: TransactionReceipt.Rpc['logs'], { address }: wallet.SmartAccount) {
+  const events = (account2Abi as Abi.Abi).filter((entry) => entry.type === 'event');
+  return logs.flatMap((log) => {
+    const event = events.find((entry) => AbiEvent.getSelector(entry) === log.topics[0]);
+    if (!event || log.address !== address.toLowerCase()) return [];
+    return [{ name: event.name, ...(AbiEvent.decode(event, log as never) as object) }];
+  });
 }
 
 /** Moves the clock: the next block has this time, in seconds. */
