@@ -25,6 +25,7 @@ contract AccountFactory2 {
     event AccountCreated(address indexed account, address indexed owner);
 
     error InvalidPublicKey(uint256 x, uint256 y);
+    error CreationFailed();
 
     constructor(IEntryPoint entryPoint) {
         implementation = address(new Account2(entryPoint));
@@ -37,7 +38,7 @@ contract AccountFactory2 {
         account = getAddress(x, y, salt);
         if (account.code.length != 0) return account;
         if (!P256.isValidPublicKey(bytes32(x), bytes32(y))) revert InvalidPublicKey(x, y);
-        Create2.deploy(0, bytes32(salt), AccountProxy.creationCode(implementation, x, y, salt));
+        _create(bytes32(salt), AccountProxy.creationCode(implementation, x, y, salt));
         emit AccountCreated(account, address(uint160(uint256(keccak256(abi.encode(x, y))))));
     }
 
@@ -46,5 +47,14 @@ contract AccountFactory2 {
     function getAddress(uint256 x, uint256 y, uint256 salt) public view returns (address) {
         bytes32 codeHash = keccak256(AccountProxy.creationCode(implementation, x, y, salt));
         return Create2.computeAddress(bytes32(salt), codeHash);
+    }
+
+    /// @dev CREATE2 alone. OpenZeppelin's `Create2.deploy` asks for the balance first, which bundlers forbid (ERC-7562).
+    function _create(bytes32 salt, bytes memory code) private {
+        address account;
+        assembly ("memory-safe") {
+            account := create2(0, add(code, 0x20), mload(code), salt)
+        }
+        if (account == address(0)) revert CreationFailed();
     }
 }

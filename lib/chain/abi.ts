@@ -119,9 +119,7 @@ export const accountFactoryAbi = [
 
 export const accountFactory2Abi = [
   {"inputs":[{"name":"entryPoint","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
-  {"inputs":[],"name":"Create2EmptyBytecode","type":"error"},
-  {"inputs":[],"name":"FailedDeployment","type":"error"},
-  {"inputs":[{"name":"balance","type":"uint256"},{"name":"needed","type":"uint256"}],"name":"InsufficientBalance","type":"error"},
+  {"inputs":[],"name":"CreationFailed","type":"error"},
   {"inputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"}],"name":"InvalidPublicKey","type":"error"},
   {"anonymous":false,"inputs":[{"indexed":true,"name":"account","type":"address"},{"indexed":true,"name":"owner","type":"address"}],"name":"AccountCreated","type":"event"},
   {"inputs":[{"name":"x","type":"uint256"},{"name":"y","type":"uint256"},{"name":"salt","type":"uint256"}],"name":"createAccount","outputs":[{"name":"account","type":"address"}],"stateMutability":"nonpayable","type":"function"},

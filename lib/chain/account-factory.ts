@@ -13,7 +13,7 @@ const IMPLEMENTATION = '0x5c60da1b';
 /** keccak256 of the runtime codes of `contracts/AccountFactory.sol` and `AccountFactory2.sol`, immutables zero. */
 const OWN_CODE_HASHES: Readonly<Record<AccountKind, string>> = {
   1: 'd1c0e4476c138325a8f100c3b3c72a2238c7d6f2b5a2fa2aa5ec1716fc165ec4',
-  2: '7651eeef9a4bc4efa0af546724d572da64571e48835ed2fdd5418e84931c7fec',
+  2: 'c62a7fbc31938bc1b197e0f473b44a33c2fd41e9f0b0dfd5c99649d8178a76d7',
 };
 
 /** The settings that name the factories. */
