@@ -115,7 +115,7 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
     }
 
     /// @notice 2: tells it from the first account, which has no such function.
-    function version() external pure returns (uint256) {
+    function version() external pure virtual returns (uint256) {
         return 2;
     }
 
