@@ -27,21 +27,27 @@ let place: Place | undefined;
 
 /** Goes to a screen. The same one again is drawn again. */
 function go(hash: string): void {
-  if (location.hash === `#${hash}` || (hash === '' && location.hash === '')) route();
+  if (location.hash.slice(1) === hash) route();
   else location.hash = hash;
 }
 
 const home = () => go('');
 
+/** Counts what was asked for: an answer that comes late draws nothing over what the person went to since. */
+let turns = 0;
+
 function route(): void {
-  guard(open, { again: route });
+  const turn = ++turns;
+  const isLate = () => turn !== turns;
+  guard(() => open(isLate), { again: route, isLate });
 }
 
-async function open(): Promise<void> {
+async function open(isLate: () => boolean): Promise<void> {
   if (!place) {
     loading('Reading your account…');
     const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
     write('chain', config.chain);
+    if (isLate()) return;
     place = { config: { ...config, factory2: contracts.factory2 }, contracts, enclave };
   }
   const [name = '', value = ''] = location.hash.slice(1).split('=');
@@ -52,10 +58,13 @@ async function open(): Promise<void> {
   if (name === 'out') signOut();
   if (name === 'into' || name === 'stop') await lookAt(value);
   const accounts = await signedIn();
+  if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
   if (!account || wanted) return start(place, () => (wanted ? route() : home()), wanted ? STOP_WORDS : undefined);
-  await openAccount(place, accounts, account, name);
+  if (shown() !== 'home') loading('Reading your account…');
+  const signed = await readSigned(place, account);
+  if (!isLate()) await openScreen(signed, accounts, name);
 }
 
 const STOP_WORDS = 'Sign in with any passkey of the account, to stop its recovery.';
@@ -66,9 +75,7 @@ async function lookAt(address: string): Promise<void> {
   if (known) await signInto(known);
 }
 
-async function openAccount(at: Place, accounts: readonly Account[], account: Account, name: string): Promise<void> {
-  if (shown() !== 'home') loading('Reading your account…');
-  const signed = await readSigned(at, account);
+async function openScreen(signed: Signed, accounts: readonly Account[], name: string): Promise<void> {
   if (name === 'add' && signed.account.kind === 2) return pick(signed, home);
   if (name === 'address') return pickAddress(signed);
   if (name === 'qr') return showCode(signed, () => go('qr'));

@@ -44,7 +44,7 @@ export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): s
   const words = [
     isAddress ? short(`0x${x.slice(-40)}`) : isHere ? 'You use it now' : '',
     isAddress || synced === null ? '' : synced ? 'synced' : 'on one device only',
-    addedAt === null ? 'came with the account' : `added ${day(addedAt)}`,
+    addedAt === null ? 'made with the account' : `added ${day(addedAt)}`,
   ];
   const text = words.filter((word) => word !== '').join(' · ');
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -7,7 +7,7 @@ import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
 import { noteSynced } from './memory.ts';
 import { perform } from './perform.ts';
 import { guard } from './problem.ts';
-import { fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
+import { element, fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
 const NAME_FAULT = 'Give it a name of at most 31 letters.';
@@ -38,6 +38,7 @@ export function pick(signed: Signed, back: () => void): void {
   const again = () => pick(signed, back);
   const noPasskey = () => {
     again();
+    element<HTMLDetailsElement>('pick-here-more').open = true;
     fault('key-name', NO_PASSKEY);
   };
   onSubmit('pick-form', () => guard(here, { again, noPasskey }));
@@ -45,6 +46,7 @@ export function pick(signed: Signed, back: () => void): void {
     location.hash = 'qr';
   });
   onSubmit('address-form', () => addAddress(signed, again));
+  for (const id of ['pick-here-more', 'pick-address']) element<HTMLDetailsElement>(id).open = false;
   fault('key-name', undefined);
   fault('owner', undefined);
   show('pick');

@@ -117,7 +117,7 @@ export function showDone([title, words]: readonly [string, string], next: string
   write('done-words', words);
   write('done-go', next === '' ? 'Back to the account' : 'Continue');
   onPress('done-go', () => {
-    if (location.hash === `#${next}`) dispatchEvent(new HashChangeEvent('hashchange'));
+    if (location.hash.slice(1) === next) dispatchEvent(new HashChangeEvent('hashchange'));
     else location.hash = next;
   });
   show('done');

@@ -22,11 +22,14 @@ export interface After {
   readonly again?: () => void;
   /** What happens when no passkey was used; without it that is a problem too. */
   readonly noPasskey?: () => void;
+  /** Whether the person has gone elsewhere since: then nothing is shown. */
+  readonly isLate?: () => boolean;
 }
 
 /** Runs a step. */
 export function guard(run: () => Promise<void>, after: After = {}): void {
   run().catch((error: unknown) => {
+    if (after.isLate?.()) return undefined;
     if (error instanceof PasskeyError && after.noPasskey) return after.noPasskey();
     const [words, detail] = wordsOf(error);
     showProblem(words, detail, after.again);

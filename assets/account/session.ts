@@ -65,7 +65,7 @@ export function start(world: World, then: () => void, notice?: string): void {
 }
 
 function noAccountWords({ account }: NoAccountError): string {
-  if (account === undefined) return 'This passkey has no account here.';
+  if (account === undefined) return 'This passkey opens no account here. It may have been removed from it.';
   return 'This passkey does not open its account: it was removed, or is not added yet.';
 }
 

@@ -265,11 +265,12 @@ export interface Passkeys {
   key(): P256PublicKey;
   /** Whether the person lets them sign; false from now on means that nobody does. */
   allow(isAllowed: boolean): Promise<void>;
+  /** Another authenticator that has the passkey made at this place alone, as on a second device. */
+  only(place: number): Passkeys;
 }
 
 /** An authenticator whose person is there and verified. What one window made, the next one has. */
-export function createPasskeys(): Passkeys {
-  const known = new Map<string, Protocol.WebAuthn.Credential>();
+export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
   let last: { session: CDPSession; authenticatorId: string } | undefined;
   return {
     async attach(page) {
@@ -306,6 +307,7 @@ export function createPasskeys(): Passkeys {
       const { session, authenticatorId } = last;
       await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: isAllowed });
     },
+    only: (place) => createPasskeys(new Map([...known].slice(place, place + 1))),
   };
 }
 

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import {
+  addHere,
+  confirm,
+  createHere,
+  type Device,
+  keyNames,
+  makeHere,
+  openDevice,
+  pressNamed,
+  type,
+} from '../support/account-page.ts';
+import { awaitSelector, type Passkeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+
+if (chromium) {
+  let world: PayWorld;
+  const open: Device[] = [];
+  beforeAll(async () => {
+    world = await startPayWorld();
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const device of open.splice(0)) await device.close();
+    world.upstream.set();
+  });
+  const device = async (options: { hash?: string; passkeys?: Passkeys } = {}) => {
+    const made = await openDevice(world, options);
+    open.push(made);
+    return made;
+  };
+  const keysOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys;
+
+  describe('an account and its passkeys', () => {
+    test('a new account says what it has, and warns that its only passkey lives on one device', async () => {
+      const here = await device();
+      await createHere(world, here);
+      await here.page.reload();
+      const text = await here.screen('home');
+      expect(text).toContain('Your only passkey lives on this one device.');
+      expect(text).toContain('nobody can open this account any more');
+      expect(text).toContain('First passkey');
+      await here.page.waitForFunction(() => document.getElementById('money')?.textContent?.includes('12.5'));
+      expect(await here.page.$eval('#money', (list) => list.textContent)).toBe('ETH1USDC12.5');
+    });
+
+    test('it stays signed in over a reload, until it is signed out', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await here.page.reload();
+      await here.screen('home');
+      expect(await here.page.$eval('#full', (element) => element.textContent)).toBe(account);
+      await press(here.page, 'sign-out');
+      await here.screen('start');
+      await here.page.reload();
+      await here.screen('start');
+      await press(here.page, 'sign-in');
+      await here.screen('home');
+      expect(await here.page.$eval('#full', (element) => element.textContent)).toBe(account);
+    });
+
+    test('a passkey that is added signs by itself; the first is removed, and opens nothing any more', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await addHere(here, 'Security key');
+      expect(await keyNames(here.page)).toEqual(['First passkey', 'Security key']);
+      expect(await keysOf(account)).toMatchObject([
+        { index: 0, addedAt: null, label: null },
+        { index: 1, label: 'Security key', synced: false },
+      ]);
+      // The same account by the other passkey alone, on a browser that knows nothing.
+      const later = await device({ passkeys: here.passkeys.only(1) });
+      await press(later.page, 'sign-in');
+      await later.screen('home');
+      expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
+      expect(await later.page.$eval('#keys', (list) => list.textContent)).toContain('Security keyYou use it now');
+      await pressNamed(later.page, 'Change First passkey');
+      expect(await later.screen('key')).toContain('First passkey');
+      await press(later.page, 'remove');
+      expect(await later.screen('confirm')).toContain('Remove “First passkey”?');
+      expect(await confirm(later)).toContain('Removed');
+      await later.screen('home');
+      expect(await keyNames(later.page)).toEqual(['Security key']);
+      const gone = await device({ passkeys: here.passkeys.only(0) });
+      await press(gone.page, 'sign-in');
+      expect(await gone.screen('start-notice')).toContain('Once more');
+      await press(gone.page, 'sign-in');
+      await gone.page.waitForFunction(
+        () => !document.getElementById('start-notice')?.textContent?.includes('Once more'),
+      );
+      expect(await gone.screen('start-notice')).toContain('This passkey opens no account here.');
+      expect((await keysOf(account)).map(({ index }: { index: number }) => index)).toEqual([1]);
+    });
+
+    test('two passkeys that are added on one authenticator do not replace each other', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await addHere(here, 'One');
+      await addHere(here, 'Two');
+      for (const i of [0, 1, 2]) {
+        const later = await device({ passkeys: here.passkeys.only(i) });
+        await press(later.page, 'sign-in');
+        await later.screen('home');
+        expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
+      }
+    });
+
+    test('a name is changed, and the only passkey cannot be removed', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await pressNamed(here.page, 'Change First passkey');
+      const text = await here.screen('key');
+      expect(text).toContain('It is the only one, so it cannot be removed');
+      expect(await here.page.$eval('#remove', (button) => (button as HTMLElement).hidden)).toBe(true);
+      await type(here.page, 'new-name', '🔑'.repeat(8));
+      await here.page.keyboard.press('Enter');
+      expect(await here.screen('rename-fault')).toContain('at most 31 letters');
+      await type(here.page, 'new-name', 'Käthes Telefon');
+      await here.page.keyboard.press('Enter');
+      await here.screen('confirm');
+      await confirm(here);
+      await here.screen('home');
+      expect(await keyNames(here.page)).toEqual(['Käthes Telefon']);
+      expect(await keysOf(account)).toMatchObject([{ index: 0, label: 'Käthes Telefon', synced: false }]);
+    });
+
+    test('an Ethereum address becomes a key, and stands in the file for use without this vault', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await press(here.page, 'export');
+      expect(await here.screen('take')).toContain('only an Ethereum address among your keys can still sign');
+      await press(here.page, 'take-add');
+      await type(here.page, 'owner', '0x12');
+      await press(here.page, 'pick-owner');
+      expect(await here.screen('owner-fault')).toContain('Enter 0x and 40 digits.');
+      await type(here.page, 'owner', '0x52908400098527886E0F7030069857D2E4169EE7');
+      await press(here.page, 'pick-owner');
+      expect(await here.screen('confirm')).toContain('Add “Wallet 0x529084…9EE7”?');
+      await confirm(here);
+      await here.screen('home');
+      await press(here.page, 'export');
+      await here.screen('take');
+      const file = JSON.parse(await here.page.$eval('#take-text', (element) => element.textContent ?? ''));
+      expect(file).toMatchObject({ account, chainId: 84532, isDeployed: true, rpId: 'localhost' });
+      expect(file.factory.toLowerCase()).toBe(world.contracts.accountFactory2.toLowerCase());
+      expect(file.keys).toHaveLength(2);
+      expect(BigInt(file.keys[1].x)).toBe(0x52908400098527886e0f7030069857d2e4169ee7n);
+      expect(file.abi).toContain('function addKey(uint256 x, uint256 y, bytes32 label)');
+      expect(await here.page.$eval('#take-hint', (element) => (element as HTMLElement).hidden)).toBe(true);
+    });
+  });
+
+  describe('what is on its way', () => {
+    test('a change goes on after a reload, and is done once', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await makeHere(here);
+      // The bundler has it, and the page hears nothing: its reload finds the receipt.
+      world.upstream.set('deaf', 'eth_sendUserOperation');
+      await press(here.page, 'confirm-go');
+      expect(await here.screen('problem')).toContain('Your change is signed and may be on its way.');
+      world.upstream.set();
+      await here.page.reload();
+      expect(await here.screen('done')).toContain('Added');
+      expect(await keysOf(account)).toHaveLength(2);
+    });
+
+    test('a passkey that is not used leaves all as it was, and says so', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await pressNamed(here.page, 'Change First passkey');
+      await type(here.page, 'new-name', 'Other');
+      await here.page.keyboard.press('Enter');
+      await here.screen('confirm');
+      await here.passkeys.allow(false);
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#confirm-notice');
+      expect(await here.screen('confirm-notice')).toBe('No passkey was used, and nothing has changed.');
+      await here.passkeys.allow(true);
+      await confirm(here);
+      expect(await keysOf(account)).toMatchObject([{ label: 'Other' }]);
+    });
+
+    test('without a sponsor the account pays; without ether it says how much is needed', async () => {
+      world.upstream.set('refusing', 'pm_sponsorUserOperation');
+      const here = await device();
+      const account = await createHere(world, here, {});
+      await makeHere(here);
+      expect(await here.screen('confirm')).toMatch(/Not enough for the fee: 0\.\d+ ETH needed, 0 ETH here/);
+      await world.fund(account, { wei: 10n ** 18n });
+      await press(here.page, 'confirm-go');
+      await here.page.waitForFunction(() => document.getElementById('confirm-notice')?.hidden === true);
+      expect(await here.screen('confirm')).toMatch(/At most 0\.\d+ ETH/);
+      await press(here.page, 'confirm-go');
+      expect(await here.screen('done')).toContain('Added');
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import type { BrowserContext, Page } from 'puppeteer-core';
+import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press } from './pay.ts';
+
+/** A device of a person: a browser that stores its own things, and its own authenticator. */
+export interface Device {
+  readonly page: Page;
+  readonly passkeys: Passkeys;
+  /** Goes to a screen of the account page by its hash, as a link does. */
+  go(hash: string): Promise<void>;
+  /** What the page reads, once the screen is there. */
+  screen(part: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A new device at the account page. */
+export async function openDevice(
+  { own, origin }: Pick<PayWorld, 'own' | 'origin'>,
+  { hash = '', passkeys = createPasskeys() }: { hash?: string; passkeys?: Passkeys } = {},
+): Promise<Device> {
+  const context: BrowserContext = await own.browser.createBrowserContext();
+  const page = await context.newPage();
+  await passkeys.attach(page);
+  await page.goto(`${origin}/account${hash === '' ? '' : `#${hash}`}`);
+  return {
+    page,
+    passkeys,
+    async go(to) {
+      await page.evaluate((next) => {
+        location.hash = next;
+      }, to);
+    },
+    async screen(part) {
+      await awaitSelector(page, `#${part}`);
+      // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+      return page.$eval(`#${part}`, (element) => (element as HTMLElement).innerText);
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Creates an account on the device, with funds; answers its address in lower case. */
+export async function createHere(
+  world: Pick<PayWorld, 'fund'>,
+  { page, screen }: Device,
+  funds: { wei?: bigint; usdc?: bigint } = { wei: 10n ** 18n, usdc: 12_500_000n },
+): Promise<`0x${string}`> {
+  await press(page, 'create');
+  await screen('home');
+  const address = await page.$eval('#full', (element) => element.textContent ?? '');
+  await world.fund(address, funds);
+  return address as `0x${string}`;
+}
+
+/** Confirms the change that is shown, waits until it is done, and goes back; answers what the last screen says. */
+export async function confirm({ page, screen }: Device): Promise<string> {
+  await press(page, 'confirm-go');
+  const said = await screen('done');
+  await press(page, 'done-go');
+  return said;
+}
+
+/** Presses a button by the label that screen readers read. */
+export async function pressNamed(page: Page, name: string): Promise<void> {
+  await awaitSelector(page, `button[aria-label="${name}"]`);
+  await page.click(`button[aria-label="${name}"]`);
+}
+
+/** Replaces what is in a field. */
+export async function type(page: Page, id: string, text: string): Promise<void> {
+  await awaitSelector(page, `#${id}`);
+  await page.click(`#${id}`, { count: 3 });
+  await page.keyboard.press('Backspace');
+  await page.type(`#${id}`, text);
+}
+
+/** Makes a passkey on this device, up to the question whether it is to be added. */
+export async function makeHere({ page, screen }: Device, name = 'Another'): Promise<void> {
+  await press(page, 'add');
+  await screen('pick');
+  await page.click('#pick-here-more summary');
+  await type(page, 'key-name', name);
+  await press(page, 'pick-here');
+  await screen('confirm');
+}
+
+/** Adds a passkey on this device. */
+export async function addHere(device: Device, name: string): Promise<void> {
+  await makeHere(device, name);
+  await confirm(device);
+  await device.screen('home');
+}
+
+/** The names of the keys that the page lists. */
+export function keyNames(page: Page): Promise<string[]> {
+  return page.$$eval('#keys strong', (all) => all.map((one) => one.textContent ?? ''));
+}
