@@ -71,41 +71,16 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
   const families = new Map<string, Named>();
   const sources: (() => readonly Family[])[] = [];
   const family = (name: string): Named => {
-    const known = families.get(name) ?? named(name, catalogue[name] as Metric);
-    families.set(name, known);
-    return known;
+    const known = families.get(name);
+    if (known) return known;
+    const made = named(name, catalogue[name] as Metric);
+    families.set(name, made);
+    return made;
   };
   return {
-    counter(name) {
-      const named = family(name);
-      return {
-        add: (labels = NONE, by = 1) => grow(seriesOf(named, labels), by),
-        of(labels) {
-          const one = seriesOf(named, labels);
-          return { add: (by = 1) => grow(one, by) };
-        },
-      };
-    },
-    gauge(name) {
-      const named = family(name);
-      return {
-        set: (value, labels = NONE) => put(seriesOf(named, labels), value),
-        of(labels) {
-          const one = seriesOf(named, labels);
-          return { set: (value) => put(one, value) };
-        },
-      };
-    },
-    histogram(name) {
-      const named = family(name);
-      return {
-        observe: (seconds, labels = NONE) => count(seriesOf(named, labels), named.bounds, seconds),
-        of(labels) {
-          const one = seriesOf(named, labels);
-          return { observe: (seconds) => count(one, named.bounds, seconds) };
-        },
-      };
-    },
+    counter: (name) => family(name).uses,
+    gauge: (name) => family(name).uses,
+    histogram: (name) => family(name).uses,
     include: (source) => void sources.push(source),
     read() {
       const counted = [...families.values()].map(({ name, help, type, bounds, series }) => ({
@@ -122,6 +97,8 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
 interface Named extends Omit<Family, 'samples'> {
   readonly bounds: readonly number[];
   readonly series: Map<string, Series>;
+  /** Made once, as some are named at each request. */
+  readonly uses: Counter & Gauge & Histogram;
 }
 
 interface Series {
@@ -133,10 +110,25 @@ interface Series {
 const NONE: Labels = {};
 
 function named(name: string, { type, help, bounds = DURATION_BOUNDS_SECONDS }: Metric): Named {
-  return { name, help, type, bounds: type === 'histogram' ? bounds : [], series: new Map() };
+  const one = { name, help, type, bounds: type === 'histogram' ? bounds : [], series: new Map<string, Series>() };
+  const at = (labels: Labels = NONE) => seriesOf(one, labels);
+  const uses: Named['uses'] = {
+    add: (labels, by = 1) => grow(at(labels), by),
+    set: (value, labels) => put(at(labels), value),
+    observe: (seconds, labels) => count(at(labels), one.bounds, seconds),
+    of(labels) {
+      const series = at(labels);
+      return {
+        add: (by = 1) => grow(series, by),
+        set: (value: number) => put(series, value),
+        observe: (seconds: number) => count(series, one.bounds, seconds),
+      };
+    },
+  };
+  return { ...one, uses };
 }
 
-function seriesOf({ series, bounds }: Named, labels: Labels): Series {
+function seriesOf({ series, bounds }: Pick<Named, 'series' | 'bounds'>, labels: Labels): Series {
   let key = '';
   for (const name in labels) key += `${labels[name]}\n`;
   let one = series.get(key);

@@ -36,11 +36,10 @@ export function hasRoom(kind: BudgetLimit): string {
 
 /** The arguments of `hasRoom`, for all budgets of the use. */
 export function roomArgs({ kinds, maxOf, network, now }: Spending): Record<string, Value> {
-  return {
-    ...Object.fromEntries(kinds.map((kind) => [maxName(kind), maxOf(kind)])),
-    ...(network === undefined ? {} : { network }),
-    day_ago: now - DAY_MS,
-  };
+  const args: Record<string, Value> = { day_ago: now - DAY_MS };
+  for (const kind of kinds) args[maxName(kind)] = maxOf(kind);
+  if (network !== undefined) args['network'] = network;
+  return args;
 }
 
 /**

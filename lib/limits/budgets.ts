@@ -51,35 +51,51 @@ export interface SendUse {
  */
 export function useForSend(config: Config, { channel, client, now, isStranger }: SendUse): BudgetUse {
   const network = networkKey(client);
-  const [day, share] =
-    channel === 'sms'
-      ? (['sms-per-day', 'sms-per-network'] as const)
-      : (['emails-per-day', 'emails-per-network'] as const);
-  if (network !== client) return createUse(config, [day, share, 'strangers-per-network'], { network, now, isStranger });
+  const { day, ofShare, ofNetwork, share } = channel === 'sms' ? SMS : EMAIL;
+  if (network !== client) return createUse(config, ofNetwork, { network, now, isStranger });
   const isBelowShare = config.maxVerifySendsPerIp + PASS_SENDS_PER_IP_MAX <= boundsOf(config, share).max;
-  return isBelowShare ? createUse(config, [day], { now }) : createUse(config, [day, share], { network, now });
+  return isBelowShare ? createUse(config, day, { now }) : createUse(config, ofShare, { network, now });
 }
 
 /** The budgets of a user operation that was sponsored. */
 export function useForSponsorship(config: Config, client: string, now: number): BudgetUse {
-  const network = networkKey(client);
-  return createUse(config, ['sponsorships-per-day', 'sponsorships-per-network'], { network, now });
+  return createUse(config, SPONSORSHIP, { network: networkKey(client), now });
 }
+
+/** Budgets that are used together. */
+interface BudgetSet {
+  readonly kinds: readonly BudgetLimit[];
+  /** Those that need a statement: the row of a send counts itself. */
+  readonly spent: readonly BudgetLimit[];
+  /** The text of `room` by the condition for strangers, made at the first use. */
+  readonly rooms: Map<string, string>;
+}
+
+function setOf(...kinds: readonly BudgetLimit[]): BudgetSet {
+  return { kinds, spent: kinds.filter((kind) => !isCountedInCodes(kind)), rooms: new Map() };
+}
+
+function setsOfSend(day: 'emails-per-day' | 'sms-per-day', share: 'emails-per-network' | 'sms-per-network') {
+  return { day: setOf(day), ofShare: setOf(day, share), ofNetwork: setOf(day, share, 'strangers-per-network'), share };
+}
+
+const EMAIL = setsOfSend('emails-per-day', 'emails-per-network');
+const SMS = setsOfSend('sms-per-day', 'sms-per-network');
+const SPONSORSHIP = setOf('sponsorships-per-day', 'sponsorships-per-network');
 
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;
   readonly now: number;
 }
 
-function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now, isStranger }: Whose): BudgetUse {
+function createUse(config: Config, set: BudgetSet, { network, now, isStranger }: Whose): BudgetUse {
+  const { kinds, spent } = set;
   const use: Spending = { kinds, maxOf: (kind) => boundsOf(config, kind).max, network, now };
   const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
-  // The row of a send counts itself.
-  const spent = kinds.filter((kind) => !isCountedInCodes(kind));
   return {
     room: {
-      sql: roomText(kinds, isStranger?.before),
-      args: { ...roomArgs(use), ...isStranger?.before.args },
+      sql: roomText(set, isStranger?.before),
+      args: isStranger ? { ...roomArgs(use), ...isStranger.before.args } : roomArgs(use),
     },
     spend: spent.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
     get resets() {
@@ -93,16 +109,12 @@ function createUse(config: Config, kinds: readonly BudgetLimit[], { network, now
   };
 }
 
-/** Built once for each set of budgets; `before` is always the same. */
-const roomTexts = new Map<string, string>();
-
-function roomText(kinds: readonly BudgetLimit[], before: Condition | undefined): string {
-  const name = `${kinds.join()} ${before?.sql ?? ''}`;
-  const known = roomTexts.get(name);
+function roomText({ kinds, rooms }: BudgetSet, before: Condition | undefined): string {
+  const known = rooms.get(before?.sql ?? '');
   if (known !== undefined) return known;
-  const rooms = kinds.map((kind) => roomOf(kind, kind === 'strangers-per-network' ? before : undefined));
-  const text = rooms.join(' AND ');
-  roomTexts.set(name, text);
+  const ofStrangers = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? before : undefined);
+  const text = kinds.map((kind) => roomOf(kind, ofStrangers(kind))).join(' AND ');
+  rooms.set(before?.sql ?? '', text);
   return text;
 }
 
