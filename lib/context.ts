@@ -30,6 +30,7 @@ import { prepareDatabase } from './prepare-database.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
+import { createAccepted } from './verification/accepted.ts';
 import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
@@ -70,6 +71,8 @@ export interface Context extends Platform {
   readonly hub: Hub;
   readonly notices: Notices;
   readonly strangers: StrangersChecks;
+  /** Records the acceptance of a code's message. */
+  readonly accepted: (seq: number) => void;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -154,7 +157,17 @@ export function createContext(env: Env): Context {
         : createRelay({ ...outside, role: 'registrar', schedule: shared.schedule, rpc, db, leases }, key);
     const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
     const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
-    return { db, hub, rpc, leases, relay, predict, aliases, readiness: createReadiness({ db, clock, log }) };
+    return {
+      db,
+      hub,
+      rpc,
+      leases,
+      relay,
+      predict,
+      aliases,
+      readiness: createReadiness({ db, clock, log }),
+      accepted: createAccepted(db),
+    };
   };
   const context: Context = {
     ...outside,
@@ -188,7 +201,10 @@ function openMetrics({ process: readProcess }: Env): Metrics {
   return metrics;
 }
 
-type Connected = Pick<Context, 'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'aliases' | 'readiness'>;
+type Connected = Pick<
+  Context,
+  'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'aliases' | 'readiness' | 'accepted'
+>;
 
 /** Ends only when everything that was started has ended, awaited or not. */
 async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {

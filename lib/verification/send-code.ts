@@ -20,6 +20,8 @@ import * as codes from './send-store.ts';
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
+  /** Records the acceptance of a message (`./accepted.ts`). */
+  readonly accepted: (seq: number) => void;
 };
 
 /** A sent code: its lifetime, the pause until the next send (both in seconds), and the challenge for its checks. */
@@ -63,18 +65,19 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
   const results = await db.write(
     codes.insertCode(row, limits, budgets.room),
+    codes.selectSendResets(row, limits),
     emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
     ...budgets.spend,
-    codes.selectSendResets(row, limits),
   );
-  const reset = results.at(-1)?.rows[0] as Row;
+  const reset = results[1]?.rows[0] as Row;
   const full = fullLimits(config, reset, row);
-  const state = codes.toPassState(reset);
+  const sent = codes.toSent(reset);
   if (results[0]?.rowsAffected !== 1) {
-    if (row.givenPass !== null && !state.isPassed) throw new VaultError('pass_invalid');
+    if (row.givenPass !== null && !sent.isPassed) throw new VaultError('pass_invalid');
     throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
   }
-  await deliver(ctx, request, { row, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, state) });
+  const { seq } = sent;
+  await deliver(ctx, request, { row, seq, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, sent) });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
 }
@@ -120,7 +123,7 @@ function messageOf(
   { config }: Ctx,
   code: string | null,
   pass: string | null,
-  { isPassed, needsPass }: ReturnType<typeof codes.toPassState>,
+  { isPassed, needsPass }: codes.Sent,
 ): Pick<OutgoingCode, 'code' | 'pass'> {
   if (code === null || pass === null) return { code: undefined, pass: undefined };
   if (isPassed) return { code, pass: undefined };
@@ -157,17 +160,20 @@ const SEND_LIMITS = [
 /** The full limits, each with the seconds until it has room. */
 function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
   const buckets = { client: ip, network: '', identifier, vault: '' };
-  return SEND_LIMITS.flatMap(([name, column]) => {
+  const full: LimitState[] = [];
+  for (const [name, column] of SEND_LIMITS) {
     const at = numberOf(reset, column);
-    if (at === null) return [];
+    if (at === null) continue;
     const freesAt = at + boundsOf(config, name).windowSeconds * 1000;
-    return [limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now })];
-  });
+    full.push(limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now }));
+  }
+  return full;
 }
 
 /** A message to send, and the row of its send. */
 interface OutgoingCode {
   readonly row: codes.NewCode;
+  readonly seq: number;
   readonly budgets: BudgetUse;
   readonly code: string | undefined;
   readonly pass: string | undefined;
@@ -176,15 +182,14 @@ interface OutgoingCode {
 
 /**
  * Sends the message and records its delivery. A send that surely reached nobody is given back before the error is
- * answered. Another record is not awaited: a crash before it only overstates the lost codes.
+ * answered. Another record is not awaited.
  */
 async function deliver(
   ctx: Ctx,
   { identifier, app }: SendRequest,
-  { row, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
+  { row, seq, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
-  const { channel, value, key } = identifier;
-  const { id } = row;
+  const { channel, value } = identifier;
   const count = (outcome: 'accepted' | 'refused') =>
     ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome });
   try {
@@ -198,13 +203,13 @@ async function deliver(
     const isUnsent = reachedNobody(error);
     const changes = isUnsent
       ? [...budgets.refund(codes.isSent(row)), ...codes.giveBack(row)]
-      : [codes.markDelivery(id, key, 'refused')];
+      : [codes.markRefused(seq)];
     const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);
     if (isUnsent) await written;
     throw error;
   }
   count('accepted');
-  ctx.db.write(codes.markDelivery(id, key, 'accepted')).catch(() => undefined);
+  ctx.accepted(seq);
 }
 
 /** The identifier as events show it. */

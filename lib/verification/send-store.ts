@@ -105,21 +105,25 @@ const insertText = (room: string) => `INSERT OR IGNORE INTO codes
 // The engine finds a statement by its text, and there is one for each set of budgets.
 const insertTexts = new Map<string, string>();
 
-/** True of a send without a pass to an identifier that never verified, once it is written; needs its `id`. */
+/** True of an identifier that never verified. */
 const NEVER_VERIFIED = `NOT EXISTS (SELECT 1 FROM verifications
   WHERE identifier = :identifier AND verified_at IS NOT NULL)`;
 
+const IS_SENT = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id)`;
+const GOES_TO_STRANGER = `${BY_PASS} IS NULL AND ${NEVER_VERIFIED}`;
+const WENT_TO_STRANGER = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)
+  AND ${NEVER_VERIFIED}`;
+
 /** True of the row of a send that is written. */
 export function isSent({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): Condition {
-  return { sql: `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id)`, args: { id, identifier } };
+  return { sql: IS_SENT, args: { id, identifier } };
 }
 
 /** Whether a send without a pass goes to an identifier that never verified: as the insert asks, and for its row. */
 export function isToStranger({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>) {
-  const row = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)`;
   return {
-    before: { sql: `${BY_PASS} IS NULL AND ${NEVER_VERIFIED}`, args: { identifier } },
-    after: { sql: `${row} AND ${NEVER_VERIFIED}`, args: { id, identifier } },
+    before: { sql: GOES_TO_STRANGER, args: { identifier } },
+    after: { sql: WENT_TO_STRANGER, args: { id, identifier } },
   };
 }
 
@@ -133,11 +137,11 @@ export function insertCode(code: NewCode, limits: SendLimits, room: Condition): 
   const own = { id, expires_at: expiresAt, digest, bound: isBound ? 1 : 0, pass };
   const sql = insertTexts.get(room.sql) ?? insertText(room.sql);
   insertTexts.set(room.sql, sql);
-  return { sql, args: { ...windowArgs(code, limits), ...own, ...room.args } };
+  return { sql, args: Object.assign(windowArgs(code, limits), own, room.args) };
 }
 
 const SELECT_SEND_RESETS = `SELECT
-  by_pass IS NOT NULL AS is_passed, guessed,
+  last_insert_rowid() AS seq, by_pass IS NOT NULL AS is_passed, guessed,
   CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
     WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE}
     ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) END AS ip_at,
@@ -158,15 +162,27 @@ const SELECT_SEND_RESETS = `SELECT
 
 /**
  * For each limit the time of the send that must leave the window before the next is allowed, null while it has room;
- * and what `toPassState` reads. Run after `insertCode` in the same batch.
+ * and what `toSent` reads. Run right after `insertCode` in the same batch.
  */
 export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
   return { sql: SELECT_SEND_RESETS, args: windowArgs(code, limits) };
 }
 
-/** Reads of `selectSendResets` whether a pass let the send through, and whether its code needs one to verify. */
-export function toPassState(row: Row): { readonly isPassed: boolean; readonly needsPass: boolean } {
-  return { isPassed: Number(row['is_passed']) === 1, needsPass: Number(row['guessed']) === 1 };
+/** A send that was asked for: whether a pass let it through, and whether its code needs one to verify. */
+export interface Sent {
+  /** Of the row, if it was written. */
+  readonly seq: number;
+  readonly isPassed: boolean;
+  readonly needsPass: boolean;
+}
+
+/** Reads a send of `selectSendResets`. */
+export function toSent(row: Row): Sent {
+  return {
+    seq: Number(row['seq']),
+    isPassed: Number(row['is_passed']) === 1,
+    needsPass: Number(row['guessed']) === 1,
+  };
 }
 
 /** Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. */
@@ -181,11 +197,16 @@ export function giveBack({ id, identifier, channel }: Pick<NewCode, 'id' | 'iden
   ];
 }
 
-/** Records the delivery of the message: `accepted` by the next hop or `refused`. */
-export function markDelivery(id: string, identifier: string, delivery: 'accepted' | 'refused'): Statement {
+/** Records that the next hop refused the message. */
+export function markRefused(seq: number): Statement {
+  return { sql: `UPDATE codes SET delivery = 'refused' WHERE seq = :seq`, args: { seq } };
+}
+
+/** Records that it took these messages. */
+export function markAccepted(seqs: readonly number[]): Statement {
   return {
-    sql: `UPDATE codes SET delivery = :delivery WHERE identifier = :identifier AND id = :id`,
-    args: { id, identifier, delivery },
+    sql: `UPDATE codes SET delivery = 'accepted' WHERE seq IN (SELECT value FROM json_each(:seqs))`,
+    args: { seqs: JSON.stringify(seqs) },
   };
 }
 

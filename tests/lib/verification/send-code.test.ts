@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createWork } from '../../../lib/background.ts';
 import { EMAIL_CODE_EXPIRY_SECONDS } from '../../../lib/constants.ts';
 import { type Context, createContext } from '../../../lib/context.ts';
+import type { Database } from '../../../lib/db/database.ts';
 import type { Mailer } from '../../../lib/delivery/smtp.ts';
 import { MAIL_SEND_TIMEOUT_MS } from '../../../lib/delivery/smtp.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
@@ -109,6 +110,37 @@ for (const engine of engines()) {
         '{channel="email",outcome="accepted"} 1',
         '{channel="email",outcome="refused"} 2',
       ]);
+    });
+
+    test('is recorded as accepted together with others of the moment, each by its own row', async () => {
+      const batches: number[] = [];
+      const noting: Database = {
+        execute: (statement) => database.execute(statement),
+        batch(statements, mode) {
+          batches.push(statements.filter(({ sql }) => sql.startsWith('UPDATE codes SET delivery')).length);
+          return database.batch(statements, mode);
+        },
+      };
+      const send = async ({ to }: { to: string }) => {
+        if (to.startsWith('bob')) throw new Error('550 no such user');
+      };
+      const vault = createContext({ vars, database: noting, clock: testClock(), mail: { send } });
+      const names = ['alice', 'bob', 'carol', 'dave'];
+      await Promise.allSettled(names.map((name, n) => sendCode(vault, { ...mail(name), ip: `203.0.113.${n}` })));
+      await vault.db.idle();
+      expect(await deliveries(vault)).toEqual(['accepted', 'refused', 'accepted', 'accepted']);
+      expect(batches.reduce((sum, count) => sum + count, 0)).toBe(2);
+    });
+
+    test('is recorded before the end of its request where requests are isolated', async () => {
+      const env = { vars, database, clock: testClock(), mail: { send: async () => {} }, isolatesRequests: true };
+      const vault = createContext(env);
+      const found: unknown[] = [];
+      for (const name of ['alice', 'bob']) {
+        await vault.run((own) => sendCode(own, mail(name)));
+        found.push((await database.execute({ sql: 'SELECT delivery FROM codes', args: {} })).rows.map(Object.values));
+      }
+      expect(found).toEqual([[['accepted']], [['accepted'], ['accepted']]]);
     });
   });
 }
