@@ -154,8 +154,13 @@ function withOpener(route: Route): Route {
   };
 }
 
-/** The first of `RP_IDS` that a browser accepts on the vault's own host, else that host. */
-function rpIdOf({ baseUrl, rpIds }: Config): string {
-  const { hostname } = new URL(baseUrl);
-  return rpIds.find((rpId) => hostname === rpId || hostname.endsWith(`.${rpId}`)) ?? hostname;
+/**
+ * The first of `RP_IDS` that a browser accepts on the vault's own host. A vault that moved, whose origin is one of
+ * `RELATED_ORIGINS`, goes on with the first of them; any other has its host.
+ */
+function rpIdOf({ baseUrl, rpIds, relatedOrigins }: Config): string {
+  const { hostname, origin } = new URL(baseUrl);
+  const own = rpIds.find((rpId) => hostname === rpId || hostname.endsWith(`.${rpId}`));
+  const former = relatedOrigins.includes(origin) ? rpIds[0] : undefined;
+  return own ?? former ?? hostname;
 }

@@ -34,7 +34,7 @@ export function showSetup(setup: Setup, notice?: string): void {
         await keepAccounts(await open());
         await done();
       } catch (error) {
-        if (error instanceof PasskeyError) return showSetup(setup, 'No passkey was used.');
+        if (error instanceof PasskeyError) return showSetup(setup, refusalOf(error, config));
         if (!(error instanceof NoAccountError)) throw error;
         showSetup(setup, error.account ? NOT_A_KEY : 'This passkey has no account that can pay.');
       }
@@ -56,6 +56,12 @@ export function showSetup(setup: Setup, notice?: string): void {
 const FIND = 'Use a passkey I have';
 const NOT_A_KEY =
   'This passkey does not open its account now. Its account removed it, or a recovery with it is not finished yet.';
+
+/** A browser that does not know related origins, or finds none, says so; else the person refused. */
+function refusalOf({ cause }: PasskeyError, { rpId }: Config): string {
+  const isForbidden = cause instanceof DOMException && cause.name === 'SecurityError';
+  return isForbidden ? `This browser lets no page here use passkeys of ${rpId}.` : 'No passkey was used.';
+}
 
 /** Creates a passkey and computes its account, which need not be deployed. */
 async function createAccount({ config, enclave }: Setup): Promise<Account> {

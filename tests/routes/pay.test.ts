@@ -158,14 +158,18 @@ describe('the worker and the page', () => {
   });
 
   test('/pay/config names the first of RP_IDS that its host belongs to', async () => {
-    const rpIdOf = async (RP_IDS: string) => {
-      const other = await startVault({ ...PUBLIC, RP_IDS });
+    const rpIdOf = async (RP_IDS: string, RELATED_ORIGINS = '') => {
+      const other = await startVault({ ...PUBLIC, RP_IDS, RELATED_ORIGINS });
       const { body } = await other.call('GET /pay/config');
       await other.stop();
       return body.rpId;
     };
     expect(await rpIdOf('other.example,example.com,vault.example.com')).toBe('example.com');
     expect(await rpIdOf('ult.example.com,app.example.com')).toBe('vault.example.com');
+    // One that moved goes on with the passkeys of its former host, once it says that it may.
+    expect(await rpIdOf('old.example', 'https://app.example.com')).toBe('vault.example.com');
+    expect(await rpIdOf('old.example', `https://app.example.com,${BASE_URL}`)).toBe('old.example');
+    expect(await rpIdOf('old.example,example.com', BASE_URL)).toBe('example.com');
   });
 
   test('/pay/config tells the page its chain and contracts, and whose passkeys it takes', async () => {

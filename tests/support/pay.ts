@@ -261,6 +261,8 @@ export interface Passkeys {
   attach(page: Page): Promise<void>;
   /** Their credential ids, in base64url. */
   ids(): string[];
+  /** Their RP IDs. */
+  rpIds(): string[];
   /** The key of the only one. */
   key(): P256PublicKey;
   /** Whether the person lets them sign; false from now on means that nobody does. */
@@ -295,6 +297,7 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
       last = { session, authenticatorId };
     },
     ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
+    rpIds: () => Array.from(known.values(), ({ rpId = '' }) => rpId),
     key() {
       const [{ privateKey = '' } = {}, ...others] = known.values();
       if (others.length > 0) throw new Error('several passkeys');
