@@ -4,7 +4,7 @@ import { UnreachableError } from '../wallet/api.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from '../wallet/bytes.ts';
 import { createPasskey } from '../wallet/passkey.ts';
 import { bytesOf, utf8 } from './abi.ts';
-import { hex, readFacts } from './facts.ts';
+import { type AccountFacts, hex, readFacts } from './facts.ts';
 import { isName, labelOf, left, nameHere, writeAddress } from './format.ts';
 import type { Signed } from './home.ts';
 import { ask, VaultRefusal } from './http.ts';
@@ -159,6 +159,7 @@ export async function join(world: World, link: string): Promise<void> {
   const { smartAccount, key } = await readMailbox(id);
   if (key) throw new VaultRefusal('join_taken');
   writeAddress(element('join-account'), smartAccount);
+  write('join-shared', sharedWords(await readFacts(smartAccount)));
   if (textIn('join-name') === '') fill('join-name', nameHere());
   toggle('join-ask', true);
   toggle('join-made', false);
@@ -173,6 +174,13 @@ export async function join(world: World, link: string): Promise<void> {
     });
   });
   show('join');
+}
+
+/** Whose account it is cannot be known here, but with how many keys it is shared. */
+function sharedWords({ keys, guardian }: AccountFacts): string {
+  const others = keys.length > 1 ? `${keys.length} others` : 'one other';
+  const guarded = guardian ? ', and recovery is on' : '';
+  return `Go on only if you show this code on your own device. You share the account with ${others}${guarded}: each of them can use all that is in it.`;
 }
 
 function secretOf(link: string): Uint8Array<ArrayBuffer> {

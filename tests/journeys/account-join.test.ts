@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { HTTPRequest } from 'puppeteer-core';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { confirm, createHere, type Device, keyNames, openDevice, type } from '../support/account-page.ts';
+import { type PayWorld, press, startPayWorld } from '../support/pay.ts';
+
+if (chromium) {
+  let world: PayWorld;
+  const open: Device[] = [];
+  beforeAll(async () => {
+    world = await startPayWorld();
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const device of open.splice(0)) await device.close();
+  });
+  const device = async (hash = '') => {
+    const made = await openDevice(world, { hash });
+    open.push(made);
+    return made;
+  };
+  /** The first device shows a code; answers what is behind the `#` of its link. */
+  const showCode = async (first: Device): Promise<string> => {
+    await press(first.page, 'add');
+    await press(first.page, 'pick-there');
+    await first.screen('qr-code');
+    return (await first.page.$eval('#qr-link', (link) => link.textContent ?? '')).split('#')[1] ?? '';
+  };
+  const make = async (second: Device, name: string) => {
+    await second.screen('join-ask');
+    await type(second.page, 'join-name', name);
+    await second.page.keyboard.press('Enter');
+  };
+  const keyCount = async (account: string) => {
+    const { keys } = (await world.t.call('GET /api/accounts/state', { account })).body;
+    return keys?.length ?? 0;
+  };
+  const STRANGER = { pubKeyX: '0x1', pubKeyY: '0x2', label: `0x${'0'.repeat(64)}` };
+
+  describe('a key on another device', () => {
+    test('both screens show the same six digits; once added, the second device opens the account', async () => {
+      const first = await device();
+      const account = await createHere(world, first);
+      const hash = await showCode(first);
+      expect(hash).toMatch(/^join=[\w-]{22}$/);
+      const second = await device(hash);
+      const asked = await second.screen('join-ask');
+      expect(asked).toContain(`${account.slice(0, 8)}…${account.slice(-4)}`);
+      expect(asked).toContain('You share the account with one other');
+      await make(second, 'My phone');
+      const digits = await second.screen('join-digits');
+      expect(digits).toMatch(/^\d{3} \d{3}$/);
+      expect(await first.screen('qr-digits')).toBe(digits);
+      expect(await first.screen('qr-name')).toBe('My phone');
+      await press(first.page, 'qr-same');
+      expect(await first.screen('confirm')).toContain('Add “My phone”?');
+      await confirm(first);
+      await first.screen('home');
+      expect(await keyNames(first.page)).toEqual(['First passkey', 'My phone']);
+      expect(await second.screen('done')).toContain('This device opens the account now');
+      await press(second.page, 'done-go');
+      await second.screen('home');
+      expect(await second.page.$eval('#full', (full) => full.textContent)).toBe(account);
+      expect(await second.page.$eval('#keys', (keys) => keys.textContent)).toContain('My phoneYou use it now');
+    });
+
+    test('the second device goes on after a reload, with the same digits', async () => {
+      const first = await device();
+      await createHere(world, first);
+      const second = await device(await showCode(first));
+      await make(second, 'Tablet');
+      const digits = await second.screen('join-digits');
+      await second.page.reload();
+      expect(await second.screen('join-digits')).toBe(digits);
+      await press(first.page, 'qr-same');
+      await confirm(first);
+      expect(await second.screen('done')).toContain('This device opens the account now');
+    });
+
+    test('a stranger who leaves a key first is seen: the owner’s device is told that it came too late', async () => {
+      const first = await device();
+      const account = await createHere(world, first);
+      const second = await device(await showCode(first));
+      await second.screen('join-ask');
+      const [row] = await world.t.rows('SELECT id FROM joins ORDER BY opened_at DESC LIMIT 1');
+      await world.t.call('POST /api/accounts/joins/keys', { id: row?.['id'], ...STRANGER });
+      await make(second, 'My phone');
+      expect(await second.screen('problem')).toContain('Somebody else used this link');
+      await first.screen('qr-digits');
+      await press(first.page, 'qr-other');
+      expect(await first.screen('problem')).toContain('Nothing was added.');
+      expect(await keyCount(account)).toBe(0);
+    });
+
+    test('a vault that swaps the key shows the owner other digits than the true device shows', async () => {
+      const first = await device();
+      await createHere(world, first);
+      const hash = await showCode(first);
+      await first.page.setRequestInterception(true);
+      first.page.on('request', (request) => void swap(request));
+      const second = await device(hash);
+      await make(second, 'My phone');
+      const digits = await second.screen('join-digits');
+      const seen = await first.screen('qr-digits');
+      expect(seen).toMatch(/^\d{3} \d{3}$/);
+      expect(seen).not.toBe(digits);
+    });
+
+    test('neither the secret nor the digits reach the vault', async () => {
+      const first = await device();
+      await createHere(world, first);
+      const hash = await showCode(first);
+      const sent: string[] = [];
+      const second = await device();
+      second.page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
+      await second.go(hash);
+      await make(second, 'My phone');
+      const digits = (await second.screen('join-digits')).replace(' ', '');
+      await first.screen('qr-digits');
+      const all = [...sent, JSON.stringify(world.t.entries), JSON.stringify(await world.t.rows('SELECT * FROM joins'))];
+      expect(all.join('\n')).toContain('/api/accounts/joins');
+      expect(all.filter((text) => text.includes(hash.slice(5)))).toEqual([]);
+      expect(sent.filter((text) => text.includes(digits))).toEqual([]);
+    });
+
+    test.each([
+      ['join=abc', 'This link is not complete'],
+      [`join=${'A'.repeat(22)}`, 'This link has ended'],
+    ])('a link such as #%s says what to do', async (hash, title) => {
+      const second = await device(hash);
+      const text = await second.screen('problem');
+      expect(text).toContain(title);
+      expect(text).toMatch(/Scan the code again|Show a new code/);
+    });
+  });
+
+  /** Answers a look into the mailbox with a stranger's key. */
+  async function swap(request: HTTPRequest): Promise<void> {
+    const url = new URL(request.url());
+    if (url.pathname !== '/api/accounts/joins' || request.method() !== 'GET') return request.continue();
+    const { body } = await world.t.call('GET /api/accounts/joins', { id: url.searchParams.get('id') ?? '' });
+    const key = body.key && { ...body.key, x: `0x${'7'.repeat(64)}` };
+    await request.respond({ contentType: 'application/json', body: JSON.stringify({ ...body, key }) });
+  }
+}
