@@ -68,25 +68,22 @@ const ADMITS = `NOT ${IS_TAKEN}
 /** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
 export function emitReplaced(session: NewSession): Statement {
   const { app, did, ...args } = admissionArgs(session);
-  return emitEvents(REPLACED, { ...args, app, did });
+  return session.ledTo === '' ? emitEvents(LAPSED, args) : emitEvents(REPLACED, { ...args, app, did });
 }
 
 const REPLACED_ROW = `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`;
-const REPLACED = [
-  sessionRows('session.lapsed', `${REPLACED_ROW} AND NOT ${SESSION_IS_LIVE}`),
-  takenOverRows(`${REPLACED_ROW} AND ${SESSION_IS_LIVE}`),
-];
+const LAPSED = [sessionRows('session.lapsed', `${REPLACED_ROW} AND NOT ${SESSION_IS_LIVE}`)];
+// Without an alias nothing is taken over, and nothing linked: the parts for that are left out.
+const REPLACED = [...LAPSED, takenOverRows(`${REPLACED_ROW} AND ${SESSION_IS_LIVE}`)];
 
 /** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
-export function emitOpened({ identifier, now }: NewSession): Statement {
-  return emitEvents(OPENED, { identifier, now });
+export function emitOpened({ identifier, now, ledTo }: NewSession): Statement {
+  return emitEvents(ledTo === '' ? CREATED : OPENED, { identifier, now });
 }
 
 const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
-const OPENED = [
-  sessionRows('session.created', OPENED_ROW),
-  sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`),
-];
+const CREATED = [sessionRows('session.created', OPENED_ROW)];
+const OPENED = [...CREATED, sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`)];
 
 /**
  * Opens the session only when the identifier is free and the IP has room; overwrites the row of a lapsed session, or of
@@ -97,11 +94,12 @@ export function insertSession(session: NewSession): Statement {
   return { sql: INSERT_SESSION, args: { ...admissionArgs(session), expires_at: expiresAt, ask_at: askAt } };
 }
 
-// Built once: the engine finds a statement by its text, which costs more the newer the text is.
-const INSERT_SESSION = `INSERT INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
+// Built once: the engine finds a statement by its text, which costs more the newer the text is. A row without an
+// identifier is not written, so it needs no SELECT, which the engine would write to a temporary table first.
+const INSERT_SESSION = `INSERT OR IGNORE INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
   expires_at, linked, ask_at)
-  SELECT :identifier, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at, ${ALIAS_LEADS_HERE}, :ask_at
-  WHERE ${ADMITS}
+  VALUES (CASE WHEN ${ADMITS} THEN :identifier END, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at,
+    ${ALIAS_LEADS_HERE}, :ask_at)
   ON CONFLICT (identifier) DO UPDATE SET
     app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
     ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
