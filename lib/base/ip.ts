@@ -57,12 +57,19 @@ export function networkKey(client: string): string {
   return client.endsWith('::/64') ? `${client.split(':').slice(0, 3).join(':')}::/48` : client;
 }
 
+/** A leading zero is octal to some parsers and decimal to others, so it is refused. */
+const IPV4 = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/;
+
 function parseIpv4(text: string): Uint8Array | undefined {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  const parts = match?.slice(1) ?? [];
-  // A leading zero is octal to some parsers and decimal to others, so it is refused.
-  const plain = parts.length === 4 && parts.every((part) => Number(part) <= 255 && String(Number(part)) === part);
-  return plain ? Uint8Array.from(parts, Number) : undefined;
+  const match = IPV4.exec(text);
+  if (!match) return undefined;
+  const bytes = new Uint8Array(4);
+  for (let i = 0; i < 4; i++) {
+    const part = Number(match[i + 1]);
+    if (part > 255) return undefined;
+    bytes[i] = part;
+  }
+  return bytes;
 }
 
 function parseIpv6(text: string): Uint8Array | undefined {

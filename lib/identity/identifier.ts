@@ -107,8 +107,12 @@ function normalEmail(text: string, { emailLocalDomains }: IdentifierSettings): s
   return isPublic && email.length <= 254 ? email : undefined;
 }
 
+/** What UTS 46 leaves as it is but for its case, and no parser takes for an IPv4 address: nearly every domain. */
+const PLAIN_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
 /** The domain's labels in ASCII (UTS 46 by way of the URL parser), or undefined. */
 function asciiDomain(domain: string): string | undefined {
+  if (PLAIN_DOMAIN.test(domain) && !domain.includes('--')) return domain.toLowerCase();
   // The URL parser would take these as the end of the host, or as an escape.
   if (domain === '' || /[\s/\\?#:@%[\]]/.test(domain) || !URL.canParse(`http://${domain}/`)) return undefined;
   const host = new URL(`http://${domain}/`).hostname;

@@ -85,10 +85,13 @@ async function readStream(stream: ReadableStream<Uint8Array> | null, max: number
   return bytes;
 }
 
+/** Fatal: bytes that are no UTF-8 are no JSON. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    // Fatal: bytes that are no UTF-8 are no JSON. Deep nesting may overflow the parser's stack: caught here too.
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    // Deep nesting may overflow the parser's stack: caught here too.
+    return JSON.parse(UTF8.decode(bytes));
   } catch {
     return undefined;
   }

@@ -165,6 +165,18 @@ test('an ASCII address is accepted exactly when RFC 5321 has it, at a public dom
   });
 });
 
+test('the domain of an address is the host that a URL parser reads', () => {
+  const label = fc.string({ unit: fc.constantFrom(...'aBxn09f--ß\u0301\u212a'), minLength: 1, maxLength: 9 });
+  const domain = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'));
+  always(domain, (text) => {
+    const address = normal('email', `a@${text}`);
+    if (address === 'Invalid identifier') return;
+    expect(address).toBe(`a@${new URL(`http://${text}/`).hostname}`);
+  });
+  expect(normal('email', 'a@b.0xff')).toBe('Invalid identifier');
+  expect(normal('email', 'a@Example.COM.xn--p1ai')).toBe('a@example.com.xn--p1ai');
+});
+
 test.each<[string, Channel]>([
   ['alice@example.com', 'email'],
   ['+1@example.com', 'email'],
