@@ -1,6 +1,7 @@
 // npm test [-- AREA…]: the static checks and every test, or the tests of an area. Closes with real counts; zero tests
 // is a failure.
 import { join } from 'node:path';
+import { compileContracts } from './contracts.ts';
 import { runChecks } from './testing/checks.ts';
 import { type Counts, NONE, sumOf, totals } from './testing/counts.ts';
 import { filesOf, testFiles } from './testing/files.ts';
@@ -15,6 +16,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const files = filesOf(areas, testFiles(join(import.meta.dir, '..')));
   const parts: Counts[] = [areas.length > 0 ? NONE : await runChecks()];
+  // Once and before: on a fresh checkout every process would compile them for itself, and tests would wait too long.
+  if (!isStatic) await compileContracts();
   if (!isStatic) parts.push(await runTests({ files, jobs, isLong, times }));
   const sum = sumOf(parts);
   console.log(totals(sum));

@@ -1,7 +1,7 @@
 // A paymaster's web service in front of a bundler: ERC-7677, and `pm_sponsorUserOperation` as the trade has it.
 import { AbiConstructor, AbiFunction, type Address, Hex, Secp256k1, Signature, TypedData } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
-import { compileContracts } from '../contracts.ts';
+import { compileWorld } from '../contracts.ts';
 import { type ChainRpc, connectChain } from './chain.ts';
 import { create2 } from './create2.ts';
 import { ENTRY_POINTS } from './entrypoints.ts';
@@ -53,7 +53,7 @@ const BALANCE_OF = AbiFunction.from('function balanceOf(address account) view re
 
 /** The paymaster of an EntryPoint, with a deposit that lasts. */
 async function fund(node: ChainRpc, version: '0.7' | '0.8'): Promise<Address.Address> {
-  const { DevPaymaster: artifact } = await compileContracts();
+  const { DevPaymaster: artifact } = await compileWorld();
   if (!artifact) throw new Error('contracts/world/DevPaymaster.sol is missing');
   const entryPoint = ENTRY_POINTS[version];
   const args = [entryPoint, devAccount('sponsor').address] as const;

@@ -1,5 +1,5 @@
 import { AbiFunction, type Address } from 'ox';
-import { compileContracts } from '../contracts.ts';
+import { compileWorld } from '../contracts.ts';
 import type { ChainRpc } from './chain.ts';
 import { devAccount, sendTransaction } from './wallet.ts';
 
@@ -8,7 +8,7 @@ export const USDC: Address.Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e
 
 /** Puts a USDC that anyone mints where the real one is. */
 export async function placeUsdc(rpc: ChainRpc, address: Address.Address = USDC): Promise<void> {
-  const { DevUSDC: artifact } = await compileContracts();
+  const { DevUSDC: artifact } = await compileWorld();
   if (!artifact) throw new Error('contracts/world/DevUSDC.sol is missing');
   await rpc('anvil_setCode', [address, artifact.deployedBytecode]);
 }

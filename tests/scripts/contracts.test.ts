@@ -1,8 +1,14 @@
 import { expect, test } from 'bun:test';
-import { abiModule, compileContracts, creationCodeFile } from '../../scripts/contracts.ts';
+import { abiModule, compileContracts, compileWorld, creationCodeFile } from '../../scripts/contracts.ts';
 
 test('lib/chain/abi.ts is what the contracts say now', async () => {
   expect(await Bun.file('lib/chain/abi.ts').text()).toBe(await abiModule());
+}, 120_000);
+
+test('those of the dev stack are compiled alone, to the same code', async () => {
+  const [world, all] = [await compileWorld(), await compileContracts()];
+  expect(Object.keys(world).sort()).toEqual(['DevPaymaster', 'DevUSDC']);
+  for (const [name, { bytecode }] of Object.entries(world)) expect(all[name]?.bytecode).toBe(bytecode);
 });
 
 test('contracts/creation-code.json is what the contracts say now', async () => {

@@ -3,7 +3,7 @@ import type { CDPSession, Frame, Page, Protocol, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
-import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
@@ -53,8 +53,8 @@ export interface Upstream {
 }
 
 /** Starts it all; about three seconds. */
-export async function startPayWorld(): Promise<PayWorld> {
-  const chain = await startChain();
+export async function startPayWorld(options: ChainOptions = {}): Promise<PayWorld> {
+  const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
   const sponsored = await startSponsoredBundler(chain);
