@@ -12,6 +12,13 @@ import {
   type FactoryFacts,
   type PredictAddress,
 } from './chain/account-address.ts';
+import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
+import {
+  createRegistryFacts,
+  createRegistryVersion,
+  type RegistryFacts,
+  type RegistryVersion,
+} from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
@@ -76,6 +83,8 @@ export interface Context extends Platform {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
+  readonly findCreation: FindCreation;
+  readonly registryVersion: () => Promise<RegistryVersion>;
   readonly aliases: Aliases;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
@@ -102,6 +111,8 @@ interface Shared {
   readonly outages: Outages;
   /** What is known about the account factory. */
   readonly factoryFacts: FactoryFacts;
+  /** What is known about the registry. */
+  readonly registryFacts: RegistryFacts;
   /** What the node answered about aliases. */
   readonly aliasFacts: AliasFacts;
   /** When the relay checks the chain next. */
@@ -119,6 +130,7 @@ function createShared(config: Config): Shared {
     schema: { isCurrent: false },
     outages: new Set(),
     factoryFacts: createFactoryFacts(config),
+    registryFacts: createRegistryFacts(),
     aliasFacts: createAliasFacts(),
     schedule: { nextCheckAt: 0, endedAt: 0 },
     open: { streams: 0 },
@@ -156,6 +168,8 @@ export function createContext(env: Env): Context {
         ? undefined
         : createRelay({ ...outside, role: 'registrar', schedule: shared.schedule, rpc, db, leases }, key);
     const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
+    const findCreation = createFindCreation({ ...outside, rpc }, shared.factoryFacts);
+    const registryVersion = createRegistryVersion({ ...outside, rpc }, shared.registryFacts);
     const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
     return {
       db,
@@ -164,6 +178,8 @@ export function createContext(env: Env): Context {
       leases,
       relay,
       predict,
+      findCreation,
+      registryVersion,
       aliases,
       readiness: createReadiness({ db, clock, log }),
       accepted: createAccepted(db),
@@ -203,7 +219,17 @@ function openMetrics({ process: readProcess }: Env): Metrics {
 
 type Connected = Pick<
   Context,
-  'db' | 'hub' | 'rpc' | 'leases' | 'relay' | 'predict' | 'aliases' | 'readiness' | 'accepted'
+  | 'db'
+  | 'hub'
+  | 'rpc'
+  | 'leases'
+  | 'relay'
+  | 'predict'
+  | 'findCreation'
+  | 'registryVersion'
+  | 'aliases'
+  | 'readiness'
+  | 'accepted'
 >;
 
 /** Ends only when everything that was started has ended, awaited or not. */

@@ -27,6 +27,11 @@ export const contractsDeployCommand: Command = {
     CONFIG,
     option('--owner <address>', 'the account that appoints registrars [the account that pays]'),
     option('--registrar <address>', 'the first registrar [the account of REGISTRAR_PRIVATE_KEY, else none]'),
+    option('--registry <edition>', '2, or 1 for the first registry, which asks for no consent [2]'),
+    option(
+      '--legacy-registry <address>',
+      'the first registry that the second one follows [DID_REGISTRY_ADDRESS, or none]',
+    ),
     DRY_RUN,
     JSON_OUTPUT,
     HELP,
@@ -47,16 +52,18 @@ async function deployContracts(given: Arguments): Promise<number> {
   const node = openNode(order.chainId, order.rpcUrl);
   await checkChain(node, order);
   const { payer, privateKey } = order;
+  const parties = { ...order.parties, legacyRegistry: await findLegacy(node, order) };
   const waiting = () => say(`Waiting for transactions of ${payer} …`);
   const nonce = privateKey === undefined ? 0 : await node.nextNonce(payer, waiting);
-  const found = await Promise.all(planDeployment(creationCode, order.parties).map((one) => findStep(node, order, one)));
-  say(...describeOrder(order), ...found.map(describeStep));
+  const found = await Promise.all(planDeployment(creationCode, parties).map((one) => findStep(node, order, one)));
+  say(...describeOrder({ ...order, parties }), ...found.map(describeStep));
   const missing = found.filter(({ state }) => state === 'missing');
   if (missing.length > 0) await checkFunds(node, order, missing, say);
   const steps = privateKey === undefined ? found : await deployMissing(node, privateKey, nonce, found, say);
   const settings = settingsOf(order, steps);
   say('', 'Settings for a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
-  if (isJson) print(JSON.stringify({ ...factsOf(order), contracts: steps.map(factsOfStep), settings }, null, 2));
+  if (isJson)
+    print(JSON.stringify({ ...factsOf({ ...order, parties }), contracts: steps.map(factsOfStep), settings }, null, 2));
   return 0;
 }
 
@@ -70,6 +77,8 @@ interface Order {
   readonly parties: DeploymentParties;
   readonly payer: Address.Address;
   readonly privateKey: Hex | undefined;
+  /** The registry that the settings name. */
+  readonly configured: Address.Address | null;
 }
 
 /** A contract as it was found on the chain, and what became of it; `gas` is what its deployment takes. */
@@ -90,14 +99,40 @@ function readOrder(given: Arguments): Order {
   const dryRun = given.options['dry-run'] !== undefined;
   if (owner === undefined || !(payer || dryRun)) throw new UsageError(dryRun ? NO_OWNER : NO_KEY);
   const registrar = readAddress(given, 'registrar') ?? registrarOf(registrarKey);
-  const parties = { entryPoint: entryPointAddress ?? ENTRY_POINT_V07, owner, registrar } as const;
+  const registry = readEdition(given);
+  const legacyRegistry = readAddress(given, 'legacy-registry');
+  const parties = {
+    entryPoint: entryPointAddress ?? ENTRY_POINT_V07,
+    owner,
+    registrar,
+    registry,
+    legacyRegistry,
+  } as const;
   const privateKey = dryRun ? undefined : deployerPrivateKey;
-  return { chainId, chainName, rpcUrl, parties, payer: payer ?? owner, privateKey };
+  const { didRegistryAddress: configured } = config;
+  return { chainId, chainName, rpcUrl, parties, payer: payer ?? owner, privateKey, configured };
 }
 
 const NO_KEY =
   'Set DEPLOYER_PRIVATE_KEY to the key of the account that pays, or DEPLOYER_PRIVATE_KEY_FILE to a file that contains it.';
 const NO_OWNER = 'Set DEPLOYER_PRIVATE_KEY, or give the owner of the registry with --owner.';
+
+function readEdition({ options: { registry = '2' } }: Arguments): 1 | 2 {
+  if (registry === '1' || registry === '2') return Number(registry) as 1 | 2;
+  throw new UsageError('--registry must be 1 or 2.');
+}
+
+/**
+ * The first registry that a second one follows: the configured one, or the one that a configured second one follows, so
+ * that the same command finds what it has deployed.
+ */
+async function findLegacy(node: Node, { configured, parties }: Order): Promise<Address.Address | undefined> {
+  const { registry, legacyRegistry } = parties;
+  if (registry === 1 || legacyRegistry !== undefined || configured === null) return legacyRegistry;
+  if (!(await node.hasCode(configured))) return undefined;
+  const followed = await node.followedBy(configured);
+  return followed === undefined ? configured : followed;
+}
 
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
   const text = options[option];
@@ -168,8 +203,9 @@ async function deployMissing(
   return steps;
 }
 
-function describeOrder({ chainId, chainName, parties: { entryPoint, owner, registrar } }: Order): string[] {
+function describeOrder({ chainId, chainName, parties: { entryPoint, owner, registrar, ...more } }: Order): string[] {
   const parties = [`owner ${owner}`, `registrar ${registrar ?? 'none'}`, `EntryPoint ${entryPoint}`];
+  if (more.registry === 2) parties.push(`first registry that is followed ${more.legacyRegistry ?? 'none'}`);
   return [`${chainName} (${chainId})`, ...parties.map((party) => `  ${party}`), ''];
 }
 
@@ -183,8 +219,9 @@ function settingsOf({ chainId, parties: { entryPoint } }: Order, steps: readonly
   return { CHAIN_ID: `${chainId}`, ENTRY_POINT_ADDRESS: entryPoint, ...Object.fromEntries(addresses) };
 }
 
-function factsOf({ chainId, payer, parties: { entryPoint, owner, registrar } }: Order) {
-  return { chainId, payer, owner, registrar: registrar ?? null, entryPoint };
+function factsOf({ chainId, payer, parties: { entryPoint, owner, registrar, legacyRegistry } }: Order) {
+  const facts = { chainId, payer, owner, registrar: registrar ?? null, entryPoint };
+  return { ...facts, legacyRegistry: legacyRegistry ?? null };
 }
 
 function factsOfStep({ name, address, state, transaction }: Step) {

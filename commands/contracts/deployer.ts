@@ -1,8 +1,9 @@
+import * as Address from 'ox/Address';
 import type { Hex } from 'ox/Hex';
 import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
 import { VaultError } from '../../lib/base/error.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
-import { readQuantity } from '../../lib/chain/contract-call.ts';
+import { findWords, readQuantity } from '../../lib/chain/contract-call.ts';
 import type { PlannedContract } from '../../lib/chain/deployment.ts';
 import { offerFees, readFeeMarket, type TransactionFees } from '../../lib/chain/fees.ts';
 import { createRpc, type Rpc } from '../../lib/chain/rpc.ts';
@@ -17,6 +18,8 @@ export interface Node {
   /** Of the chain that the endpoint really is of. */
   chainId(): Promise<number>;
   hasCode(address: string): Promise<boolean>;
+  /** The first registry that a second one follows, zero for none; undefined of any other contract. */
+  followedBy(registry: string): Promise<Address.Address | undefined>;
   /** In wei. */
   balance(address: string): Promise<bigint>;
   /** Fees for the next blocks. */
@@ -42,6 +45,10 @@ export function openNode(chainId: number, url: string): Node {
   return {
     chainId: async () => Number(readQuantity(await ask('eth_chainId'))),
     hasCode,
+    async followedBy(registry) {
+      const words = await findWords(rpc, chainId, { to: registry, data: LEGACY_REGISTRY }, 1).catch(inWords);
+      return words && Address.checksum(`0x${words[0]?.slice(24)}`);
+    },
     balance: async (address) => readQuantity(await ask('eth_getBalance', address, 'latest')),
     fees,
     // The estimate is exact for the latest block only.
@@ -69,6 +76,8 @@ export function openNode(chainId: number, url: string): Node {
   };
 }
 
+/** Selector of `legacyRegistry()`, which the first registry does not have. */
+const LEGACY_REGISTRY = '0xae8c9d13';
 const NO_CAP = 2n ** 128n;
 
 /** Throws when it does not come true; nothing is lost, since a deployment goes on where it was. */

@@ -17,7 +17,7 @@ export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 
 /** The creation code of the contracts, 0x-hex, without constructor arguments. */
 export type CreationCode = Readonly<
-  Record<'AccountFactory' | 'AccountFactory2' | 'AccountHelper' | 'DIDRegistry', string>
+  Record<'AccountFactory' | 'AccountFactory2' | 'AccountHelper' | 'DIDRegistry' | 'DIDRegistry2', string>
 >;
 
 /** The contracts' constructor arguments. They are part of the code, so another value means another address. */
@@ -28,6 +28,10 @@ export interface DeploymentParties {
   readonly owner: Address.Address;
   /** The registry's first registrar, if any. */
   readonly registrar?: Address.Address | undefined;
+  /** The edition of the registry; the second one by default. */
+  readonly registry?: 1 | 2;
+  /** The first registry that the second one follows: what is active there stays its controller's. */
+  readonly legacyRegistry?: Address.Address | undefined;
 }
 
 /** One contract of a deployment: its address, the transaction that deploys it, and the setting for its address. */
@@ -44,7 +48,7 @@ export interface PlannedContract {
  */
 export function planDeployment(
   code: CreationCode,
-  { entryPoint, owner, registrar }: DeploymentParties,
+  { entryPoint, owner, registrar = NOBODY, registry: edition = 2, legacyRegistry = NOBODY }: DeploymentParties,
 ): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract, factory2: PlannedContract] {
   const planned = (name: keyof CreationCode, setting: string, ...args: Address.Address[]): PlannedContract => {
     const values = AbiParameters.encode(
@@ -53,10 +57,14 @@ export function planDeployment(
     );
     return { name, setting, ...create2(Hex.concat(code[name] as Hex.Hex, values)) };
   };
-  const registry = planned('DIDRegistry', 'DID_REGISTRY_ADDRESS', owner, registrar ?? NOBODY);
+  const factory = planned('AccountFactory', 'HYPERAUTH_FACTORY_ADDRESS', entryPoint);
+  const registry =
+    edition === 1
+      ? planned('DIDRegistry', 'DID_REGISTRY_ADDRESS', owner, registrar)
+      : planned('DIDRegistry2', 'DID_REGISTRY_ADDRESS', owner, registrar, factory.address, legacyRegistry);
   return [
     registry,
-    planned('AccountFactory', 'HYPERAUTH_FACTORY_ADDRESS', entryPoint),
+    factory,
     planned('AccountHelper', 'ACCOUNT_HELPER_ADDRESS', registry.address),
     planned('AccountFactory2', 'ACCOUNT_FACTORY_2_ADDRESS', entryPoint),
   ];

@@ -1,4 +1,4 @@
-/** The calls of `contracts/DIDRegistry.sol` that a registrar makes. */
+/** The calls of `contracts/DIDRegistry.sol` and `DIDRegistry2.sol` that a registrar makes. */
 import { addressWord, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 import { type SimulatedCall, simulateCall } from './simulation.ts';
@@ -13,7 +13,14 @@ export interface RegisterForCall {
 }
 
 /** Why the registry would refuse; `reverted` for any other reason. */
-export type RegistryRefusal = 'did_taken' | 'controller_taken' | 'not_registrar' | 'reverted';
+export type RegistryRefusal =
+  | 'did_taken'
+  | 'controller_taken'
+  | 'not_registrar'
+  | 'consent_expired'
+  | 'consent_invalid'
+  | 'not_key_of'
+  | 'reverted';
 
 /** The gas of a registration in the newest state, or why it would be refused. */
 export type Simulation = SimulatedCall<RegistryRefusal>;
@@ -51,4 +58,9 @@ const REFUSALS: Readonly<Record<string, Exclude<RegistryRefusal, 'reverted'>>> =
   '0xd3d9f7b2': 'did_taken',
   '0x4ee465fa': 'controller_taken',
   '0x53ac4f07': 'not_registrar',
+  '0x992b5308': 'consent_expired',
+  '0xb97e753d': 'consent_expired',
+  '0x94db27a5': 'consent_invalid',
+  '0xf29da020': 'not_key_of',
+  '0xd93ad991': 'not_key_of',
 };

@@ -49,7 +49,7 @@ export async function verifyAssertion(
 ): Promise<boolean> {
   const authenticatorData = fromBase64(assertion.authenticatorData);
   const clientData = fromBase64(assertion.clientDataJSON);
-  const signature = rawSignature(fromBase64(assertion.signature));
+  const signature = rawSignatureOf(assertion);
   if (!authenticatorData || authenticatorData.length < 37 || !clientData || !signature) return false;
   if (((authenticatorData[32] ?? 0) & USER_PRESENT) === 0 || !namesChallenge(clientData, challenge)) return false;
   const point = concat(Uint8Array.of(4), key.x, key.y);
@@ -77,9 +77,11 @@ function namesChallenge(clientData: Uint8Array, challenge: Uint8Array): boolean 
 }
 
 /**
- * r‖s (64 bytes) of a DER ECDSA signature, or undefined for any but the canonical encoding (ITU-T X.690 section 8.3).
+ * r‖s (64 bytes) of an assertion's DER signature, or undefined for any but the canonical encoding (ITU-T X.690 section
+ * 8.3).
  */
-function rawSignature(der: Uint8Array | undefined): Uint8Array<ArrayBuffer> | undefined {
+export function rawSignatureOf({ signature }: Pick<Assertion, 'signature'>): Uint8Array<ArrayBuffer> | undefined {
+  const der = fromBase64(signature);
   if (der?.[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const r = readInteger(der, 2);
   const s = r && readInteger(der, r.end);

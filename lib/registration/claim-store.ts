@@ -28,6 +28,8 @@ export interface NewClaim extends RegistrationClaim {
     readonly chainId: number;
     readonly registry: string;
     readonly controller: string;
+    /** The whole call; null where it follows from controller and DID hash. */
+    readonly callData?: string | null;
     readonly network: string;
     readonly dailyMax: number;
     readonly shareMax: number;

@@ -4,7 +4,7 @@ import { rpcError, VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { type RegistryRefusal, simulate } from '../chain/registry.ts';
+import { type RegisterForCall, type RegistryRefusal, simulate } from '../chain/registry.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
 import { withRow } from '../db/row-lock.ts';
 import { didNames } from '../identity/did.ts';
@@ -27,7 +27,9 @@ import {
 import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
 import { openWithKey } from './consent.ts';
 import { type GivenProof, proofText } from './proof.ts';
+import { type ProofFault, proofInvalid } from './proof-fault.ts';
 import { recordRegistration } from './record.ts';
+import { type RegistryParts, relayCallData } from './relay-call.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
@@ -38,7 +40,7 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
   readonly relay: Relay;
-};
+} & RegistryParts;
 
 /** A request to register a DID on-chain for the owner of a passkey; values in normal form. */
 export interface RelayRequest extends RegistrationSubject {
@@ -111,6 +113,7 @@ async function queue(
     chainId: config.chainId,
     registry: registry.toLowerCase(),
     controller: request.smartAccount,
+    callData: await relayCallData(ctx, claim, opened, request.key),
     network: networkKey(caller.ip),
     dailyMax: config.relayDailyMax,
     shareMax: boundsOf(config, 'relays-per-network').max,
@@ -146,15 +149,12 @@ function checkDid({ config }: Ctx, { did, smartAccount }: RelayRequest): void {
  * Checks that the registry would accept it now and that the registrar can pay. Throws 409 as the registry refuses,
  * 503 `relay_unfunded`, 502 `rpc_error`.
  */
-async function checkChain(
-  ctx: Ctx,
-  call: { readonly registry: string; readonly controller: string; readonly didHash: string },
-): Promise<void> {
+async function checkChain(ctx: Ctx, call: RegisterForCall): Promise<void> {
   const address = await ctx.relay.address();
   const blocker = await ctx.relay.blocker();
   if (blocker === 'chain_reset') throw rpcError(blocker);
   const [simulation, balance] = await Promise.all([simulate(ctx, address, call), readEtherBalance(ctx, address)]);
-  if ('refusal' in simulation) throw refusedOnChain(simulation.refusal, false);
+  if ('refusal' in simulation) throw refusedOnChain(ctx, simulation.refusal, false);
   if (balance < ctx.config.relayMinBalance) throw new VaultError('relay_unfunded');
 }
 
@@ -170,7 +170,7 @@ async function waitUntilMined(
     // A turn that waits for a slow node must not hide what another process did.
     await Promise.race([turns, sleep(clock, RELAY_POLL_MS)]);
     const found = await readRelay(ctx.db, id);
-    const outcome = outcomeOf(found);
+    const outcome = outcomeOf(ctx, found);
     if (outcome) return outcome;
     if (clock.now() < deadline) await sleep(clock, RELAY_POLL_MS);
     else if (found.status === 'signed') return { txHash: found.txHash, status: 'submitted' };
@@ -182,8 +182,8 @@ async function waitUntilMined(
 }
 
 /** Undefined while the relay is open. Throws what refused it. */
-function outcomeOf({ status, txHash, failure, nonce }: RelayRow): RelayResult | undefined {
-  if (status === 'failed') throw refusedOnChain(failure, nonce !== null);
+function outcomeOf(ctx: Ctx, { status, txHash, failure, nonce }: RelayRow): RelayResult | undefined {
+  if (status === 'failed') throw refusedOnChain(ctx, failure, nonce !== null);
   return isMined({ status }) ? { txHash, status: 'confirmed' } : undefined;
 }
 
@@ -195,12 +195,21 @@ function isMined({ status }: Pick<RelayRow, 'status'>): boolean {
  * The registry's reason as the specification's error. A sent relay that failed for any other reason is a fault of
  * ours.
  */
-function refusedOnChain(why: RegistryRefusal | string | null, wasSent: boolean): VaultError {
+function refusedOnChain({ config }: Ctx, why: RegistryRefusal | string | null, wasSent: boolean): VaultError {
   if (why === 'did_taken') return new VaultError('did_taken');
   if (why === 'controller_taken') return new VaultError('credential_already_registered');
+  const fault = CONSENT_FAULTS[why ?? ''];
+  if (fault) return proofInvalid(fault, config);
   if (!wasSent) return rpcError(`the registry refuses: ${why}`);
   return new VaultError('internal_error', { cause: new Error(`the registration failed: ${why}`) });
 }
+
+/** What the second registry says of a consent, as a fault of the proof. */
+const CONSENT_FAULTS: Readonly<Record<string, ProofFault>> = {
+  consent_expired: 'expired',
+  consent_invalid: 'signature',
+  not_key_of: 'account',
+};
 
 /** Why a queued relay was withdrawn. */
 function blockedError(blocker: Awaited<ReturnType<Relay['blocker']>>): VaultError {

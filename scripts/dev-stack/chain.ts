@@ -24,6 +24,8 @@ export interface ChainOptions {
   /** Ethereum's rules as of this hard fork instead of the OP Stack's; before `osaka` there is no P-256 precompile. */
   readonly hardfork?: 'prague' | 'osaka';
   readonly stateFile?: string;
+  /** The time of its first block, in milliseconds, from where its clock goes on; now when absent. */
+  readonly startsAt?: number;
 }
 
 const BASE_SEPOLIA = 84532;
@@ -69,8 +71,20 @@ function anvilProgram(): string {
   return program;
 }
 
-function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile }: ChainOptions): string[] {
+function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile, startsAt }: ChainOptions): string[] {
   const rules = hardfork === undefined ? ['--network', 'optimism'] : ['--hardfork', hardfork];
   const state = stateFile === undefined ? [] : ['--state', stateFile, '--state-interval', '1'];
-  return ['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', `${chainId}`, ...rules, '--quiet', ...state];
+  const time = startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt / 1000)}`];
+  return [
+    '--host',
+    '127.0.0.1',
+    '--port',
+    `${port}`,
+    '--chain-id',
+    `${chainId}`,
+    ...rules,
+    '--quiet',
+    ...state,
+    ...time,
+  ];
 }

@@ -22,11 +22,11 @@ export interface Deployment {
  */
 export async function deployContracts(
   rpc: ChainRpc,
-  { entryPoint: version = '0.7' }: { entryPoint?: '0.7' | '0.8' } = {},
+  { entryPoint: version = '0.7', registry = 2 }: { entryPoint?: '0.7' | '0.8'; registry?: 1 | 2 } = {},
 ): Promise<Deployment> {
   await deployEntryPoints(rpc, [version]);
   const [entryPoint, owner] = [ENTRY_POINTS[version], devAccount('owner')];
-  const parties = { entryPoint, owner: owner.address, registrar: devAccount('registrar').address };
+  const parties = { entryPoint, owner: owner.address, registrar: devAccount('registrar').address, registry };
   const plan = planDeployment(creationCode, parties);
   for (const { address, call } of plan) {
     if (!(await isDeployed(rpc, address))) await sendTransaction(rpc, owner.privateKey, call);

@@ -53,11 +53,16 @@ export interface TestChain extends Chain {
   reorg(depth: number): Promise<void>;
 }
 
+/** A chain, and the edition of its registry: the second one when absent. */
+export interface TestChainOptions extends ChainOptions {
+  readonly edition?: 1 | 2;
+}
+
 /** Starts a chain of a test's own, with the contracts deployed. */
-export async function startTestChain(options: ChainOptions = {}): Promise<TestChain> {
+export async function startTestChain({ edition, ...options }: TestChainOptions = {}): Promise<TestChain> {
   const chain = await startChain(options);
   const { rpc, url } = chain;
-  const { didRegistry: registry } = await deployContracts(rpc);
+  const { didRegistry: registry } = await deployContracts(rpc, edition === undefined ? {} : { registry: edition });
   const { KeyHolder: holderArtifact } = await compileContracts();
   const stranger = async (): Promise<Account> => {
     const privateKey = Secp256k1.randomPrivateKey();

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AbiFunction, Hex } from 'ox';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
-import { accountFactoryAbi, accountHelperAbi, didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { accountFactoryAbi, accountHelperAbi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { DEPLOYMENT_PROXY, planDeployment } from '../../../lib/chain/deployment.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { isDeployed } from '../../../scripts/dev-stack/create2.ts';
@@ -63,7 +63,7 @@ describe('vault contracts deploy', () => {
     for (const { name, address } of PLAN) expect(out).toContain(`${name} is at ${address}, transaction 0x`);
     expect(out).toEndWith(`Settings for a vault on this chain:\n${SETTINGS}`);
     const [registry, factory, helper] = PLAN;
-    expect(await read(registry.address, AbiFunction.fromAbi(didRegistryAbi, 'owner'))).toBe(deployer);
+    expect(await read(registry.address, AbiFunction.fromAbi(didRegistry2Abi, 'owner'))).toBe(deployer);
     expect(await read(helper.address, AbiFunction.fromAbi(accountHelperAbi, 'registry'))).toBe(registry.address);
     const predicted = await read(factory.address, AbiFunction.fromAbi(accountFactoryAbi, 'getAddress'), [1n, 2n, 3n]);
     const state = AbiFunction.fromAbi(accountHelperAbi, 'getAccountState');
@@ -84,7 +84,7 @@ describe('vault contracts deploy', () => {
     await sendTransaction(chain.rpc, privateKey, PLAN[0].call);
     const { code, out } = await deploy();
     expect(code).toBe(0);
-    expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
+    expect(out).toMatch(/DIDRegistry2 +0x\w{40} +already deployed/);
     expect(await deployed()).toEqual([true, true, true, true]);
     expect(await nonce()).toBe(4);
   });
@@ -92,7 +92,7 @@ describe('vault contracts deploy', () => {
   test('waits for what an earlier run has sent and is not mined yet', async () => {
     await chain.rpc('evm_setAutomine', [false]);
     const { to, data } = PLAN[0].call;
-    await chain.rpc('eth_sendTransaction', [{ from: deployer, to, data, gas: '0x1e8480' }]);
+    await chain.rpc('eth_sendTransaction', [{ from: deployer, to, data, gas: '0x4c4b40' }]);
     const child = Bun.spawn([process.execPath, join(import.meta.dir, '../../../server.ts'), 'contracts', 'deploy'], {
       cwd: folder.path,
       env: { RPC_URL: chain.url, DEPLOYER_PRIVATE_KEY: privateKey },
@@ -106,7 +106,7 @@ describe('vault contracts deploy', () => {
       await chain.rpc('evm_mine');
     }
     expect(await child.exited).toBe(0);
-    expect(out).toMatch(/DIDRegistry +0x\w{40} +already deployed/);
+    expect(out).toMatch(/DIDRegistry2 +0x\w{40} +already deployed/);
     expect(await nonce()).toBe(4);
   });
 
@@ -134,6 +134,7 @@ describe('vault contracts deploy', () => {
       owner: deployer,
       registrar: null,
       entryPoint,
+      legacyRegistry: null,
       contracts: PLAN.map(({ name, address }) => ({
         name,
         address,
@@ -158,6 +159,31 @@ describe('vault contracts deploy', () => {
     expect(JSON.parse(second.out)).toMatchObject({ owner: deployer, registrar: owner });
     const [planned] = planDeployment(creationCode, { entryPoint, owner, registrar: registrar.address });
     expect(JSON.parse(first.out).settings.DID_REGISTRY_ADDRESS).toBe(planned.address);
+  });
+
+  test('with --registry 1 deploys the first registry', async () => {
+    const { code, out } = await deploy(['--registry', '1']);
+    const [first] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    expect([code, await isDeployed(chain.rpc, first.address)]).toEqual([0, true]);
+    expect(out).toContain(`DID_REGISTRY_ADDRESS=${first.address}\n`);
+    expect(out).not.toContain('first registry that is followed');
+  });
+
+  test('a second registry follows the first one that is configured, also in a second run with the new settings', async () => {
+    await deploy(['--registry', '1']);
+    const [{ address: first }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    const { code, out } = await deploy([], { DID_REGISTRY_ADDRESS: first });
+    const parties = { entryPoint, owner: deployer, legacyRegistry: first };
+    const [{ address: second }] = planDeployment(creationCode, parties);
+    expect(code).toBe(0);
+    expect(out).toContain(`first registry that is followed ${first}`);
+    expect(out).toContain(`DID_REGISTRY_ADDRESS=${second}\n`);
+    expect(await read(second, AbiFunction.fromAbi(didRegistry2Abi, 'legacyRegistry'))).toBe(first);
+    const again = await deploy(['--json'], { DID_REGISTRY_ADDRESS: second });
+    expect(JSON.parse(again.out)).toMatchObject({ legacyRegistry: first, settings: { DID_REGISTRY_ADDRESS: second } });
+    const [flag, sent] = [await deploy(['--json', '--legacy-registry', first]), await nonce()];
+    expect(JSON.parse(flag.out).settings.DID_REGISTRY_ADDRESS).toBe(second);
+    expect(await nonce()).toBe(sent);
   });
 
   test('deploys for a chain that nothing is known of', async () => {
@@ -188,6 +214,7 @@ describe('vault contracts deploy refuses', () => {
     ['to start without a key', [], { DEPLOYER_PRIVATE_KEY: '' }, 2, /Set DEPLOYER_PRIVATE_KEY to the key/],
     ['a key that is none', [], { DEPLOYER_PRIVATE_KEY: '0x12' }, 2, /DEPLOYER_PRIVATE_KEY must be a secp256k1/],
     ['another chain than the one named', [], { CHAIN_ID: '8453' }, 2, /chain 84532, but CHAIN_ID is 8453/],
+    ['an edition that there is not', ['--registry', '3'], {}, 2, /--registry must be 1 or 2/],
     ['an owner that is no address', ['--owner', '0x12'], {}, 2, /--owner must be an address/],
     ['an endpoint that is not there', [], { RPC_URL: 'http://127.0.0.1:1/secret-key' }, 1, /RPC_URL: unreachable/],
   ])('%s', async (_, args, vars, code, message) => {

@@ -37,16 +37,38 @@ describe('the plan of a deployment', () => {
     ]);
   });
 
-  test('follows from the parties: another registrar is another registry and helper, another EntryPoint other factories', () => {
-    const addresses = (change: object) =>
-      planDeployment(creationCode, { ...parties, ...change }).map(({ address }) => address);
+  const addresses = (change: object) =>
+    planDeployment(creationCode, { ...parties, ...change }).map(({ address }) => address as string);
+
+  test('follows from the parties: another registrar is another registry and helper, nothing else', () => {
     const [registry, factory, helper, factory2] = addresses({});
-    const factories = [factory as never, expect.any(String), factory2 as never];
-    expect(addresses({ registrar: undefined })).toEqual([expect.any(String), ...factories]);
-    expect(addresses({ registrar: undefined })).not.toContain(registry as never);
-    const others = addresses({ entryPoint: owner });
-    expect(others).toEqual([registry as never, expect.any(String), helper as never, expect.any(String)]);
-    for (const one of [factory, factory2]) expect(others).not.toContain(one as never);
+    const others = addresses({ registrar: undefined });
+    expect(others).toEqual([expect.any(String), factory, expect.any(String), factory2] as string[]);
+    for (const one of [registry, helper]) expect(others).not.toContain(one as string);
+    expect(addresses({ legacyRegistry: owner })).toEqual([
+      expect.any(String),
+      factory,
+      expect.any(String),
+      factory2,
+    ] as string[]);
+    expect(addresses({ legacyRegistry: owner })).not.toContain(registry as string);
+  });
+
+  test('another EntryPoint is other factories, and of the second registry, which knows one, another registry', () => {
+    for (const edition of [1, 2] as const) {
+      const before = addresses({ registry: edition });
+      const after = addresses({ registry: edition, entryPoint: owner });
+      expect(after.map((one, i) => one === before[i])).toEqual(
+        edition === 1 ? [true, false, true, false] : [false, false, false, false],
+      );
+    }
+  });
+
+  test('is of the second registry unless the first one is asked for', () => {
+    const names = (change: object) => planDeployment(creationCode, { ...parties, ...change }).map(({ name }) => name);
+    expect(names({})[0]).toBe('DIDRegistry2');
+    expect(names({ registry: 1 })[0]).toBe('DIDRegistry');
+    expect(names({}).slice(1)).toEqual(names({ registry: 1 }).slice(1));
   });
 
   test('has the EntryPoint that the vault has by default', () => {

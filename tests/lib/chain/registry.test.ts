@@ -7,9 +7,10 @@ import { isRegistered, registerForData, simulate } from '../../../lib/chain/regi
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { startTestChain } from '../../support/onchain.ts';
+import { accountOf, consentFor, deployBoth, pkhHash, timeNow, ZERO } from '../../support/registries.ts';
 import { errorOf, startUpstream } from '../../support/upstream.ts';
 
-const chain = await startTestChain();
+const chain = await startTestChain({ edition: 1 });
 afterAll(chain.stop);
 
 const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };
@@ -17,6 +18,7 @@ const access = (url: string) => ({
   config: { chainId: 84532 },
   rpc: createRpc({ ...outside, metrics: createMetrics(), urls: { 84532: url } }),
 });
+const both = await deployBoth(chain.rpc);
 const onChain = access(chain.url);
 const { address: registrar, privateKey } = devAccount('registrar');
 const registry = chain.registry.toLowerCase();
@@ -56,6 +58,24 @@ describe('a simulation', () => {
     expect(await simulate(onChain, registrar, { ...fresh(), didHash: `0x${'0'.repeat(64)}` })).toEqual({
       refusal: 'reverted',
     });
+  });
+
+  test('tells why the second registry would refuse a consent', async () => {
+    const account = await accountOf(chain.rpc, both.factory1, 1);
+    const call = async (change: object, bring: object = {}) => {
+      const didHash = pkhHash(account.address);
+      const order = { account, registry: both.registry2.address, didHash, expiresAt: await timeNow(chain.rpc) };
+      const consent = { ...consentFor({ ...order, ...change }), ...bring };
+      const callData = both.registry2.encode('registerFor', account.address, didHash, ZERO, consent);
+      return { registry: both.registry2.address, controller: account.address, didHash, callData };
+    };
+    const refusal = async (...args: Parameters<typeof call>) => simulate(onChain, registrar, await call(...args));
+    expect(await refusal({})).toEqual({ gas: expect.any(BigInt) });
+    expect(await refusal({ expiresAt: 1n })).toEqual({ refusal: 'consent_expired' });
+    expect(await refusal({ expiresAt: (await timeNow(chain.rpc)) * 2n })).toEqual({ refusal: 'consent_expired' });
+    expect(await refusal({}, { credentialHash: ZERO })).toEqual({ refusal: 'consent_invalid' });
+    expect(await refusal({}, { x: 1n })).toEqual({ refusal: 'not_key_of' });
+    expect(await refusal({}, { initCode: '0x' })).toEqual({ refusal: 'not_key_of' });
   });
 
   test('does not take another failure for a refusal', async () => {

@@ -7,7 +7,7 @@ import { type Candidate, createCandidate, prove, startRelayChain } from '../../s
 import { testClock } from '../../support/clock.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
-const chain = await startRelayChain();
+const chain = await startRelayChain({ edition: 1 });
 afterAll(chain.stop);
 
 let t: TestVault;

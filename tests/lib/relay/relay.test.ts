@@ -18,7 +18,7 @@ const PAUSE = 30_000;
 const STEP = UPSTREAM_TIMEOUT_MS / 2;
 const SETTLED = 12;
 
-const chain = await startRelayChain();
+const chain = await startRelayChain({ edition: 1 });
 const registrar = devAccount('registrar');
 beforeAll(() => chain.rpc('evm_setAutomine', [false]));
 afterAll(chain.stop);
