@@ -1,4 +1,4 @@
-import { cut, fixed, join, random, utf8, withRandom } from './bytes.ts';
+import { bytesOf, cut, fixed, join, number, random, utf8, withRandom } from './bytes.ts';
 import { dynamicOf, fieldsOf, type PackedUserOperation, type UserOperationDomain } from './user-operation.ts';
 import { createWindow, EnclaveError, type Exports, FUNCTIONS, type Window } from './window.ts';
 
@@ -34,6 +34,9 @@ export type Enclave = ReturnType<typeof createHashes> &
   ReturnType<typeof createKeys>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** keccak256 of `VaultOperation(bytes32 userOpHash,uint48 validUntil)`. */
+const OPERATION_TYPE = bytesOf('0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988a6e11a35ddce764f27');
 
 const CURVES: readonly Curve[] = ['P-256', 'secp256k1', 'Ed25519'];
 
@@ -131,6 +134,12 @@ function createParsers(abi: Exports, { fill, take, hash }: Window) {
       const operate = domain.version === '0.7' ? abi.userop_hash_v07_of : abi.userop_hash_v08_of;
       return fill([fieldsOf(op, domain), join(hashes)], 32, operate);
     },
+    /**
+     * What a passkey signs for an operation of an account of the second kind, which ends after `validUntil`, in
+     * seconds: keccak256 of a type hash, the operation's hash, and the end.
+     */
+    operationDigest: (userOpHash: Uint8Array, validUntil: number): Bytes =>
+      hash('keccak256', join([OPERATION_TYPE, fixed(userOpHash, 32), number(BigInt(validUntil), 32)])),
     /** The on-chain hash of a name in its normal form. */
     aliasHash(name: string): Bytes {
       const bytes = utf8(name);

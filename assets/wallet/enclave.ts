@@ -13,8 +13,10 @@ export interface Enclave {
   packAssertion(assertion: SignedAssertion): Hex;
   /** r‖s of a signature in DER. */
   rawSignature(der: Uint8Array): Uint8Array;
-  /** What the passkey signs. */
+  /** What the passkey of an account of kind 1 signs. */
   userOpHash(operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer>;
+  /** What the passkey of an account of kind 2 signs; `validUntil` is in seconds. */
+  operationDigest(userOpHash: Uint8Array, validUntil: number): Uint8Array<ArrayBuffer>;
 }
 
 interface SignedAssertion {
@@ -35,6 +37,7 @@ export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm')
     packAssertion: ({ authenticatorData, clientDataJSON, signature }) =>
       toHex(enclave.packAssertion(authenticatorData, clientDataJSON, enclave.rawSignature(signature))),
     rawSignature: (der) => enclave.rawSignature(der),
+    operationDigest: (hash, validUntil) => enclave.operationDigest(hash, validUntil),
     userOpHash: (operation, entryPoint, chainId) => hashOf(enclave, operation, entryPoint, chainId),
   };
 }

@@ -1,8 +1,7 @@
 // An account's operation from its draft to the bytes that a bundler takes.
-import { bytesOf } from '../../client/bytes.ts';
 import { type Account, type AccountState, factoryOf, indexOf } from './account.ts';
 import { type Config, estimate, type Fees, RefusedError, readFees, readState, sponsor } from './api.ts';
-import { type Hex, toHex, word } from './bytes.ts';
+import { type Hex, toHex } from './bytes.ts';
 import { VALID_SECONDS_MAX } from './constants.ts';
 import type { Enclave } from './enclave.ts';
 import { NoAccountError } from './find.ts';
@@ -104,19 +103,7 @@ export async function signOperation(account: Account, operation: Operation, sign
   const now = Date.now();
   const seconds = Math.min(VALID_SECONDS_MAX, Math.floor(((signing.endsBy ?? Infinity) - now) / 1000));
   const validUntil = standing.fees.time + Math.floor((now - standing.at) / 1000) + seconds;
-  const assertion = await sign(operationDigest(enclave, userOpHash, validUntil));
+  const assertion = await sign(enclave.operationDigest(hash, validUntil));
   const signature: Hex = `${signatureHead(index, validUntil)}${assertion.slice(2)}`;
   return { operation: { ...operation, signature }, userOpHash, endsAt: now + seconds * 1000 };
 }
-
-/** What a passkey signs of an operation of kind 2: keccak256 of the typehash, the operation's hash, and its end. */
-export function operationDigest(
-  { keccak256 }: Pick<Enclave, 'keccak256'>,
-  userOpHash: Hex,
-  validUntil: number,
-): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(keccak256(bytesOf(`${OPERATION_TYPEHASH}${userOpHash.slice(2)}${word(BigInt(validUntil))}`)));
-}
-
-/** keccak256 of `VaultOperation(bytes32 userOpHash,uint48 validUntil)`. */
-const OPERATION_TYPEHASH = '0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988a6e11a35ddce764f27';

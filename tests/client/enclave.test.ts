@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHash, createHmac, generateKeyPairSync, hkdfSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Hex, TypedData } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
 import { toHex, utf8 } from '../../lib/base/bytes.ts';
@@ -109,6 +110,22 @@ describe('calls', () => {
         expect(`0x${hex(enclave.userOpHash(packed, { version, entryPoint, chainId: 84532 }))}`).toBe(expected);
       }
     }
+  });
+
+  test('what a key of an account of the second kind signs, as ox encodes the typed struct', () => {
+    const types = {
+      VaultOperation: [
+        { name: 'userOpHash', type: 'bytes32' },
+        { name: 'validUntil', type: 'uint48' },
+      ],
+    } as const;
+    for (const validUntil of [1, 1_800_000_000, 2 ** 47 - 1]) {
+      const userOpHash = Hex.random(32);
+      const data = { userOpHash, validUntil };
+      const expected = TypedData.hashStruct({ types, primaryType: 'VaultOperation', data });
+      expect(`0x${hex(enclave.operationDigest(Hex.toBytes(userOpHash), validUntil))}`).toBe(expected);
+    }
+    expect(() => enclave.operationDigest(new Uint8Array(31), 1)).toThrow('expected 32 bytes, not 31');
   });
 
   test('numbers and texts that do not fit are refused before the enclave sees them', () => {
