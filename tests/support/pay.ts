@@ -52,8 +52,11 @@ export interface Upstream {
   set(mode?: Upstream['mode'], ...methods: string[]): void;
 }
 
-/** Starts it all; about three seconds. */
-export async function startPayWorld(options: ChainOptions = {}): Promise<PayWorld> {
+/** Starts it all; about three seconds. `more` are further settings of the vault. */
+export async function startPayWorld({
+  more = {},
+  ...options
+}: ChainOptions & { readonly more?: Readonly<Record<string, string>> } = {}): Promise<PayWorld> {
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -61,7 +64,7 @@ export async function startPayWorld(options: ChainOptions = {}): Promise<PayWorl
   const line = startLine(sponsored.url);
   const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
   const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: line.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
-  const t = await startVault(vars, { clock });
+  const t = await startVault({ ...vars, ...more }, { clock });
   const shop = startShop();
   const own = await startBrowser();
   return {
