@@ -89,7 +89,7 @@ function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutM
 }
 
 /** The message with its headers. Refuses anything that could be read as another header or address. */
-function compose({ from, to, subject, text, html }: Mail) {
+function compose({ from, to, subject, text, html, messageId }: Mail) {
   // Taken apart here because a name may hold the commas and brackets that nodemailer would split a list at.
   const [, , name = '', address = from] = /^("?)([^<>]*?)\1\s*<([^<>]*)>$/.exec(from) ?? [];
   if (/[\0-\x1f\x7f]/.test(name + subject)) throw new Error('SMTP: a control character in a header');
@@ -97,7 +97,8 @@ function compose({ from, to, subject, text, html }: Mail) {
   if (!ADDRESS.test(to)) throw new Error('SMTP: malformed recipient');
   // RFC 3834: keeps vacation notices and other robots from answering.
   const headers = { 'Auto-Submitted': 'auto-generated' };
-  return { from: { name, address }, to: { name: '', address: to }, subject, text, html, headers };
+  const id = messageId === undefined ? {} : { messageId };
+  return { from: { name, address }, to: { name: '', address: to }, subject, text, html, headers, ...id };
 }
 
 /**

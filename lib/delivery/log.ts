@@ -32,7 +32,16 @@ export const smsLog = {
   }),
 } as const satisfies DeliveryProvider;
 
-function entryOf(channel: 'email' | 'sms', { to, code, pass, notice }: CodeMail): LogEntry {
+function entryOf(channel: 'email' | 'sms', { to, code, pass, notice, recovery }: CodeMail): LogEntry {
+  if (recovery !== undefined)
+    return {
+      level: 'info',
+      event: 'notice',
+      channel,
+      to,
+      notice: `recovery_${recovery.kind}`,
+      status: recovery.status,
+    };
   if (notice !== undefined) return { level: 'info', event: 'notice', channel, to, notice };
   const carried = { ...(code === undefined ? {} : { code }), ...(pass === undefined ? {} : { pass }) };
   return { level: 'info', event: 'code', channel, to, ...carried };

@@ -1,3 +1,8 @@
+import { type CodeMessage, page } from './message-page.ts';
+import { type RecoveryNews, recoveryMessage } from './recovery-message.ts';
+
+export type { CodeMessage } from './message-page.ts';
+
 /** The characters of one SMS segment in the GSM 7-bit alphabet. */
 const SMS_CHARS_MAX = 160;
 
@@ -11,21 +16,18 @@ export interface CodeNotice {
   readonly pass?: string | undefined;
   /** Another DID has taken the address or the number over: the message says so and carries nothing. */
   readonly notice?: 'taken_over';
+  /** A recovery of an account: the message says how it stands. */
+  readonly recovery?: RecoveryNews;
   readonly service: string;
   readonly lifetimeSeconds: number;
-}
-
-/** A mail's content: the same words as plain text and as HTML. */
-export interface CodeMessage {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
 }
 
 /** A mail as plain data; `from` is an RFC 5322 mailbox, `to` a bare address. */
 export interface Mail extends CodeMessage {
   readonly from: string;
   readonly to: string;
+  /** The same in a mail that is sent again (RFC 5322 section 3.6.4); else the mailer makes one. */
+  readonly messageId?: string;
 }
 
 /**
@@ -35,6 +37,7 @@ export interface Mail extends CodeMessage {
 export function codeMessage(notice: CodeNotice): CodeMessage {
   const { code, pass, service } = notice;
   if (notice.notice !== undefined) return takenOverMessage(notice);
+  if (notice.recovery !== undefined) return recoveryMessage(notice.recovery, service);
   if (code === undefined) return passMessage(notice);
   const subject = `Your code for ${service}`;
   const words = { opening: isFor(notice), advice: advice(notice), link: pass === undefined ? '' : PASS_ADVICE };
@@ -86,10 +89,15 @@ export interface MailSettings {
 export function mailOf(
   provider: string,
   { emailFrom: from, baseUrl }: MailSettings,
-): (notice: Omit<CodeNotice, 'service'> & { readonly to: string }) => Mail {
+): (notice: Omit<CodeNotice, 'service'> & { readonly to: string; readonly messageId?: string }) => Mail {
   if (from === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
-  const service = new URL(baseUrl).host;
-  return ({ to, ...carried }) => ({ from, to, ...codeMessage({ ...carried, service }) });
+  const { host: service, hostname } = new URL(baseUrl);
+  return ({ to, messageId, ...carried }) => ({
+    from,
+    to,
+    ...codeMessage({ ...carried, service }),
+    ...(messageId === undefined ? {} : { messageId: `<${messageId}@${hostname}>` }),
+  });
 }
 
 /** The text of the SMS; with a code it ends in the origin-bound line if that fits one segment. */
@@ -123,71 +131,4 @@ function advice({ service }: CodeNotice): string {
  */
 function boundLine(code: string, service: string): string[] {
   return /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(service) ? [`@${service} #${code}`] : [];
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-/**
- * Styles are inline because some readers drop the sheet, which only adds the dark colours. `user-select: all` selects
- * the code as one token.
- */
-function page(words: Words): string {
-  const subject = escapeHtml(words.subject);
-  return `<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no, date=no, address=no">
-<title>${subject}</title>
-<style>
-:root { color-scheme: light dark; }
-@media (prefers-color-scheme: dark) {
-  .page { background: #111318 !important; color: #f2f3f5 !important; }
-  .card { background: #1b1e25 !important; border-color: #30343d !important; }
-  .code { background: #262a33 !important; color: #ffffff !important; }
-  .advice { color: #a8adb8 !important; }
-  a { color: #96a5ff !important; }
-}
-</style>
-</head>
-<body class="page" style="margin:0;padding:0;background:#f3f4f6;color:#1b1e25">
-<table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f3f4f6;color:#1b1e25;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<tr><td align="center" style="padding:40px 16px">
-<table class="card" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:440px;background:#ffffff;border:1px solid #e2e4e9;border-radius:14px">
-<tr><td style="padding:32px;text-align:center">
-${words.code === undefined ? '' : heading(words.code)}<p style="margin:20px 0 0">${escapeHtml(words.opening)}</p>
-${words.code === undefined ? linkOf(words) : ''}<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px">${escapeHtml(words.advice)}</p>
-${words.code === undefined ? '' : linkOf(words)}</td></tr>
-</table>
-</td></tr>
-</table>
-</body>
-</html>
-`;
-}
-
-/** The words of a mail, as plain text. */
-interface Words {
-  readonly subject: string;
-  readonly code?: string;
-  readonly opening: string;
-  readonly advice: string;
-  readonly link: string;
-  readonly pass: string | undefined;
-}
-
-function heading(code: string): string {
-  return `<h1 class="code" style="margin:0;padding:16px 0 16px 8px;border-radius:10px;background:#f3f4f6;color:#1b1e25;font:600 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:8px;-webkit-user-select:all;user-select:all">${escapeHtml(code)}</h1>\n`;
-}
-
-/** The link is shown whole: a page without JavaScript asks for its end. */
-function linkOf({ link, pass }: Words): string {
-  if (pass === undefined) return '';
-  const href = escapeHtml(pass);
-  const words = link === '' ? '' : `${escapeHtml(link)}<br>`;
-  return `<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px;overflow-wrap:anywhere">${words}<a href="${href}" style="color:#3146c8">${href}</a></p>\n`;
 }

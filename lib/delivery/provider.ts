@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Fetch } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { RecoveryNews } from './recovery-message.ts';
 
 /** One way to deliver codes. Settings, rules, the doctor and the start read it; a new one is listed in providers.ts. */
 export interface DeliveryProvider {
@@ -53,6 +54,10 @@ export interface CodeMail {
   readonly pass?: string | undefined;
   /** Another DID has taken the address or the number over. */
   readonly notice?: 'taken_over';
+  /** How a recovery of an account stands. */
+  readonly recovery?: RecoveryNews;
+  /** Names the mail, so that one that is sent again is the same one. */
+  readonly messageId?: string;
   readonly lifetimeSeconds: number;
 }
 

@@ -25,7 +25,7 @@ export const resend = {
     if (apiKey === undefined) throw new Error('EMAIL_PROVIDER=resend needs RESEND_API_KEY');
     return (message: CodeMail) =>
       measureUpstream(outside, 'resend', () =>
-        sendWithResend(outside, { apiUrl, apiKey }, compose(message), randomId(outside.random)),
+        sendWithResend(outside, { apiUrl, apiKey }, compose(message), message.messageId ?? randomId(outside.random)),
       );
   },
   /** A key that may only send is refused with a word of its own, which says that it is a key. */
@@ -56,7 +56,7 @@ interface ResendAccount {
 }
 
 /**
- * Sends one mail. `idempotencyKey` (random, one per mail) makes a request harmless that the runtime repeats on a
+ * Sends one mail. `idempotencyKey` (one per mail) makes a request harmless that the runtime repeats on a
  * broken connection. Throws `UpstreamError` unless the mail was accepted with an id.
  */
 async function sendWithResend(
