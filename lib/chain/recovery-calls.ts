@@ -6,18 +6,27 @@ import { type SimulatedCall, simulateCall } from './simulation.ts';
 /** Why an account would refuse a recovery's call; `reverted` for any other reason. */
 export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'too_costly' | 'reverted';
 
-/** The call `proposeRecovery(x, y, label, commitment)`; the last two are 0x-hex of 32 bytes. */
-export function proposeRecoveryData(
-  { x, y }: { readonly x: bigint; readonly y: bigint },
-  label: string,
-  commitment: string,
-): string {
+/** What a proposal names: the new key, its label and the commitment that it acts on, both 0x-hex of 32 bytes. */
+export interface ProposedKey {
+  readonly x: bigint;
+  readonly y: bigint;
+  readonly label: string;
+  readonly commitment: string;
+}
+
+/** The call `proposeRecovery(x, y, label, commitment)`: the account refuses another commitment than its own. */
+export function proposeRecoveryData({ x, y, label, commitment }: ProposedKey): string {
   return `0x8f80db03${uint256Word(x)}${uint256Word(y)}${label.slice(2)}${commitment.slice(2)}`;
 }
 
 /** The call `finishRecovery()`. */
 export function finishRecoveryData(): string {
   return '0xc7423803';
+}
+
+/** The call `cancelRecovery()`: the guardian's own withdrawal. */
+export function cancelRecoveryData(): string {
+  return '0x0ba234d6';
 }
 
 /** The call `vetoRecovery(signature)`; the signature is 0x-hex. */

@@ -1,0 +1,79 @@
+/** What `contracts/Account2.sol` says of its guardian and a pending recovery. */
+import type { PredictAddress } from './account-address.ts';
+import { factoryOf } from './account-factory.ts';
+import { keyInCode } from './account-key.ts';
+import { findWords, readWords, uint256Word, ZERO_WORD } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
+
+/** An account of the second kind with a guardian; hex is lower-case with 0x. */
+export interface GuardedAccount {
+  readonly guardian: string;
+  readonly commitment: string;
+  /** Seconds since 1970; past or 0 while the guardian is not barred. */
+  readonly barredUntil: number;
+  /** The pending recovery. */
+  readonly recovery: { readonly id: number; readonly x: string; readonly y: string; readonly readyAt: number } | null;
+}
+
+type Chain = ChainReader<'hyperauthFactoryAddress' | 'accountFactory2Address'> & { readonly predict: PredictAddress };
+
+/**
+ * Reads an account that the configured factory created and whose code its owners have not replaced: any other contract
+ * could say anything, and do anything when it is called. Undefined for those, and without a guardian. Throws 502
+ * `rpc_error`.
+ */
+export async function readGuardedAccount(chain: Chain, account: string): Promise<GuardedAccount | undefined> {
+  const { config, rpc } = chain;
+  const call = (data: string) => findWords(rpc, config.chainId, { to: account, data }, 5);
+  const [isOurs, guardian, recovery] = await Promise.all([
+    isUnchanged(chain, account),
+    call(GET_GUARDIAN),
+    call(GET_RECOVERY),
+  ]);
+  if (!isOurs || !guardian || !recovery || guardian[0] === ZERO_WORD) return undefined;
+  const [address = '', , commitment = '', , barredUntil = ''] = guardian;
+  const [id = '', x = '', y = '', readyAt = ''] = recovery;
+  return {
+    guardian: `0x${address.slice(24)}`,
+    commitment: `0x${commitment}`,
+    barredUntil: Number(`0x${barredUntil}`),
+    recovery:
+      id === ZERO_WORD ? null : { id: Number(`0x${id}`), x: `0x${x}`, y: `0x${y}`, readyAt: Number(`0x${readyAt}`) },
+  };
+}
+
+/** Whether the key is one of the account's now; its coordinates are 0x-hex of 32 bytes. Throws 502 `rpc_error`. */
+export async function isOwnerKey(
+  { config, rpc }: ChainReader,
+  account: string,
+  { x, y }: { readonly x: bigint; readonly y: bigint },
+): Promise<boolean> {
+  const data = `${IS_KEY}${uint256Word(x)}${uint256Word(y)}`;
+  const words = await findWords(rpc, config.chainId, { to: account, data }, 1);
+  return words?.[0] === uint256Word(1n);
+}
+
+/** By its own code, which names the first key and the factory's implementation, and the slot that owners upgrade by. */
+export async function isUnchanged(chain: Chain, account: string): Promise<boolean> {
+  const { config, rpc, predict } = chain;
+  const factory = factoryOf(config, 2);
+  if (!factory) return false;
+  const [code, slot] = await Promise.all([
+    rpc.call(config.chainId, 'eth_getCode', [account, 'latest']),
+    rpc.call(config.chainId, 'eth_getStorageAt', [account, IMPLEMENTATION_SLOT, 'latest']),
+  ]);
+  const found = keyInCode(String(code));
+  if (found?.kind !== 2 || (await predict(found.key, 2)).toLowerCase() !== account.toLowerCase()) return false;
+  const upgradedTo = String(slot).slice(2).padStart(64, '0').toLowerCase();
+  if (upgradedTo === ZERO_WORD) return true;
+  const [first] = await readWords(rpc, config.chainId, { to: factory, data: IMPLEMENTATION }, 1);
+  return upgradedTo === first;
+}
+
+/** Selectors of `getGuardian()`, `getRecovery()`, `isKey(uint256,uint256)` and the factory's `implementation()`. */
+const GET_GUARDIAN = '0xa75b87d2';
+const GET_RECOVERY = '0x706f7658';
+const IS_KEY = '0x47df8b82';
+const IMPLEMENTATION = '0x5c60da1b';
+/** Of ERC-1967. */
+const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
