@@ -22,6 +22,7 @@ export const EMAIL_DAILY_MAX = 20_000;
 export const SMS_DAILY_MAX = 500;
 export const RELAY_DAILY_MAX = 100;
 export const SPONSOR_DAILY_MAX = 1_000;
+export const RECOVERIES_DAILY_MAX = 20;
 export const SESSION_TTL_SECONDS = 86_400;
 export const REGISTRATIONS_PER_IP_WINDOW_SECONDS = 2_592_000;
 

@@ -49,6 +49,11 @@ export const METRICS = {
   vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'signer', 'kind', 'outcome'),
   vault_relay_foreign_nonces_total: counter('Nonces of the signer that others used.', 'signer'),
 
+  vault_recoveries: gauge('Recoveries of accounts that may still end.', 'status', 'foreign'),
+  vault_recoveries_total: counter('Recoveries of accounts by what became of them.', 'outcome'),
+  vault_recoveries_foreign_total: counter("Recoveries that another copy of the guardian's key proposed."),
+  vault_recovery_notices_total: counter('Mails about recoveries by outcome.', 'outcome'),
+
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
   vault_follower_events_total: counter('Events read from the chain.'),

@@ -38,9 +38,10 @@ export const LIMIT_SETTINGS = {
   EMAIL_DAILY_MAX: count('codes mailed by the whole service per day', limit.EMAIL_DAILY_MAX),
   SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
   RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
-  RELAY_MIN_BALANCE: plain('ether the registrar must hold to relay', parse.ether, '0.002'),
+  RECOVERIES_DAILY_MAX: count('recoveries of accounts started per day', limit.RECOVERIES_DAILY_MAX),
+  RELAY_MIN_BALANCE: plain('ether that registrar and guardian must hold each, to pay for calls', parse.ether, '0.002'),
   RELAY_MAX_FEE_GWEI: plain(
-    'highest price that the registrar pays per unit of gas; it waits while the chain asks more',
+    'highest price that registrar and guardian pay per unit of gas; they wait while the chain asks more',
     parse.gwei,
     '10',
   ),

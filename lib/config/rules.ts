@@ -110,6 +110,18 @@ const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
   return faults;
 };
 
+/** A thief of the key in daily use, or of the one that deploys, is not to be a guardian too. */
+const guardianIsAlone: Rule = ({ guardianPrivateKey: key, registrarPrivateKey, deployerPrivateKey }) => {
+  const remedy = 'make one with: openssl rand -hex 32';
+  const others = [
+    [registrarPrivateKey, 'REGISTRAR_PRIVATE_KEY'],
+    [deployerPrivateKey, 'DEPLOYER_PRIVATE_KEY'],
+  ] as const;
+  return others
+    .filter(([other]) => key !== undefined && key === other)
+    .map(([, name]) => ({ name: 'GUARDIAN_PRIVATE_KEY', problem: `must differ from ${name}`, remedy }));
+};
+
 /** One address cannot be listened on twice, and an address alone starts no listener. */
 const adminListens: Rule = ({ host, port, adminHost, adminPort }, isSet) => {
   if (adminPort === undefined)
@@ -132,6 +144,7 @@ export const RULES: readonly Rule[] = [
   webhooksGoOut,
   tokensAreEncrypted,
   secretsDiffer,
+  guardianIsAlone,
   adminListens,
 ];
 

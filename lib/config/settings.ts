@@ -55,6 +55,10 @@ const KEYS = {
     'key of the account that registers DIDs for others and pays for it',
     optional(secrets.privateKey),
   ),
+  GUARDIAN_PRIVATE_KEY: secret(
+    'key of the account that proposes recoveries, for owners who named it their guardian; without it none are offered',
+    optional(secrets.privateKey),
+  ),
   DEPLOYER_PRIVATE_KEY: secret(
     'key of the account that pays for `vault contracts deploy`, and for nothing else',
     optional(secrets.privateKey),

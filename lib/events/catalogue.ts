@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { RECOVERY_EVENTS } from './recovery-events.ts';
 
 /** The channels of events; a stream may be limited to some of them. */
 export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'webhooks'] as const;
@@ -134,6 +135,7 @@ export const EVENTS = {
     description: 'the follower read that a DID was deactivated on-chain',
     data: ['did_hash', 'tx_hash', 'block'],
   },
+  ...RECOVERY_EVENTS,
   'webhook.delivered': {
     channel: 'webhooks',
     description: 'the receiver took a webhook',

@@ -62,6 +62,11 @@ export function useForSponsorship(config: Config, client: string, now: number): 
   return createUse(config, SPONSORSHIP, { network: networkKey(client), now });
 }
 
+/** The budgets of a recovery that somebody starts. */
+export function useForRecovery(config: Config, client: string, now: number): BudgetUse {
+  return createUse(config, RECOVERY, { network: networkKey(client), now });
+}
+
 /** Budgets that are used together. */
 interface BudgetSet {
   readonly kinds: readonly BudgetLimit[];
@@ -82,6 +87,7 @@ function setsOfSend(day: 'emails-per-day' | 'sms-per-day', share: 'emails-per-ne
 const EMAIL = setsOfSend('emails-per-day', 'emails-per-network');
 const SMS = setsOfSend('sms-per-day', 'sms-per-network');
 const SPONSORSHIP = setOf('sponsorships-per-day', 'sponsorships-per-network');
+const RECOVERY = setOf('recoveries-per-day', 'recoveries-per-network');
 
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;

@@ -9,7 +9,8 @@ import {
   type Limit,
   type NumberSetting,
   type PartOfSetting,
-  RELAY_COUNTS,
+  RELAY_LIMITS,
+  SMS_OF_NUMBER,
   sendsOf,
   shareOf,
   usesOf,
@@ -19,8 +20,6 @@ const [MINUTE, HOUR, DAY] = [MINUTE_MS / 1000, HOUR_MS / 1000, DAY_MS / 1000];
 
 /** A /48 is 65,536 clients; it sends to strangers as much as this many. */
 const CLIENTS_PER_NETWORK = 256;
-
-const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
 
 /** Links for a key on another device, of one client and of all in an hour. */
 const JOINS_PER_IP_MAX = 30;
@@ -110,22 +109,19 @@ export const LIMITS = {
       ends: 'CASE linked WHEN 1 THEN created_at + :window ELSE coalesce(min(expires_at, created_at + :window), expires_at) END',
     },
   },
-  'relays-per-day': {
-    counts: 'DIDs registered for others',
-    max: 'relayDailyMax',
-    windowSeconds: DAY,
-    bucket: 'vault',
-    error: 'relay_limit_reached',
-    stored: { table: 'relays', at: 'created_at', where: RELAY_COUNTS },
-  },
-  'relays-per-network': {
-    counts: 'DIDs registered for others',
-    max: { of: 'relayDailyMax', share: true },
-    windowSeconds: DAY,
-    bucket: 'network',
-    error: 'relay_limit_reached',
-    stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS },
-  },
+  ...RELAY_LIMITS,
+  'recoveries-per-day': dayOf(
+    'recoveries-per-day',
+    'recoveries started',
+    'recoveriesDailyMax',
+    'recovery_limit_reached',
+  ),
+  'recoveries-per-network': shareOf(
+    'recoveries-per-network',
+    'recoveries started',
+    'recoveriesDailyMax',
+    'recovery_limit_reached',
+  ),
   'sponsorships-per-day': dayOf(
     'sponsorships-per-day',
     'user operations sponsored',
@@ -217,7 +213,13 @@ export type BudgetLimit = {
 }[LimitName];
 
 /** The daily budgets of the whole vault. */
-export const BUDGETS = ['emails-per-day', 'sms-per-day', 'relays-per-day', 'sponsorships-per-day'] as const;
+export const BUDGETS = [
+  'emails-per-day',
+  'sms-per-day',
+  'relays-per-day',
+  'recoveries-per-day',
+  'sponsorships-per-day',
+] as const;
 
 /** The names of the stored limits, in the order of the report. */
 export const STORED_LIMITS = Object.entries<Limit>(LIMITS).flatMap(([name, { stored }]) =>

@@ -56,6 +56,9 @@ const DAY = DAY_MS / 1000;
 /** Of the outbox, registrations count; one that failed before it had a nonce has cost nothing. */
 export const RELAY_COUNTS = `kind = 'registration' AND NOT (status = 'failed' AND nonce IS NULL)`;
 
+/** The SMS sent to one number. */
+export const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
+
 /** The rows of `budget_uses` of one limit. */
 export function usesOf(name: string) {
   return { table: 'budget_uses', at: 'at', key: 'bucket', where: `kind = '${name}'`, uses: 'used' } as const;
@@ -78,3 +81,23 @@ export function shareOf(name: string, counts: string, of: NumberSetting, error: 
   const max = { of, share: true } as const;
   return { counts, max, windowSeconds: DAY, bucket: 'network', error, stored: usesOf(name) } as const;
 }
+
+/** The limits of registrations made on-chain for others. */
+export const RELAY_LIMITS = {
+  'relays-per-day': {
+    counts: 'DIDs registered for others',
+    max: 'relayDailyMax',
+    windowSeconds: DAY,
+    bucket: 'vault',
+    error: 'relay_limit_reached',
+    stored: { table: 'relays', at: 'created_at', where: RELAY_COUNTS },
+  },
+  'relays-per-network': {
+    counts: 'DIDs registered for others',
+    max: { of: 'relayDailyMax', share: true },
+    windowSeconds: DAY,
+    bucket: 'network',
+    error: 'relay_limit_reached',
+    stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS },
+  },
+} as const;
