@@ -1,9 +1,9 @@
 import type { Store } from '../db/database.ts';
-import { type RelayKey, type RelayRow, selectRelay, selectRelayOf, toRelay } from './store.ts';
+import { type RelayKey, type RelayRow, selectRelay, selectRelayOf, selectRelaysOfRecovery, toRelay } from './store.ts';
 
-// For registration, which queues relays and waits for them.
-export { queueRelay, withdrawRelay } from './change-store.ts';
-export type { RelayRow } from './store.ts';
+// For registration and recovery, which queue relays and wait for them.
+export { type QueuedCall, queueCall, queueRelay, withdrawRelay } from './change-store.ts';
+export type { RelayKind, RelayRole, RelayRow } from './store.ts';
 
 type Reader = Pick<Store, 'read'>;
 
@@ -18,4 +18,9 @@ export async function readRelay(db: Reader, id: number): Promise<RelayRow> {
   const [row] = await db.read(selectRelay(id));
   if (!row) throw new Error('a relay is missing');
   return toRelay(row);
+}
+
+/** The calls of a recovery, in the order in which they were queued. */
+export async function findCalls(db: Reader, recoveryId: number): Promise<readonly RelayRow[]> {
+  return (await db.read(selectRelaysOfRecovery(recoveryId))).map(toRelay);
 }

@@ -7,8 +7,8 @@ import type { RelaySigner } from './signer-store.ts';
  */
 export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
 
-/** What a relay does: registers a DID, or proposes, finishes or vetoes a recovery. */
-export type RelayKind = 'registration' | 'proposal' | 'finish' | 'veto';
+/** What a relay does: registers a DID, or proposes, finishes, withdraws or vetoes a recovery. */
+export type RelayKind = 'registration' | 'proposal' | 'finish' | 'withdrawal' | 'veto';
 
 /** Whose key signs a relay. */
 export type RelayRole = 'registrar' | 'guardian';
@@ -84,10 +84,11 @@ export function selectSent({ chainId, role }: RelayQueue, now: number, limit: nu
   };
 }
 
-/** The relays that wait for a nonce, the oldest first. */
+/** The relays that wait for a nonce: vetoes first, since time runs against them, then the oldest. */
 export function selectQueued({ chainId, role }: RelayQueue, now: number, limit: number): Statement {
   return {
-    sql: `SELECT * FROM relays WHERE ${IS_DUE} AND nonce IS NULL ORDER BY id LIMIT :limit`,
+    sql: `SELECT * FROM relays WHERE ${IS_DUE} AND nonce IS NULL
+      ORDER BY kind = 'veto' DESC, id LIMIT :limit`,
     args: { chain_id: chainId, role, now, limit },
   };
 }
@@ -115,6 +116,14 @@ export function selectRelayOf({ identifier, did, credentialId, smartAccount }: R
       AND registrations.credential_id = :credential_id AND registrations.status <> 'failed'
       AND relays.controller = :controller`,
     args: { identifier, did, credential_id: credentialId, controller: smartAccount },
+  };
+}
+
+/** The relays of a recovery, the newest of each kind last. */
+export function selectRelaysOfRecovery(recoveryId: number): Statement {
+  return {
+    sql: `SELECT * FROM relays WHERE recovery_id = :recovery_id ORDER BY id`,
+    args: { recovery_id: recoveryId },
   };
 }
 
