@@ -40,12 +40,15 @@ export async function findAccounts(search: Search): Promise<readonly Account[]> 
   const [newest] = kindsOf(config);
   const keys = await keysOf(assertion, enclave);
   const candidates = await Promise.all(keys.map((key) => readCandidate(key, assertion, named, search)));
-  const used = candidates.filter(({ places }) => places.some(({ isUsed }) => isUsed));
+  const deployed = candidates.filter(({ places }) => places.some(({ isDeployed }) => isDeployed));
+  // Code decides alone, and spares some questions.
+  const weighed = await Promise.all((deployed.length === 1 ? deployed : candidates).map((one) => weigh(one, search)));
+  const used = weighed.filter(({ places }) => places.some(({ isUsed }) => isUsed));
   if (used.length === 1 && used[0]) return accountsOf(used[0], assertion, { named, newest });
   await again();
   const second = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), [assertion.credentialId]);
   const met = await keysOf(second, enclave);
-  const own = candidates.find(({ key }) => met.some((other) => isSame(key, other)));
+  const own = weighed.find(({ key }) => met.some((other) => isSame(key, other)));
   if (!own) throw new NoAccountError(named?.address);
   return accountsOf(own, assertion, { named, newest });
 }
@@ -54,15 +57,19 @@ export async function findAccounts(search: Search): Promise<readonly Account[]> 
 interface Place {
   readonly address: Hex;
   readonly kind: AccountKind;
+  readonly isDeployed: boolean;
+}
+
+interface WeighedPlace extends Place {
   /** It has code, or holds something. */
   readonly isUsed: boolean;
   /** It holds the first of the tokens that were asked for. */
   readonly holdsFirst: boolean;
 }
 
-interface Candidate {
+interface Candidate<P = Place> {
   readonly key: PublicKey;
-  readonly places: readonly Place[];
+  readonly places: readonly P[];
 }
 
 interface Named {
@@ -84,11 +91,11 @@ async function readCandidate(
   key: PublicKey,
   { credentialId }: Assertion,
   named: Named | undefined,
-  search: Search,
+  { config }: Search,
 ): Promise<Candidate> {
   const [registered, predicted] = await Promise.all([
     lookUpAccount(credentialId, key),
-    Promise.all(kindsOf(search.config).map(async (kind) => ({ kind, address: await predictAddress(key, kind) }))),
+    Promise.all(kindsOf(config).map(async (kind) => ({ kind, address: await predictAddress(key, kind) }))),
   ]);
   const addresses = new Set([...predicted.map(({ address }) => address), ...(registered ? [registered] : [])]);
   if (named) addresses.add(named.address);
@@ -98,12 +105,19 @@ async function readCandidate(
       // Of a deployed account its own keys decide, never a registration or a name alone.
       const kind = state.isDeployed ? state.kind : predicted.find((one) => one.address === address)?.kind;
       if (kind === undefined || (state.isDeployed && indexOf(state, key) === undefined)) return [];
-      const [first = 0n, ...others] = await readBalances(address, search);
-      const isUsed = state.isDeployed || first > 0n || others.some((balance) => balance > 0n);
-      return [{ address, kind, isUsed, holdsFirst: first > 0n }];
+      return [{ address, kind, isDeployed: state.isDeployed }];
     }),
   );
   return { key, places: places.flat() };
+}
+
+async function weigh({ key, places }: Candidate, search: Search): Promise<Candidate<WeighedPlace>> {
+  const weighed = places.map(async (place) => {
+    const [first = 0n, ...others] = await readBalances(place.address, search);
+    const isUsed = place.isDeployed || first > 0n || others.some((balance) => balance > 0n);
+    return { ...place, isUsed, holdsFirst: first > 0n };
+  });
+  return { key, places: await Promise.all(weighed) };
 }
 
 function readBalances(address: Hex, { config, tokens = [] }: Search): Promise<bigint[]> {
@@ -124,7 +138,7 @@ function readBalances(address: Hex, { config, tokens = [] }: Search): Promise<bi
 
 /** The used accounts of the key, else the one that it would create. */
 function accountsOf(
-  { key, places }: Candidate,
+  { key, places }: Candidate<WeighedPlace>,
   { credentialId }: Assertion,
   { named, newest }: { readonly named: Named | undefined; readonly newest: AccountKind | undefined },
 ): Account[] {
