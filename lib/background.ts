@@ -14,6 +14,7 @@ import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
+import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { sweepClaimIps } from './registration/notice-store.ts';
 import { deliverNotices, leaseNotices } from './registration/send-notices.ts';
@@ -59,10 +60,11 @@ export function createWork(ctx: Context): Work {
   };
 }
 
-function createTasks({ follower, webhookUrl }: Context['config']): Readonly<Record<string, Task>> {
+function createTasks({ follower, webhookUrl, guardianPrivateKey }: Context['config']): Readonly<Record<string, Task>> {
   return {
     confirmations: confirmRegistrations,
     relay: relayQueued,
+    ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
     handles: createSessionAsker(),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
@@ -106,6 +108,10 @@ type Task = (ctx: Context) => Promise<boolean>;
 
 async function relayQueued({ relay }: Context): Promise<boolean> {
   return relay ? relay.turn() : false;
+}
+
+async function guardianQueued({ guardian }: Context): Promise<boolean> {
+  return guardian ? guardian.relay.turn() : false;
 }
 
 function everyMinute(task: Task): Task {

@@ -34,7 +34,9 @@ import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
+import { createGuardian, type Guardian } from './recovery/guardian.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
+import type { RelayRole } from './relay/requests.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
@@ -88,6 +90,8 @@ export interface Context extends Platform {
   readonly aliases: Aliases;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
+  /** Undefined without a `GUARDIAN_PRIVATE_KEY`. */
+  readonly guardian: Guardian | undefined;
   /** Undefined without a `BUNDLER_URL`. */
   readonly bundler: Bundler | undefined;
   /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
@@ -115,8 +119,8 @@ interface Shared {
   readonly registryFacts: RegistryFacts;
   /** What the node answered about aliases. */
   readonly aliasFacts: AliasFacts;
-  /** When the relay checks the chain next. */
-  readonly schedule: RelaySchedule;
+  /** When the outbox of each key checks the chain next. */
+  readonly schedules: Readonly<Record<RelayRole, RelaySchedule>>;
   /** How many event streams are open. */
   readonly open: { streams: number };
   /** Which refusals have their event already. */
@@ -132,7 +136,7 @@ function createShared(config: Config): Shared {
     factoryFacts: createFactoryFacts(config),
     registryFacts: createRegistryFacts(),
     aliasFacts: createAliasFacts(),
-    schedule: { nextCheckAt: 0, endedAt: 0 },
+    schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
     open: { streams: 0 },
     notices: createNotices(),
     strangers: createStrangersChecks(),
@@ -149,7 +153,7 @@ export function createContext(env: Env): Context {
   const owner = randomId(random);
   const shared = createShared(config);
   const outside = { config, clock, random, log, metrics, fetch };
-  const { registrarPrivateKey: key, bundlerUrl, indexerUrl } = config;
+  const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});
   /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
   const connect = (): Connected => {
@@ -163,10 +167,10 @@ export function createContext(env: Env): Context {
     const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const leases = createLeases({ db, clock, owner });
-    const relay =
-      key === undefined
-        ? undefined
-        : createRelay({ ...outside, role: 'registrar', schedule: shared.schedule, rpc, db, leases }, key);
+    const relayOf = (role: RelayRole, key: `0x${string}`) =>
+      createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, db, leases }, key);
+    const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
+    const guardian = guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey);
     const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
     const findCreation = createFindCreation({ ...outside, rpc }, shared.factoryFacts);
     const registryVersion = createRegistryVersion({ ...outside, rpc }, shared.registryFacts);
@@ -177,6 +181,7 @@ export function createContext(env: Env): Context {
       rpc,
       leases,
       relay,
+      guardian,
       predict,
       findCreation,
       registryVersion,
@@ -224,6 +229,7 @@ type Connected = Pick<
   | 'rpc'
   | 'leases'
   | 'relay'
+  | 'guardian'
   | 'predict'
   | 'findCreation'
   | 'registryVersion'

@@ -5,7 +5,9 @@ import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
+import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
+import { ATTESTED_USE_NO_SLOT, CHAIN_DECIDES_HANDLES } from './schema-sessions.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -208,35 +210,9 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
     ],
   },
-  {
-    version: 10,
-    name: 'the chain decides handles, and nothing else',
-    statements: [
-      `ALTER TABLE sessions ADD COLUMN ask_at INTEGER`,
-      `ALTER TABLE sessions ADD COLUMN asks INTEGER NOT NULL DEFAULT 0`,
-      `CREATE INDEX sessions_to_ask ON sessions (ask_at) WHERE ask_at IS NOT NULL`,
-      // An alias on-chain linked them; whose address it is, it does not show.
-      `UPDATE sessions SET linked = 0 WHERE linked = 1 AND identifier NOT GLOB 'handle:*' AND NOT EXISTS (SELECT 1
-        FROM registrations WHERE registrations.identifier = sessions.identifier AND status <> 'failed')`,
-      `UPDATE sessions SET ask_at = 0 WHERE identifier GLOB 'handle:*' AND did_hash <> '' AND NOT EXISTS (SELECT 1
-        FROM registrations WHERE registrations.identifier = sessions.identifier
-        AND registrations.did = sessions.did AND status <> 'failed')`,
-    ],
-  },
+  CHAIN_DECIDES_HANDLES,
   CODES_OF_CLIENTS,
-  {
-    version: 12,
-    name: 'attested registrations use no slot of their IP',
-    statements: [
-      `ALTER TABLE sessions ADD COLUMN counts INTEGER NOT NULL DEFAULT 1`,
-      // Those that their registration opened, at the same moment.
-      `UPDATE sessions SET counts = 0 WHERE linked = 1 AND identifier NOT GLOB 'handle:*' AND EXISTS (SELECT 1
-        FROM registrations WHERE registrations.identifier = sessions.identifier AND registered_at = created_at
-        AND status <> 'failed' AND NOT EXISTS (SELECT 1 FROM relays WHERE registration_id = registrations.id))`,
-      `DROP INDEX sessions_by_ip`,
-      `CREATE INDEX sessions_counted ON sessions (ip, created_at) WHERE counts = 1`,
-    ],
-  },
+  ATTESTED_USE_NO_SLOT,
   BUDGET_USES,
   WHO_HOLDS_WHAT,
   NOTICES_AND_ALIASES,
@@ -246,4 +222,5 @@ export const MIGRATIONS: readonly Migration[] = [
   JOINS,
   OUTBOX_OF_SEVERAL_KINDS,
   SENDS_COUNT_THEMSELVES,
+  RECOVERIES,
 ];

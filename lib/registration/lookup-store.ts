@@ -44,3 +44,21 @@ const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
 )} ${FROM_CREDENTIALS}
     AND (found.key = :key OR found.key = '' AND (controller_key IS NULL OR controller_key = :key))
   ORDER BY found.key DESC, status = 'confirmed' DESC, since LIMIT 1`;
+
+/** The controllers of an identifier's confirmed registrations, newest first. */
+export function selectControllersOf(identifier: string): Statement {
+  return {
+    sql: `SELECT controller FROM registrations WHERE identifier = :identifier AND status = 'confirmed'
+      AND controller IS NOT NULL ORDER BY id DESC LIMIT 20`,
+    args: { identifier },
+  };
+}
+
+/** The email addresses with a confirmed registration of one of the DIDs. */
+export function selectAddressesOfDids(dids: readonly string[]): Statement {
+  return {
+    sql: `SELECT identifier FROM registrations WHERE did IN (SELECT value FROM json_each(:dids)) AND status = 'confirmed'
+      AND channel = 'email' ORDER BY id DESC LIMIT 20`,
+    args: { dids: JSON.stringify(dids) },
+  };
+}

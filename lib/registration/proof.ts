@@ -70,24 +70,38 @@ export interface ProvenRequest extends RegistrationSubject {
  * `smartAccount`.
  */
 export function openProof({ config }: Ctx, request: ProvenRequest, given: GivenProof, now: number): OpenedProof {
-  const { assertion, expiresAt } = given;
-  if (expiresAt === undefined) throw proofInvalid('version', config);
-  if (request.smartAccount === undefined) throw badRequest('Missing required fields with proof: smartAccount');
-  if (now >= expiresAt * 1000 + PROOF_SKEW_MS) throw proofInvalid('expired', config);
-  if (expiresAt * 1000 > now + PROOF_LIFE_MAX_MS + PROOF_SKEW_MS) throw proofInvalid('expires_too_late', config);
-  const ceremony = judgeCeremony(assertion, placeOf(config));
-  if ('fault' in ceremony) throw proofInvalid(ceremony.fault, config);
+  const { assertion } = given;
+  if (given.expiresAt !== undefined && request.smartAccount === undefined)
+    throw badRequest('Missing required fields with proof: smartAccount');
+  const { expiresAt, challenge } = openCeremony({ config }, given, now);
   const opened: OpenedProof = {
     version: 2,
     assertion,
     registrarDidHash: didHash(config.registrarDid),
     identifierHash: identifierHash(request.identifier, request.attestationSignature),
-    smartAccount: request.smartAccount.toLowerCase() as `0x${string}`,
+    smartAccount: (request.smartAccount ?? '').toLowerCase() as `0x${string}`,
     expiresAt,
   };
   const expected = expectedOf({ config }, request, opened.smartAccount);
-  if (ceremony.challenge !== toBase64url(challengeOf(opened, expected))) throw proofInvalid('challenge', config);
+  if (challenge !== toBase64url(challengeOf(opened, expected))) throw proofInvalid('challenge', config);
   return opened;
+}
+
+/**
+ * Judges the time and the ceremony of a proof, whatever it is for, and returns the challenge that it names, base64url.
+ * Throws 403 `proof_invalid` with its reason.
+ */
+export function openCeremony(
+  { config }: Ctx,
+  { assertion, expiresAt }: GivenProof,
+  now: number,
+): { readonly expiresAt: number; readonly challenge: string } {
+  if (expiresAt === undefined) throw proofInvalid('version', config);
+  if (now >= expiresAt * 1000 + PROOF_SKEW_MS) throw proofInvalid('expired', config);
+  if (expiresAt * 1000 > now + PROOF_LIFE_MAX_MS + PROOF_SKEW_MS) throw proofInvalid('expires_too_late', config);
+  const ceremony = judgeCeremony(assertion, placeOf(config));
+  if ('fault' in ceremony) throw proofInvalid(ceremony.fault, config);
+  return { expiresAt, challenge: ceremony.challenge };
 }
 
 /** What a request's proof must have been made for, with this controller. */

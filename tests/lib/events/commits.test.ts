@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createContext } from '../../../lib/context.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { leaseHeld } from '../../../lib/db/leases.ts';
 import { withRow } from '../../../lib/db/row-lock.ts';
@@ -13,6 +14,9 @@ import {
   toPosition,
   whileUnmoved,
 } from '../../../lib/indexer/follower-store.ts';
+import { useForRecovery } from '../../../lib/limits/budgets.ts';
+import { insertForeign, insertRecovery, recordSeen } from '../../../lib/recovery/change-store.ts';
+import { selectNewest, toRecovery } from '../../../lib/recovery/store.ts';
 import {
   confirmRegistration,
   failRegistration,
@@ -26,7 +30,7 @@ import { confirmRelay, failRelay, mineRelay, reopenRelay, signRelay } from '../.
 import { raiseNonce } from '../../../lib/relay/signer-store.ts';
 import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
 import { OPERATOR } from '../../support/events.ts';
-import { startVault, type TestVault } from '../../support/vault.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 // Each change is tried twice: while no event can be written, when it must not happen either, and then once more, when
 // both do.
@@ -47,7 +51,7 @@ afterEach(() => t.stop());
 /** All rows but those of events and of what only bounds or locks. */
 async function state(): Promise<string> {
   const tables = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'relays', 'signers'];
-  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices'];
+  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices', 'recoveries'];
   const rows = await Promise.all([...tables, ...others].map((table) => t.rows(`SELECT * FROM ${table}`)));
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
@@ -353,6 +357,60 @@ describe('registrations', () => {
     const back = whileUnmoved(await position(), held);
     const gone = () => db.write(...rewind({ number: 2, hash: '0x2' }, t.clock.now() + 9, 9, t.clock.now(), back));
     expect(await tell(gone)).toEqual([['session.unlinked', handle]]);
+  });
+});
+
+describe('recoveries', () => {
+  const account = '0xacc';
+  const recovery = {
+    app: 'default',
+    chainId: 84532,
+    account,
+    keyX: '0x1',
+    keyY: '0x2',
+    label: '0x',
+    commitment: '0xc',
+    identifier: 'email:alice@example.com',
+    readBlock: 1,
+    now: 1,
+  };
+  const found = async () => toRecovery((await db.read(selectNewest(84532, account)))[0] ?? {});
+  const ready = Date.UTC(2026, 0, 4);
+  const proposal = {
+    contractId: 1,
+    txHash: '0xt',
+    readyAt: ready,
+    proposedAt: 1,
+    proposedBlock: 2,
+    endedAt: null,
+    readBlock: 2,
+  };
+  const data = { account, id: 1, tx_hash: '0xt', ready_at: '2026-01-04T00:00:00.000Z' };
+
+  test('asked for, then by what the chain shows', async () => {
+    const context = createContext({ vars: { DID_REGISTRY_ADDRESS: 'none', VAULT_SECRET }, database: t.database });
+    const use = useForRecovery(context.config, '203.0.113.7', t.clock.now());
+    const ask = () => db.write(...insertRecovery(recovery, { signature: '0xs', expiresAt: 9 }, use));
+    expect(await tell(ask)).toEqual([['recovery.requested', { account, identifier: 'a***@example.com' }]]);
+    const statuses = ['proposed', 'finished', 'vetoed', 'cancelled', 'lapsed', 'queued'] as const;
+    for (const status of statuses) {
+      const one = await found();
+      const seenNow = { ...proposal, status, failure: null, isFinal: false, nextCheckAt: 9 };
+      const type = `recovery.${status === 'queued' ? 'reopened' : status}`;
+      expect(await tell(() => db.write(...recordSeen(one, seenNow, 2)))).toEqual([[type, data]]);
+    }
+    const one = await found();
+    const failed = { ...proposal, status: 'failed', failure: 'barred', isFinal: true, nextCheckAt: null } as const;
+    expect(await tell(() => db.write(...recordSeen(one, failed, 2)))).toEqual([
+      ['recovery.failed', { ...data, reason: 'barred' }],
+    ]);
+  });
+
+  test('found on the chain, once', async () => {
+    const find = () => db.write(...insertForeign(recovery, 7));
+    expect(await tell(find)).toEqual([['recovery.foreign', { account, id: 7 }]]);
+    await find();
+    expect((await t.rows(`SELECT 1 FROM events WHERE type = 'recovery.foreign'`)).length).toBe(1);
   });
 });
 

@@ -1,0 +1,93 @@
+import { MINUTE_MS } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { readGuardedAccount } from '../chain/guarded-account.ts';
+import { type Identifier, parseIdentifier } from '../identity/identifier.ts';
+import { accountsOfIdentifier } from '../registration/accounts.ts';
+import { type Authorization, openAuthorization } from '../registration/claim.ts';
+import { openAttestation } from '../verification/attestation.ts';
+import { noteAddress, selectAccountsOf } from './address-store.ts';
+import type { GuardianContext, RecoveryContext } from './context.ts';
+
+/** The shortest delay that an account lets its owners set. */
+const DELAY_MIN_SECONDS = 72 * 3600;
+/** When it is first asked whether the commitment is on-chain. */
+const FIRST_CHECK_MS = 10 * MINUTE_MS;
+const ACCOUNTS_MAX = 10;
+
+/** An address that the caller has just proved. */
+export interface ProvenAddress {
+  readonly identifier: Identifier;
+  readonly authorization: Authorization;
+}
+
+/** The parts, if this vault is a guardian. Throws 503 `recoveries_not_offered`. */
+export function requireGuardian<Ctx extends RecoveryContext>(ctx: Ctx): Ctx & GuardianContext {
+  const { guardian } = ctx;
+  if (!guardian) throw new VaultError('recoveries_not_offered');
+  return { ...ctx, guardian };
+}
+
+/**
+ * The email address that an attestation is of. Throws 403 `attestation_invalid`, `attestation_expired`, and
+ * `recovery_channel_refused` for a number: a SIM card is moved too easily.
+ */
+export function openAddress({ config, keys, clock }: AddressContext, attestation: unknown): ProvenAddress {
+  const opened = openAttestation(keys.attestation, attestation);
+  if (!opened || (opened.channel !== 'email' && opened.channel !== 'sms')) throw new VaultError('attestation_invalid');
+  if (opened.channel === 'sms') throw new VaultError('recovery_channel_refused');
+  const identifier = parseIdentifier('email', opened.identifier, config);
+  const authorization = openAuthorization({ config, keys }, identifier, attestation);
+  if (clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
+  return { identifier, authorization };
+}
+
+/** What opening an attestation takes. */
+export type AddressContext = GuardianContext & { readonly keys: Parameters<typeof openAuthorization>[0]['keys'] };
+
+/** What an owner needs to name this vault the guardian of an account. */
+export interface OfferedCommitment {
+  /** The guardian's address, lower-case. */
+  readonly guardian: string;
+  readonly delaySecondsMin: number;
+  readonly commitment: `0x${string}`;
+}
+
+/**
+ * Makes the commitment of an account to a proven address, and notes the address, so that it hears of recoveries that
+ * another copy of the key proposes. Says nothing of the account. Throws as `openAddress`.
+ */
+export async function offerCommitment(
+  ctx: AddressContext,
+  account: string,
+  attestation: unknown,
+): Promise<OfferedCommitment> {
+  const { config, clock, db, guardian } = ctx;
+  const { key: identifier } = openAddress(ctx, attestation).identifier;
+  const commitment = guardian.commit(account, identifier);
+  const address = { chainId: config.chainId, account, commitment, identifier };
+  const now = clock.now();
+  await db.write(noteAddress(address, now, now + FIRST_CHECK_MS));
+  return { guardian: await guardian.relay.address(), delaySecondsMin: DELAY_MIN_SECONDS, commitment };
+}
+
+/**
+ * The accounts that a proven address may recover, newest first: those that it is registered for, or was committed to
+ * here. Throws as `openAddress`, and 502 `rpc_error`.
+ */
+export async function findAccounts(ctx: AddressContext, attestation: unknown): Promise<readonly string[]> {
+  const { config, db, guardian } = ctx;
+  const { key: identifier } = openAddress(ctx, attestation).identifier;
+  const [registered, committed, address] = await Promise.all([
+    accountsOfIdentifier(ctx, identifier),
+    db.read(selectAccountsOf(config.chainId, identifier)),
+    guardian.relay.address(),
+  ]);
+  const accounts = [...new Set([...committed.map((row) => String(row['account'])), ...registered])].slice(
+    0,
+    2 * ACCOUNTS_MAX,
+  );
+  const guarded = await Promise.all(accounts.map((account) => readGuardedAccount(ctx, account)));
+  const isRecoverable = (account: string, i: number) =>
+    guarded[i]?.guardian === address && guarded[i].commitment === guardian.commit(account, identifier);
+  return accounts.filter(isRecoverable).slice(0, ACCOUNTS_MAX);
+}

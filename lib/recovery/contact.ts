@@ -1,0 +1,58 @@
+import { fromHex, toBase64url } from '../base/bytes.ts';
+import { VaultError } from '../base/error.ts';
+import { uint256Word } from '../chain/contract-call.ts';
+import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
+import { didHash } from '../identity/did.ts';
+import { maskIdentifier } from '../identity/identifier.ts';
+import { verifyAssertion } from '../identity/passkey.ts';
+import { identifierHash, NO_HASH } from '../registration/challenge.ts';
+import { type GivenProof, openCeremony } from '../registration/proof.ts';
+import { proofInvalid } from '../registration/proof-fault.ts';
+import { type AddressContext, openAddress } from './address.ts';
+import { setContact } from './address-store.ts';
+import { contactChallenge } from './challenge.ts';
+
+/** A second address of an account's owner, or none. */
+export interface ContactRequest {
+  /** Lower-case. */
+  readonly account: string;
+  /** The key of the account that signs. */
+  readonly x: bigint;
+  readonly y: bigint;
+  readonly proof: GivenProof;
+  /** Of the address; undefined to have none any more. */
+  readonly attestation: unknown;
+}
+
+/**
+ * Names the second address that hears of an account's recoveries, or removes it: by a proof of one of its keys. Returns
+ * the address masked, null for none. Throws 403s of the attestation, 403 `proof_invalid`, 502 `rpc_error`.
+ */
+export async function nameContact(ctx: AddressContext, request: ContactRequest): Promise<string | null> {
+  const { config, clock, db } = ctx;
+  const { account, x, y, proof, attestation } = request;
+  const address = attestation === undefined || attestation === null ? undefined : openAddress(ctx, attestation);
+  const { expiresAt, challenge } = openCeremony(ctx, proof, clock.now());
+  const expected = contactChallenge({
+    registrarDidHash: didHash(config.registrarDid) as `0x${string}`,
+    chainId: config.chainId,
+    smartAccount: account as `0x${string}`,
+    x,
+    y,
+    identifierHash: address ? identifierHash(address.identifier, address.authorization.signature) : NO_HASH,
+    expiresAt,
+  });
+  if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
+  const [keyX, keyY] = [fromHex(uint256Word(x)), fromHex(uint256Word(y))];
+  const isSigned = keyX && keyY && (await verifyAssertion(proof.assertion, expected, { x: keyX, y: keyY }));
+  if (!isSigned) throw proofInvalid('signature', config);
+  const [isOurs, isOwner] = await Promise.all([isUnchanged(ctx, account), isOwnerKey(ctx, account, { x, y })]);
+  if (!isOurs || !isOwner) throw proofInvalid('account', config);
+  const key = address?.identifier.key ?? null;
+  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, expiresAt));
+  // The same proof again, or an older one than the last.
+  if (set?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
+  return address ? maskIdentifier(address.identifier) : null;
+}
+
+const USED = 'This proof, or one that ends later, was used already: ask the passkey again.';

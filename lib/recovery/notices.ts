@@ -1,0 +1,58 @@
+import { isoTime, MINUTE_MS } from '../base/clock.ts';
+import { describeError } from '../base/log.ts';
+import type { Row } from '../db/database.ts';
+import type { RecoveryNews } from '../delivery/recovery-message.ts';
+import type { RecoveryContext } from './context.ts';
+import { forgetAddresses, leaseRecoveryNotices, type NoticeKind, settleRecoveryNotice } from './notice-store.ts';
+import { type Recovery, selectRecovery, toRecovery } from './store.ts';
+
+/** The pause after the first try of a notice; each further one is four times as long. */
+export const RECOVERY_NOTICE_RETRY_MS = MINUTE_MS;
+const NOTICES_MAX = 20;
+
+/**
+ * Sends the mails that are due. Each is settled once a server has it; a process that dies in between sends it again
+ * with the same Message-ID, which mailboxes show once.
+ */
+export async function deliverRecoveryNotices(ctx: RecoveryContext): Promise<void> {
+  const { db, clock } = ctx;
+  const [leased] = await db.write(leaseRecoveryNotices(clock.now(), RECOVERY_NOTICE_RETRY_MS, NOTICES_MAX));
+  await Promise.all((leased?.rows ?? []).map((row) => deliver(ctx, row)));
+  if (leased?.rows.length) await db.write(forgetAddresses());
+}
+
+async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
+  const { db, clock, email, log, metrics } = ctx;
+  const id = Number(row['id']);
+  const key = String(row['identifier'] ?? '');
+  const [found] = await db.read(selectRecovery(Number(row['recovery_id'])));
+  const isSendable = key.startsWith('email:') && !email.isOff && found !== undefined;
+  try {
+    if (isSendable) {
+      const news = newsOf(toRecovery(found), row['kind'] as NoticeKind, ctx.config);
+      const to = key.slice(key.indexOf(':') + 1);
+      await email.send({ to, recovery: news, messageId: `recovery-${id}-${row['recovery_id']}`, lifetimeSeconds: 0 });
+    }
+    await db.write(settleRecoveryNotice(id, isSendable, clock.now()));
+    metrics.counter('vault_recovery_notices_total').add({ outcome: isSendable ? 'sent' : 'nobody' });
+  } catch (error) {
+    metrics.counter('vault_recovery_notices_total').add({ outcome: 'failed' });
+    log({
+      level: 'warn',
+      event: 'recovery_notice_failed',
+      recovery: Number(row['recovery_id']),
+      ...describeError(error),
+    });
+  }
+}
+
+function newsOf(recovery: Recovery, kind: NoticeKind, { baseUrl }: RecoveryContext['config']): RecoveryNews {
+  const { account, status, readyAt } = recovery;
+  return {
+    kind,
+    status,
+    account,
+    readyAt: readyAt === null ? null : isoTime(readyAt),
+    link: `${baseUrl}/account#stop=${account}`,
+  };
+}

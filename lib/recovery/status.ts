@@ -1,0 +1,54 @@
+import { isoTime } from '../base/clock.ts';
+import { readGuardedAccount } from '../chain/guarded-account.ts';
+import { findCalls } from '../relay/requests.ts';
+import type { GuardianContext } from './context.ts';
+import { FINISH_TIME_MS } from './fold.ts';
+import { type Recovery, selectNewest, toRecovery } from './store.ts';
+
+/** How an account's recovery stands, of what everybody may see on-chain; no address is in it. */
+export async function readStatus(ctx: GuardianContext, account: string) {
+  const { config, clock, db, guardian } = ctx;
+  const [guarded, address, [row]] = await Promise.all([
+    readGuardedAccount(ctx, account),
+    guardian.relay.address(),
+    db.read(selectNewest(config.chainId, account)),
+  ]);
+  const isGuarded = guarded?.guardian === address;
+  const barredUntil = (guarded?.barredUntil ?? 0) * 1000;
+  return {
+    smartAccount: account,
+    guarded: isGuarded,
+    barredUntil: isGuarded && barredUntil > clock.now() ? isoTime(barredUntil) : null,
+    recovery: row ? await shownOf(ctx, toRecovery(row)) : null,
+  };
+}
+
+async function shownOf({ db, clock }: GuardianContext, recovery: Recovery) {
+  const { readyAt } = recovery;
+  const isReady = recovery.status === 'proposed' && readyAt !== null && clock.now() >= readyAt;
+  const calls = isReady ? await findCalls(db, recovery.id) : [];
+  const isFinishing = calls.some(({ kind, status }) => kind === 'finish' && status !== 'failed');
+  return {
+    id: recovery.contractId,
+    status: isFinishing
+      ? 'finishing'
+      : isReady
+        ? 'ready'
+        : recovery.status === 'queued'
+          ? 'submitted'
+          : recovery.status,
+    final: recovery.isFinal,
+    pubKeyX: recovery.keyX,
+    pubKeyY: recovery.keyY,
+    label: recovery.label,
+    txHash: recovery.txHash,
+    readyAt: timeText(readyAt),
+    lapsesAt: timeText(readyAt === null ? null : readyAt + FINISH_TIME_MS),
+    endedAt: timeText(recovery.endedAt),
+    reason: recovery.failure,
+  };
+}
+
+function timeText(time: number | null): string | null {
+  return time === null ? null : isoTime(time);
+}

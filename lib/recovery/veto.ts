@@ -1,0 +1,120 @@
+import { sleep } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { readFinalBlock } from '../chain/finality.ts';
+import { readGuardedAccount } from '../chain/guarded-account.ts';
+import { simulateRecoveryCall, vetoRecoveryData } from '../chain/recovery-calls.ts';
+import { readEtherBalance } from '../chain/signer-state.ts';
+import type { Relay } from '../relay/relay.ts';
+import { findCalls, queueCall, type RelayRole, type RelayRow } from '../relay/requests.ts';
+import { insertForeign, isStill, recallRecoveries } from './change-store.ts';
+import type { GuardianContext } from './context.ts';
+import { findAddress } from './discover.ts';
+import { RECOVERY_WAIT_MS, RECOVERY_WAIT_POLL_MS } from './start.ts';
+import { NO_LABEL, type Recovery, selectOpen, selectRecovery, toRecovery } from './store.ts';
+
+/** The vault's own parts, and the registrar's outbox, which pays where the guardian cannot. */
+type Ctx = GuardianContext & { readonly relay: Relay | undefined };
+
+/** A veto that an owner's key signed; the account lower-case, the signature 0x-hex. */
+export interface CarriedVeto {
+  readonly account: string;
+  readonly signature: string;
+}
+
+/**
+ * Carries an owner's veto to the chain and pays for it, once for each recovery. It is tried first, so that the vault
+ * pays for no bad one, and only an unchanged account is called. Throws 404 `not_found` when nothing is pending that
+ * this vault guards, 403 `veto_invalid`, 503 `guardian_unfunded`, 502 `rpc_error`.
+ */
+export async function carryVeto(
+  ctx: Ctx,
+  veto: CarriedVeto,
+  app: string,
+): Promise<{ vetoed: boolean; txHash: string | null }> {
+  const { config, clock, db } = ctx;
+  const recovery = await findPending(ctx, veto.account, app);
+  const sent = await liveVeto(ctx, recovery.id);
+  if (sent) return waitForVeto(ctx, recovery, sent.role);
+  const callData = vetoRecoveryData(veto.signature);
+  const { role, address } = await choosePayer(ctx);
+  const simulation = await simulateRecoveryCall(ctx, { from: address, to: veto.account, data: callData });
+  if ('refusal' in simulation) {
+    if (simulation.refusal === 'no_recovery') throw new VaultError('not_found');
+    throw new VaultError('veto_invalid', { reason: simulation.refusal });
+  }
+  const call = { kind: 'veto', role, chainId: config.chainId, target: veto.account, callData } as const;
+  await db.write(queueCall(call, isStill(recovery), clock.now()));
+  return waitForVeto(ctx, recovery, role);
+}
+
+/** The account's pending recovery, as this vault knows it or as the chain shows it. Throws 404 `not_found`. */
+async function findPending(ctx: Ctx, account: string, app: string): Promise<Recovery> {
+  const { config, clock, db, guardian } = ctx;
+  const [guarded, address] = await Promise.all([readGuardedAccount(ctx, account), guardian.relay.address()]);
+  const pending = guarded?.recovery;
+  const known = async () => {
+    const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
+    return open.findLast(({ keyX, keyY }) => keyX === pending?.x && keyY === pending.y);
+  };
+  if (!guarded || !pending) throw new VaultError('not_found');
+  const found = await known();
+  if (found) return found;
+  if (guarded.guardian !== address) throw new VaultError('not_found');
+  const { commitment } = guarded;
+  const foreign = {
+    app,
+    chainId: config.chainId,
+    account,
+    keyX: pending.x,
+    keyY: pending.y,
+    label: NO_LABEL,
+    commitment,
+    identifier: await findAddress(ctx, account, commitment),
+    readBlock: Math.max(0, await readFinalBlock(ctx)),
+    now: clock.now(),
+  };
+  await db.write(...insertForeign(foreign, pending.id));
+  const written = await known();
+  if (!written) throw new VaultError('not_found');
+  return written;
+}
+
+/** Who pays: the guardian, else the registrar. Throws 503 `guardian_unfunded`. */
+async function choosePayer(ctx: Ctx): Promise<{ readonly role: RelayRole; readonly address: string }> {
+  const payers: readonly (readonly [RelayRole, Relay | undefined])[] = [
+    ['guardian', ctx.guardian.relay],
+    ['registrar', ctx.relay],
+  ];
+  for (const [role, relay] of payers) {
+    if (!relay) continue;
+    const [address, blocker] = [await relay.address(), await relay.blocker()];
+    const isAble =
+      blocker === null || blocker === 'low_balance' || (role === 'registrar' && blocker === 'not_registrar');
+    if (isAble && (await readEtherBalance(ctx, address)) >= ctx.config.relayMinBalance) return { role, address };
+  }
+  throw new VaultError('guardian_unfunded');
+}
+
+async function liveVeto({ db }: Ctx, recoveryId: number): Promise<RelayRow | undefined> {
+  return (await findCalls(db, recoveryId)).findLast(({ kind, status }) => kind === 'veto' && status !== 'failed');
+}
+
+/** Waits a while until a block holds the veto. */
+async function waitForVeto(ctx: Ctx, recovery: Recovery, role: RelayRole) {
+  const { config, clock, db } = ctx;
+  const relay = role === 'guardian' ? ctx.guardian.relay : ctx.relay;
+  const deadline = clock.now() + RECOVERY_WAIT_MS;
+  for (let turns = relay?.runNow(); ; turns = relay?.runIfDue()) {
+    await Promise.race([turns, sleep(clock, RECOVERY_WAIT_POLL_MS)]);
+    const sent = await liveVeto(ctx, recovery.id);
+    if (!sent) throw new VaultError('veto_invalid');
+    const isMined = sent.status === 'mined' || sent.status === 'confirmed';
+    if (isMined || clock.now() >= deadline) {
+      await db.write(recallRecoveries(config.chainId, recovery.account, false, clock.now()));
+      const [row] = await db.read(selectRecovery(recovery.id));
+      const isVetoed = isMined || (row !== undefined && toRecovery(row).status === 'vetoed');
+      return { vetoed: isVetoed, txHash: sent.txHash || null };
+    }
+    await sleep(clock, RECOVERY_WAIT_POLL_MS);
+  }
+}
