@@ -20,6 +20,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'limits clear': async () => (await import('./limits.ts')).limitsClearCommand,
   'registrations find': async () => (await import('./registrations.ts')).registrationsFindCommand,
   'registrations undo': async () => (await import('./registrations.ts')).registrationsUndoCommand,
+  'recoveries list': async () => (await import('./recoveries.ts')).recoveriesListCommand,
+  'recoveries cancel': async () => (await import('./recoveries.ts')).recoveriesCancelCommand,
   'keys rotate': async () => (await import('./keys.ts')).keysRotateCommand,
   'webhooks list': async () => (await import('./webhooks.ts')).webhooksListCommand,
   'webhooks resend': async () => (await import('./webhooks.ts')).webhooksResendCommand,

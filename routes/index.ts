@@ -10,6 +10,7 @@ import { eventRoutes } from './console/events.ts';
 import { limitRoutes } from './console/limits.ts';
 import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
+import { recoveryConsoleRoutes } from './console/recoveries.ts';
 import { registrationRoutes } from './console/registrations.ts';
 import { tokenRoutes } from './console/tokens.ts';
 import { webhookRoutes } from './console/webhooks.ts';
@@ -23,6 +24,7 @@ import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
 import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
+import { recoveryRoutes } from './recoveries.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
@@ -43,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...didRoutes,
   ...aliasRoutes,
   ...accountRoutes,
+  ...recoveryRoutes,
   ...balanceRoutes,
   ...bundlerRoutes,
   ...indexerRoutes,
@@ -53,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...tokenRoutes,
   ...registrationRoutes,
+  ...recoveryConsoleRoutes,
   ...limitRoutes,
   ...overviewRoutes,
   ...consolePageRoutes,

@@ -24,6 +24,7 @@ test('§4 contracts: the chain and its contracts, cached for a day', async () =>
     sessionSBT: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
     hyperAuthFactory: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
     accountFactory2: 'null',
+    guardian: 'null',
   });
 });
 

@@ -35,8 +35,12 @@ describe('limits', () => {
         'registrations-per-ip',
         'relays-per-day',
         'relays-per-network',
+        'recoveries-per-day',
+        'recoveries-per-network',
         'sponsorships-per-day',
         'sponsorships-per-network',
+        'joins-per-ip',
+        'joins-per-hour',
       ],
       limits: [],
     });

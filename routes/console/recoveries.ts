@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import { cancelRecoveries, listRecoveries } from '../../lib/recovery/list.ts';
+import { addressText } from '../fields.ts';
+import { optional, required } from '../http/fields.ts';
+import { requireOperator } from '../http/operator-auth.ts';
+import { json } from '../http/response.ts';
+import { get, post, type Route } from '../http/route.ts';
+
+const isOpenText = v.pipe(
+  v.picklist(['true', 'false'], 'Invalid open. Must be "true" or "false"'),
+  v.transform((text) => text === 'true'),
+);
+
+const routes: readonly Route[] = [
+  get('/v1/console/recoveries', {
+    fields: { account: optional(addressText('account')), open: optional(isOpenText) },
+    async handler({ ctx, input: { account, open = false } }) {
+      const query = { isOpen: open, ...(account === undefined ? {} : { account }) };
+      return json({ recoveries: await listRecoveries(ctx, query) });
+    },
+  }),
+
+  post('/v1/console/recoveries/cancel', {
+    fields: { account: required(addressText('account')) },
+    async handler({ ctx, input }) {
+      await cancelRecoveries(ctx, input.account);
+      return json({ ok: true });
+    },
+  }),
+];
+
+/** Recoveries of accounts, listed and withdrawn by the operator. */
+export const recoveryConsoleRoutes: readonly Route[] = routes.map(requireOperator);
