@@ -156,7 +156,7 @@ export function createContext(env: Env): Context {
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});
   /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
-  const connect = (): Connected => {
+  const connect = () => {
     const { databaseMaxConnections: maxConnections } = config;
     const migrate = (database: Database) => prepareDatabase(database, clock, config);
     const onEvents = (events: number) => {
@@ -221,22 +221,6 @@ function openMetrics({ process: readProcess }: Env): Metrics {
   if (readProcess) metrics.include(() => processFamilies(readProcess()));
   return metrics;
 }
-
-type Connected = Pick<
-  Context,
-  | 'db'
-  | 'hub'
-  | 'rpc'
-  | 'leases'
-  | 'relay'
-  | 'guardian'
-  | 'predict'
-  | 'findCreation'
-  | 'registryVersion'
-  | 'aliases'
-  | 'readiness'
-  | 'accepted'
->;
 
 /** Ends only when everything that was started has ended, awaited or not. */
 async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
