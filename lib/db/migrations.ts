@@ -2,15 +2,24 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from './database.ts';
 import { retryBusy } from './errors.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
+import { BASELINE, type Baseline } from './schema-baseline.ts';
 
 /**
  * Migrates the tables and returns what this call applied. Many processes may call it at once on one database: a batch
- * begins by recording its versions, so all but one are rolled back. Throws what `pendingMigrations` throws.
+ * begins by recording its versions, so all but one are rolled back. An empty database begins with the tables of
+ * `baseline`. Throws what `pendingMigrations` throws.
  */
-export async function migrate(database: Database, clock: Clock, list = MIGRATIONS): Promise<readonly Migration[]> {
+export async function migrate(
+  database: Database,
+  clock: Clock,
+  list = MIGRATIONS,
+  baseline: Baseline | undefined = list === MIGRATIONS ? BASELINE : undefined,
+): Promise<readonly Migration[]> {
   const pending = await retryBusy(clock, () => pendingMigrations(database, list));
+  if (pending.length === 0) return pending;
+  const start = pending.length === list.length ? baseline : undefined;
   // All in one commit, since each commit waits for the disk.
-  if (pending.length === 0 || (await apply(database, clock, pending).catch(() => false))) return pending;
+  if (await apply(database, clock, pending, start).catch(() => false)) return pending;
   // One is faulty, or another process applied some meanwhile: one by one keeps those before it, and shows which.
   const applied: Migration[] = [];
   for (const migration of await retryBusy(clock, () => pendingMigrations(database, list))) {
@@ -33,14 +42,24 @@ export async function pendingMigrations(database: Database, list = MIGRATIONS): 
   return list.filter(({ version }) => !applied.has(version));
 }
 
-/** False when another process applied some of them first. */
-async function apply(database: Database, clock: Clock, migrations: readonly Migration[]): Promise<boolean> {
+/** False when another process applied some of them first. The tables of `start` replace the migrations up to it. */
+async function apply(
+  database: Database,
+  clock: Clock,
+  migrations: readonly Migration[],
+  start: Baseline = { upTo: 0, statements: [] },
+): Promise<boolean> {
   const now = BigInt(clock.now());
   const statements: Parameters<Database['batch']>[0] = [];
-  for (const { version, name, statements: changes, read } of migrations) {
+  const record = ({ version, name }: Migration) =>
     statements.push({ sql: INSERT_MIGRATION, args: { version: BigInt(version), name, now } });
-    const found = await retryBusy(clock, async () => read?.(database));
-    for (const sql of changes) {
+  for (const migration of migrations) if (migration.version <= start.upTo) record(migration);
+  for (const sql of start.statements) statements.push({ sql, args: {} });
+  for (const migration of migrations) {
+    if (migration.version <= start.upTo) continue;
+    record(migration);
+    const found = await retryBusy(clock, async () => migration.read?.(database));
+    for (const sql of migration.statements) {
       const needsIt = found !== undefined && sql.includes(':read');
       statements.push({ sql, args: needsIt ? { read: found } : {} });
     }
