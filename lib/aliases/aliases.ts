@@ -5,7 +5,7 @@ import { type Cache, createCache } from '../base/lru-cache.ts';
 import { readFinalBlock } from '../chain/finality.ts';
 import type { Platform } from '../platform.ts';
 import { indexState } from './index-state.ts';
-import { type AliasQuestion, isFinalAt, readLedTo } from './node.ts';
+import { type AliasQuestion, isFinalAt, isSettledAt, readLedTo } from './node.ts';
 import { selectIndexedAlias } from './store.ts';
 
 export { INDEX_SILENT_MS, type IndexState, indexState } from './index-state.ts';
@@ -138,7 +138,8 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
       const registry = config.didRegistryAddress;
       if (registry === null || (indexed.isCurrent && indexed.didHash === null)) return { ...UNALIASED, isFinal: false };
       if (indexed.isCurrent) {
-        const isFinal = indexed.block <= (await finalBlock());
+        const block = await finalBlock();
+        const isFinal = indexed.block <= block && (await isSettledAt({ ...ctx, registry }, question.aliasHash, block));
         return { ...answerOf(question, indexed.didHash, indexed.didHash ?? ''), isFinal };
       }
       const { ledTo } = await readLedTo({ ...ctx, registry }, question);

@@ -1,7 +1,8 @@
+import { readBlockTime } from '../chain/blocks.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { FINAL_DEPTH_BLOCKS } from '../chain/finality.ts';
 import { readBlockNumber } from '../chain/receipts.ts';
-import { type RegistryAt, readAlias, readAliasEntry, readDidEntry } from '../chain/registry-views.ts';
+import { type RegistryAt, readAlias, readAliasEntry, readDidEntry, readSettledAt } from '../chain/registry-views.ts';
 import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
 
 /** An alias and the DID that claims it, by their hashes; without a DID, whether it leads to any. */
@@ -35,7 +36,7 @@ export async function readLedTo(at: RegistryAt, { aliasHash, didHash }: AliasQue
   return { ledTo: didHash !== null && own?.bytes === entry.bytes ? didHash : ANOTHER_DID, isNamed: false };
 }
 
-/** Whether the alias led to the same at the final block. Throws 502 `rpc_error`. */
+/** Whether the alias led to the same at the final block, where nothing can take it any more. Throws 502 `rpc_error`. */
 export async function isFinalAt(
   chain: ChainReader & Pick<RegistryAt, 'registry'>,
   question: AliasQuestion,
@@ -43,7 +44,21 @@ export async function isFinalAt(
   finalBlock: number,
 ): Promise<boolean> {
   const block = await readableBlock(chain, finalBlock);
-  return block >= 0 && (await readLedTo({ ...chain, block }, question)).ledTo === ledTo;
+  if (block < 0 || (await readLedTo({ ...chain, block }, question)).ledTo !== ledTo) return false;
+  return isSettledAt(chain, question.aliasHash, block);
+}
+
+/**
+ * Whether the block is past the time in which an older claim may take the alias, which the second registry allows.
+ * Throws 502 `rpc_error`.
+ */
+export async function isSettledAt(
+  chain: ChainReader & Pick<RegistryAt, 'registry'>,
+  aliasHash: string,
+  block: number,
+): Promise<boolean> {
+  const settledAt = await readSettledAt(chain, aliasHash);
+  return settledAt === undefined || (await readBlockTime(chain, block)) >= settledAt;
 }
 
 /**

@@ -1,8 +1,16 @@
 import type { Statement } from '../db/database.ts';
 
-/** The newest alias event, by SQL of the alias hash: an alias that moves leads to where it was registered last. */
-const newestAlias = (column: string, aliasHash: string) => `(SELECT ${column} FROM chain_events
-  WHERE kind = 'AliasRegistered' AND subject = ${aliasHash} ORDER BY block DESC, log_index DESC LIMIT 1)`;
+/**
+ * A column of the newest alias event, by SQL of the alias hash: an alias that moves leads to where it was registered
+ * last. Null once it was freed, or its DID was registered again: then the rightful holder took the DID from a squatter,
+ * whose aliases lead nowhere.
+ */
+const newestAlias = (column: string, aliasHash: string) => `(SELECT
+    CASE WHEN kind = 'AliasRegistered' AND NOT EXISTS (SELECT 1 FROM chain_events AS taken
+      WHERE taken.subject = alias.object AND taken.kind = 'DIDRegistered'
+        AND (taken.block, taken.log_index) > (alias.block, alias.log_index)) THEN alias.${column} END
+  FROM chain_events AS alias WHERE kind IN ('AliasRegistered', 'AliasFreed') AND subject = ${aliasHash}
+  ORDER BY block DESC, log_index DESC LIMIT 1)`;
 
 /** SQL of the DID hash that the alias of a session or a registration leads to in the index, null if to none. */
 export function indexedDid(aliasHash: string): string {

@@ -27,9 +27,10 @@ export async function readHead(chain: ChainReader): Promise<Block> {
   return head;
 }
 
-/** When the newest block was made, in seconds. Throws 502 `rpc_error`. */
-export async function readBlockTime({ config, rpc }: ChainReader): Promise<number> {
-  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', ['latest', false])) as RawBlock | null;
+/** When a block was made, in seconds; the newest one if absent. Throws 502 `rpc_error`. */
+export async function readBlockTime({ config, rpc }: ChainReader, which?: number): Promise<number> {
+  const tag = which === undefined ? 'latest' : toQuantity(which);
+  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
   return Number(readQuantity(block?.timestamp));
 }
 

@@ -43,6 +43,20 @@ export function readControllerDid(at: RegistryAt, controller: string): Promise<T
   return readWord(at, `${CONTROLLER_TO_DID}${addressWord(controller)}`);
 }
 
+/** Until when an older claim may take an alias, in seconds; only the second registry says so. Throws as `readAlias`. */
+export async function readSettledAt(at: RegistryAt, aliasHash: string): Promise<number | undefined> {
+  const bytes = await callView(at, `${ALIAS_STATUS}${aliasHash.slice(2)}`);
+  return bytes.length === 2 + 4 * 64 ? Number(BigInt(`0x${bytes.slice(66, 130)}`)) : undefined;
+}
+
+/** Whether a did:pkh is held by the address it names, or was moved on by it; false of a first registry. */
+export async function readIsRightful(at: RegistryAt, didHash: string): Promise<boolean> {
+  const word = await readWord(at, `${IS_RIGHTFUL}${didHash.slice(2)}`);
+  return word != null && BigInt(word) === 1n;
+}
+
+const ALIAS_STATUS = '0x4713ed76';
+const IS_RIGHTFUL = '0x70aacb59';
 const ALIASES = '0xe7511873';
 const RESOLVE_ALIAS = '0x0c81e27a';
 const RESOLVE = '0x5c23bdf5';

@@ -1,2 +1,9 @@
 // For the batches that change registrations.
-export { CREDENTIAL_ANSWER, openCredential, recheckHandles, settleHolders } from './store.ts';
+export {
+  CREDENTIAL_ANSWER,
+  openCredential,
+  recheckDids,
+  recheckHandles,
+  recheckMoved,
+  settleHolders,
+} from './store.ts';

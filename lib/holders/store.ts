@@ -131,14 +131,36 @@ export function openCredential({ sql, args }: Condition): Statement {
 }
 
 /**
- * Makes the registrations of handles due again whose alias was registered for another DID in block `from` or later,
- * as far as the index has read, where they are watched no more.
+ * Makes the registrations of handles due again whose alias was freed or registered for another DID in block `from` or
+ * later, as far as the index has read, where they are watched no more.
  */
 export function recheckHandles(from: number, now: number, { sql, args }: Condition): Statement {
   return {
     sql: `UPDATE registrations SET next_check_at = :now WHERE channel = 'handle' AND status <> 'failed' AND lost IS NULL
       AND next_check_at IS NULL AND alias_hash IN (SELECT subject FROM chain_events
-        WHERE block >= :from AND kind = 'AliasRegistered' AND object <> registrations.did_hash) AND ${sql}`,
+        WHERE block >= :from AND kind IN ('AliasRegistered', 'AliasFreed') AND object IS NOT registrations.did_hash)
+      AND ${sql}`,
     args: { from, now, ...args },
   };
 }
+
+/** Makes the registrations due again whose DID another address has controlled since block `from` or later. */
+export function recheckDids(from: number, now: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :now WHERE status = 'confirmed' AND next_check_at IS NULL
+      AND did_hash IN (SELECT subject FROM chain_events WHERE block >= :from AND ${NAMES_CONTROLLER}
+        AND object IS NOT registrations.controller) AND ${sql}`,
+    args: { from, now, ...args },
+  };
+}
+
+/** Makes the registrations due again whose DID was moved in blocks from `from` on, before those are taken back. */
+export function recheckMoved(from: number, now: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :now WHERE status = 'confirmed' AND next_check_at IS NULL
+      AND did_hash IN (SELECT subject FROM chain_events WHERE block >= :from AND kind = 'DIDMoved') AND ${sql}`,
+    args: { from, now, ...args },
+  };
+}
+
+const NAMES_CONTROLLER = `kind IN ('DIDRegistered', 'DIDMoved')`;

@@ -1,12 +1,20 @@
+import { indexedDid } from '../aliases/aliases.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents } from '../events/emit.ts';
 
 /** An event of the registry or the factory; hashes and addresses in lower-case 0x-hex. */
 export interface ChainEvent {
-  readonly kind: 'DIDRegistered' | 'AliasRegistered' | 'DIDUpdated' | 'DIDDeactivated' | 'AccountCreated';
+  readonly kind:
+    | 'DIDRegistered'
+    | 'DIDMoved'
+    | 'DIDUpdated'
+    | 'DIDDeactivated'
+    | 'AliasRegistered'
+    | 'AliasFreed'
+    | 'AccountCreated';
   /** The DID's hash, the alias hash, or the account. */
   readonly subject: string;
-  /** The subject's controller, DID hash, or owner. */
+  /** The subject's controller (of a moved DID the new one), DID hash, or owner. */
   readonly object: string | null;
   readonly metadataCid: string | null;
   readonly block: number;
@@ -70,11 +78,9 @@ export function deleteNewestEvents(limit: number, { sql, args }: Condition): Sta
 /** The DID that an alias leads to now, one row or none; `controller` is null if its registration was not read. */
 export function selectAlias(hash: string): Statement {
   return {
-    sql: `SELECT alias.object AS did_hash, did.object AS controller, did.object IS NOT NULL AND ${isActive('did')} AS active
-      FROM chain_events AS alias
-      LEFT JOIN chain_events AS did ON did.subject = alias.object AND did.kind = 'DIDRegistered'
-      WHERE alias.subject = :hash AND alias.kind = 'AliasRegistered'
-      ORDER BY alias.block DESC, alias.log_index DESC, did.block DESC, did.log_index DESC LIMIT 1`,
+    sql: `SELECT did_hash, ${controllerOf('did_hash')} AS controller,
+        coalesce(${isActive('did_hash')}, 0) AS active
+      FROM (SELECT ${indexedDid(':hash')} AS did_hash) WHERE did_hash IS NOT NULL`,
     args: { hash },
   };
 }
@@ -82,10 +88,10 @@ export function selectAlias(hash: string): Statement {
 /** A DID by its hash, one row or none. */
 export function selectDid(hash: string): Statement {
   return {
-    sql: `SELECT object AS controller, ${isActive('did')} AS active, block, tx_hash,
-        coalesce((SELECT metadata_cid FROM chain_events WHERE subject = :hash AND kind = 'DIDUpdated'
-          ORDER BY block DESC, log_index DESC LIMIT 1), metadata_cid) AS metadata_cid
-      FROM chain_events AS did WHERE subject = :hash AND kind = 'DIDRegistered' LIMIT 1`,
+    sql: `SELECT ${controllerOf(':hash')} AS controller, ${isActive(':hash')} AS active, block, tx_hash,
+        ${newest('metadata_cid', ':hash', "'DIDRegistered', 'DIDUpdated'")} AS metadata_cid
+      FROM chain_events WHERE subject = :hash AND kind = 'DIDRegistered'
+      ORDER BY block DESC, log_index DESC LIMIT 1`,
     args: { hash },
   };
 }
@@ -110,6 +116,17 @@ export function selectStatistics(): Statement {
   };
 }
 
-function isActive(did: string): string {
-  return `NOT EXISTS (SELECT 1 FROM chain_events WHERE subject = ${did}.subject AND kind = 'DIDDeactivated')`;
+/** SQL of a column of a subject's newest event of these kinds, null if there is none. */
+function newest(column: string, subject: string, kinds: string): string {
+  return `(SELECT ${column} FROM chain_events WHERE subject = ${subject} AND kind IN (${kinds})
+    ORDER BY block DESC, log_index DESC LIMIT 1)`;
+}
+
+function controllerOf(didHash: string): string {
+  return newest('object', didHash, "'DIDRegistered', 'DIDMoved'");
+}
+
+/** Null if no registration was read. The second registry may give a DID to its rightful holder after its end. */
+function isActive(didHash: string): string {
+  return newest("kind = 'DIDRegistered'", didHash, "'DIDRegistered', 'DIDDeactivated'");
 }

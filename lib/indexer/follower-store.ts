@@ -1,6 +1,6 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
-import { recheckHandles } from '../holders/holders.ts';
-import { linkSessions, unlinkSessions } from '../sessions/sessions.ts';
+import { recheckDids, recheckHandles, recheckMoved } from '../holders/holders.ts';
+import { linkSessions, recheckSessions, unlinkSessions } from '../sessions/sessions.ts';
 import {
   type ChainEvent,
   deleteEventsAfter,
@@ -69,8 +69,8 @@ export interface ReadRange {
 }
 
 /**
- * Stores a range (the second statement, if it has events), links sessions by its aliases and moves the position. The
- * last `rowsAffected` is 1 on success.
+ * Stores a range (the second statement, if it has events), links sessions by its aliases, makes due what it changes and
+ * moves the position. The last `rowsAffected` is 1 on success.
  */
 export function advance(
   { from, last, events }: ReadRange,
@@ -78,10 +78,13 @@ export function advance(
   now: number,
   condition: Condition,
 ): Statement[] {
-  const hasAlias = events.some(({ kind }) => kind === 'AliasRegistered');
+  const has = (...kinds: readonly ChainEvent['kind'][]) => events.some(({ kind }) => kinds.includes(kind));
   return [
     ...(events.length > 0 ? [emitDeactivations(events, now, condition), insertChainEvents(events, condition)] : []),
-    ...(hasAlias ? [...linkSessions(from, now, condition), recheckHandles(from, now, condition)] : []),
+    ...(has('AliasRegistered') ? linkSessions(from, now, condition) : []),
+    ...(has('AliasFreed') ? [recheckSessions(from, now, condition)] : []),
+    ...(has('AliasRegistered', 'AliasFreed') ? [recheckHandles(from, now, condition)] : []),
+    ...(has('DIDRegistered', 'DIDMoved') ? [recheckDids(from, now, condition)] : []),
     ...rememberBlock(last, condition),
     moveTo(last, head, now, condition),
   ];
@@ -100,6 +103,7 @@ export function rewind(
 ): Statement[] {
   return [
     ...unlinkSessions({ from: block.number + 1, lapseAt, now }, condition),
+    recheckMoved(block.number + 1, now, condition),
     deleteEventsAfter(block.number, condition),
     deleteBlocksAfter(block.number, condition),
     moveTo(block, head, now, condition),

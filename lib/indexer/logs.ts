@@ -65,7 +65,7 @@ interface RawLog {
 }
 
 function readLog(log: RawLog): ChainEvent {
-  const [topic = '', first = '', second] = log.topics?.map((one) => one.toLowerCase()) ?? [];
+  const [topic = '', first = '', second, third] = log.topics?.map((one) => one.toLowerCase()) ?? [];
   const kind = KINDS.get(topic);
   const { blockHash, transactionHash, data } = log;
   const [block, logIndex] = [Number(log.blockNumber), Number(log.logIndex)];
@@ -76,13 +76,20 @@ function readLog(log: RawLog): ChainEvent {
   return {
     kind,
     subject: isAccount ? addressIn(first) : first,
-    object: second === undefined ? null : kind === 'AliasRegistered' ? second : addressIn(second),
+    object: objectOf(kind, second, third),
     metadataCid: kind === 'DIDRegistered' || kind === 'DIDUpdated' ? readString(data ?? '') : null,
     block,
     blockHash: blockHash.toLowerCase(),
     txHash: transactionHash.toLowerCase(),
     logIndex,
   };
+}
+
+/** What an event says of its subject: of a move the new controller, its third argument. */
+function objectOf(kind: ChainEvent['kind'], second: string | undefined, third: string | undefined): string | null {
+  const topic = kind === 'DIDMoved' ? third : second;
+  if (topic === undefined) return null;
+  return kind === 'AliasRegistered' ? topic : addressIn(topic);
 }
 
 /** The address in the last 20 bytes of a topic. */

@@ -25,7 +25,8 @@ export function registrationMined(relay: RelayRow, mined: MinedBlock, now: numbe
     emitConfirmed(registrationId, now, txHash),
     {
       sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
-        mined_block = :block, mined_hash = :hash, controller = :controller, final = :final
+        mined_block = :block, controller = CASE WHEN mined_hash IS :hash THEN controller ELSE :controller END,
+        mined_hash = :hash, final = :final
         WHERE id = :registration_id AND status <> 'failed' AND (mined_hash IS NOT :hash OR final <> :final)`,
       args: {
         registration_id: registrationId,

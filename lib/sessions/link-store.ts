@@ -49,6 +49,15 @@ export function unlinkSessions(
   ];
 }
 
+/** After the index got the blocks from `from` on: the chain is asked about the sessions whose alias was freed. */
+export function recheckSessions(from: number, now: number, { sql, args }: Condition): Statement {
+  return {
+    sql: `UPDATE sessions SET ask_at = :now WHERE linked = 1 AND ${IS_HANDLE} AND alias_hash IN
+      (SELECT subject FROM chain_events WHERE block >= :from AND kind = 'AliasFreed') AND ${sql}`,
+    args: { from, now, ...args },
+  };
+}
+
 const ALIAS_SINCE = `${IS_HANDLE} AND alias_hash IN
   (SELECT subject FROM chain_events WHERE block >= :from AND kind = 'AliasRegistered')`;
 

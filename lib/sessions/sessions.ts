@@ -10,7 +10,7 @@ import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
 import { emitOpened, emitReplaced, insertSession, selectHolders, selectRefusal, selectSessionCounts } from './store.ts';
 
 // For other subjects' batches that open, link or end sessions.
-export { linkSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
+export { linkSessions, recheckSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
 export {
   EARLIEST_LAPSE,
   followHolderIfChanged,

@@ -7,7 +7,7 @@ import { startTestChain } from '../support/onchain.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const DAY = 86_400_000;
-const chain = await startTestChain();
+const chain = await startTestChain({ edition: 1 });
 afterAll(chain.stop);
 const { ResolvingRegistry } = await compileContracts();
 const resolving = await create2(chain.rpc, ResolvingRegistry?.bytecode ?? '0x');

@@ -23,7 +23,7 @@ import { type Registrable, startTestChain } from '../../support/onchain.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
-const chain = await startTestChain();
+const chain = await startTestChain({ edition: 1 });
 afterAll(chain.stop);
 const { ResolvingRegistry } = await compileContracts();
 if (!ResolvingRegistry) throw new Error('contracts/test/ResolvingRegistry.sol is missing');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { AbiEvent, AbiParameters } from 'ox';
 import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
-import { accountFactoryAbi, didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { accountFactoryAbi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
 import { TOPICS } from '../../../lib/chain/topics.ts';
 import { createContext } from '../../../lib/context.ts';
@@ -38,7 +38,7 @@ function read(answer: unknown, [from, to] = [5, 9]) {
 }
 
 test('topics are those of the contracts', () => {
-  const events = [...didRegistryAbi, ...accountFactoryAbi].filter((item) => item.type === 'event');
+  const events = [...didRegistry2Abi, ...accountFactoryAbi].filter((item) => item.type === 'event');
   const topics = Object.keys(TOPICS).map((name) => {
     const event = events.find((one) => one.name === name);
     return [name, event && AbiEvent.getSelector(event)];

@@ -17,7 +17,7 @@ const PAUSE = 30_000;
 const LEASE = CONFIRMATION_LEASE_MS;
 const NOWHERE = `0x${'00'.repeat(31)}01`;
 
-const chain = await startTestChain();
+const chain = await startTestChain({ edition: 1 });
 afterAll(chain.stop);
 
 let node: Forwarder;

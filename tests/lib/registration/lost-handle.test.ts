@@ -3,7 +3,7 @@ import { startTestChain } from '../../support/onchain.ts';
 import { createPeople, type Person } from '../../support/people.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
-const chain = await startTestChain();
+const chain = await startTestChain({ edition: 1 });
 afterAll(chain.stop);
 
 let t: TestVault;
