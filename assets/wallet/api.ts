@@ -104,8 +104,13 @@ export async function readState(account: string): Promise<AccountState> {
 export async function lookUpAccount(credentialId: string, { x, y }: PublicKey): Promise<Hex | undefined> {
   try {
     const query = { credentialId, pubKeyX: x, pubKeyY: y };
-    const found = await get<{ smartAccount: string | null; proven: boolean }>('/api/dids/lookup', query);
-    return found.proven && found.smartAccount !== null ? (found.smartAccount.toLowerCase() as Hex) : undefined;
+    const { smartAccount, proven, pubKeyX } = await get<{
+      smartAccount: string | null;
+      proven: boolean;
+      pubKeyX: Hex | null;
+    }>('/api/dids/lookup', query);
+    if (!proven || smartAccount === null || BigInt(pubKeyX ?? '0x0') !== BigInt(x)) return undefined;
+    return smartAccount.toLowerCase() as Hex;
   } catch (error) {
     if (error instanceof RefusedError) return undefined;
     throw error;

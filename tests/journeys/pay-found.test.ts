@@ -5,6 +5,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import {
@@ -17,7 +18,7 @@ import {
   press,
   startPayWorld,
 } from '../support/pay.ts';
-import { addKey, callAs, removeKey } from '../support/second-account.ts';
+import { addKey, callAs, createSecond, removeKey } from '../support/second-account.ts';
 import { startVault } from '../support/vault.ts';
 
 if (chromium) {
@@ -83,6 +84,13 @@ if (chromium) {
       await press(page, 'approve');
       await part(page, 'done');
     }
+    /** Has a deployed account register a DID. */
+    function register(account: string, did: string): Promise<Hex.Hex> {
+      const call = AbiFunction.fromAbi(didRegistryAbi, 'register');
+      const data = AbiFunction.encodeData(call, [didHash(did), Hex.padLeft('0x', 32), '']);
+      return callAs(world.chain.rpc, account, world.contracts.didRegistry, data);
+    }
+
     test('it holds money and does not exist on-chain yet: a new browser with the passkey finds it, and pays', async () => {
       const passkeys = createPasskeys();
       const account = await makeAccount(passkeys);
@@ -139,10 +147,7 @@ if (chromium) {
       await addKey(world.chain.rpc, theirs, passkeys.key());
       const [credentialId = ''] = passkeys.ids();
       const did = `did:pkh:eip155:84532:${theirs}`;
-      const { didRegistry: registry } = world.contracts;
-      const register = AbiFunction.fromAbi(didRegistryAbi, 'register');
-      const data = AbiFunction.encodeData(register, [didHash(did), Hex.padLeft('0x', 32), '']);
-      const txHash = await callAs(world.chain.rpc, theirs, registry, data);
+      const txHash = await register(theirs, did);
       const claim = { credentialId, identifier: 'tea.drinker', channel: 'handle', did, txHash, smartAccount: theirs };
       expect((await world.t.call('POST /api/dids', claim)).status).toBe(200);
       await world.t.work();
@@ -153,6 +158,25 @@ if (chromium) {
       const shown = await part(page, 'review');
       expect(shown).toContain(account);
       expect(shown).not.toContain(theirs);
+    });
+
+    test('of another salt, by the registration that this passkey has proven', async () => {
+      const passkeys = createPasskeys();
+      const unused = await makeAccount(passkeys);
+      const [credentialId = ''] = passkeys.ids();
+      const account = await createSecond(world.chain.rpc, world.contracts, passkeys.key(), 7n);
+      const did = `did:pkh:eip155:84532:${account}`;
+      const txHash = await register(account, did);
+      const claim = { credentialId, identifier: 'salt.seven', channel: 'handle', did, smartAccount: account };
+      const { body: vault } = await world.t.call('GET /api/contracts');
+      const proof = proveRegistration(passkeys.twin(), vault, claim);
+      expect((await world.t.call('POST /api/dids', { ...claim, txHash, ...proof })).status).toBe(200);
+      await world.t.work();
+      const { page } = await newBrowser(passkeys);
+      await press(page, 'find');
+      const shown = await part(page, 'review');
+      expect(shown).toContain(account);
+      expect(shown).not.toContain(unused);
     });
 
     test('of the first kind, made before the vault named the second factory, it goes on and pays', async () => {

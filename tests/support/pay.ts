@@ -1,10 +1,12 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
+import { Hex } from 'ox';
 import type { CDPSession, Frame, Page, Protocol, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
 import { chainVars } from './chain-vars.ts';
@@ -268,6 +270,8 @@ export interface Passkeys {
   rpIds(): string[];
   /** The key of the only one. */
   key(): P256PublicKey;
+  /** The only one in software, which signs what a test wants. */
+  twin(): Passkey;
   /** Whether the person lets them sign; false from now on means that nobody does. */
   allow(isAllowed: boolean): Promise<void>;
   /** Another authenticator that has the passkey made at this place alone, as on a second device. */
@@ -277,7 +281,7 @@ export interface Passkeys {
 /** An authenticator whose person is there and verified. What one window made, the next one has. */
 export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
   let last: { session: CDPSession; authenticatorId: string } | undefined;
-  return {
+  const passkeys: Passkeys = {
     async attach(page) {
       const session = await page.createCDPSession();
       // Headless windows have no focus of their own, without which no passkey is asked.
@@ -301,12 +305,15 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
     },
     ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
     rpIds: () => Array.from(known.values(), ({ rpId = '' }) => rpId),
-    key() {
+    key: () => passkeys.twin().key,
+    twin() {
       const [{ privateKey = '' } = {}, ...others] = known.values();
       if (others.length > 0) throw new Error('several passkeys');
       const secret = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' });
-      const { x = '', y = '' } = createPublicKey(secret).export({ format: 'jwk' });
-      return { x: new Uint8Array(Buffer.from(x, 'base64url')), y: new Uint8Array(Buffer.from(y, 'base64url')) };
+      return createPasskey(
+        undefined,
+        Hex.fromBytes(Buffer.from(secret.export({ format: 'jwk' }).d ?? '', 'base64url')),
+      );
     },
     async allow(isAllowed) {
       if (!last) throw new Error('no window has these passkeys');
@@ -315,6 +322,7 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
     },
     only: (place) => createPasskeys(new Map([...known].slice(place, place + 1))),
   };
+  return passkeys;
 }
 
 /** Clicks a button of the confirm page once it can be. */
