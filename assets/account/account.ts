@@ -5,7 +5,7 @@ import { loadEnclave } from '../wallet/enclave.ts';
 import { readAccounts } from '../wallet/memory.ts';
 import { type Contracts, readContracts } from './facts.ts';
 import { nameContact, setUp, turnOff } from './guardian.ts';
-import { readSigned, type Signed, tick, writeDid, writeHome, writeMoney } from './home.ts';
+import { keysOf, readSigned, type Signed, tick, writeDid, writeHome, writeMoney } from './home.ts';
 import { join, showCode } from './join.ts';
 import { editKey, pick } from './keys.ts';
 import { recover, wait } from './lost.ts';
@@ -64,7 +64,7 @@ async function open(isLate: () => boolean): Promise<void> {
   if (!account || wanted) return start(place, () => (wanted ? route() : home()), wanted ? STOP_WORDS : undefined);
   if (shown() !== 'home') loading('Reading your account…');
   const signed = await readSigned(place, account);
-  if (!isLate()) await openScreen(signed, accounts, name);
+  if (!isLate()) await openScreen(signed, accounts, [name, value]);
 }
 
 const STOP_WORDS = 'Sign in with any passkey of the account, to stop its recovery.';
@@ -75,7 +75,13 @@ async function lookAt(address: string): Promise<void> {
   if (known) await signInto(known);
 }
 
-async function openScreen(signed: Signed, accounts: readonly Account[], name: string): Promise<void> {
+async function openScreen(
+  signed: Signed,
+  accounts: readonly Account[],
+  [name, value]: readonly string[],
+): Promise<void> {
+  const key = name === 'key' ? keysOf(signed).find(({ index }) => String(index) === value) : undefined;
+  if (key) return editKey(signed, key, home);
   if (name === 'add' && signed.account.kind === 2) return pick(signed, home);
   if (name === 'address') return pickAddress(signed);
   if (name === 'qr') return showCode(signed, () => go('qr'));
@@ -100,7 +106,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
       home();
       say(NO_PASSKEY);
     });
-  writeHome(signed, { open: (key) => editKey(signed, key, home), stop: stopIt, go });
+  writeHome(signed, { stop: stopIt, go });
   writeAccounts(accounts, home);
   if (isFresh) show('home');
   void writeMoney(signed);

@@ -52,7 +52,6 @@ export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): s
 
 /** What the buttons of the page do. */
 export interface Actions {
-  open(key: ShownKey): void;
   stop(): void;
   go(hash: string): void;
 }
@@ -87,11 +86,11 @@ export function writeHome(signed: Signed, actions: Actions): void {
   }
 }
 
-function keyRow(key: ShownKey, isSecond: boolean, { open }: Actions): HTMLElement {
+function keyRow(key: ShownKey, isSecond: boolean, { go }: Actions): HTMLElement {
   const text = make('div', '', make('strong', '', key.name), make('span', 'quiet-text small', aboutKey(key)));
   const row = make('li', '', text);
   if (!isSecond) return row;
-  const button = makeButton('Change', 'link', () => open(key));
+  const button = makeButton('Change', 'link', () => go(`key=${key.index}`));
   button.setAttribute('aria-label', `Change ${key.name}`);
   row.append(button);
   return row;
