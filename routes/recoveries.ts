@@ -70,6 +70,8 @@ export const recoveryRoutes: readonly Route[] = [
         ip: client,
         app,
       });
+      // Another request for the account came in between.
+      if (status === 'cancelled') throw new VaultError('recovery_pending');
       if (status === 'failed') throw new VaultError('recovery_refused', { reason: failure ?? 'reverted' });
       const shown = status === 'queued' ? 'submitted' : status;
       const body = { ok: true, status: shown, smartAccount: account, txHash, readyAt: readyAt && isoTime(readyAt) };
@@ -98,10 +100,10 @@ export const recoveryRoutes: readonly Route[] = [
   post('/api/recoveries/vetoes', {
     limit: 'writes',
     fields: { smartAccount, signature: required(signatureHex) },
-    async handler({ ctx, app, input, spendProxy }) {
+    async handler({ ctx, input, spendProxy }) {
       spendProxy();
       const veto = { account: input.smartAccount, signature: input.signature };
-      const { vetoed, txHash } = await carryVeto({ ...requireGuardian(ctx), relay: ctx.relay }, veto, app);
+      const { vetoed, txHash } = await carryVeto({ ...requireGuardian(ctx), relay: ctx.relay }, veto);
       return json({ ok: true, status: vetoed ? 'vetoed' : 'submitted', txHash }, { status: 202 });
     },
   }),

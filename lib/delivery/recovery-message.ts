@@ -2,8 +2,8 @@ import { type CodeMessage, textMail } from './message-page.ts';
 
 /** What a mail about a recovery says. */
 export interface RecoveryNews {
-  readonly kind: 'started' | 'running' | 'ended';
-  /** How it stands, or how it ended: `finished`, `vetoed`, `cancelled`, `lapsed`, `failed`. */
+  readonly kind: 'started' | 'running' | 'ended' | 'contact';
+  /** How it ended: `finished`, `vetoed`, `cancelled`, `lapsed`, `failed`. */
   readonly status: string;
   /** 0x-hex. */
   readonly account: string;
@@ -15,7 +15,21 @@ export interface RecoveryNews {
 
 /** The mail about a recovery, to the address that may recover the account and to its owner's second one. */
 export function recoveryMessage(news: RecoveryNews, service: string): CodeMessage {
+  if (news.kind === 'contact') return former(news, service);
   return news.kind === 'ended' ? ended(news, service) : pending(news, service);
+}
+
+/** To an address that is an owner's second one no more. */
+function former({ account, link }: RecoveryNews, service: string): CodeMessage {
+  const opening = `This address gets no more mails about recoveries of the account ${account} on ${service}.`;
+  const advice = 'A key of the account changed that. If it was not you, look at the keys of your account:';
+  const closing = `If the account is not yours, there is nothing to do.`;
+  return textMail({
+    subject: `No more mails about an account on ${service}`,
+    paragraphs: [opening, advice],
+    link,
+    closing,
+  });
 }
 
 function pending({ kind, account, readyAt, link }: RecoveryNews, service: string): CodeMessage {

@@ -18,6 +18,27 @@ export function noteAddress(address: RecoveryAddress, now: number, checkAt: numb
   };
 }
 
+/** Commitments of one address that no account is known to have. */
+export const UNUSED_ADDRESSES_MAX = 10;
+
+/** Forgets the oldest commitments to an address that no account has. */
+export function dropUnused(identifier: string): Statement {
+  return {
+    sql: `DELETE FROM recovery_addresses WHERE (chain_id, account, commitment) IN
+      (SELECT chain_id, account, commitment FROM recovery_addresses WHERE identifier = :identifier AND is_used = 0
+      ORDER BY created_at DESC, account DESC LIMIT -1 OFFSET ${UNUSED_ADDRESSES_MAX})`,
+    args: { identifier },
+  };
+}
+
+/** The second address of an account: one row or none, empty if it was removed. */
+export function selectContact(chainId: number, account: string): Statement {
+  return {
+    sql: `SELECT identifier FROM recovery_contacts WHERE chain_id = :chain_id AND account = :account`,
+    args: { chain_id: chainId, account },
+  };
+}
+
 /** Records whether the account has the commitment, and when to look again. */
 export function keepAddress(address: Omit<RecoveryAddress, 'identifier'>, isUsed: boolean, checkAt: number): Statement {
   return {

@@ -18,9 +18,9 @@ const SAME_KEY = `EXISTS (SELECT 1 FROM recoveries WHERE account = :account AND 
   AND key_x = :key_x AND key_y = :key_y AND is_stopped = 0 AND ${IS_OPEN})`;
 
 const INSERT = `INSERT INTO recoveries (app, chain_id, account, key_x, key_y, label, commitment, is_foreign, identifier,
-    contract_id, read_block, created_at, next_check_at)
+    contract_id, ready_at, proposed_block, read_block, created_at, next_check_at)
   SELECT :app, :chain_id, :account, :key_x, :key_y, :label, :commitment, :is_foreign, :identifier, :contract_id,
-    :read_block, :now, :now`;
+    :ready_at, :proposed_block, :read_block, :now, :now`;
 
 /**
  * Writes a recovery that is asked for, spends its attestation and a place in the budgets, and stops the account's
@@ -58,16 +58,21 @@ export function selectAttestationUse(signature: string): Statement {
 }
 
 /**
- * Writes a recovery that another copy of the guardian's key proposed, unless it is known: by its number, or as one that
- * was asked for here and is on its way. `rowsAffected` of the first is the verdict.
+ * Writes a recovery that another copy of the guardian's key proposed, unless it is known: by its number, or as one
+ * that was asked for here and is on its way. `readyAt` is given where its block was final long ago. `rowsAffected` of
+ * the first is the verdict.
  */
-export function insertForeign(recovery: NewRecovery, contractId: number): readonly Statement[] {
+export function insertForeign(recovery: NewRecovery, contractId: number, readyAt?: number): readonly Statement[] {
   const { app, now, account } = recovery;
   return [
     {
       sql: `${INSERT} WHERE NOT EXISTS (SELECT 1 FROM recoveries WHERE account = :account AND chain_id = :chain_id
         AND (contract_id = :contract_id OR (contract_id IS NULL AND key_x = :key_x AND key_y = :key_y AND ${IS_OPEN})))`,
-      args: argsOf(recovery, contractId),
+      args: {
+        ...argsOf(recovery, contractId),
+        ready_at: readyAt ?? null,
+        proposed_block: readyAt ? recovery.readBlock : null,
+      },
     },
     emitEvent(eventOf('recovery.foreign', { app, at: now }, { account, id: contractId }), { ifChanged: true }),
   ];
@@ -148,6 +153,11 @@ export function isStill({ id, status, contractId }: Pick<Recovery, 'id' | 'statu
   };
 }
 
+/** The condition for a veto of a recovery: it may still end. */
+export function isStillOpen({ id }: Pick<Recovery, 'id'>): Condition {
+  return { sql: `id = :recovery_id AND recoveries.${IS_OPEN}`, args: { recovery_id: id } };
+}
+
 /** The event's word for a status that begins; a re-org makes a recovery `queued` or `proposed` again. */
 const EVENTS = {
   queued: 'reopened',
@@ -171,6 +181,8 @@ function argsOf(recovery: NewRecovery, contractId: number | null): Record<string
     is_foreign: Number(contractId !== null),
     identifier: recovery.identifier,
     contract_id: contractId,
+    ready_at: null,
+    proposed_block: null,
     read_block: recovery.readBlock,
     now: recovery.now,
   };

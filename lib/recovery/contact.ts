@@ -1,5 +1,6 @@
 import { fromHex, toBase64url } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
+import { describeError } from '../base/log.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
 import { didHash } from '../identity/did.ts';
@@ -9,7 +10,7 @@ import { identifierHash, NO_HASH } from '../registration/challenge.ts';
 import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { type AddressContext, openAddress } from './address.ts';
-import { setContact } from './address-store.ts';
+import { selectContact, setContact } from './address-store.ts';
 import { contactChallenge } from './challenge.ts';
 
 /** A second address of an account's owner, or none. */
@@ -49,10 +50,23 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   const [isOurs, isOwner] = await Promise.all([isUnchanged(ctx, account), isOwnerKey(ctx, account, { x, y })]);
   if (!isOurs || !isOwner) throw proofInvalid('account', config);
   const key = address?.identifier.key ?? null;
+  const [before] = await db.read(selectContact(config.chainId, account));
   const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, expiresAt));
   // The same proof again, or an older one than the last.
   if (set?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
+  const former = String(before?.['identifier'] ?? '');
+  if (former !== '' && former !== key) await tellFormer(ctx, account, former);
   return address ? maskIdentifier(address.identifier) : null;
+}
+
+/** A thief of one key is not to silence the warnings unseen. */
+async function tellFormer({ config, email, log }: AddressContext, account: string, identifier: string): Promise<void> {
+  const news = { kind: 'contact', status: '', account, readyAt: null, link: `${config.baseUrl}/account` } as const;
+  const to = identifier.slice(identifier.indexOf(':') + 1);
+  if (email.isOff) return;
+  await email.send({ to, recovery: news, lifetimeSeconds: 0 }).catch((error) => {
+    log({ level: 'warn', event: 'recovery_notice_failed', account, ...describeError(error) });
+  });
 }
 
 const USED = 'This proof, or one that ends later, was used already: ask the passkey again.';

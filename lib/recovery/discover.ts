@@ -1,6 +1,8 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { describeError } from '../base/log.ts';
-import { readGuardedAccount } from '../chain/guarded-account.ts';
+import { readFinalBlock } from '../chain/finality.ts';
+import { type GuardedAccount, readGuardedAccount } from '../chain/guarded-account.ts';
+import { readBlockNumber } from '../chain/receipts.ts';
 import { type RecoveryEvent, readProposals } from '../chain/recovery-events.ts';
 import { rpcErrorOf } from '../chain/rpc.ts';
 import { addressesOfAccount } from '../registration/accounts.ts';
@@ -14,13 +16,15 @@ import {
 } from './address-store.ts';
 import { insertForeign } from './change-store.ts';
 import type { ChainView, GuardianContext } from './context.ts';
-import { moveCursor, NO_LABEL, selectByNumber, selectCursor } from './store.ts';
+import { moveCursor, NO_LABEL, selectByNumber, selectCursor, selectOpen, toRecovery } from './store.ts';
 
 /** The accounts of one request for events. */
 const ACCOUNTS_ASKED_MAX = 500;
 /** How often it is asked whether an account still has the commitment that names an address. */
 const ADDRESS_CHECK_MS = 30 * DAY_MS;
 const ADDRESSES_MAX = 20;
+/** How far before the final block a proposal is looked for whose block is not known. */
+const RECENT_BLOCKS = 2_000;
 
 /**
  * Finds proposals of the guardian that this vault did not make, on the accounts that it knows it guards: another copy
@@ -68,25 +72,53 @@ async function readAll(
 }
 
 async function noteForeign(ctx: GuardianContext, { account, id, block, proposal }: RecoveryEvent): Promise<void> {
-  const { config, db, clock, metrics, log } = ctx;
+  const { config, db } = ctx;
   if (!proposal) return;
   const [known] = await db.read(selectByNumber(config.chainId, account, id));
   const guarded = known ? undefined : await readGuardedAccount(ctx, account);
-  if (!guarded) return;
-  const { commitment } = guarded;
+  if (guarded) await writeForeign(ctx, { account, id, ...proposal }, guarded, { readBlock: block - 1 });
+}
+
+/**
+ * Writes down what is pending on an account, if this guardian proposed it and the database does not know it: the
+ * database is an old copy, or another copy of the key is in use. Its mails go out then, and it can be withdrawn and
+ * vetoed. Throws 502 `rpc_error`.
+ */
+export async function notePending(ctx: GuardianContext, account: string, guarded: GuardedAccount): Promise<void> {
+  const { config, db } = ctx;
+  const { recovery: pending, guardian } = guarded;
+  if (!pending || guardian !== (await ctx.guardian.relay.address())) return;
+  const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
+  if (open.some(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y)) return;
+  const [head, finalNumber] = await Promise.all([readBlockNumber(ctx), readFinalBlock(ctx)]);
+  const readBlock = Math.max(0, finalNumber);
+  const recent = { from: Math.max(0, readBlock - RECENT_BLOCKS), to: head };
+  const event = (await readProposals(ctx, guardian, [account], recent)).findLast(({ id }) => id === pending.id);
+  if (event) return noteForeign(ctx, event);
+  // Its block is long final, and is not looked for: the account says all that is needed.
+  await writeForeign(ctx, { account, ...pending }, guarded, { readBlock, readyAt: pending.readyAt * 1000 });
+}
+
+async function writeForeign(
+  ctx: GuardianContext,
+  { account, id, x, y }: { readonly account: string; readonly id: number; readonly x: string; readonly y: string },
+  { commitment }: GuardedAccount,
+  from: { readonly readBlock: number; readonly readyAt?: number },
+): Promise<void> {
+  const { config, db, clock, metrics, log } = ctx;
   const recovery = {
     app: 'default',
     chainId: config.chainId,
     account,
-    keyX: proposal.x,
-    keyY: proposal.y,
+    keyX: x,
+    keyY: y,
     label: NO_LABEL,
     commitment,
     identifier: await findAddress(ctx, account, commitment),
-    readBlock: block - 1,
+    readBlock: from.readBlock,
     now: clock.now(),
   };
-  const [found] = await db.write(...insertForeign(recovery, id));
+  const [found] = await db.write(...insertForeign(recovery, id, from.readyAt));
   if (found?.rowsAffected !== 1) return;
   metrics.counter('vault_recoveries_foreign_total').add({});
   log({ level: 'error', event: 'guardian_key_used_elsewhere', account, recovery: id });

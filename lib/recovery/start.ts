@@ -15,7 +15,8 @@ import { proofInvalid } from '../registration/proof-fault.ts';
 import { type AddressContext, openAddress, type ProvenAddress } from './address.ts';
 import { recoverChallenge } from './challenge.ts';
 import { insertRecovery, recallRecoveries, selectAttestationUse } from './change-store.ts';
-import { type Recovery, selectOpen, selectRecovery, toRecovery } from './store.ts';
+import { notePending } from './discover.ts';
+import { type Recovery, selectNewestOfKey, selectOpen, selectRecovery, toRecovery } from './store.ts';
 import { createRecoveryTask } from './worker.ts';
 
 /** How long a request waits for the proposal, and the pause between two checks. */
@@ -55,6 +56,7 @@ export async function startRecovery(
   const { config, db, clock } = ctx;
   const address = openAddress(ctx, request.attestation);
   const guarded = await readOwned(ctx, request.account, address);
+  await notePending(ctx, request.account, guarded);
   const known = await findOpen(ctx, request);
   if (known) return waitUntilProposed(ctx, known);
   await checkProof(ctx, request, address);
@@ -85,9 +87,9 @@ export async function startRecovery(
     throw new VaultError('attestation_used');
   }
   ctx.metrics.counter('vault_recoveries_total').add({ outcome: 'requested' });
-  const stored = await findOpen(ctx, request);
+  const [stored] = await db.read(selectNewestOfKey(config.chainId, recovery));
   if (!stored) throw new Error('a recovery that was just stored is missing');
-  return waitUntilProposed(ctx, stored);
+  return waitUntilProposed(ctx, toRecovery(stored));
 }
 
 /**
@@ -143,7 +145,8 @@ async function checkChain(ctx: AddressContext, request: RecoveryRequest, guarded
   if (isOwner) throw new VaultError('key_is_owner');
   const barredMs = guarded.barredUntil * 1000 - clock.now();
   if (barredMs > 0) throw new VaultError('recovery_barred', { extra: { retry_after: Math.ceil(barredMs / 1000) } });
-  if (balance < config.relayMinBalance) throw new VaultError('guardian_unfunded');
+  // As much again is left for vetoes and withdrawals.
+  if (balance < 2n * config.relayMinBalance) throw new VaultError('guardian_unfunded');
 }
 
 /** Does the recovery's work at once, and waits a while until the chain shows the proposal. */
@@ -178,7 +181,7 @@ async function waitUntilProposed(
  */
 export async function stopRecovery(ctx: AddressContext, account: string, attestation: unknown): Promise<void> {
   const { config, clock, db } = ctx;
-  await readOwned(ctx, account, openAddress(ctx, attestation));
+  await notePending(ctx, account, await readOwned(ctx, account, openAddress(ctx, attestation)));
   const [stopped] = await db.write(recallRecoveries(config.chainId, account, true, clock.now()));
   if (stopped?.rowsAffected === 0) throw new VaultError('not_found');
   await createRecoveryTask()(ctx);

@@ -53,6 +53,18 @@ export function selectNewest(chainId: number, account: string): Statement {
   };
 }
 
+/** The newest recovery of an account for a key, one row or none. */
+export function selectNewestOfKey(
+  chainId: number,
+  { account, keyX, keyY }: Pick<Recovery, 'account' | 'keyX' | 'keyY'>,
+): Statement {
+  return {
+    sql: `SELECT * FROM recoveries WHERE account = :account AND chain_id = :chain_id AND key_x = :key_x
+      AND key_y = :key_y ORDER BY id DESC LIMIT 1`,
+    args: { chain_id: chainId, account, key_x: keyX, key_y: keyY },
+  };
+}
+
 /** All recoveries of an account that may still end, oldest first. */
 export function selectOpen(chainId: number, account: string): Statement {
   return {

@@ -1,16 +1,15 @@
 import { sleep } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { readFinalBlock } from '../chain/finality.ts';
 import { readGuardedAccount } from '../chain/guarded-account.ts';
 import { simulateRecoveryCall, vetoRecoveryData } from '../chain/recovery-calls.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findCalls, queueCall, type RelayRole, type RelayRow } from '../relay/requests.ts';
-import { insertForeign, isStill, recallRecoveries } from './change-store.ts';
+import { isStillOpen, recallRecoveries } from './change-store.ts';
 import type { GuardianContext } from './context.ts';
-import { findAddress } from './discover.ts';
+import { notePending } from './discover.ts';
 import { RECOVERY_WAIT_MS, RECOVERY_WAIT_POLL_MS } from './start.ts';
-import { NO_LABEL, type Recovery, selectOpen, selectRecovery, toRecovery } from './store.ts';
+import { type Recovery, selectOpen, selectRecovery, toRecovery } from './store.ts';
 
 /** The vault's own parts, and the registrar's outbox, which pays where the guardian cannot. */
 type Ctx = GuardianContext & { readonly relay: Relay | undefined };
@@ -26,13 +25,9 @@ export interface CarriedVeto {
  * pays for no bad one, and only an unchanged account is called. Throws 404 `not_found` when nothing is pending that
  * this vault guards, 403 `veto_invalid`, 503 `guardian_unfunded`, 502 `rpc_error`.
  */
-export async function carryVeto(
-  ctx: Ctx,
-  veto: CarriedVeto,
-  app: string,
-): Promise<{ vetoed: boolean; txHash: string | null }> {
+export async function carryVeto(ctx: Ctx, veto: CarriedVeto): Promise<{ vetoed: boolean; txHash: string | null }> {
   const { config, clock, db } = ctx;
-  const recovery = await findPending(ctx, veto.account, app);
+  const recovery = await findPending(ctx, veto.account);
   const sent = await liveVeto(ctx, recovery.id);
   if (sent) return waitForVeto(ctx, recovery, sent.role);
   const callData = vetoRecoveryData(veto.signature);
@@ -43,40 +38,21 @@ export async function carryVeto(
     throw new VaultError('veto_invalid', { reason: simulation.refusal });
   }
   const call = { kind: 'veto', role, chainId: config.chainId, target: veto.account, callData } as const;
-  await db.write(queueCall(call, isStill(recovery), clock.now()));
+  await db.write(queueCall(call, isStillOpen(recovery), clock.now()));
   return waitForVeto(ctx, recovery, role);
 }
 
 /** The account's pending recovery, as this vault knows it or as the chain shows it. Throws 404 `not_found`. */
-async function findPending(ctx: Ctx, account: string, app: string): Promise<Recovery> {
-  const { config, clock, db, guardian } = ctx;
-  const [guarded, address] = await Promise.all([readGuardedAccount(ctx, account), guardian.relay.address()]);
+async function findPending(ctx: Ctx, account: string): Promise<Recovery> {
+  const { config, db } = ctx;
+  const guarded = await readGuardedAccount(ctx, account);
   const pending = guarded?.recovery;
-  const known = async () => {
-    const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
-    return open.findLast(({ keyX, keyY }) => keyX === pending?.x && keyY === pending.y);
-  };
   if (!guarded || !pending) throw new VaultError('not_found');
-  const found = await known();
-  if (found) return found;
-  if (guarded.guardian !== address) throw new VaultError('not_found');
-  const { commitment } = guarded;
-  const foreign = {
-    app,
-    chainId: config.chainId,
-    account,
-    keyX: pending.x,
-    keyY: pending.y,
-    label: NO_LABEL,
-    commitment,
-    identifier: await findAddress(ctx, account, commitment),
-    readBlock: Math.max(0, await readFinalBlock(ctx)),
-    now: clock.now(),
-  };
-  await db.write(...insertForeign(foreign, pending.id));
-  const written = await known();
-  if (!written) throw new VaultError('not_found');
-  return written;
+  await notePending(ctx, account, guarded);
+  const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
+  const found = open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y);
+  if (!found) throw new VaultError('not_found');
+  return found;
 }
 
 /** Who pays: the guardian, else the registrar. Throws 503 `guardian_unfunded`. */

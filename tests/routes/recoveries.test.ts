@@ -9,6 +9,7 @@ import {
   contactBody,
   createOwner,
   DELAY,
+  meanwhile,
   nameGuardian,
   recoveryBody,
   startRecoveryChain,
@@ -38,26 +39,13 @@ async function later(seconds: number): Promise<void> {
   for (let i = 0; i < 4; i++) await t.work();
 }
 
-/** What a request that waits is answered, while time goes on. */
-async function meanwhile<T>(asking: Promise<T>, { clock } = t): Promise<T> {
-  let isDone = false;
-  const done = asking.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await Bun.sleep(10);
-    if (!isDone) await clock.advance(100);
-  }
-  return done;
-}
-
 let people = 0;
 const somebody = () => createOwner(chain, t, `person${++people}@example.com`);
 const statusOf = async (smartAccount: string) => (await t.call('GET /api/recoveries/status', { smartAccount })).body;
 const ask = (body: object, by: Pick<TestVault, 'call'> = t, of = t) =>
-  meanwhile(by.call('POST /api/recoveries', { ...body }), of);
+  meanwhile(of, by.call('POST /api/recoveries', { ...body }));
 const veto = (smartAccount: string, signature: string, by = t) =>
-  meanwhile(by.call('POST /api/recoveries/vetoes', { smartAccount, signature }), by);
+  meanwhile(by, by.call('POST /api/recoveries/vetoes', { smartAccount, signature }));
 const operator = { Authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
 
 test('a recovery is proposed, waits, and is finished by the vault', async () => {

@@ -190,3 +190,16 @@ export function vetoOf({ account, passkey }: Owner, proposed: Passkey, id: numbe
   const [x, y] = pointOf(proposed.key);
   return signDigest(passkeySigner(passkey, index), vetoDigest(account, 84532, { id, x, y }));
 }
+
+/** What a request that waits is answered, while the vault's time goes on. */
+export async function meanwhile<T>({ clock }: Pick<TestVault, 'clock'>, asking: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = asking.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await Bun.sleep(10);
+    if (!isDone) await clock.advance(100);
+  }
+  return done;
+}
