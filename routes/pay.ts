@@ -8,6 +8,7 @@ import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Config } from '../lib/config/config.ts';
+import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
 import { addressText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
@@ -118,11 +119,22 @@ export const payRoutes: readonly Route[] = [
       const fees = offerFees(market, FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
       const offered = { maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) };
-      // A chain that has been idle makes its next block now.
-      return json({ ...offered, time: Math.max(blockTime, Math.floor(ctx.clock.now() / 1000)), p256 });
+      return json({ ...offered, time: nextBlockTime(ctx, blockTime), p256 });
     },
   }),
 ];
+
+/**
+ * In seconds. A chain that has been idle makes its next block now. What is signed ends by this time: only a local
+ * chain, whose clock tests move, is believed to be far ahead.
+ */
+function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blockTime: number): number {
+  const now = Math.floor(clock.now() / 1000);
+  const isBelieved = blockTime <= now + BLOCK_LEAD_SECONDS_MAX || isLoopbackOrigin(config.baseUrl);
+  return isBelieved ? Math.max(blockTime, now) : now;
+}
+
+const BLOCK_LEAD_SECONDS_MAX = 900;
 
 /** Fees are 128-bit numbers in a user operation. */
 const FEE_WEI_MAX = 2n ** 128n - 1n;

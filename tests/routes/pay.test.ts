@@ -268,6 +268,10 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     await chain.rpc('evm_increaseTime', [100 * 86_400]);
     await chain.rpc('anvil_mine', ['0x1', '0x0']);
     expect((await c.call('GET /pay/fees')).body.time).toBe(await newest());
+    // A public vault does not let a node decide how long a signature is good for.
+    const open = await startVault({ ...PUBLIC, RPC_URL: chain.url, CHAIN_ID: '84532' });
+    expect((await open.call('GET /pay/fees')).body.time).toBe(Math.floor(open.clock.now() / 1000));
+    await open.stop();
   });
 
   test('whether the chain has a precompile for P-256 is asked of the chain', async () => {
