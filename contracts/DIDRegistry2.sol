@@ -42,8 +42,8 @@ interface ILegacyRegistry {
 /// Rightful is the holder of a did:pkh that is or was the address it names: who registered it as that address, or
 /// to whom it was moved from there. A rightful holding is for good: it can be moved and ended, and is never taken.
 ///
-/// What the first registry gave out is not up for grabs here: an alias and a DID that are active there are for their
-/// controller there alone, but for an address's own did:pkh.
+/// What the first registry gave out before this one was deployed is not up for grabs here: an alias and a DID that are
+/// active there are for their controller there alone, but for an address's own did:pkh.
 ///
 /// A consent cannot be used twice: the DID that it names is held then, and a hash is free once only. It names chain and
 /// registry, so it is for this contract alone.
@@ -83,6 +83,8 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     address public immutable legacyFactory;
     /// @notice The first edition whose aliases and DIDs stay their controllers'; zero for none.
     ILegacyRegistry public immutable legacyRegistry;
+    /// @dev What the first registry gives out from now on counts for nothing here, or it would be a way to squat.
+    uint256 private immutable _born = block.timestamp;
 
     mapping(address registrar => bool allowed) public isRegistrar;
     /// @notice To whom an active DID is offered; zero for nobody.
@@ -335,14 +337,17 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     function _isFreeInLegacy(bool isAlias, bytes32 hash, address controller) private view returns (bool) {
         if (address(legacyRegistry) == address(0)) return true;
         if (isAlias) {
-            try legacyRegistry.resolveAlias(hash) returns (address holder, uint256, uint256, string memory, bool active) {
-                return !active || holder == controller;
+            // An alias there is as old as its DID's registration.
+            try legacyRegistry.resolveAlias(hash) returns (
+                address holder, uint256 since, uint256, string memory, bool active
+            ) {
+                return !active || holder == controller || since >= _born;
             } catch {
                 return true;
             }
         }
-        (address own,,,, bool isActive) = legacyRegistry.resolve(hash);
-        return !isActive || own == controller;
+        (address own, uint256 created,,, bool isActive) = legacyRegistry.resolve(hash);
+        return !isActive || own == controller || created >= _born;
     }
 
     function _ownDid(address controller) internal view override returns (bytes32 didHash) {

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { Hash, Hex } from 'ox';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
-import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { deployBoth, NOBODY, openRegistry, pkhHash, stranger as strangerOn, ZERO } from '../support/registries.ts';
 
 // A registry that follows the first one: what that gave out is not up for grabs on the day of the change.
@@ -9,9 +8,12 @@ import { deployBoth, NOBODY, openRegistry, pkhHash, stranger as strangerOn, ZERO
 const { rpc, stop } = await startChain();
 afterAll(stop);
 const { registry1, deploy } = await deployBoth(rpc);
-const owner = devAccount('owner').address;
-const registry2 = openRegistry(rpc, await deploy('DIDRegistry2', owner, NOBODY, NOBODY, registry1.address), 2);
 const stranger = () => strangerOn(rpc);
+/** One that is younger than all that was registered so far: another owner is another address. */
+async function follow(first = registry1.address) {
+  await rpc('evm_increaseTime', [1]);
+  return openRegistry(rpc, await deploy('DIDRegistry2', (await stranger()).address, NOBODY, NOBODY, first), 2);
+}
 let hashes = 0;
 
 function fresh(): Hex.Hex {
@@ -21,6 +23,7 @@ function fresh(): Hex.Hex {
 test('an active alias of the first registry is its controller’s in the second', async () => {
   const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
   await registry1.act(alice, 'register', fresh(), name, '');
+  const registry2 = await follow();
   expect(await registry2.refused(mallory, 'register', fresh(), name, '')).toEqual(['AliasTaken', name]);
   await registry2.act(mallory, 'registerSelf', ZERO, '');
   expect(await registry2.refused(mallory, 'claimAlias', name, ZERO)).toEqual(['AliasTaken', name]);
@@ -32,6 +35,7 @@ test('an alias that was burnt in the first registry is free in the second', asyn
   const [alice, mallory, name, did] = [await stranger(), await stranger(), fresh(), fresh()];
   await registry1.act(mallory, 'register', did, name, '');
   await registry1.act(mallory, 'deactivate', did);
+  const registry2 = await follow();
   await registry2.act(alice, 'registerSelf', name, '');
   expect(await registry2.read('aliases', name)).toBe(pkhHash(alice.address));
 });
@@ -39,17 +43,26 @@ test('an alias that was burnt in the first registry is free in the second', asyn
 test('a DID of the first registry is its controller’s, but for an address’s own', async () => {
   const [alice, mallory, did] = [await stranger(), await stranger(), fresh()];
   await registry1.act(alice, 'register', did, ZERO, '');
-  expect(await registry2.refused(mallory, 'register', did, ZERO, '')).toEqual(['DidTaken', did]);
-  await registry2.act(alice, 'register', did, ZERO, '');
   const [bob, squatter] = [await stranger(), await stranger()];
   await registry1.act(squatter, 'register', pkhHash(bob.address), ZERO, '');
+  const registry2 = await follow();
+  expect(await registry2.refused(mallory, 'register', did, ZERO, '')).toEqual(['DidTaken', did]);
+  await registry2.act(alice, 'register', did, ZERO, '');
   await registry2.act(bob, 'registerSelf', ZERO, '');
   expect(await registry2.read('isRightful', pkhHash(bob.address))).toBe(true);
 });
 
+test('what is registered in the first registry afterwards blocks nobody (X41)', async () => {
+  const registry2 = await follow();
+  const [alice, mallory, name, did] = [await stranger(), await stranger(), fresh(), fresh()];
+  await registry1.act(mallory, 'register', did, name, '');
+  await registry2.act(alice, 'register', did, name, '');
+  expect(await registry2.read('aliases', name)).toBe(did);
+});
+
 test('a first registry of another project that reverts for a free alias stands in nobody’s way', async () => {
   const other = await deploy('ResolvingRegistry');
-  const following = openRegistry(rpc, await deploy('DIDRegistry2', owner, NOBODY, NOBODY, other), 2);
+  const following = await follow(other);
   const [alice, name] = [await stranger(), fresh()];
   await following.act(alice, 'registerSelf', name, '');
   expect(await following.read('aliases', name)).toBe(pkhHash(alice.address));
