@@ -55,6 +55,21 @@ export function operationDigest(userOpHash: Hex.Hex, validUntil: number): Hex.He
   });
 }
 
+/** What an address signs for an operation until `validUntil`: the same as typed data. */
+export function operationPayload(
+  account: Address.Address,
+  chainId: number,
+  userOpHash: Hex.Hex,
+  validUntil: number,
+): Hex.Hex {
+  return TypedData.getSignPayload({
+    domain: domainOf(account, chainId),
+    types: OPERATION,
+    primaryType: 'VaultOperation',
+    message: { userOpHash, validUntil },
+  });
+}
+
 /** The operation with a key's signature that ends after `validUntil`. */
 export async function signUntil(
   node: ChainRpc,
@@ -68,12 +83,7 @@ export async function signUntil(
   const digest =
     signer.kind === 'passkey'
       ? operationDigest(userOpHash, validUntil)
-      : TypedData.getSignPayload({
-          domain: domainOf(account.address, chainId),
-          types: OPERATION,
-          primaryType: 'VaultOperation',
-          message: { userOpHash, validUntil },
-        });
+      : operationPayload(account.address, chainId, userOpHash, validUntil);
   return { ...operation, signature: encodeSignature(signer, signer.sign(digest), validUntil) };
 }
 
