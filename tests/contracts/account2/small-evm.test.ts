@@ -36,7 +36,8 @@ test.each([
         const { by, data } = callOf(world, step);
         const { ok, logs } = take(world, step);
         const expected = await mine(rpc, by, world.account, data, book);
-        expect({ seed: SEED, step, ok, logs: ok ? logs.map(readable) : [] }).toEqual({ seed: SEED, step, ...expected });
+        const own: unknown = { seed: SEED, step, ok, logs: ok ? logs.map(readable) : [] };
+        expect(own).toEqual({ seed: SEED, step, ...expected });
         if (ok && isAllowed(book, step)) book = write(book, step);
       }
       await expectSameStorage(rpc, world);
