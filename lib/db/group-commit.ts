@@ -113,8 +113,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
-  const statements =
-    writes.length === 1 && writes[0] ? writes[0].statements : writes.flatMap((write) => write.statements);
+  const statements: Batch = [];
+  for (const write of writes) statements.push(...write.statements);
   try {
     const results = await retryBusy(clock, () => database.batch(statements, 'write'));
     let start = 0;

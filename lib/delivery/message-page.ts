@@ -88,6 +88,7 @@ function linkOf({ link, pass }: Words): string {
   return `<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px;overflow-wrap:anywhere">${words}<a href="${href}" style="color:#3146c8">${href}</a></p>\n`;
 }
 
-function escapeHtml(text: string): string {
+/** The text as HTML shows it. */
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -1,4 +1,4 @@
-import { type CodeMessage, page } from './message-page.ts';
+import { type CodeMessage, escapeHtml, page } from './message-page.ts';
 import { type RecoveryNews, recoveryMessage } from './recovery-message.ts';
 
 export type { CodeMessage } from './message-page.ts';
@@ -92,12 +92,46 @@ export function mailOf(
 ): (notice: Omit<CodeNotice, 'service'> & { readonly to: string; readonly messageId?: string }) => Mail {
   if (from === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
   const { host: service, hostname } = new URL(baseUrl);
-  return ({ to, messageId, ...carried }) => ({
-    from,
-    to,
-    ...codeMessage({ ...carried, service }),
-    ...(messageId === undefined ? {} : { messageId: `<${messageId}@${hostname}>` }),
-  });
+  const compose = createComposer(service);
+  return (notice) => {
+    const { to, messageId } = notice;
+    const { subject, text, html } = compose(notice);
+    const mail = { from, to, subject, text, html };
+    return messageId === undefined ? mail : { ...mail, messageId: `<${messageId}@${hostname}>` };
+  };
+}
+
+/** Stand for code and pass in a mail that is kept; no service has them in its name. */
+const [CODE, PASS] = ['\ue000', '\ue001'];
+
+/** `codeMessage` for a service. All of a code's mail but code and pass is made once for each lifetime. */
+export function createComposer(service: string): (notice: Omit<CodeNotice, 'service'>) => CodeMessage {
+  const known = new Map<string, Record<'subject' | 'text' | 'html', readonly string[]>>();
+  const keep = (shape: string, notice: Omit<CodeNotice, 'service'>) => {
+    const carried = { ...(notice.code && { code: CODE }), ...(notice.pass && { pass: PASS }) };
+    const { subject, text, html } = codeMessage({ ...carried, lifetimeSeconds: notice.lifetimeSeconds, service });
+    const parts = (whole: string) => whole.split(new RegExp(`(${CODE}|${PASS})`));
+    const made = { subject: parts(subject), text: parts(text), html: parts(html) };
+    known.set(shape, made);
+    return made;
+  };
+  return (notice) => {
+    const { code = '', pass = '', lifetimeSeconds } = notice;
+    if (notice.notice !== undefined || notice.recovery !== undefined) return codeMessage({ ...notice, service });
+    const shape = `${lifetimeSeconds} ${code !== ''} ${pass !== ''}`;
+    const { subject, text, html } = known.get(shape) ?? keep(shape, notice);
+    return {
+      subject: fill(subject, code, pass),
+      text: fill(text, code, pass),
+      html: fill(html, escapeHtml(code), escapeHtml(pass)),
+    };
+  };
+}
+
+function fill(parts: readonly string[], code: string, pass: string): string {
+  let whole = '';
+  for (const part of parts) whole += part === CODE ? code : part === PASS ? pass : part;
+  return whole;
 }
 
 /** The text of the SMS; with a code it ends in the origin-bound line if that fits one segment. */

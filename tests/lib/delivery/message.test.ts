@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { codeMessage, smsText } from '../../../lib/delivery/message.ts';
+import { codeMessage, createComposer, smsText } from '../../../lib/delivery/message.ts';
 
 const notice = { code: '042137', service: 'vault.example.com', lifetimeSeconds: 90 };
 
@@ -122,4 +122,22 @@ describe('the text message', () => {
       expect(smsText({ ...notice, service })).not.toContain('@');
     },
   );
+});
+
+test('a mail is the same whether its words are made anew or kept from another', () => {
+  for (const service of ['vault.example.com', '127.0.0.1:3000', `<img src=x> & "Sons'`]) {
+    const compose = createComposer(service);
+    for (const round of [1, 2]) {
+      for (const lifetimeSeconds of [90, 600]) {
+        for (const code of [undefined, `04213${round}`, '<b>&$1']) {
+          for (const pass of [undefined, `https://vault.example.com/pass#m5d3k9ab-${round}`, `https://a/?b&c='$&"`]) {
+            const one = { code, pass, lifetimeSeconds };
+            expect(compose(one)).toEqual(codeMessage({ ...one, service }));
+          }
+        }
+        const taken = { notice: 'taken_over', lifetimeSeconds } as const;
+        expect(compose(taken)).toEqual(codeMessage({ ...taken, service }));
+      }
+    }
+  }
 });
