@@ -14,7 +14,7 @@ import type { World } from './operate.ts';
 import { resume } from './perform.ts';
 import { guard } from './problem.ts';
 import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
-import { stop } from './stop.ts';
+import { stop, stopByMail } from './stop.ts';
 import { take } from './take.ts';
 import { element, loading, onPress, press, say, show, shown, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
@@ -61,7 +61,8 @@ async function open(isLate: () => boolean): Promise<void> {
   if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
-  if (!account || wanted) return start(place, () => (wanted ? route() : home()), wanted ? STOP_WORDS : undefined);
+  if (wanted) return start(place, route, STOP_WORDS, () => stopByMail(value, route));
+  if (!account) return start(place, home);
   if (shown() !== 'home') loading('Reading your account…');
   const signed = await readSigned(place, account);
   if (!isLate()) await openScreen(signed, accounts, [name, value]);

@@ -81,6 +81,7 @@ export function writeHome(signed: Signed, actions: Actions): void {
     ['guard', 'guard'],
     ['move', 'move'],
     ['unguard', 'unguard'],
+    ['contact', 'contact'],
   ] as const) {
     onPress(id, () => actions.go(hash));
   }
@@ -112,6 +113,7 @@ function writeRecovery({ account, facts, contracts }: Signed): void {
   write('guard', guardian ? 'Change recovery' : 'Set up recovery');
   toggle('guard', contracts.guardian !== null);
   toggle('unguard', guardian !== null);
+  toggle('contact', isOurs);
 }
 
 function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKey[], actions: Actions): HTMLElement[] {

@@ -108,7 +108,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
 }
 
 /** How often the status is looked at. */
-const LOOK_MS = 15_000;
+const LOOK_MS = 6_000;
 const STEPS = ['wait-1', 'wait-2', 'wait-3'];
 
 /** The countdown, until the new passkey opens the account or somebody stopped it. */

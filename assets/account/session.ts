@@ -8,7 +8,7 @@ import { nameHere } from './format.ts';
 import { forget, noteSynced, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
 import { guard, ProblemError } from './problem.ts';
-import { element, loading, onPress, show, write } from './view.ts';
+import { element, loading, onPress, show, toggle, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
 /** The accounts of this device, the one that is signed in first; none when nobody is. */
@@ -35,11 +35,14 @@ export function signOut(): void {
   forget('signed-in');
 }
 
-/** The first screen: sign in, create, or recover. `then` is called once somebody is signed in. */
-export function start(world: World, then: () => void, notice?: string): void {
+/**
+ * The first screen: sign in, create, or recover. `then` is called once somebody is signed in; `byMail` is what a person
+ * without a passkey does instead of a recovery.
+ */
+export function start(world: World, then: () => void, notice?: string, byMail?: () => void): void {
   write('start-notice', notice);
   write('rp', world.config.rpId);
-  const back = (words: string) => start(world, then, words);
+  const back = (words: string) => start(world, then, words, byMail);
   const use = (open: () => Promise<void>) => () =>
     guard(
       async () => {
@@ -48,7 +51,7 @@ export function start(world: World, then: () => void, notice?: string): void {
           back(noAccountWords(error));
         });
       },
-      { again: () => start(world, then), noPasskey: () => back(NO_PASSKEY) },
+      { again: () => start(world, then, notice, byMail), noPasskey: () => back(NO_PASSKEY) },
     );
   onPress(
     'sign-in',
@@ -58,8 +61,11 @@ export function start(world: World, then: () => void, notice?: string): void {
     'create',
     use(() => create(world, then)),
   );
+  toggle('create', !byMail);
+  write('lost-link', byMail ? 'I have none here: stop it by email' : 'I lost my passkey');
   onPress('lost-link', () => {
-    location.hash = 'recover';
+    if (byMail) byMail();
+    else location.hash = 'recover';
   });
   show('start');
 }

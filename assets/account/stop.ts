@@ -8,6 +8,7 @@ import { keysOf } from './home.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { perform, showDone } from './perform.ts';
 import { guard } from './problem.ts';
+import { prove } from './prove.ts';
 import { loading } from './view.ts';
 
 /** How long the page waits for the network before it says that the veto is on its way. */
@@ -72,4 +73,14 @@ function cancelAlone(signed: Signed, back: () => void): void {
     },
     back,
   );
+}
+
+/** The same by a code, for a person who has no passkey at hand: the vault takes its proposal back. */
+export function stopByMail(account: string, back: () => void): void {
+  const words = 'Enter the email address that recovery was set up with. A code shows that it is yours.';
+  prove({ title: 'Stop the recovery', words, back }, async (attestation) => {
+    loading('Stopping it…');
+    await ask('POST /api/recoveries/cancellations', { attestation, smartAccount: account });
+    showDone(['It is being stopped', 'The vault takes it back in a minute. Change the password of your mail.'], '');
+  });
 }

@@ -14,11 +14,15 @@ export interface Device {
 
 /** A new device at the account page. */
 export async function openDevice(
-  { own, origin }: Pick<PayWorld, 'own' | 'origin'>,
+  { own, origin, shift }: Pick<PayWorld, 'own' | 'origin' | 'shift'>,
   { hash = '', passkeys = createPasskeys() }: { hash?: string; passkeys?: Passkeys } = {},
 ): Promise<Device> {
   const context: BrowserContext = await own.browser.createBrowserContext();
   const page = await context.newPage();
+  await page.evaluateOnNewDocument((ahead) => {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() + ahead;
+  }, shift());
   await passkeys.attach(page);
   await page.goto(`${origin}/account${hash === '' ? '' : `#${hash}`}`);
   return {

@@ -39,6 +39,10 @@ export interface PayWorld {
   readonly upstream: Upstream;
   balanceOf(address: string, token: 'native' | 'usdc'): Promise<bigint>;
   fund(address: string, funds: { wei?: bigint; usdc?: bigint }): Promise<void>;
+  /** Moves the vault's clock and the chain's on; pages that are opened from then on follow. */
+  later(seconds: number): Promise<void>;
+  /** How far they are ahead of this machine's, in milliseconds. */
+  shift(): number;
   stop(): Promise<void>;
 }
 
@@ -64,7 +68,12 @@ export async function startPayWorld({
   await placeUsdc(chain.rpc);
   const sponsored = await startSponsoredBundler(chain);
   const line = startLine(sponsored.url);
-  const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
+  let shiftMs = 0;
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now() + shiftMs,
+    advance: () => Promise.reject(new Error('this clock goes by itself')),
+  };
   const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: line.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
   const t = await startVault({ ...vars, ...more }, { clock });
   const shop = startShop();
@@ -87,6 +96,12 @@ export async function startPayWorld({
     async fund(address, { wei, usdc }) {
       if (wei !== undefined) await chain.rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]);
       if (usdc !== undefined) await mintUsdc(chain.rpc, address as `0x${string}`, usdc);
+    },
+    shift: () => shiftMs,
+    async later(seconds) {
+      shiftMs += seconds * 1000;
+      await chain.rpc('evm_increaseTime', [seconds]);
+      await chain.rpc('anvil_mine', ['0x2']);
     },
     async stop() {
       await own.close();

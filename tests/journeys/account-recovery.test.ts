@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { addressOf } from '../../scripts/dev-stack/wallet.ts';
+import { addHere, confirm, createHere, type Device, keyNames, openDevice, type } from '../support/account-page.ts';
+import { createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+
+const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
+const DAYS_3 = 3 * 86_400;
+
+if (chromium) {
+  let world: PayWorld;
+  let work: ReturnType<typeof setInterval>;
+  const open: Device[] = [];
+  let people = 0;
+  const setBalance = (wei: string) => world.chain.rpc('anvil_setBalance', [addressOf(GUARDIAN_KEY), wei]);
+  beforeAll(async () => {
+    world = await startPayWorld({
+      more: { GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY, MAX_VERIFY_SENDS_PER_IP: '1000', RECOVERIES_DAILY_MAX: '1000' },
+    });
+    await setBalance('0xde0b6b3a7640000');
+    work = setInterval(() => void world.t.work(), 250);
+  });
+  afterAll(async () => {
+    clearInterval(work);
+    await world.stop();
+  });
+  afterEach(async () => {
+    for (const device of open.splice(0)) await device.close();
+  });
+  const device = async (hash = '', passkeys: Passkeys = createPasskeys()) => {
+    const made = await openDevice(world, { hash, passkeys });
+    open.push(made);
+    return made;
+  };
+  /** Proves an address on the page: the code comes by mail. */
+  const prove = async ({ page, screen }: Device, email: string) => {
+    await type(page, 'email', email);
+    await page.keyboard.press('Enter');
+    await screen('code-form');
+    await type(page, 'code', world.t.codeFor(email));
+    await page.keyboard.press('Enter');
+  };
+  /** An account on a new device, with recovery by a new address. */
+  const guarded = async () => {
+    const email = `person${++people}@example.com`;
+    const here = await device();
+    const account = await createHere(world, here);
+    await press(here.page, 'guard');
+    await prove(here, email);
+    await here.screen('delay');
+    await here.page.click('#delay-form button');
+    await here.screen('confirm');
+    await confirm(here);
+    await here.screen('home');
+    return { here, account, email };
+  };
+  /** Asks for a recovery on a device that has nothing, up to the countdown. */
+  const lose = async (email: string) => {
+    const lost = await device('recover');
+    await lost.screen('mail');
+    await prove(lost, email);
+    await press(lost.page, 'renew-go');
+    await lost.screen('waiting-left');
+    return lost;
+  };
+  const stateOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body;
+
+  describe('recovery by email', () => {
+    test('the owner turns it on: address, code, waiting time, passkey; and off again', async () => {
+      const { here, account, email } = await guarded();
+      const { body } = await world.t.call('GET /api/contracts');
+      expect((await stateOf(account)).guardian).toMatchObject({ delaySeconds: DAYS_3 });
+      expect((await stateOf(account)).guardian.address.toLowerCase()).toBe(body.guardian.toLowerCase());
+      expect(await here.screen('recovery-words')).toContain('after 3 days');
+      // Nothing that anybody could read of the account leads to the address.
+      expect(JSON.stringify(await stateOf(account))).not.toContain(email);
+      await press(here.page, 'unguard');
+      expect(await here.screen('confirm')).toContain('nobody can open this account any more');
+      await confirm(here);
+      expect(await here.screen('recovery-words')).toContain('Recovery is off.');
+      expect((await stateOf(account)).guardian).toBeNull();
+    });
+
+    test('a second address is named for warnings, with the passkey’s word', async () => {
+      const { here, email } = await guarded();
+      await press(here.page, 'contact');
+      await here.screen('mail');
+      await prove(here, `second-${email}`);
+      expect(await here.screen('done')).toContain(`We warn second-${email}, too.`);
+    });
+
+    test('all passkeys are lost: code, new passkey, three days, and the account is back', async () => {
+      const { account, email } = await guarded();
+      const lost = await lose(email);
+      const text = await lost.screen('waiting');
+      expect(text).toMatch(/Recovery is under way/);
+      expect(text).toMatch(/2 days 23:5\d:\d\d|3 days 00:00:00/);
+      await lost.page.reload();
+      expect(await lost.screen('waiting')).toContain('Your new passkey opens the account on');
+      await world.later(DAYS_3 + 120);
+      await Bun.sleep(1_000);
+      await world.later(60);
+      await press(lost.page, 'waiting-check');
+      expect(await lost.screen('done')).toContain('You are back');
+      await press(lost.page, 'done-go');
+      await lost.screen('home');
+      expect(await lost.page.$eval('#full', (full) => full.textContent)).toBe(account);
+      // The new passkey signs, and the lost one is removed by it.
+      await addHere(await device('', lost.passkeys).then(signIn), 'Another');
+      expect((await stateOf(account)).keys).toHaveLength(3);
+    });
+
+    test('any passkey stops it: on the device that shows the warning', async () => {
+      const { here, account, email } = await guarded();
+      const lost = await lose(email);
+      await here.page.reload();
+      const warning = await here.screen('notices');
+      expect(warning).toContain('Somebody asked to recover this account.');
+      expect(warning).toMatch(/2 days 23:5\d:\d\d|3 days 00:00:00/);
+      await here.page.click('#notices .bad button');
+      expect(await here.screen('done')).toContain('Stopped');
+      expect((await stateOf(account)).recovery).toBeNull();
+      await press(lost.page, 'waiting-check');
+      expect(await lost.screen('done')).toContain('The recovery was stopped');
+      expect((await stateOf(account)).keys).toHaveLength(1);
+    });
+
+    test('the link of a mail leads a browser that knows nothing to the veto', async () => {
+      const { here, account, email } = await guarded();
+      await lose(email);
+      const later = await device(`stop=${account}`, here.passkeys);
+      expect(await later.screen('start')).toContain('to stop its recovery');
+      await press(later.page, 'sign-in');
+      await later.screen('notices');
+      await later.page.click('#notices .bad button');
+      expect(await later.screen('done')).toContain('Stopped');
+      expect((await stateOf(account)).recovery).toBeNull();
+    });
+
+    test('without any passkey at hand, a code stops it, too', async () => {
+      const { account, email } = await guarded();
+      await lose(email);
+      const later = await device(`stop=${account}`);
+      await press(later.page, 'lost-link');
+      await later.screen('mail');
+      await prove(later, email);
+      expect(await later.screen('done')).toContain('It is being stopped');
+      for (let i = 0; i < 40 && (await stateOf(account)).recovery; i++) await Bun.sleep(250);
+      expect((await stateOf(account)).recovery).toBeNull();
+    });
+
+    test('a vault that does not carry the veto keeps nobody from it: the owner sends it', async () => {
+      const { here, account, email } = await guarded();
+      await lose(email);
+      await here.page.reload();
+      await here.screen('notices');
+      await here.page.setRequestInterception(true);
+      here.page.on('request', (request) => {
+        if (!request.url().endsWith('/api/recoveries/vetoes')) return void request.continue();
+        const body = JSON.stringify({ error: 'guardian_unfunded' });
+        return void request.respond({ status: 503, contentType: 'application/json', body });
+      });
+      await here.page.click('#notices .bad button');
+      expect(await here.screen('confirm')).toContain('The vault cannot carry your word at the moment.');
+      expect(await confirm(here)).toContain('Stopped');
+      expect((await stateOf(account)).recovery).toBeNull();
+    });
+
+    test('another address recovers nothing, and is told what to do', async () => {
+      const { account } = await guarded();
+      const lost = await device('recover');
+      await lost.screen('mail');
+      await prove(lost, 'nobody@example.com');
+      await type(lost.page, 'which-address', account);
+      await lost.page.keyboard.press('Enter');
+      await press(lost.page, 'renew-go');
+      expect(await lost.screen('problem')).toContain('This address cannot recover that account');
+      expect((await stateOf(account)).recovery).toBeNull();
+    });
+
+    test('a wrong code and a wrong address are said beside their fields', async () => {
+      const lost = await device('recover');
+      await lost.screen('mail');
+      await type(lost.page, 'email', 'no address');
+      await lost.page.keyboard.press('Enter');
+      expect(await lost.screen('email-fault')).toContain('name@example.com');
+      await type(lost.page, 'email', `wrong${++people}@example.com`);
+      await lost.page.keyboard.press('Enter');
+      await lost.screen('code-form');
+      await type(lost.page, 'code', '000000');
+      await lost.page.keyboard.press('Enter');
+      expect(await lost.screen('code-fault')).toContain('This code is not right.');
+      expect(await lost.page.evaluate(() => document.activeElement?.id)).toBe('code');
+    });
+  });
+
+  async function signIn(one: Device): Promise<Device> {
+    await press(one.page, 'sign-in');
+    await one.screen('home');
+    expect((await keyNames(one.page)).length).toBeGreaterThan(1);
+    return one;
+  }
+}
