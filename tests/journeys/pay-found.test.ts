@@ -40,6 +40,7 @@ if (chromium) {
       passkeys: Passkeys,
       more: PayData = {},
       origin = world.origin,
+      before: (blank: Page) => Promise<void> = async () => {},
     ): Promise<{ page: Page; to: string }> {
       const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
       const data = { to, amount: String(ETHER / 1000n), token: 'native', chainId: 84532, ...more };
@@ -47,6 +48,8 @@ if (chromium) {
       const context = await world.own.browser.createBrowserContext();
       contexts.push(context);
       const page = await context.newPage();
+      await page.goto(`${origin}/pay`);
+      await before(page);
       await passkeys.attach(page);
       await page.goto(`${origin}/pay/confirm?mode=redirect&request=${encodeURIComponent(btoa(JSON.stringify(asked)))}`);
       return { page, to };
@@ -202,6 +205,39 @@ if (chromium) {
       }
       const { body } = await world.t.call('GET /api/accounts/state', { account });
       expect(body.kind).toBe(1);
+    });
+
+    test('accounts that an earlier release stored on the device are kept, as of the first kind', async () => {
+      const passkeys = createPasskeys();
+      await makeAccount(passkeys);
+      const [credentialId = ''] = passkeys.ids();
+      const { x, y } = passkeys.key();
+      const key = { pubKeyX: Hex.fromBytes(x), pubKeyY: Hex.fromBytes(y) };
+      const { body } = await world.t.call('GET /api/accounts/predict', key);
+      const address = body.address.toLowerCase();
+      await world.fund(address, { wei: ETHER });
+      const stored = { credentialId, address, x: key.pubKeyX, y: key.pubKeyY, name: 'Vault account', usedAt: 1 };
+      const { page, to } = await newBrowser(passkeys, {}, world.origin, (blank) =>
+        blank.evaluate(
+          (account) =>
+            new Promise<void>((resolve) => {
+              const request = indexedDB.open('vault-pay', 1);
+              request.onupgradeneeded = () => {
+                request.result.createObjectStore('payments', { keyPath: 'name' });
+                request.result.createObjectStore('accounts', { keyPath: 'credentialId' }).put(account);
+              };
+              request.onsuccess = () => {
+                request.result.close();
+                resolve();
+              };
+            }),
+          stored,
+        ),
+      );
+      expect(await part(page, 'review')).toContain(body.address);
+      await press(page, 'approve');
+      await part(page, 'done');
+      expect(await world.balanceOf(to, 'native')).toBe(ETHER / 1000n);
     });
 
     describe('by a key that was added to it', () => {
