@@ -16,6 +16,7 @@ import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
+import { createKeyLooker } from './registration/look-at-keys.ts';
 import { sweepClaimIps } from './registration/notice-store.ts';
 import { deliverNotices, leaseNotices } from './registration/send-notices.ts';
 import { createSessionAsker } from './sessions/ask-chain.ts';
@@ -63,6 +64,7 @@ export function createWork(ctx: Context): Work {
 function createTasks({ follower, webhookUrl, guardianPrivateKey }: Context['config']): Readonly<Record<string, Task>> {
   return {
     confirmations: confirmRegistrations,
+    keys: createKeyLooker(),
     relay: relayQueued,
     ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
     handles: createSessionAsker(),

@@ -35,6 +35,7 @@ import { type ProcessState, processFamilies } from './monitoring/process-metrics
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
+import type { KeyNotes } from './registration/look-at-keys.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
@@ -82,6 +83,7 @@ export interface Context extends Platform {
   readonly strangers: StrangersChecks;
   /** Records the acceptance of a code's message. */
   readonly accepted: (seq: number) => void;
+  readonly keyNotes: KeyNotes;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -121,6 +123,8 @@ interface Shared {
   readonly aliasFacts: AliasFacts;
   /** When the outbox of each key checks the chain next. */
   readonly schedules: Readonly<Record<RelayRole, RelaySchedule>>;
+  /** Accounts whose keys are looked at soon. */
+  readonly keyNotes: KeyNotes;
   /** How many event streams are open. */
   readonly open: { streams: number };
   /** Which refusals have their event already. */
@@ -137,6 +141,7 @@ function createShared(config: Config): Shared {
     registryFacts: createRegistryFacts(),
     aliasFacts: createAliasFacts(),
     schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
+    keyNotes: new Set(),
     open: { streams: 0 },
     notices: createNotices(),
     strangers: createStrangersChecks(),
@@ -205,6 +210,7 @@ export function createContext(env: Env): Context {
     isolatesRequests: env.isolatesRequests ?? false,
     notices: shared.notices,
     strangers: shared.strangers,
+    keyNotes: shared.keyNotes,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;

@@ -1,9 +1,7 @@
 import { readBlockTime } from '../chain/blocks.ts';
-import { toQuantity } from '../chain/contract-call.ts';
-import { FINAL_DEPTH_BLOCKS } from '../chain/finality.ts';
-import { readBlockNumber } from '../chain/receipts.ts';
+import { readableBlock } from '../chain/finality.ts';
 import { type RegistryAt, readAlias, readAliasEntry, readDidEntry, readSettledAt } from '../chain/registry-views.ts';
-import { type ChainReader, rpcErrorOf } from '../chain/rpc.ts';
+import type { ChainReader } from '../chain/rpc.ts';
 
 /** An alias and the DID that claims it, by their hashes; without a DID, whether it leads to any. */
 export interface AliasQuestion {
@@ -43,7 +41,7 @@ export async function isFinalAt(
   ledTo: string,
   finalBlock: number,
 ): Promise<boolean> {
-  const block = await readableBlock(chain, finalBlock);
+  const block = await readableBlock(chain, chain.registry, finalBlock);
   if (block < 0 || (await readLedTo({ ...chain, block }, question)).ledTo !== ledTo) return false;
   return isSettledAt(chain, question.aliasHash, block);
 }
@@ -59,20 +57,4 @@ export async function isSettledAt(
 ): Promise<boolean> {
   const settledAt = await readSettledAt(chain, aliasHash);
   return settledAt === undefined || (await readBlockTime(chain, block)) >= settledAt;
-}
-
-/**
- * The block, if the node has its state: many keep that of the last 128 blocks only. Else the one that is deep enough
- * where a node has no final block.
- */
-async function readableBlock(chain: ChainReader & Pick<RegistryAt, 'registry'>, block: number): Promise<number> {
-  const { config, rpc, registry } = chain;
-  const hasState = await rpc.call(config.chainId, 'eth_getCode', [registry, toQuantity(Math.max(0, block))]).then(
-    () => true,
-    (failure) => {
-      if (rpcErrorOf(failure)) return false;
-      throw failure;
-    },
-  );
-  return hasState ? block : (await readBlockNumber(chain)) - FINAL_DEPTH_BLOCKS;
 }

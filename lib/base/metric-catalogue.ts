@@ -57,6 +57,7 @@ export const METRICS = {
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
   vault_follower_events_total: counter('Events read from the chain.'),
+  vault_key_looks_total: counter('Looks at the keys of an account that may have several.', 'outcome'),
   vault_follower_reorgs_total: counter('Re-orgs that removed blocks already read.'),
 
   vault_events_total: counter('Events written.'),

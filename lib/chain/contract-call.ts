@@ -44,8 +44,8 @@ export async function findWords(
 }
 
 /**
- * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when the node answers an error of
- * its own, such as a revert. Throws 502 `rpc_error` when the node cannot be asked, and for what is no hex.
+ * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when it reverts, or the node
+ * lacks that state. Throws 502 `rpc_error` when the node cannot be asked, refuses to answer, or answers no hex.
  */
 export async function findAnswer(
   rpc: Rpc,
@@ -54,7 +54,8 @@ export async function findAnswer(
   block = 'latest',
 ): Promise<string | undefined> {
   const result = await rpc.call(chainId, 'eth_call', [call, block]).catch((failure) => {
-    if (rpcErrorOf(failure)) return undefined;
+    const error = rpcErrorOf(failure);
+    if (error && (error.data !== undefined || REVERT_CODES.has(error.code))) return undefined;
     throw failure;
   });
   if (result === undefined) return undefined;
@@ -105,6 +106,9 @@ export function uint256Word(value: bigint): string {
 export function addressWord(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0');
 }
+
+/** The nodes' codes of a revert, besides errors with data, and of a missing state. Others say nothing of a contract. */
+const REVERT_CODES: ReadonlySet<number> = new Set([3, -32_000, -32_001, -32_015]);
 
 /** The nodes' code of a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;

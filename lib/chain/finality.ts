@@ -1,6 +1,6 @@
 /** Final blocks: those that no re-org takes back, `finalized` in the JSON-RPC API of execution clients. */
 import { rpcError } from '../base/error.ts';
-import { readQuantity } from './contract-call.ts';
+import { readQuantity, toQuantity } from './contract-call.ts';
 import { readBlockNumber } from './receipts.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
@@ -21,4 +21,20 @@ export async function readFinalBlock(chain: ChainReader<'finalityBlocks'>): Prom
   if (block === null) return (await readBlockNumber(chain)) - FINAL_DEPTH_BLOCKS;
   if (typeof block !== 'object') throw rpcError('a node answered no block');
   return Number(readQuantity((block as { readonly number?: unknown }).number));
+}
+
+/**
+ * The block, if the node has its state, of which `contract` is a part: many keep that of the last 128 blocks
+ * only. Else the one that is deep enough where a node has no final block. Throws 502 `rpc_error`.
+ */
+export async function readableBlock(chain: ChainReader, contract: string, block: number): Promise<number> {
+  const { config, rpc } = chain;
+  const hasState = await rpc.call(config.chainId, 'eth_getCode', [contract, toQuantity(Math.max(0, block))]).then(
+    () => true,
+    (failure) => {
+      if (rpcErrorOf(failure)) return false;
+      throw failure;
+    },
+  );
+  return hasState ? block : (await readBlockNumber(chain)) - FINAL_DEPTH_BLOCKS;
 }

@@ -3,6 +3,7 @@ import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED, SENDS_COUNT_THEMSELVES } 
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
+import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
@@ -223,4 +224,5 @@ export const MIGRATIONS: readonly Migration[] = [
   OUTBOX_OF_SEVERAL_KINDS,
   SENDS_COUNT_THEMSELVES,
   RECOVERIES,
+  KEYS_OF_ACCOUNTS,
 ];

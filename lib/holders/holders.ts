@@ -1,9 +1,24 @@
-// For the batches that change registrations.
+// For the batches that change registrations, or what is known of their controllers' keys.
+export {
+  type AccountKeys,
+  changeKeys,
+  endLook,
+  hasKey,
+  type KnownKeys,
+  type LeasedAccount,
+  leaseDueAccounts,
+  recheckKeys,
+  rememberKeys,
+  selectAccountKeys,
+  selectAnyDueAccount,
+  toKnownKeys,
+} from './keys-store.ts';
 export {
   CREDENTIAL_ANSWER,
   openCredential,
   recheckDids,
   recheckHandles,
   recheckMoved,
+  settleCredentials,
   settleHolders,
 } from './store.ts';

@@ -3,8 +3,8 @@ import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '
 import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
 
 // Who holds an identifier, and where a credential leads, as `lib/registration/evidence.ts` says: a function of the
-// registrations, computed again by each batch that changes one. Nothing remembers a displacement, so a registration
-// that fails gives back all that it displaced.
+// registrations and their controllers' keys, computed again by each batch that changes one. Nothing remembers a
+// displacement, so a registration that fails gives back all that it displaced.
 
 /**
  * Gives the identifiers of the registrations that the condition selects to their rightful holders, with their
@@ -23,6 +23,16 @@ export function settleHolders(of: Condition, now: number): readonly Statement[] 
     { sql: sql.lead, args: of.args },
   ];
 }
+
+/** Computes the rows of the credentials again that an account's registrations name: a key of it came or went. */
+export function settleCredentials(account: string): readonly Statement[] {
+  const { forget, lead } = settlementOf(OF_ACCOUNT);
+  return [forget, lead].map((sql) => ({ sql, args: { account } }));
+}
+
+/** The registrations that an account controls, or is to control. */
+const OF_ACCOUNT = `status <> 'failed' AND (controller = :account
+  OR id IN (SELECT registration_id FROM relays WHERE relays.controller = :account))`;
 
 interface Settlement {
   readonly news: readonly EventRows[];
@@ -64,7 +74,10 @@ function createSettlement(of: string): Settlement {
             first_value(did) OVER (PARTITION BY ${ROW} ORDER BY
               CASE WHEN final = 1 AND proof_key IS NOT NULL THEN id END DESC, status = 'confirmed' DESC, id) AS led_to
           FROM (SELECT *, coalesce(proof_key, ${SIGNED_BY_CONTROLLER}, '') AS key FROM registrations
-            WHERE status <> 'failed' AND ${credentials}))
+            WHERE status <> 'failed' AND ${credentials}) AS claimed
+          WHERE NOT EXISTS (SELECT 1 FROM account_keys
+            WHERE account = coalesce(claimed.controller, claimed.smart_account) AND account_keys.key = claimed.key
+              AND removed = 1))
         WHERE did = led_to)
       WHERE place = 1`,
   };
@@ -80,10 +93,15 @@ const RIGHTFUL = `(SELECT id FROM registrations AS one WHERE one.identifier = re
 const IS_DISPLACED = `status <> 'failed' AND lost IS NULL AND id < ${RIGHTFUL}
   AND did <> (SELECT did FROM registrations AS new WHERE new.id = ${RIGHTFUL})`;
 
-/** The key of the registration's controller where it has signed for the credential. */
-const SIGNED_BY_CONTROLLER = `(SELECT proof_key FROM registrations AS proven
+/**
+ * The key of the registration's controller that has signed for the credential: of several the first that it still has,
+ * else the first that it had.
+ */
+const SIGNED_BY_CONTROLLER = `(SELECT proven.proof_key FROM registrations AS proven
+  LEFT JOIN account_keys AS own ON own.account = registrations.controller AND own.key = proven.proof_key
   WHERE proven.credential_id = registrations.credential_id AND proven.status <> 'failed' AND proven.final = 1
-    AND proven.proof_key = registrations.controller_key LIMIT 1)`;
+    AND (proven.proof_key = registrations.controller_key OR own.key IS NOT NULL)
+  ORDER BY coalesce(own.removed, 0), proven.id LIMIT 1)`;
 
 /** A credential's row: that of a key, and without a key (empty) that of a DID. */
 const ROW = `credential_id, key, CASE key WHEN '' THEN did ELSE '' END`;

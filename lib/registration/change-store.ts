@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { settleHolders } from '../holders/holders.ts';
+import { rememberKeys, settleHolders } from '../holders/holders.ts';
 import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 import type { Registration } from './store.ts';
@@ -8,9 +8,13 @@ import type { Registration } from './store.ts';
 /** What the chain says of a registration whose event it has; `nextCheckAt` null ends the watch. */
 export interface SeenRegistration {
   readonly controller: string;
+  /** The only key that it shows; null without one, and where it may have several. */
   readonly controllerKey: string | null;
+  /** The keys that it shows now if it may have several. */
+  readonly accountKeys: readonly string[] | null;
   /** The key with which the proof was verified; null without one. */
   readonly proofKey: string | null;
+  readonly isLate: boolean;
   readonly isFinal: boolean;
   /** Whether the handle's alias leads to its DID. */
   readonly isAliased: boolean;
@@ -34,7 +38,7 @@ function leaseArgs({ id, nextCheckAt }: Pick<Leased, 'id' | 'nextCheckAt'>) {
 export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, controller_key = :controller_key,
-        proof_key = :proof_key, final = :final, aliased = :aliased, block_number = :block, mined_block = :block,
+        proof_key = :proof_key, late = :late, final = :final, aliased = :aliased, block_number = :block, mined_block = :block,
         mined_hash = :hash, next_check_at = :next
       WHERE ${IS_LEASED}`,
     args: {
@@ -42,6 +46,7 @@ export function confirmRegistration(leased: Leased, seen: SeenRegistration, now:
       controller: seen.controller,
       controller_key: seen.controllerKey,
       proof_key: seen.proofKey,
+      late: Number(seen.isLate),
       final: Number(seen.isFinal),
       aliased: Number(seen.isAliased),
       block: seen.minedBlock,
@@ -50,7 +55,18 @@ export function confirmRegistration(leased: Leased, seen: SeenRegistration, now:
     },
   };
   const news = emitEvents(seen.proofKey === null ? CONFIRMED : PROVEN, { ...leaseArgs(leased), now });
-  return [news, confirmed, ...loseHandles(leased, seen.aliasFinal, now), ...settleHolders(siblings(leased), now)];
+  const { controller, accountKeys, aliasFinal } = seen;
+  const shown = accountKeys && { account: controller, keys: accountKeys, signer: seen.proofKey };
+  const known = shown ? rememberKeys(shown, now, isOf(leased, controller)) : [];
+  return [news, confirmed, ...known, ...loseHandles(leased, aliasFinal, now), ...settleHolders(siblings(leased), now)];
+}
+
+/** True once the registration is confirmed with this controller. */
+function isOf({ id }: Pick<Registration, 'id'>, controller: string): Condition {
+  return {
+    sql: `EXISTS (SELECT 1 FROM registrations WHERE id = :id AND controller = :controller)`,
+    args: { id, controller },
+  };
 }
 
 const CONFIRMED = [
@@ -100,7 +116,7 @@ export function postponeRegistration(
   const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
   const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
-        controller = NULL, controller_key = NULL, proof_key = NULL, final = 0, aliased = :aliased,
+        controller = NULL, controller_key = NULL, proof_key = NULL, late = 0, final = 0, aliased = :aliased,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
         unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'

@@ -3,7 +3,7 @@ import { DAY_MS } from '../base/clock.ts';
 import { fewerThan, numberOf, type Row, type Statement, type Value } from '../db/database.ts';
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
-import { CREDENTIAL_ANSWER, openCredential } from '../holders/holders.ts';
+import { type AccountKeys, CREDENTIAL_ANSWER, openCredential, rememberKeys } from '../holders/holders.ts';
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
@@ -16,6 +16,8 @@ export interface NewClaim extends RegistrationClaim {
   readonly proofKey: string | null;
   /** Where the handle's alias leads, as `AliasAnswer` says; empty for an address or a number. */
   readonly ledTo: string;
+  /** The keys of the claimed account, where they are known already and may change. */
+  readonly accountKeys?: AccountKeys | null;
   /** The attestation that authorizes the claim; null for a handle. */
   readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
   readonly app: string;
@@ -54,6 +56,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   return [
     admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
     change(INSERT_REGISTRATION),
+    ...(claim.accountKeys ? rememberKeys(claim.accountKeys, now, change(IS_ADMITTED)) : []),
     openCredential(change(IS_NEW)),
     ...(attestation ? [spendAttestation(attestation, change(IS_ADMITTED))] : []),
     emitEvents(news, pick(args, emitEvents(news, {}).sql)),

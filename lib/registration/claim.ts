@@ -64,7 +64,7 @@ export function claimOf(
 export function newClaim(
   { config, clock }: Pick<Platform, 'config' | 'clock'>,
   claim: RegistrationClaim,
-  rest: Pick<NewClaim, 'proofKey' | 'ledTo' | 'attestation' | 'app' | 'ip' | 'relay'>,
+  rest: Pick<NewClaim, 'proofKey' | 'accountKeys' | 'ledTo' | 'attestation' | 'app' | 'ip' | 'relay'>,
 ): NewClaim {
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;

@@ -16,6 +16,7 @@ import {
   watchRegistration,
 } from './change-store.ts';
 import { checkLead, checkStored, type RegisteredClaim } from './check-receipt.ts';
+import { hasKeyAt } from './judge-proof.ts';
 import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration } from './store.ts';
 
 /** How long a registration may have no receipt until it fails. */
@@ -57,6 +58,8 @@ interface Tip {
   readonly final: number;
 }
 
+type JudgedTip = Tip & { readonly isKeyFinal: boolean };
+
 async function readTip(ctx: Ctx): Promise<Tip> {
   const [head, final] = await Promise.all([readBlockNumber(ctx), readFinalBlock(ctx)]);
   return { head, final };
@@ -69,11 +72,18 @@ type AliasCheck = Awaited<ReturnType<typeof checkLead>>;
 type StoredCheck = Awaited<ReturnType<typeof checkStored>>;
 
 async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
-  return Promise.all([checkStored(ctx, one), checkLead(ctx.aliases, one), tip]);
+  const [receipt, alias, read] = await Promise.all([checkStored(ctx, one, tip), checkLead(ctx.aliases, one), tip]);
+  return [receipt, alias, { ...read, isKeyFinal: await isKeyFinal(ctx, receipt, read) }] as const;
+}
+
+/** Whether the key of a proof is evidence that no re-org takes back, as far as its block is none. */
+async function isKeyFinal(ctx: Ctx, receipt: StoredCheck, { final }: Tip): Promise<boolean> {
+  if (receipt.outcome !== 'registered' || !receipt.isLate || receipt.signer === null) return true;
+  return receipt.block <= final && hasKeyAt(ctx, receipt.controller, receipt.signer, final);
 }
 
 /** Writes the result of a check, unless its lease has lapsed: then another process checks again. */
-async function recordCheck(ctx: Ctx, one: Registration, receipt: StoredCheck, alias: AliasCheck, tip: Tip) {
+async function recordCheck(ctx: Ctx, one: Registration, receipt: StoredCheck, alias: AliasCheck, tip: JudgedTip) {
   const now = ctx.clock.now();
   const { statements, outcome } = decide(one, receipt, alias, tip, { chainId: ctx.config.chainId, now });
   const results = await ctx.db.write(...statements);
@@ -90,7 +100,7 @@ export function decide(
   one: Registration,
   receipt: StoredCheck,
   alias: AliasCheck,
-  tip: Tip,
+  tip: JudgedTip,
   { chainId, now }: { readonly chainId: number; readonly now: number },
 ): { readonly statements: readonly Statement[]; readonly outcome: Registration['status'] } {
   const fail = (reason: string) => ({ statements: failRegistration(one, reason, now), outcome: 'failed' as const });
@@ -133,18 +143,25 @@ function isRefuted({ proof }: RegisteredClaim, { isFinal }: SeenRegistration): b
 
 function seenOf(
   one: Registration,
-  { controller, controllerKey, proof, block, blockHash }: RegisteredClaim,
+  claim: RegisteredClaim,
   alias: AliasCheck,
-  { head, final }: Tip,
+  { head, final, isKeyFinal }: JudgedTip,
   now: number,
 ): SeenRegistration {
-  const isFinal = block <= final;
+  const { controller, keys, isSeveral, block, blockHash } = claim;
+  const kept = keptProof(one, claim);
+  const isLate = kept === null ? claim.isLate : one.isLate;
+  // A late key that was final once stays evidence.
+  const isFinal = block <= final && (isKeyFinal || !isLate || (kept !== null && one.isFinal));
   const isSettled = isFinal && head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
   const isAliasOpen = alias.lead !== 'none' && !alias.isFinal;
   return {
     controller,
-    controllerKey,
-    proofKey: proofKeyOf(one, { controllerKey, proof, blockHash }),
+    controllerKey: isSeveral ? null : (keys[0] ?? null),
+    accountKeys: isSeveral ? keys : null,
+    // Version 1 was verified by this key, which was not stored then.
+    proofKey: kept ?? claim.signer ?? (one.isProvenByV1 ? (keys[0] ?? null) : null),
+    isLate,
     isFinal,
     ...leadOf(alias),
     minedBlock: block,
@@ -153,14 +170,13 @@ function seenOf(
   };
 }
 
-/** The key that signed. A verified proof stays so while its block stands, even if the account's key changes. */
-function proofKeyOf(
-  one: Registration,
-  { controllerKey, proof, blockHash }: Pick<RegisteredClaim, 'controllerKey' | 'proof' | 'blockHash'>,
-): string | null {
-  if (one.proofKey !== null && one.minedHash === blockHash) return one.proofKey;
-  // Version 1 was verified by this key, which was not stored then.
-  return proof === 'verified' || one.isProvenByV1 ? controllerKey : null;
+/**
+ * The key of a proof that was verified before. It stays so while its block stands, even if the account's keys change;
+ * one that came after that block only once it is final.
+ */
+function keptProof(one: Registration, { blockHash, signer }: RegisteredClaim): string | null {
+  if (one.proofKey === null || one.minedHash !== blockHash) return null;
+  return !one.isLate || one.isFinal || signer === one.proofKey ? one.proofKey : null;
 }
 
 /** Whether the chain says more or other than what is stored. */

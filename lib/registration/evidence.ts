@@ -24,8 +24,10 @@ export interface Claim {
   readonly proof: string | null;
   /** The controller's key, once the proof is verified with it. */
   readonly proofKey: string | null;
-  /** The key that the registered controller shows; null if none is known. */
-  readonly controllerKey: string | null;
+  /** The keys of the registered controller; null if none is known. */
+  readonly controllerKeys: readonly string[] | null;
+  /** The keys that it had, and has no more in a final block; also of an account that is to be the controller. */
+  readonly removedKeys: readonly string[];
   /** The DID's text names the registered controller. */
   readonly namesController: boolean;
 }
@@ -57,20 +59,29 @@ export interface CredentialRow {
   readonly since: number;
 }
 
-/** The rows of a credential, of all claims of it, the oldest first. */
+/** The rows of a credential, of all claims of it, the oldest first. A removed key has none. */
 export function credentialRows(claims: readonly Claim[]): readonly CredentialRow[] {
   const live = inOrder(claims).filter(({ isFailed }) => !isFailed);
-  const keys = new Set(live.filter(isProvenFinal).map(({ proofKey }) => proofKey));
+  const signers = live.filter(isProvenFinal).map(({ proofKey }) => proofKey as string);
   const groups = new Map<string, { readonly key: string | null; readonly claims: Claim[] }>();
   for (const claim of live) {
-    // A claim without proof belongs to the key of its controller once that key has signed for the credential.
-    const key = claim.proofKey ?? (keys.has(claim.controllerKey) ? claim.controllerKey : null);
+    const key = claim.proofKey ?? signerOf(claim, signers);
+    if (key !== null && claim.removedKeys.includes(key)) continue;
     const name = key ?? claim.did;
     const group = groups.get(name);
     if (group) group.claims.push(claim);
     else groups.set(name, { key, claims: [claim] });
   }
   return Array.from(groups.values(), toRow).sort((one, other) => one.since - other.since);
+}
+
+/**
+ * A claim without proof belongs to a key of its controller once that key has signed for the credential; also to one
+ * that is removed since, so that no claim without proof answers in its place.
+ */
+function signerOf({ controllerKeys, removedKeys }: Claim, signers: readonly string[]): string | null {
+  const isNow = (key: string) => controllerKeys?.includes(key) === true;
+  return signers.find(isNow) ?? signers.find((key) => removedKeys.includes(key)) ?? null;
 }
 
 /** The latest final proof decides the row's DID, else the earliest claim that is confirmed, else the earliest. */
@@ -118,9 +129,9 @@ export function lookUp(claims: readonly Claim[], key: string | null = null): Fou
   };
 }
 
-/** A row without a key may be this key's, unless its controller shows another one. */
+/** A row without a key may be this key's, unless its controller shows others only. */
 function mayBeOf({ key, claim }: CredentialRow, asked: string): boolean {
-  return key === null && (claim.controllerKey === null || claim.controllerKey === asked);
+  return key === null && (claim.controllerKeys === null || claim.controllerKeys.includes(asked));
 }
 
 /** What is proven of a claim, statement by statement. */
@@ -150,7 +161,10 @@ export function isProven({ claim, isAmbiguous }: Found): boolean {
 export type AskedClaim = Pick<
   Claim,
   'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'proof'
->;
+> & {
+  /** The key of the proof, if the request names it. */
+  readonly key: string | null;
+};
 
 /** What a new claim is judged by. */
 export interface Admission {
@@ -182,8 +196,8 @@ export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, ledTo
 }
 
 /**
- * Whether a request only repeats this stored claim. One that brings a proof for a claim without one, and one for a
- * claim that another has displaced or may displace, asks for more.
+ * Whether a request only repeats this stored claim. One that brings a proof for a claim without one or by another key,
+ * and one for a claim that another has displaced or may displace, asks for more.
  */
 export function isRetry(request: AskedClaim, stored: Claim, ofIdentifier: readonly Claim[]): boolean {
   const isSame =
@@ -197,7 +211,8 @@ export function isRetry(request: AskedClaim, stored: Claim, ofIdentifier: readon
 }
 
 /** Anyone can copy the claim of a handle with a false proof: until it is verified, it is no one else's retry. */
-function provesAsMuch(stored: Claim, { channel, proof }: AskedClaim): boolean {
+function provesAsMuch(stored: Claim, { channel, proof, key }: AskedClaim): boolean {
+  if (key !== null && stored.proofKey !== null && stored.proofKey !== key) return false;
   if (proof === null || stored.proofKey !== null || stored.proof === proof) return true;
   return stored.proof !== null && channel !== 'handle';
 }

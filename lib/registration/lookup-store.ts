@@ -1,4 +1,5 @@
 import type { Statement } from '../db/database.ts';
+import { hasKey } from '../holders/holders.ts';
 
 /** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
 export function selectFirstRows(credentialId: string): Statement {
@@ -18,9 +19,12 @@ export function selectByKey(credentialId: string, key: string): Statement {
   return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
 }
 
-/** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
+/**
+ * What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final.
+ * `keys_checked_at` is null unless the controller's keys may change.
+ */
 const FOUND = `found.key, shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
-  block_number, registered_at,
+  block_number, registered_at, (SELECT checked_at FROM key_accounts WHERE account = shown.controller) AS keys_checked_at,
   CASE WHEN holds = 1 THEN 1 ELSE
     (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
     WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
@@ -39,10 +43,14 @@ const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 
 const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIALS}
   ORDER BY status = 'confirmed' DESC, since LIMIT 1`;
 
+/** A row without a key may be the asked one's, unless its controller shows others only. */
+const mayBeOf = (one: string) => `coalesce(${hasKey(`${one}.controller`, ':key')},
+  ${one}.controller_key IS NULL OR ${one}.controller_key = :key)`;
+
 const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
-  `AND other.key = '' AND (others.controller_key IS NULL OR others.controller_key = :key)`,
+  `AND other.key = '' AND ${mayBeOf('others')}`,
 )} ${FROM_CREDENTIALS}
-    AND (found.key = :key OR found.key = '' AND (controller_key IS NULL OR controller_key = :key))
+    AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')})
   ORDER BY found.key DESC, status = 'confirmed' DESC, since LIMIT 1`;
 
 /** The controllers of an identifier's confirmed registrations, newest first. */

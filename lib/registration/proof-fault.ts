@@ -36,6 +36,6 @@ const HINTS: Readonly<Record<ProofFault, (config: FaultConfig) => string>> = {
   user_verification: () => 'Ask the passkey with userVerification "required".',
   challenge: ({ chainId, registrarDid }) =>
     `The challenge is of other values; this vault has the chain ${chainId} and the registrar ${registrarDid}; ${SEE}.`,
-  account: () => 'smartAccount must be the account of the key and the salt: GET /api/accounts/predict.',
+  account: () => 'smartAccount must be the account of the key and the salt, or have the key: GET /api/accounts/state.',
   signature: () => 'The key did not sign this assertion: send the signature in DER, by the key of smartAccount.',
 };

@@ -2,6 +2,7 @@ import { toBase64url } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { badRequest } from '../base/error.ts';
 import { isObject, parseJson } from '../base/json.ts';
+import type { AccountKind } from '../chain/account.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url-parsers.ts';
 import { judgeCeremony, type Place } from '../identity/ceremony.ts';
@@ -36,8 +37,9 @@ export interface OpenedProof {
   readonly smartAccount: `0x${string}`;
   /** Seconds since 1970. */
   readonly expiresAt: number;
-  /** The key of `smartAccount`, 0x and x‖y in hex, where it was verified at the POST. */
+  /** The key of `smartAccount`, 0x and x‖y in hex, where it was verified at the POST, and the kind of the account. */
   readonly key?: string;
+  readonly kind?: AccountKind;
 }
 
 /** What the proof must have been made for; hashes and addresses are 0x-hex. */

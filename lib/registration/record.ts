@@ -18,8 +18,8 @@ import {
   refusedClaim,
 } from './claim.ts';
 import { insertClaim, toRefusal } from './claim-store.ts';
-import { openWithKey } from './consent.ts';
-import { isRetry } from './evidence.ts';
+import { keyText, openWithKey } from './consent.ts';
+import { type AskedClaim, isRetry } from './evidence.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
@@ -62,14 +62,15 @@ export async function recordRegistration(
     identifier.channel === 'handle' ? null : openAuthorization(ctx, identifier, request.attestation);
   const asked = claimOf(request, { txHash, blockNumber, smartAccount, proof: null });
   const proof = assertionText(request.proof?.assertion);
-  if (isStored(asked, proof, await contendersOf(ctx, asked))) return;
+  const proven = { proof, key: proof === null || request.key === undefined ? null : keyText(request.key) };
+  if (isStored(asked, proven, await contendersOf(ctx, asked))) return;
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
   const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
   const { ledTo } = identifier.channel === 'handle' ? await ctx.aliases.find(aliasOf(claim), caller) : UNALIASED;
   await withRow(ctx, claim.identifier, async (fence) => {
     const contenders = await contendersOf(ctx, claim);
-    if (isStored(claim, proof, contenders)) return;
+    if (isStored(claim, proven, contenders)) return;
     if (proof !== null && contenders.length > 0) await judgeEarly(ctx, claim, caller);
     const { ip, app } = caller;
     const recorded = newClaim(ctx, claim, {
@@ -90,9 +91,13 @@ async function contendersOf({ db }: Ctx, claim: RegistrationClaim): Promise<Regi
   return (await db.read(selectContenders(claim))).map(toRegistration);
 }
 
-/** Whether the request, with the text of its assertion, repeats a stored claim. */
-function isStored(claim: RegistrationClaim, proof: string | null, contenders: readonly Registration[]): boolean {
-  const request = { ...claim, channel: claim.channel as Channel, proof };
+/** Whether the request, with the text of its assertion and its key, repeats a stored claim. */
+function isStored(
+  claim: RegistrationClaim,
+  proven: Pick<AskedClaim, 'proof' | 'key'>,
+  contenders: readonly Registration[],
+): boolean {
+  const request = { ...claim, channel: claim.channel as Channel, ...proven };
   const ofIdentifier = contenders.filter(({ identifier }) => identifier === claim.identifier).map(evidenceOf);
   return ofIdentifier.some((one) => isRetry(request, one, ofIdentifier));
 }

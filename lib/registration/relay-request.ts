@@ -118,7 +118,15 @@ async function queue(
     dailyMax: config.relayDailyMax,
     shareMax: boundsOf(config, 'relays-per-network').max,
   };
-  const rest = { proofKey: opened.key, ledTo: UNALIASED.ledTo, attestation: authorization, ...caller, relay };
+  const accountKeys = opened.kind === 2 ? { account: opened.smartAccount, keys: [opened.key], signer: null } : null;
+  const rest = {
+    proofKey: opened.key,
+    accountKeys,
+    ledTo: UNALIASED.ledTo,
+    attestation: authorization,
+    ...caller,
+    relay,
+  };
   return withRow(ctx, claim.identifier, async (fence) => {
     const known = await findRelay(ctx.db, claim);
     if (known) return known;

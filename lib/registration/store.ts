@@ -29,11 +29,13 @@ export interface Registration extends RegistrationClaim {
   readonly isAliased: boolean;
   /** Whether its block is final. */
   readonly isFinal: boolean;
-  /** The controller of the event, and the key that it shows: 0x-hex, null if not known. */
+  /** The controller of the event, and the only key that it shows: 0x-hex, null if not known. */
   readonly controller: string | null;
   readonly controllerKey: string | null;
   /** The key with which the proof was verified; null without one. */
   readonly proofKey: string | null;
+  /** The key came after the block: it counts once its account has it in a final block. */
+  readonly isLate: boolean;
   /** Whether a proof of the first version was verified. */
   readonly isProvenByV1: boolean;
   /** Whether it holds its identifier. */
@@ -141,6 +143,7 @@ export function toRegistration(row: Row): Registration {
     controller: textOf(row, 'controller'),
     controllerKey: textOf(row, 'controller_key'),
     proofKey: textOf(row, 'proof_key'),
+    isLate: row['late'] === 1,
     isProvenByV1: row['strength'] === 2,
     isHolder: row['holds'] === 1,
     registeredAt: Number(row['registered_at']),

@@ -19,7 +19,9 @@ export function evidenceOf(one: Registration): Claim {
     isLost: one.lost !== null,
     proof: assertionText(storedProof(one.proof)?.assertion),
     proofKey: one.proofKey,
-    controllerKey: one.controllerKey,
+    controllerKeys: one.controllerKey === null ? null : [one.controllerKey],
+    // Only a look-up depends on it, which reads it from its own table.
+    removedKeys: [],
     namesController: false,
   };
 }

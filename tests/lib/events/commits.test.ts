@@ -203,7 +203,9 @@ describe('registrations', () => {
   const seenOn = {
     controller: '0xc',
     controllerKey: '0xkey',
+    accountKeys: null,
     proofKey: '0xkey',
+    isLate: false,
     isFinal: true,
     isAliased: false,
     aliasFinal: null,

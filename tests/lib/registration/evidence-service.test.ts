@@ -6,17 +6,17 @@ import { MUTANTS } from '../../support/evidence/mutants.ts';
 import { IDENTIFIERS, type Service, startService, storedKey } from '../../support/evidence/service.ts';
 import {
   aliasOf,
+  CREDENTIALS,
   claimsOn,
   credentialOf,
   holderIn,
+  KEYS,
   keyOf,
   lookAtChain,
+  mayProve,
   newWorld,
-  PEOPLE,
-  type Person,
   post,
   type Step,
-  shownKey,
   take,
   type World,
 } from '../../support/evidence/world.ts';
@@ -127,7 +127,7 @@ async function playPost(
   const answer = await service.post(step);
   lookAtChain(world);
   // A wrong proof is refused at once, before any conflict, where the chain shows the controller already.
-  const isWrong = step.proof === 'forged' || keyOf(step.by) !== shownKey(step.did);
+  const isWrong = step.proof === 'forged' || !mayProve(world, step.did, step.key ?? keyOf(step.by));
   if (answer === 'proof_invalid' && step.proof !== 'none' && isWrong) {
     expect(claim === undefined || claim.isFailed).toBe(true);
     if (claim) rows[before] = -1;
@@ -148,18 +148,20 @@ function expectedOf(world: World) {
     claims: world.claims.filter(({ isFailed }) => !isFailed).map(({ id }) => id),
     holders: Object.fromEntries(IDENTIFIERS.map((one) => [one, holderIn(world, one)?.id])),
     available: Object.fromEntries(IDENTIFIERS.map((one) => [one, isFree(world, one)])),
-    found: Object.fromEntries(PEOPLE.flatMap((who) => KEYS.map((key) => [`${who} ${key}`, foundIn(world, who, key)]))),
+    found: Object.fromEntries(
+      CREDENTIALS.flatMap((one) => ASKED_KEYS.map((key) => [`${one} ${key}`, foundIn(world, one, key)])),
+    ),
   };
 }
 
-const KEYS = [null, ...PEOPLE.map(keyOf)];
+const ASKED_KEYS = [null, ...KEYS];
 
 function isFree(world: World, identifier: string): boolean {
   return aliasOf(world, identifier).now === null && !holderIn(world, identifier) && !world.sessions.has(identifier);
 }
 
-function foundIn(world: World, person: Person, key: string | null) {
-  const found = model.lookUp(claimsOn(world, credentialOf(person)), key);
+function foundIn(world: World, credential: string, key: string | null) {
+  const found = model.lookUp(claimsOn(world, credential), key);
   if (!found) return null;
   const { claim, status, isAmbiguous } = found;
   return {
@@ -181,7 +183,7 @@ async function seenOf({ vault, lookUp, isAvailable }: Service, rows: readonly nu
   const holderOf = (name: string) =>
     stored.find((one) => one['identifier'] === storedKey(name) && one['holds'] === 1)?.['id'] as number | undefined;
   const found: [string, unknown][] = [];
-  for (const who of PEOPLE) for (const key of KEYS) found.push([`${who} ${key}`, await lookUp(who, key)]);
+  for (const one of CREDENTIALS) for (const key of ASKED_KEYS) found.push([`${one} ${key}`, await lookUp(one, key)]);
   const holders = IDENTIFIERS.map((one) => [
     one,
     holderOf(one) === undefined ? undefined : idOf(Number(holderOf(one))),

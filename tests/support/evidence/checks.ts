@@ -1,22 +1,24 @@
 import { isChallenger } from '../../../lib/registration/evidence.ts';
 import {
   aliasOf,
+  CREDENTIALS,
   claimsOf,
   claimsOn,
-  credentialOf,
+  credentialOfKey,
   HANDLES,
-  HONEST,
   type Honest,
   holderIn,
+  isSeveral,
   isSigned,
-  keyOf,
+  KEYS,
+  keysOf,
   lookAtChain,
   MAILS,
   NEW_MAIL,
   ownerOf,
-  PEOPLE,
+  type Post,
   post,
-  shownKey,
+  signersOf,
   type TrueClaim,
   take,
   type World,
@@ -30,38 +32,39 @@ function must(holds: boolean, what: string): void {
 
 /** Checks all that must be true after every step. */
 export function check(world: World): void {
-  for (const person of PEOPLE) checkCredential(world, person);
+  for (const credential of CREDENTIALS) checkCredential(world, credential);
   for (const identifier of [...HANDLES, ...MAILS]) checkIdentifier(world, identifier);
 }
 
-function checkCredential(world: World, person: (typeof PEOPLE)[number]): void {
+function checkCredential(world: World, credential: string): void {
   const { model } = world;
-  const claims = claimsOn(world, credentialOf(person));
+  const claims = claimsOn(world, credential);
   if (claims.length === 0) return;
   const live = claims.filter((one) => !one.isFailed);
   const found = model.lookUp(claims);
-  must((found !== undefined) === live.length > 0, 'a live claim is found, a failed one is not');
+  const answering = live.filter((one) => !isStopped(world, one, live));
+  must((found !== undefined) === answering.length > 0, 'a live claim is found, one that failed or lost its key is not');
   if (!found) return;
   const shown = found.claim as TrueClaim;
-  must(
-    !shown.isFailed && shown.credentialId === credentialOf(person),
-    'a look-up shows a live claim of its credential',
-  );
+  must(!shown.isFailed && shown.credentialId === credential, 'a look-up shows a live claim of its credential');
   if (model.isProven(found)) {
     must(isEvident(world, shown), 'proven is only what the controller signed and the chain confirms');
-    const others = live.filter((one) => one.isFinal && isRival(one, shown));
+    const others = answering.filter((one) => one.isFinal && isRival(one, shown));
     must(others.length === 0, 'nothing is proven without a key while two people have final claims of a credential');
   }
-  const [first] = live;
-  if (first?.by === person && first.isRegistered && person !== 'thief')
-    must(ownerOf(shown.did) === person, 'who comes first and is confirmed is the answer');
-  checkNewest(world, live);
-  for (const one of HONEST) checkKey(world, live, one);
+  const [first] = answering;
+  // Whoever holds a stolen key moves what is that key's.
+  const isMoved = first !== undefined && signersOf(shown.proofKey ?? '').includes(first.by);
+  if (first?.isRegistered && first.by !== 'thief' && credential.endsWith(` of ${first.by}`))
+    must(ownerOf(shown.did) === first.by || isMoved, 'who comes first and is confirmed is the answer');
+  checkNewest(world, answering);
+  for (const key of KEYS) checkKey(world, live, key);
 }
 
 /** Whether a claim leads to another person, in its own name: a contract may show a key that it does not have. */
 function isRival(one: TrueClaim, shown: TrueClaim): boolean {
-  return ownerOf(one.did) !== ownerOf(shown.did) && (one.proofKey ?? shownKey(one.did)) !== shown.proofKey;
+  const keys = one.proofKey === null ? (one.controllerKeys ?? []) : [one.proofKey];
+  return ownerOf(one.did) !== ownerOf(shown.did) && !keys.includes(shown.proofKey ?? '');
 }
 
 /** The newest claim changes no answer before it is final. */
@@ -77,21 +80,64 @@ function checkNewest({ model }: World, live: readonly TrueClaim[]): void {
   must(isSame, 'a claim that is not final changes no answer');
 }
 
-function checkKey({ model }: World, live: readonly TrueClaim[], person: Honest): void {
-  const found = model.lookUp(live, keyOf(person));
+function checkKey(world: World, live: readonly TrueClaim[], key: string): void {
+  const { model } = world;
+  const found = model.lookUp(live, key);
+  const own = live.filter((one) => one.isRegistered && one.proofKey === key && isLive(world, one.did, key));
+  if (own.length > 0)
+    must(found !== undefined && model.isProven(found), 'a look-up with a key finds what that key signed');
+  const unsigned = live.filter((one) => one.proofKey === null && one.isRegistered && isUnsigned(world, one, live));
+  const isAnyOfKey = unsigned.some(({ did }) => {
+    const { now, final } = keysOf(world, did);
+    return now.includes(key) && final.includes(key) && isLive(world, did, key);
+  });
+  must(found !== undefined || !isAnyOfKey, 'a look-up with any key of an account finds its claim without proof');
   if (!found) return;
-  must(
-    found.claim.proofKey === null || found.claim.proofKey === keyOf(person),
-    'a look-up with a key never answers what another key signed',
-  );
-  const own = live.filter((one) => one.by === person && one.isRegistered && isSigned(one) && one.signer === person);
+  const { did, proofKey, isRegistered } = found.claim;
+  must(!isRegistered || !isGone(world, did, key), 'a look-up with a key finds no claim of an account without it');
+  must(proofKey === null || proofKey === key, 'a look-up with a key never answers what another key signed');
+  must(proofKey === null || !isGone(world, did, key), 'a removed key leads nowhere for its account');
   if (own.length === 0) return;
-  must(ownerOf(found.claim.did) === person && model.isProven(found), 'a look-up with a key finds what that key signed');
+  const owners = own.map((one) => ownerOf(one.did));
+  must(owners.includes(ownerOf(did)), 'a look-up with a key leads where that key signed for');
 }
 
-/** Whether a proven claim is: its controller signed it, and its transaction is in the chain. */
-function isEvident({ dids }: World, claim: TrueClaim): boolean {
-  return claim.isReal && dids.has(claim.did) && isSigned(claim) && claim.by === ownerOf(claim.did);
+/** Whether no key of its controller has signed for the credential of a claim without proof. */
+function isUnsigned(world: World, { did }: TrueClaim, live: readonly TrueClaim[]): boolean {
+  const { known } = keysOf(world, did);
+  return !live.some((one) => one.isFinal && one.proofKey !== null && known?.has(one.proofKey) === true);
+}
+
+/** Whether an account has a key neither now nor in the final block. */
+function isGone(world: World, did: string, key: string): boolean {
+  const { now, final } = keysOf(world, did);
+  return !now.includes(key) && !final.includes(key);
+}
+
+/** Whether an account has a key: one that was removed for good has to be final again. */
+function isLive(world: World, did: string, key: string): boolean {
+  const { now, final, known } = keysOf(world, did);
+  return final.includes(key) || (now.includes(key) && known?.get(key) !== true);
+}
+
+/** Whether a claim leads nowhere: its key is gone, or it has none, and all keys of its controller that signed are. */
+function isStopped(world: World, { did, proofKey, isRegistered }: TrueClaim, live: readonly TrueClaim[]): boolean {
+  if (proofKey !== null) return !isLive(world, did, proofKey) && isSeveral(did);
+  if (!isRegistered) return false;
+  const { known = new Map<string, boolean>() } = keysOf(world, did);
+  const signers = live.flatMap((one) => (one.isFinal && one.proofKey !== null ? [one.proofKey] : []));
+  const own = signers.filter((key) => known.has(key));
+  return own.length > 0 && own.every((key) => known.get(key) === true);
+}
+
+/** Whether a proven claim is: a key of its controller signed it, and its transaction is in the chain. */
+function isEvident(world: World, claim: TrueClaim): boolean {
+  return claim.isReal && world.dids.has(claim.did) && isSigned(world, claim) && mayBeBy(claim);
+}
+
+/** Who holds a stolen key signs as its owner does. */
+function mayBeBy({ by, did, signer }: TrueClaim): boolean {
+  return by === ownerOf(did) || signersOf(signer ?? '').includes(by);
 }
 
 function checkIdentifier(world: World, identifier: string): void {
@@ -106,7 +152,7 @@ function checkIdentifier(world: World, identifier: string): void {
       must(holder.did === alias.final, 'a handle is held by whom the chain names');
   } else {
     must((holder !== undefined) === live.length > 0, 'an address with a live claim has a holder');
-    const latest = live.findLast((one) => one.isFinal && isSigned(one));
+    const latest = live.findLast((one) => one.isFinal && isSigned(world, one));
     if (latest) must(holder?.id === latest.id, 'an address is held by the latest final claim with full evidence');
     const newest = live.at(-1);
     if (newest && !newest.isFinal && live.length > 1) {
@@ -142,8 +188,9 @@ export function checkUndo(world: World, index: number): void {
 }
 
 /** Checks a no-proof request of an honest person, as published clients send it. */
-export function checkRefusal(world: World, by: Honest, did: string, verdict: string | undefined): void {
-  const live = claimsOn(world, credentialOf(by)).filter((one) => !one.isFailed);
+export function checkRefusal(world: World, { by, did, credentialId }: Post, verdict: string | undefined): void {
+  const all = claimsOn(world, credentialId).filter((one) => !one.isFailed);
+  const live = all.filter((one) => !isStopped(world, one, all));
   const [first] = live;
   const isMoved = live.some((one) => one.by === by && one.did !== did);
   if (first?.by === by && first.isRegistered && !isMoved)
@@ -163,13 +210,15 @@ export function checkOwners(world: World): void {
 /** The owner of an address or an alias sends everything there is: it is hers, whatever happened before. */
 function checkFullEvidence(world: World, by: Honest, identifier: string, did = `did:${by}:1`): void {
   const { model } = world;
-  const credentialId = credentialOf(by);
   take(world, { kind: 'mine', did, handle: null });
-  const verdict = post(world, { by, identifier, did, credentialId, proof: 'signed' });
+  // Any key that she still has will do; her second one may be in the thief's hands too.
+  const key = keysOf(world, did).now.at(-1) as string;
+  const credentialId = credentialOfKey(key);
+  const verdict = post(world, { by, identifier, did, credentialId, proof: 'signed', key, isNamed: true });
   must(verdict === 'admitted' || verdict === 'retry', `full evidence is not refused: ${verdict}`);
   take(world, { kind: 'finalize' });
   must(holderIn(world, identifier)?.did === did, 'full evidence takes its identifier');
-  const found = model.lookUp(claimsOn(world, credentialId), shownKey(did));
+  const found = model.lookUp(claimsOn(world, credentialId), key);
   must(found !== undefined && model.isProven(found), 'full evidence proves its credential');
   must(ownerOf((found as NonNullable<typeof found>).claim.did) === by, 'full evidence leads its credential to its DID');
 }

@@ -1,19 +1,23 @@
 import { type Draw, openDraw } from '../draw.ts';
 import { check, checkOwners, checkRefusal, checkUndo } from './checks.ts';
 import {
-  credentialOf,
+  CREDENTIALS,
+  credentialOfKey,
   DIDS,
   didsOf,
   HANDLES,
   HONEST,
-  type Honest,
+  KEYS,
+  keyOf,
   lookAtChain,
   MAILS,
   type Model,
   newWorld,
-  PEOPLE,
+  ownerOf,
   post,
   type Step,
+  secondKeyOf,
+  signersOf,
   take,
   type World,
 } from './world.ts';
@@ -44,7 +48,7 @@ export function broken(model: Model, steps: readonly Step[]): string | undefined
     for (const step of steps) {
       if (step.kind === 'post' && step.by !== 'thief' && step.proof === 'none') {
         const verdict = post(world, step);
-        checkRefusal(world, step.by as Honest, step.did, verdict);
+        checkRefusal(world, step, verdict);
         lookAtChain(world);
       } else take(world, step);
       // Many steps change nothing.
@@ -61,13 +65,14 @@ export function broken(model: Model, steps: readonly Step[]): string | undefined
 }
 
 /** What the evidence of a world is now. */
-function stateOf({ claims, aliases }: World): string {
+function stateOf({ claims, aliases, keys }: World): string {
   let text = '';
   for (const one of claims) {
     const flags = [one.isRegistered, one.isFinal, one.isFailed, one.isLost, one.proof !== null, one.proofKey !== null];
     text += String.fromCharCode(flags.reduce((bits, flag) => bits * 2 + (flag ? 1 : 0), 1));
   }
   for (const [handle, { now, final }] of aliases) text += `${handle}${now}${final}`;
+  for (const [did, { now, final }] of keys) text += `${did}${now}/${final}`;
   return text;
 }
 
@@ -86,18 +91,62 @@ export function describeBroken({ seed, rule, steps }: Broken): string {
   return [`SEED=${seed}: ${rule}`, ...lines].join('\n');
 }
 
-/** Draws a history. Half of them are about one credential and one address only, where rare orders are not rare. */
+/**
+ * Draws a history. Most are about one person's credentials and one address only, where rare orders are not rare: a third
+ * with one key, a third with keys that come and go.
+ */
 export function drawHistory(draw: Draw): Step[] {
-  const isNarrow = draw.below(2) === 0;
-  return Array.from({ length: 1 + draw.below(STEPS_MAX) }, () => drawStep(draw, isNarrow));
+  const about = (['all', 'one key', 'keys'] as const)[draw.below(3)] as About;
+  const drawn = Array.from({ length: 1 + draw.below(STEPS_MAX) }, () => drawStep(draw, about));
+  // What nearly happens by itself in life, and hardly ever by chance.
+  if (about !== 'all' && draw.below(2) === 0) return drawStory(draw, about, drawn);
+  return drawn;
+}
+
+/** An owner's life: some of its steps, with others in between. */
+function drawStory(draw: Draw, about: About, others: Step[]): Step[] {
+  const did = 'did:alice:1';
+  const keys = about === 'keys' ? [keyOf('alice'), secondKeyOf('alice')] : [keyOf('alice')];
+  const claim = (proof: 'none' | 'signed'): Step => {
+    const key = keys[draw.below(keys.length)] as string;
+    return {
+      kind: 'post',
+      by: 'alice',
+      identifier: 'email:alice',
+      did,
+      credentialId: credentialOfKey(key),
+      proof,
+      key,
+    };
+  };
+  const change = (kind: 'add key' | 'remove key', i: number): Step[] =>
+    about === 'keys' ? [{ kind, did, key: keys[i] as string }] : [];
+  const before: Step[] = [{ kind: 'mine', did: 'did:thief:1', handle: null }, { kind: 'finalize' }];
+  const life: Step[] = [
+    ...(draw.below(2) === 0 ? before : []),
+    { kind: 'mine', did, handle: null },
+    ...change('add key', 1),
+    claim('none'),
+    claim('signed'),
+    { kind: 'finalize' },
+    ...change('remove key', 0),
+    { kind: 'finalize' },
+  ];
+  return life.flatMap((step) => {
+    const between = draw.below(3) === 0 ? others.splice(0, 1) : [];
+    return draw.below(12) === 0 ? between : [step, ...between];
+  });
 }
 
 const STEPS_MAX = 14;
+type About = 'all' | 'one key' | 'keys';
 
 /** Honest people claim what is theirs; the thief claims anything, with any transaction and any proof. */
-function drawStep(draw: Draw, isNarrow: boolean): Step {
+function drawStep(draw: Draw, about: About): Step {
   const pick = <T>(all: readonly T[]): T => all[draw.below(all.length)] as T;
+  const isNarrow = about !== 'all';
   const dids = isNarrow ? NARROW_DIDS : DIDS;
+  if (about !== 'one key' && draw.below(about === 'keys' ? 3 : 10) === 0) return drawKeyStep(draw, dids);
   const dice = draw.below(24);
   if (dice < 4) return { kind: 'mine', did: pick(dids), handle: pick([null, null, ...HANDLES]) };
   if (dice < 7) return { kind: 'finalize' };
@@ -107,22 +156,40 @@ function drawStep(draw: Draw, isNarrow: boolean): Step {
   if (dice === 10) return { kind: 'session', handle: pick(HANDLES), did: pick(dids) };
   if (dice === 11) return { kind: 'address passes', to: pick(HONEST) };
   if (dice === 12) return { kind: 'undo', claim: draw.below(6) };
+  return drawPost(draw, about, dids);
+}
+
+function drawPost(draw: Draw, about: About, dids: readonly string[]): Step {
+  const pick = <T>(all: readonly T[]): T => all[draw.below(all.length)] as T;
   const isThief = draw.below(5) < 2;
-  const by = isThief ? 'thief' : isNarrow ? 'alice' : pick(HONEST);
+  const by = isThief ? 'thief' : about !== 'all' ? 'alice' : pick(HONEST);
   const proof = pick(isThief ? THIEFS_PROOFS : HONEST_PROOFS);
+  const key = about === 'one key' ? keyOf(by) : pick(KEYS.filter((one) => signersOf(one).includes(by)));
   const identifier = pick([...HANDLES, MAILS[0], `email:${by}`]);
+  const anyone = about === 'all' ? CREDENTIALS : about === 'keys' ? ALICES : ALICES.slice(0, 1);
   return {
     kind: 'post',
     by,
     identifier,
     did: pick(isThief ? dids : didsOf(by)),
-    credentialId: credentialOf(isNarrow ? 'alice' : isThief ? pick(PEOPLE) : by),
+    // Hardly anyone names another passkey than the one that signs.
+    credentialId: isThief || draw.below(8) === 0 ? pick(anyone) : credentialOfKey(key),
     proof,
+    key,
     isReal: !isThief || draw.below(4) > 0,
     isRelayed: proof === 'signed' && draw.below(2) === 0 && identifier.startsWith('email:'),
   };
 }
 
+/** Owners add and remove their own keys; the thief takes anyone's for an account of its own. */
+function drawKeyStep(draw: Draw, dids: readonly string[]): Step {
+  const did = dids[draw.below(dids.length)] as string;
+  const keys = KEYS.filter((key) => ownerOf(did) === 'thief' || key.endsWith(` of ${ownerOf(did)}`));
+  const kind = draw.below(2) === 0 ? 'add key' : 'remove key';
+  return { kind, did, key: keys[draw.below(keys.length)] as string };
+}
+
+const ALICES = [keyOf('alice'), secondKeyOf('alice')].map(credentialOfKey);
 const NARROW_DIDS = ['did:alice:1', 'did:alice:2', 'did:thief:1'];
 const HONEST_PROOFS = ['none', 'signed'] as const;
 const THIEFS_PROOFS = ['none', 'signed', 'signed', 'forged'] as const;

@@ -6,6 +6,8 @@ type Claims = readonly model.Claim[];
 const live = (claims: Claims) => claims.filter(({ isFailed }) => !isFailed);
 const latestProven = (claims: Claims) => live(claims).findLast((one) => one.isFinal && one.proofKey !== null);
 
+const unremoved = (claim: model.Claim): model.Claim => ({ ...claim, removedKeys: [] });
+
 /** The holder that the model names if it reads the claims differently. */
 function holderAs(read: (claim: model.Claim) => model.Claim): Pick<Model, 'holderOf'> {
   return {
@@ -62,6 +64,32 @@ export const MUTANTS: Readonly<Record<string, Partial<Model>>> = {
         key,
       ),
   },
+  'a removed key still leads': { lookUp: (claims, key) => model.lookUp(claims.map(unremoved), key) },
+  'a claim without proof answers in place of a removed key': {
+    lookUp: (claims, key) =>
+      model.lookUp(
+        claims.map((one) => (one.proofKey === null ? unremoved(one) : one)),
+        key,
+      ),
+  },
+  'a key that was removed takes its identifier along': holderAs((claim) => ({
+    ...claim,
+    isFinal: claim.isFinal && !claim.removedKeys.includes(claim.proofKey ?? ''),
+  })),
+  'only the first key of an account counts': {
+    lookUp: (claims, key) =>
+      model.lookUp(
+        claims.map((one) => ({ ...one, controllerKeys: one.controllerKeys?.slice(0, 1) ?? null })),
+        key,
+      ),
+  },
+  'any key that the account ever had still counts': {
+    lookUp: (claims, key) =>
+      model.lookUp(
+        claims.map((one) => ({ ...one, controllerKeys: [...(one.controllerKeys ?? []), ...one.removedKeys] })),
+        key,
+      ),
+  },
   'the key of a look-up is ignored': { lookUp: (claims) => model.lookUp(claims) },
   'a confirmed claim is proven': { isProven: ({ claim, isAmbiguous }) => claim.isRegistered && !isAmbiguous },
   'a proof counts before it is verified': {
@@ -103,6 +131,7 @@ export const MUTANTS: Readonly<Record<string, Partial<Model>>> = {
       !stored.isLost &&
       (['identifier', 'did', 'credentialId', 'txHash'] as const).every((name) => asked[name] === stored[name]),
   },
+  'a retry is one whatever its key': { isRetry: (asked, ...rest) => model.isRetry({ ...asked, key: null }, ...rest) },
   'the copy of a handle with a false proof is the retry of its owner': {
     isRetry: (asked, stored, claims) =>
       model.isRetry(asked.channel === 'handle' ? { ...asked, proof: stored.proof } : asked, stored, claims),

@@ -6,7 +6,7 @@ import { failRelay, mineRelay, reopenRelay } from '../../../lib/relay/change-sto
 import { readRelay } from '../../../lib/relay/requests.ts';
 import type { TestVault } from '../vault.ts';
 import { addressOf, txOf } from './stand-in.ts';
-import type { World } from './world.ts';
+import { isSeveral, type World } from './world.ts';
 
 // Registrations that the vault sends itself. The stand-in takes no transactions: the statements are run as the relay
 // runs them when a transaction is mined, re-orged away or given up.
@@ -36,6 +36,7 @@ export async function insertRelayed(db: OwnedStore, { clock }: TestVault, asked:
     smartAccount: addressOf(did),
     proof: `relayed ${number}`,
     proofKey: `0x${proofKey}`,
+    accountKeys: isSeveral(did) ? { account: addressOf(did), keys: [`0x${proofKey}`], signer: null } : null,
     ledTo: '',
     attestation: { signature: `relayed ${number} at ${now}`, expiresAt: now + 1_000 },
     app: 'default',

@@ -2,13 +2,14 @@ import { fromHex, toBase64url, toHex, utf8 } from '../../../lib/base/bytes.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
+import { KEY_LOOK_PAUSE_MS } from '../../../lib/registration/look-at-keys.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { createPasskey, type Passkey } from '../passkey.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../vault.ts';
 import { insertRelayed, settleRelays } from './relays.ts';
 import { addressOf, nodeVars, startStandIn, txOf } from './stand-in.ts';
-import { credentialOf, keyOf, MAILS, PEOPLE, type Person, type Post, type World } from './world.ts';
+import { KEYS, keyOf, MAILS, type Post, type World } from './world.ts';
 
 // The vault itself, over HTTP, in a world of the model.
 
@@ -27,7 +28,7 @@ export interface Service {
   /** The result of `POST /api/sessions` for a handle. */
   openSession(handle: string, did: string): Promise<string>;
   /** What a look-up shows, and null for 404. */
-  lookUp(person: Person, key: string | null): Promise<Readonly<Record<string, unknown>> | null>;
+  lookUp(credential: string, key: string | null): Promise<Readonly<Record<string, unknown>> | null>;
   isAvailable(identifier: string): Promise<boolean>;
   /** The status of the operator's undo. */
   undo(id: number): Promise<number>;
@@ -40,7 +41,7 @@ export interface Service {
 
 /** Starts a vault on a stand-in for its node. */
 export async function startService(first: World): Promise<Service> {
-  const passkeys = new Map<string, Passkey>(PEOPLE.map((person) => [keyOf(person), createPasskey()]));
+  const passkeys = new Map<string, Passkey>(KEYS.map((key) => [key, createPasskey()]));
   const hexOf = (name: string) => {
     const { x, y } = (passkeys.get(name) as Passkey).key;
     return toHex(x) + toHex(y);
@@ -63,7 +64,7 @@ export async function startService(first: World): Promise<Service> {
   const service: Service = {
     world: first,
     vault,
-    async post({ by, identifier, did, credentialId, proof, isReal = true }) {
+    async post({ by, identifier, did, credentialId, proof, key = keyOf(by), isReal = true }) {
       const [channel, value] = namesOf(identifier);
       const now = vault.clock.now();
       const subject = { identifier: value, channel, did, credentialId: idOf(credentialId) };
@@ -76,7 +77,7 @@ export async function startService(first: World): Promise<Service> {
               ttlSeconds: 300,
               registrar,
             });
-      const signer = proof === 'forged' ? createPasskey() : (passkeys.get(keyOf(by)) as Passkey);
+      const signer = proof === 'forged' ? createPasskey() : (passkeys.get(key) as Passkey);
       const request = { ...subject, smartAccount: addressOf(did), attestation };
       const contracts = { registrar, chainId: 84532, didRegistry: nodeVars(node).DID_REGISTRY_ADDRESS };
       const proven = proof === 'none' ? {} : proveRegistration(signer, contracts, request, { now });
@@ -84,19 +85,19 @@ export async function startService(first: World): Promise<Service> {
       const { status, body } = await vault.call('POST /api/dids', { ...subject, attestation, txHash, ...proven });
       return status === 200 ? 'ok' : String(body.error);
     },
-    relay({ by, identifier, did, credentialId }, number) {
+    relay({ by, identifier, did, credentialId, key = keyOf(by) }, number) {
       const claim = { identifier: storedKey(identifier), did, credentialId: idOf(credentialId), number };
-      return insertRelayed(db, vault, { ...claim, proofKey: hexOf(keyOf(by)) });
+      return insertRelayed(db, vault, { ...claim, proofKey: hexOf(key) });
     },
     async openSession(handle, did) {
       const [channel, identifier] = namesOf(handle);
       const { status, body } = await vault.call('POST /api/sessions', { identifier, channel, did });
       return status === 200 ? 'ok' : String(body.error);
     },
-    async lookUp(person, key) {
+    async lookUp(credential, key) {
       const named = passkeys.get(key ?? '')?.key;
       const point = named ? { pubKeyX: `0x${toHex(named.x)}`, pubKeyY: `0x${toHex(named.y)}` } : {};
-      const query = { credentialId: idOf(credentialOf(person)), ...point };
+      const query = { credentialId: idOf(credential), ...point };
       const { status, body } = await vault.call('GET /api/dids/lookup', query);
       if (status !== 200) return null;
       const { did, channel, final, proven, proofs, ambiguous = false } = body;
@@ -113,9 +114,21 @@ export async function startService(first: World): Promise<Service> {
       await vault.clock.advance(isLong ? UNSEEN_MS : STEP_MS);
       await settleRelays(db, vault, service.world, isLong);
       await vault.work();
+      // Somebody looks each credential up, after long.
+      await vault.database.execute({ sql: `UPDATE key_accounts SET due_at = 0`, args: {} });
+      await vault.clock.advance(KEY_LOOK_PAUSE_MS);
+      await vault.work();
     },
     async clear() {
-      for (const table of ['credentials', 'relays', 'registrations', 'sessions', 'attestation_uses'])
+      for (const table of [
+        'account_keys',
+        'key_accounts',
+        'credentials',
+        'relays',
+        'registrations',
+        'sessions',
+        'attestation_uses',
+      ])
         await vault.database.execute({ sql: `DELETE FROM ${table}`, args: {} });
       await vault.clock.advance(STEP_MS);
     },

@@ -1,11 +1,14 @@
+import { GET_KEYS } from '../../../lib/chain/owner-keys.ts';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import { type Received, resultOf, startUpstream, type Upstream } from '../upstream.ts';
-import { aliasOf, DIDS, HANDLES, shownKey, type World } from './world.ts';
+import { aliasOf, DIDS, HANDLES, isSeveral, keysOf, type World } from './world.ts';
 
 // A node that speaks JSON-RPC and shows a world of the model: what is final, what is only mined, where aliases lead.
 
-/** A final DID is mined here, any other one there: neither is so deep that its watch ends. */
-const [DEEP, FINAL, SHALLOW, HEAD] = [950, 960, 990, 1000] as const;
+/** The first final block, and the blocks on top of the last one: none gets so deep that its watch ends. */
+const [FIRST, ON_TOP] = [960, 40] as const;
+const finalBlock = ({ finalized }: World) => FIRST + finalized.length;
+const headOf = (world: World) => finalBlock(world) + ON_TOP;
 const REGISTRY = '0x00000000000000000000000000000000000d1d00';
 const TOPIC = '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b';
 
@@ -14,7 +17,7 @@ export const nodeVars = ({ url }: Upstream) => ({
   RPC_URL: url,
   CHAIN_ID: '84532',
   DID_REGISTRY_ADDRESS: REGISTRY,
-  FINALITY_BLOCKS: String(HEAD - FINAL),
+  FINALITY_BLOCKS: String(ON_TOP),
 });
 
 export const addressOf = (did: string): `0x${string}` => `0x${didHash(did).slice(-40)}`;
@@ -36,7 +39,7 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
     case 'eth_chainId':
       return quantity(84532);
     case 'eth_blockNumber':
-      return quantity(HEAD);
+      return quantity(headOf(world));
     case 'eth_getBlockByNumber':
       return blockOf(world, params[0]);
     case 'eth_getCode':
@@ -44,25 +47,24 @@ function answer(world: World, { body }: Received, keyOf: (name: string) => strin
     case 'eth_getTransactionReceipt':
       return receiptOf(world, params[0]);
     case 'eth_call':
-      return callOf(world, params[0], params[1] !== 'latest', keyOf);
+      return callOf(world, params[0], params[1] !== 'latest' && Number(params[1]) <= finalBlock(world), keyOf);
     default:
       throw new Error(`the stand-in knows no ${method}`);
   }
 }
 
 /** A re-org gives other hashes to the blocks that are not final. */
-function blockOf({ reorgs }: World, tag: string) {
-  const number = tag === 'latest' ? HEAD : tag === 'finalized' ? FINAL : Number(tag);
-  return { number: quantity(number), hash: didHash(`block ${number} after ${number > FINAL ? reorgs : 0} re-orgs`) };
+function blockOf(world: World, tag: string) {
+  const number = tag === 'latest' ? headOf(world) : tag === 'finalized' ? finalBlock(world) : Number(tag);
+  const reorgs = number <= FIRST ? 0 : (world.finalized[number - FIRST - 1] ?? world.reorgs);
+  return { number: quantity(number), hash: didHash(`block ${number} after ${reorgs} re-orgs`) };
 }
 
 function receiptOf(world: World, hash: string): unknown {
   const did = Array.from(world.dids.keys()).find((one) => txOf(one) === hash);
   if (did === undefined) return null;
-  const { number: blockNumber, hash: blockHash } = blockOf(
-    world,
-    quantity(world.dids.get(did) === 'final' ? DEEP : SHALLOW),
-  );
+  const block = blockOf(world, quantity(FIRST + 1 + (world.blocks.get(did) ?? 0)));
+  const { number: blockNumber, hash: blockHash } = block;
   const controller = `0x${addressOf(did).slice(2).padStart(64, '0')}`;
   const logs = [{ address: REGISTRY, topics: [TOPIC, didHash(did), controller] }];
   return { status: '0x1', blockNumber, blockHash, logs };
@@ -75,9 +77,17 @@ function callOf(
   keyOf: (name: string) => string,
 ): string {
   const did = [...DIDS, ...world.dids.keys()].find((one) => addressOf(one) === to);
-  if (did !== undefined) return `0x${keyOf(shownKey(did))}`;
+  if (did !== undefined) return answerOf(keysOf(world, did)[isFinal ? 'final' : 'now'].map(keyOf), did, data);
   const handle = HANDLES.find((one) => aliasHash(one.slice('handle:'.length)) === `0x${data.slice(10)}`);
   const { now, final } = aliasOf(world, handle ?? '');
   const led = isFinal ? final : now;
   return led === null ? `0x${'0'.repeat(64)}` : didHash(led);
+}
+
+/** What a controller answers to `getKeys` and `getOwner`; `keys` are 64 bytes each as hex. */
+function answerOf(keys: readonly string[], did: string, data: string): string {
+  if (!data.startsWith(GET_KEYS)) return `0x${keys[0]}`;
+  if (!isSeveral(did)) return '0x';
+  const word = (value: number) => value.toString(16).padStart(64, '0');
+  return `0x${word(32)}${word(keys.length)}${keys.map((key, i) => `${word(i)}${key}${word(0)}${word(0)}`).join('')}`;
 }
