@@ -140,6 +140,18 @@ contract Account2Test is Expect {
         expect(_account.isKey(WALLET, 0), "not by itself");
     }
 
+    function test_what_the_account_calls_cannot_call_back_as_an_owner() external {
+        Caller caller = new Caller();
+        bytes memory own = abi.encodeCall(Account2.addKey, (WALLET, 0, ""));
+        bytes memory through = abi.encodeWithSignature("execute(address,uint256,bytes)", address(_account), 0, own);
+        bytes[2] memory calls = [own, through];
+        for (uint256 i = 0; i < calls.length; ++i) {
+            _account.execute(address(caller), 0, abi.encodeCall(Caller.callBack, (calls[i])));
+            bytes4 reason = ERC4337Account.AccountUnauthorized.selector;
+            expect(caller.reason() == reason && !_account.isKey(WALLET, 0), "called back");
+        }
+    }
+
     function test_who_is_no_guardian() external {
         bytes4 reason = AccountRecovery.InvalidGuardian.selector;
         _expectRefusal(abi.encodeCall(Account2.setGuardian, (address(_account), 3 days, 0)), reason);
@@ -212,5 +224,15 @@ contract Account2Test is Expect {
 
     function _expectRefusal(bytes memory call, bytes4 reason) private {
         expectRevert(address(_account), call, abi.encodeWithSelector(reason));
+    }
+}
+
+/// @notice Calls whoever calls it.
+contract Caller {
+    bytes4 public reason;
+
+    function callBack(bytes calldata data) external payable {
+        (bool succeeded, bytes memory answer) = msg.sender.call(data);
+        reason = succeeded ? bytes4(0) : bytes4(answer);
     }
 }
