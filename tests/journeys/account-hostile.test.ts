@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { createHere, type Device, makeHere, openDevice, type } from '../support/account-page.ts';
+import { openShop, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+
+if (chromium) {
+  let world: PayWorld;
+  const open: Device[] = [];
+  beforeAll(async () => {
+    world = await startPayWorld();
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const device of open.splice(0)) await device.close();
+    world.upstream.set();
+  });
+  const device = async (hash = '') => {
+    const made = await openDevice(world, { hash });
+    open.push(made);
+    return made;
+  };
+  /** Has the vault answer something else to the page, by path, until that is taken out. */
+  const answers = async ({ page }: Device) => {
+    const others = new Map<string, { status: number; body: string }>();
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      const other = others.get(new URL(request.url()).pathname);
+      void (other ? request.respond({ contentType: 'application/json', ...other }) : request.continue()).catch(
+        () => undefined,
+      );
+    });
+    return others;
+  };
+  const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
+
+  describe('strangers and the account page', () => {
+    test('another site can neither frame it nor hold on to its window', async () => {
+      const framed = `<!doctype html><iframe id="f" src="${world.origin}/account"></iframe>`;
+      world.pages.set('/frame', framed);
+      const shop = await openShop(world, '/frame');
+      const frame = await shop.waitForFrame((one) => one !== shop.mainFrame());
+      expect(await frame.evaluate(() => document.getElementById('start') === null)).toBe(true);
+      const isCut = await shop.evaluate(async (url) => {
+        const opened = window.open(url);
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        return opened === null || opened.closed;
+      }, `${world.origin}/account`);
+      expect(isCut).toBe(true);
+      await shop.close();
+    });
+
+    test('a script that clicks presses nothing', async () => {
+      const here = await device();
+      await here.screen('start');
+      await here.page.evaluate(() => {
+        for (const button of document.querySelectorAll('button')) button.click();
+      });
+      await createHere(world, here);
+      await makeHere(here);
+      const before = sent();
+      await here.page.evaluate(() => document.getElementById('confirm-go')?.click());
+      expect(await here.screen('confirm')).toContain('Add “Another”?');
+      expect(sent()).toBe(before);
+    });
+
+    test('names that strangers wrote on the network are text, never markup', async () => {
+      const here = await device();
+      await createHere(world, here);
+      const name = '<img src=x onerror=1>';
+      await makeHere(here, name);
+      expect(await here.screen('confirm')).toContain(name);
+      await press(here.page, 'confirm-go');
+      await here.screen('done');
+      await press(here.page, 'done-go');
+      await here.screen('home');
+      expect(await here.page.$eval('#keys', (keys) => keys.textContent)).toContain(name);
+      expect(await here.page.$$eval('main img', (all) => all.length)).toBe(0);
+    });
+  });
+
+  describe('a vault that answers nonsense', () => {
+    const NONSENSE: readonly (readonly [string, string, number, string])[] = [
+      ['no JSON', '/api/accounts/state', 200, '<html>'],
+      ['null', '/api/accounts/state', 200, 'null'],
+      [
+        'keys that are none',
+        '/api/accounts/state',
+        200,
+        JSON.stringify({ kind: 2, did: `0x${'0'.repeat(64)}`, keys: [{ index: 'x' }] }),
+      ],
+      [
+        'a time that is none',
+        '/api/accounts/state',
+        200,
+        JSON.stringify({
+          kind: 2,
+          did: `0x${'0'.repeat(64)}`,
+          keys: [],
+          recovery: { id: 1, x: `0x${'0'.repeat(64)}`, y: `0x${'0'.repeat(64)}`, readyAt: 'soon' },
+        }),
+      ],
+      ['a fault', '/api/accounts/state', 500, '{"error":"internal_error"}'],
+      ['contracts that are none', '/api/contracts', 200, '{"didRegistry":"0x12","registrar":"did:web:x"}'],
+    ];
+
+    test.each(NONSENSE)(
+      '%s: the page says that it cannot be reached, and tries again',
+      async (_, path, status, body) => {
+        const here = await device();
+        await createHere(world, here);
+        const others = (await answers(here)).set(path, { status, body });
+        await here.page.reload();
+        const text = await here.screen('problem');
+        expect(text).toContain('The vault cannot be reached');
+        expect(text).toContain('Try again');
+        others.clear();
+        await press(here.page, 'retry');
+        await here.screen('home');
+      },
+    );
+
+    test('a guardian that is not the one it names everywhere is not signed for', async () => {
+      const here = await device();
+      await createHere(world, here);
+      const before = sent();
+      const guardian = `0x${'77'.repeat(20)}`;
+      const contracts = (await world.t.call('GET /api/contracts')).body;
+      const others = await answers(here);
+      const answer = (body: object) => ({ status: 200, body: JSON.stringify(body) });
+      others.set('/api/contracts', answer({ ...contracts, guardian }));
+      const offer = { guardian: `0x${'88'.repeat(20)}`, delaySecondsMin: 259_200, commitment: `0x${'1'.repeat(64)}` };
+      others.set('/api/recoveries/commitments', answer(offer));
+      await here.page.reload();
+      await here.screen('home');
+      await press(here.page, 'guard');
+      await type(here.page, 'email', 'alice@example.com');
+      await here.page.keyboard.press('Enter');
+      await here.screen('code-form');
+      await type(here.page, 'code', world.t.codeFor('alice@example.com'));
+      await here.page.keyboard.press('Enter');
+      await here.screen('delay');
+      await here.page.click('#delay-form button');
+      expect(await here.screen('problem')).toContain('Nothing has changed.');
+      expect(sent()).toBe(before);
+    });
+  });
+}
