@@ -95,7 +95,7 @@ export function editKey(signed: Signed, key: ShownKey, back: () => void): void {
   const noun = key.isAddress ? 'address' : 'passkey';
   write('key-title', key.name);
   write('key-words', aboutKey(key));
-  fill('new-name', key.label ?? '');
+  fill('new-name', key.name);
   fault('new-name', undefined, 'rename-fault');
   write('remove', `Remove this ${noun}`);
   toggle('remove', count > 1);

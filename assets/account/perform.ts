@@ -26,6 +26,13 @@ export interface Plan {
   readonly detail: object;
 }
 
+/** Fees are shown in millionths of an ether, rounded up. */
+const MICRO = 10n ** 12n;
+
+function roundedUp(wei: bigint): bigint {
+  return (wei + MICRO - 1n) / MICRO;
+}
+
 const STEPS = ['step-sign', 'step-send', 'step-block'];
 /** After this time the page says that the network is slow. */
 const SLOW_MS = 45_000;
@@ -44,17 +51,18 @@ export function perform(world: World, account: Account, plan: Plan, back: () => 
 function showPrice(world: World, account: Account, plan: Plan, price: Price, back: () => void, notice?: string): void {
   const { operation, fee, has } = price;
   const lacks = fee > has;
-  const ether = (wei: bigint) => `${formatAmount(wei, 18).slice(0, 12)} ETH`;
+  const ether = (parts: bigint) => `${formatAmount(parts, 6)} ETH`;
+  const [needed, there] = [ether(roundedUp(fee)), ether(has / MICRO)];
   write('confirm-title', plan.title);
   write('confirm-words', plan.words);
   write(
     'confirm-notice',
     lacks
-      ? `Not enough for the fee: ${ether(fee)} needed, ${ether(has)} here. Send some ETH to this account, then try again.`
+      ? `Not enough for the fee: ${needed} needed, ${there} here. Send some ETH to this account, then try again.`
       : notice,
   );
   writeAddress(element('confirm-account'), account.address);
-  write('confirm-fee', operation.paymaster === undefined ? `At most ${ether(fee)}` : 'Paid by this vault');
+  write('confirm-fee', operation.paymaster === undefined ? `At most ${needed}` : 'Paid by this vault');
   write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
   write('confirm-go', lacks ? 'Look again' : plan.button);
   onPress('confirm-back', back);

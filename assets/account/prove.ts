@@ -54,7 +54,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   toggle('mail-form', false);
   toggle('code-form', true);
   element('code').focus();
-  const timer = setInterval(() => {
+  const tick = () => {
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
     const rest = sentAt + CODE_MS - Date.now();
@@ -62,7 +62,9 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     const wait = sentAt + AGAIN_MS - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
     element('code-again').textContent = wait > 0 ? `Send again in ${left(wait)}` : 'Send again';
-  }, 250);
+  };
+  const timer = setInterval(tick, 250);
+  tick();
   onPress('code-again', () => {
     clearInterval(timer);
     guard(() => sendCode(email, then, again), { again });
