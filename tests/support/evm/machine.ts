@@ -159,12 +159,7 @@ export function copyToMemory(frame: Frame, to: number, from: Uint8Array, at: num
 
 /** A word of memory. */
 export function readWord({ view }: Frame, at: number): bigint {
-  return (
-    (view.getBigUint64(at) << 192n) |
-    (view.getBigUint64(at + 8) << 128n) |
-    (view.getBigUint64(at + 16) << 64n) |
-    view.getBigUint64(at + 24)
-  );
+  return wordAt(view, at);
 }
 
 /** Writes a word to memory. */
@@ -177,6 +172,7 @@ export function writeWord({ view }: Frame, at: number, value: bigint): void {
 
 /** Bytes as a number. */
 export function toWord(bytes: Uint8Array): bigint {
+  if (bytes.length === WORD) return wordAt(new DataView(bytes.buffer, bytes.byteOffset, WORD), 0);
   let word = 0n;
   for (const byte of bytes) word = (word << 8n) | BigInt(byte);
   return word;
@@ -193,4 +189,13 @@ export function toBytes32(value: bigint): Uint8Array {
 /** keccak256 as a number. */
 export function hash(bytes: Uint8Array): bigint {
   return toWord(keccak_256(bytes));
+}
+
+function wordAt(view: DataView, at: number): bigint {
+  return (
+    (view.getBigUint64(at) << 192n) |
+    (view.getBigUint64(at + 8) << 128n) |
+    (view.getBigUint64(at + 16) << 64n) |
+    view.getBigUint64(at + 24)
+  );
 }

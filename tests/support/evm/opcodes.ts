@@ -16,7 +16,7 @@ import {
   toWord,
   writeWord,
 } from './machine.ts';
-import { MASK, PAIRS, READS, truth } from './words.ts';
+import { MASK, PAIRS, READS, swap, truth } from './words.ts';
 
 const ADDRESS = (1n << 160n) - 1n;
 const NOTHING = new Uint8Array(0);
@@ -73,30 +73,32 @@ const OTHERS: Readonly<Record<number, (frame: Frame) => void>> = {
 
 /** Runs the next operation of a frame. Throws for an operation that it does not know. */
 export function step(frame: Frame): void {
-  const { code } = frame.message;
-  const { stack } = frame;
-  const op = code.bytes[frame.pc] ?? 0;
+  const op = frame.message.code.bytes[frame.pc] ?? 0;
   frame.pc++;
-  const two = PAIRS[op];
-  if (two) {
-    stack.push(two(pop(frame), pop(frame)));
-  } else if (op >= 0x5f && op <= 0x7f) {
-    stack.push(code.pushed[frame.pc - 1] ?? 0n);
-    frame.pc += op - 0x5f;
-  } else if (op >= 0x80 && op <= 0x8f) {
-    stack.push(stack[stack.length - op + 0x7f] ?? 0n);
-  } else if (op >= 0x90 && op <= 0x9f) {
-    const [top, other] = [stack.length - 1, stack.length - op + 0x8e];
-    [stack[top], stack[other]] = [stack[other] ?? 0n, stack[top] ?? 0n];
-  } else if (op >= 0xa0 && op <= 0xa4) {
-    log(frame, op - 0xa0);
-  } else {
-    const read = READS[op];
-    const other = OTHERS[op];
-    if (read) stack.push(read(frame));
-    else if (other) other(frame);
-    else throw new Error(`no such operation: 0x${op.toString(16)}`);
-  }
+  const run = TABLE[op];
+  if (!run) throw new Error(`no such operation: 0x${op.toString(16)}`);
+  run(frame);
+}
+
+/** Every operation by its number. */
+const TABLE: readonly (((frame: Frame) => void) | undefined)[] = Array.from({ length: 256 }, (_, op) => operation(op));
+
+function operation(op: number): ((frame: Frame) => void) | undefined {
+  const [two, read] = [PAIRS[op], READS[op]];
+  if (two) return (frame) => void frame.stack.push(two(pop(frame), pop(frame)));
+  if (read) return (frame) => void frame.stack.push(read(frame));
+  if (op >= 0x5f && op <= 0x7f) return push(op - 0x5f);
+  if (op >= 0x80 && op <= 0x8f) return ({ stack }) => void stack.push(stack[stack.length - op + 0x7f] ?? 0n);
+  if (op >= 0x90 && op <= 0x9f) return ({ stack }) => swap(stack, stack.length - op + 0x8e);
+  if (op >= 0xa0 && op <= 0xa4) return (frame) => log(frame, op - 0xa0);
+  return OTHERS[op];
+}
+
+function push(length: number): (frame: Frame) => void {
+  return (frame) => {
+    frame.stack.push(frame.message.code.pushed[frame.pc - 1] ?? 0n);
+    frame.pc += length;
+  };
 }
 
 /** Calls code at an address, or a precompile; the value moves first. */

@@ -55,3 +55,11 @@ function power(base: bigint, exponent: bigint): bigint {
   for (let [b, e] = [base, exponent]; e > 0n; e >>= 1n, b = (b * b) & MASK) if (e & 1n) result = (result * b) & MASK;
   return result;
 }
+
+/** Exchanges the top of the stack with another place. */
+export function swap(stack: bigint[], other: number): void {
+  const top = stack.length - 1;
+  const value = stack[top] ?? 0n;
+  stack[top] = stack[other] ?? 0n;
+  stack[other] = value;
+}
