@@ -69,7 +69,7 @@ export async function send(operation: Operation, entryPoint: Hex): Promise<void>
   try {
     await api.send(operation, entryPoint);
   } catch (error) {
-    if (!(error instanceof RefusedError) || !/already|known|duplicate/i.test(error.message)) throw error;
+    if (!(error instanceof RefusedError) || !api.isHad(error)) throw error;
   }
 }
 

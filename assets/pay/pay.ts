@@ -138,7 +138,7 @@ export async function submit(stored: StoredPayment, channel: Channel): Promise<S
  * receipt tells.
  */
 async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<StoredPayment> {
-  if (/already|known|duplicate/i.test(error.message)) return sent;
+  if (api.isHad(error)) return sent;
   // Its own block may not have been read yet when the nonce is spent already.
   for (let look = 0; look < (error.aa === 'AA25' ? SPENT_LOOKS : 1); look++) {
     const receipt = await api.readReceipt(sent.userOpHash);

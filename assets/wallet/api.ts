@@ -57,6 +57,14 @@ export class RefusedError extends Error {
   }
 }
 
+/**
+ * Whether a bundler refused an operation because it has that one. Other refusals have these words too, such as `AA10
+ * sender already constructed` and `unknown …`.
+ */
+export function isHad({ message }: RefusedError): boolean {
+  return /\balready known\b|\balready (?:present )?in (?:the )?mempool\b/i.test(message);
+}
+
 /** Reads the chain's settings. Throws `UnreachableError`, as all calls here do. */
 export function readConfig(): Promise<Config> {
   return get('/pay/config', {});

@@ -163,6 +163,23 @@ if (chromium) {
       expect(shown).not.toContain(theirs);
     });
 
+    test('a stranger who deploys it between quote and approval delays the first payment, and no more', async () => {
+      const passkeys = createPasskeys();
+      const account = await makeAccount(passkeys);
+      await world.fund(account, { wei: ETHER });
+      const { page, to } = await newBrowser(passkeys);
+      await press(page, 'find');
+      expect(await part(page, 'review')).toContain(account);
+      await createSecond(world.chain.rpc, world.contracts, passkeys.key());
+      // The operation creates what is there already: AA10 is no word for "the bundler has it".
+      await press(page, 'approve');
+      expect(await part(page, 'problem')).toContain('Nothing was paid');
+      await press(page, 'retry');
+      await press(page, 'approve');
+      await part(page, 'done');
+      expect(await world.balanceOf(to, 'native')).toBe(ETHER / 1000n);
+    });
+
     test('of another salt, by the registration that this passkey has proven', async () => {
       const passkeys = createPasskeys();
       const unused = await makeAccount(passkeys);
