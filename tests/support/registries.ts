@@ -128,13 +128,7 @@ export async function accountOf(
   const call = (name: string, args: readonly unknown[]) =>
     AbiFunction.encodeData(AbiFunction.fromAbi(abi, name as never) as AbiFunction.AbiFunction, args as never);
   const answer = (await rpc('eth_call', [{ to: factory, data: call('implementation', []) }, 'latest'])) as Hex.Hex;
-  const [head, tail] = PROXIES[kind];
-  const initCode = Hex.concat(
-    head,
-    Hex.slice(answer, 12),
-    tail,
-    AbiParameters.encode(AbiParameters.from('uint256, uint256, uint256'), key as never),
-  );
+  const initCode = proxyCode(kind, Hex.slice(answer, 12), key);
   const address = ContractAddress.fromCreate2({
     from: factory,
     salt: Hex.toBytes(Hex.fromNumber(salt, { size: 32 })),
@@ -143,6 +137,12 @@ export async function accountOf(
   const create = () =>
     sendTransaction(rpc, devAccount('owner').privateKey, { to: factory, data: call('createAccount', key) });
   return { address, factory, initCode, passkey, create };
+}
+
+/** The creation code of an account: its proxy, then x ‖ y ‖ salt. */
+export function proxyCode(kind: 1 | 2, implementation: Hex.Hex, key: readonly bigint[]): Hex.Hex {
+  const [head, tail] = PROXIES[kind];
+  return Hex.concat(head, implementation, tail, ...key.map((one) => Hex.fromNumber(one, { size: 32 })));
 }
 
 /** What a consent is for, and how it differs from an honest one. */
