@@ -1,15 +1,13 @@
-import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
-import { createEVM } from '@ethereumjs/evm';
-import { createAddressFromString } from '@ethereumjs/util';
 import { type Abi, AbiConstructor, AbiError, AbiEvent, AbiFunction, type Hex } from 'ox';
 import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
+import { openSmallChain } from '../evm/chain.ts';
 import { commitment, consentFor, NOBODY, ZERO } from '../registries.ts';
 import { type Outcome, REGISTRAR } from './model.ts';
 import type { Step, World } from './world.ts';
 
-// The registry's own byte code in a complete EVM of this process.
+// The registry's own byte code in an EVM of this process.
 
 const OWNER = `0x${'dd'.repeat(20)}`;
 const abi: Abi.Abi = didRegistry2Abi;
@@ -24,39 +22,26 @@ export interface Machine {
 
 /** Deploys the registry and the first factory. */
 export async function openMachine(): Promise<Machine> {
-  const common = createCustomCommon({ chainId: 84532 }, Mainnet, { hardfork: Hardfork.Osaka });
-  const evm = await createEVM({ common });
   const artifacts = await compileContracts();
-  let time = 1_700_000_000;
-  const block = () => ({
-    header: { number: 1n, timestamp: BigInt(time), gasLimit: 30_000_000n, coinbase: createAddressFromString(NOBODY) },
-  });
-  const call = async (from: string, to: string | undefined, data: Hex.Hex) => {
-    const { execResult, createdAddress } = await evm.runCall({
-      caller: createAddressFromString(from as Hex.Hex),
-      ...(to === undefined ? {} : { to: createAddressFromString(to as Hex.Hex) }),
-      data: Buffer.from(data.slice(2), 'hex'),
-      gasLimit: 30_000_000n,
-      skipBalance: true,
-      block: block() as never,
-    });
-    return { execResult, created: createdAddress?.toString() ?? '' };
-  };
-  const deploy = async (name: string, ...args: readonly unknown[]) => {
+  const small = openSmallChain(1_700_000_000n);
+  const call = (from: string, to: string, data: Hex.Hex) =>
+    small.call(BigInt(from), BigInt(to), new Uint8Array(Buffer.from(data.slice(2), 'hex')));
+  const deploy = (name: string, ...args: readonly unknown[]) => {
     const { abi: own, bytecode } = artifacts[name] as { abi: Abi.Abi; bytecode: Hex.Hex };
-    return (await call(OWNER, undefined, AbiConstructor.encode(own as never, { bytecode, args } as never))).created;
+    const code = AbiConstructor.encode(own as never, { bytecode, args } as never) as Hex.Hex;
+    return addressOf(small.deploy(new Uint8Array(Buffer.from(code.slice(2), 'hex'))));
   };
-  const factory1 = await deploy('AccountFactory', ENTRY_POINTS['0.7']);
-  const registry = await deploy('DIDRegistry2', OWNER, REGISTRAR, factory1, NOBODY);
+  const factory1 = deploy('AccountFactory', ENTRY_POINTS['0.7']);
+  const registry = deploy('DIDRegistry2', OWNER, REGISTRAR, factory1, NOBODY);
   const encode = (name: string, args: readonly unknown[]) =>
     AbiFunction.encodeData(AbiFunction.fromAbi(abi, name as never) as AbiFunction.AbiFunction, args as never);
-  const { execResult } = await call(OWNER, factory1, '0x5c60da1b');
+  const implementation1 = addressOf(BigInt(hexOf(call(OWNER, factory1, '0x5c60da1b').data)));
   const consents = new Map<string, ReturnType<typeof consentFor>>();
 
   /** An account's consent; the same one is signed once. */
   function consentOf(world: World, { did, alias, to, end }: Step) {
     const account = world.pairs.flatMap(({ old, next }) => [old, next]).find(({ address }) => address === to);
-    const expiresAt = BigInt(time + end);
+    const expiresAt = small.state.time + BigInt(end);
     const known = `${did} ${alias} ${to} ${expiresAt}`;
     const signed =
       consents.get(known) ??
@@ -92,21 +77,26 @@ export async function openMachine(): Promise<Machine> {
 
   return {
     factory1,
-    implementation1: `0x${Buffer.from(execResult.returnValue).toString('hex').slice(24)}`,
+    implementation1,
     async step(world, step) {
-      time = step.time;
+      small.state.time = BigInt(step.time);
       const from = step.name === 'registerFor' ? REGISTRAR : step.by;
-      const result = (await call(from, registry, encode(step.name, argumentsOf(world, step)))).execResult;
-      const answer: Hex.Hex = `0x${Buffer.from(result.returnValue).toString('hex')}`;
-      if (result.exceptionError) return { error: nameOf(answer) };
-      return { events: (result.logs ?? []).map(([, topics, data]) => eventOf(topics, data)) };
+      const { ok, data, logs } = call(from, registry, encode(step.name, argumentsOf(world, step)));
+      return ok ? { events: logs.map(({ topics }) => eventOf(topics)) } : { error: nameOf(hexOf(data)) };
     },
     async view(name, ...args) {
-      const result = (await call(OWNER, registry, encode(name, args))).execResult;
       const item = AbiFunction.fromAbi(abi, name as never) as AbiFunction.AbiFunction;
-      return AbiFunction.decodeResult(item, `0x${Buffer.from(result.returnValue).toString('hex')}`);
+      return AbiFunction.decodeResult(item, hexOf(call(OWNER, registry, encode(name, args)).data));
     },
   };
+}
+
+function hexOf(data: Uint8Array): Hex.Hex {
+  return `0x${Buffer.from(data).toString('hex')}`;
+}
+
+function addressOf(word: bigint): string {
+  return `0x${word.toString(16).padStart(40, '0')}`;
 }
 
 function nameOf(data: Hex.Hex): string {
@@ -115,8 +105,8 @@ function nameOf(data: Hex.Hex): string {
 }
 
 /** An event's name and its indexed arguments, addresses as such; of a commitment the name alone. */
-function eventOf(topics: readonly Uint8Array[], _data: Uint8Array): string {
-  const [first, ...rest] = topics.map((topic) => `0x${Buffer.from(topic).toString('hex')}` as Hex.Hex);
+function eventOf(topics: readonly bigint[]): string {
+  const [first, ...rest] = topics.map((topic) => `0x${topic.toString(16).padStart(64, '0')}` as Hex.Hex);
   const event = AbiEvent.fromAbi(abi, first as Hex.Hex) as AbiEvent.AbiEvent;
   if (event.name === 'AliasCommitted') return event.name;
   const words = rest.map((topic) => (/^0x0{24}/.test(topic) ? `0x${topic.slice(26)}` : topic));
