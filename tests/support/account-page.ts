@@ -12,12 +12,16 @@ export interface Device {
   close(): Promise<void>;
 }
 
-/** A new device at the account page. */
+/** A new device at the account page; with `context` another page of a browser that is there. */
 export async function openDevice(
   { own, origin, shift }: Pick<PayWorld, 'own' | 'origin' | 'shift'>,
-  { hash = '', passkeys = createPasskeys() }: { hash?: string; passkeys?: Passkeys } = {},
+  {
+    hash = '',
+    passkeys = createPasskeys(),
+    ...given
+  }: { hash?: string; passkeys?: Passkeys; context?: BrowserContext } = {},
 ): Promise<Device> {
-  const context: BrowserContext = await own.browser.createBrowserContext();
+  const context = given.context ?? (await own.browser.createBrowserContext());
   const page = await context.newPage();
   await page.evaluateOnNewDocument((ahead) => {
     const now = Date.now.bind(Date);
@@ -38,7 +42,7 @@ export async function openDevice(
       // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
       return page.$eval(`#${part}`, (element) => (element as HTMLElement).innerText);
     },
-    close: () => context.close(),
+    close: () => (given.context ? page.close() : context.close()),
   };
 }
 

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { Hex } from 'ox';
 import type { CDPSession, Frame, Page, Protocol, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
+import type { Mailer } from '../../lib/delivery/smtp.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
@@ -58,11 +59,14 @@ export interface Upstream {
   set(mode?: Upstream['mode'], ...methods: string[]): void;
 }
 
-/** Starts it all; about three seconds. `more` are further settings of the vault. */
-export async function startPayWorld({
-  more = {},
-  ...options
-}: ChainOptions & { readonly more?: Readonly<Record<string, string>> } = {}): Promise<PayWorld> {
+/** What a world has besides its chain: further settings of the vault, and what sends its mail over SMTP. */
+interface PayWorldOptions extends ChainOptions {
+  readonly more?: Readonly<Record<string, string>>;
+  readonly mail?: Mailer;
+}
+
+/** Starts it all; about three seconds. */
+export async function startPayWorld({ more = {}, mail, ...options }: PayWorldOptions = {}): Promise<PayWorld> {
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -75,7 +79,7 @@ export async function startPayWorld({
     advance: () => Promise.reject(new Error('this clock goes by itself')),
   };
   const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: line.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
-  const t = await startVault({ ...vars, ...more }, { clock });
+  const t = await startVault({ ...vars, ...more }, { clock, mail });
   const shop = startShop();
   const own = await startBrowser();
   return {

@@ -1,0 +1,236 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { AbiFunction, type Hex } from 'ox';
+import { didRegistry2Abi } from '../../lib/chain/abi.ts';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { confirm, createHere, type Device, keyNames, type } from '../support/account-page.ts';
+import {
+  controllerOf,
+  goBuying,
+  guardBy,
+  type Identity,
+  noticesTo,
+  openPhone,
+  type Phone,
+  type PhoneWorld,
+  proveAt,
+  removeKey,
+  signUp,
+  startPhoneWorld,
+  until,
+} from '../support/lost-passkey.ts';
+import { part, press } from '../support/pay.ts';
+
+// A lost passkey is not a lost person: chain, bundler, mail server, shop and the vault's pages are real. Losing a phone
+// closes its browser, with all that it stored and its authenticator.
+
+const DAY = 86_400;
+const PRICE = 10n ** 15n;
+
+if (chromium) {
+  let world: PhoneWorld;
+  const phones: Phone[] = [];
+  beforeAll(async () => {
+    world = await startPhoneWorld();
+  }, 120_000);
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const { own } of phones.splice(0)) await own.close();
+  });
+  const phone = async () => {
+    const opened = await openPhone(world);
+    phones.push(opened);
+    return opened;
+  };
+  const lose = async (lost: Phone) => {
+    phones.splice(phones.indexOf(lost), 1);
+    await lost.own.close();
+  };
+  const stateOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body;
+  const recoveryOf = async (smartAccount: string) =>
+    (await world.t.call('GET /api/recoveries/status', { smartAccount })).body.recovery;
+  const lookUp = (credentialId: string) => world.t.call('GET /api/dids/lookup', { credentialId });
+  /** The record of a credential once its registration is final and proven. */
+  const proven = ({ credentialId }: Pick<Identity, 'credentialId'>) =>
+    until('the proven record', async () => {
+      const { status, body } = await lookUp(credentialId);
+      if (status === 200 && body.proven && body.final) return body;
+      return void (await world.chain.rpc('anvil_mine', ['0x1']));
+    });
+  /** A person with a phone, an account with money, and an identity that the vault registered. */
+  const person = async (email: string) => {
+    const here = await phone();
+    const page = await here.open();
+    const account = await createHere(world, page);
+    const identity = await signUp(world, here, { email, account });
+    return { here, page, account, identity };
+  };
+  /** Pays at the shop; the phone knows the account. */
+  const pay = async (by: Phone, account: string) => {
+    const { page, told, received } = await goBuying(world, by);
+    expect((await part(page, 'review')).toLowerCase()).toContain(account.toLowerCase());
+    await press(page, 'approve');
+    expect((await told).details).toMatchObject({ chainId: 84532, token: 'native' });
+    expect(await received()).toBe(PRICE);
+  };
+  /** Asks for a recovery on a phone that has nothing, up to the countdown. */
+  const askForRecovery = async (by: Phone, email: string): Promise<Device> => {
+    const page = await by.open('recover');
+    await page.screen('mail');
+    await proveAt(world, page, email);
+    await press(page.page, 'renew-go');
+    await page.screen('waiting-left');
+    return page;
+  };
+  const subjects = (email: string) => noticesTo(world, email).map(({ subject }) => subject.replace(/ on \S+/, ''));
+  /** Waits until so many mails about recoveries came to the address. */
+  const mailed = (email: string, count: number) =>
+    until(`${count} mails to ${email}`, () => (subjects(email).length >= count ? true : undefined));
+
+  describe('a lost passkey is not a lost person', () => {
+    test('registered, lost, recovered by mail after three days, paid with the new key, the old key removed', async () => {
+      const [email, second] = ['ann@example.com', 'ann.too@example.com'];
+      const { here, page, account, identity } = await person(email);
+      expect(await controllerOf(world, identity.did)).toBe(account.toLowerCase());
+      expect(await consentOf(identity.txHash)).toMatchObject({ x: pubKey(here), controller: account.toLowerCase() });
+      const record = await proven(identity);
+      expect(record).toMatchObject({
+        did: identity.did,
+        smartAccount: expect.stringMatching(new RegExp(account, 'i')),
+      });
+      await guardBy(world, page, email);
+      await press(page.page, 'contact');
+      await page.screen('mail');
+      await proveAt(world, page, second);
+      await page.screen('done');
+      await lose(here);
+
+      const next = await phone();
+      const waiting = await askForRecovery(next, email);
+      expect(await waiting.screen('waiting')).toContain('Recovery is under way');
+      expect((await stateOf(account)).keys).toHaveLength(1);
+      for (const [day, count] of [1, 2, 3].entries()) {
+        for (const to of [email, second]) await mailed(to, count);
+        if (day < 2) expect((await recoveryOf(account)).status).toBe('proposed');
+        await world.later(DAY + (day === 2 ? 60 : 0));
+      }
+      await until('the new key', async () => {
+        await world.chain.rpc('anvil_mine', ['0x1']);
+        return (await recoveryOf(account)).status === 'finished' ? true : undefined;
+      });
+      await press(waiting.page, 'waiting-check');
+      expect(await waiting.screen('done')).toContain('You are back');
+
+      await pay(next, account);
+      const joined = await signUp(world, next, { email, account, known: identity });
+      expect(joined.credentialId).not.toBe(identity.credentialId);
+      expect(await proven(joined)).toMatchObject({ did: identity.did });
+      expect((await lookUp(identity.credentialId)).status).toBe(200);
+      const home = await next.open();
+      await home.screen('home');
+      expect(await keyNames(home.page)).toHaveLength(2);
+      await removeKey(home, 'First passkey');
+      expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(next) }]);
+      await until('the removed key answers no more', async () => {
+        await world.later(60);
+        return (await lookUp(identity.credentialId)).status === 404 ? true : undefined;
+      });
+      expect((await lookUp(joined.credentialId)).body).toMatchObject({ did: identity.did, proven: true });
+      await pay(next, account);
+
+      for (const to of [email, second]) {
+        await mailed(to, 4);
+        const running = 'Your account is being recovered';
+        const all = ['Somebody is recovering your account', running, running, 'Your account has a new passkey'];
+        expect(subjects(to)).toEqual(all);
+      }
+    }, 400_000);
+
+    test('asked for by a thief of the mailbox: the mail leads the owner to the veto, and the new key never pays', async () => {
+      const email = 'ben@example.com';
+      const { here, page, account } = await person(email);
+      await guardBy(world, page, email);
+      await page.close();
+      const thief = await phone();
+      const waiting = await askForRecovery(thief, email);
+      await mailed(email, 1);
+      const [link = ''] = /\S+\/account#stop=0x[0-9a-fA-F]{40}/.exec(noticesTo(world, email)[0]?.text ?? '') ?? [];
+      expect(link.toLowerCase()).toBe(`${world.origin}/account#stop=${account}`.toLowerCase());
+
+      const owner = await here.open(link.split('#')[1]);
+      await owner.screen('notices');
+      await owner.page.click('#notices .bad button');
+      expect(await owner.screen('done')).toContain('Stopped');
+      expect((await stateOf(account)).recovery).toBeNull();
+      await world.later(4 * DAY);
+      await until('the end of the recovery', async () => {
+        await world.chain.rpc('anvil_mine', ['0x1']);
+        const { status, final } = await recoveryOf(account);
+        return status === 'vetoed' && final ? true : undefined;
+      });
+      await mailed(email, 2);
+      expect(subjects(email)).toEqual([
+        'Somebody is recovering your account',
+        'The recovery of your account was stopped',
+      ]);
+      await press(waiting.page, 'waiting-check');
+      expect(await waiting.screen('done')).toContain('The recovery was stopped');
+      const tried = await goBuying(world, thief);
+      await part(tried.page, 'setup');
+      await press(tried.page, 'find');
+      // Two keys could have signed. A second signature shows which, and that one opens nothing.
+      expect(await part(tried.page, 'setup-notice')).toContain('Confirm it once more');
+      await press(tried.page, 'find');
+      await tried.page.waitForFunction(() =>
+        document.getElementById('setup-notice')?.textContent?.includes('This passkey does not open its account now.'),
+      );
+      expect(await tried.received()).toBe(0n);
+      expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(here) }]);
+      await pay(here, account);
+    }, 400_000);
+
+    test('a second phone, and no recovery: it pays, joins the identity, and removes the lost key', async () => {
+      const email = 'cleo@example.com';
+      const { here, page, account, identity } = await person(email);
+      await press(page.page, 'add');
+      await press(page.page, 'pick-there');
+      await page.screen('qr-code');
+      const link = await page.page.$eval('#qr-link', (shown) => shown.textContent ?? '');
+      const second = await phone();
+      const joining = await second.open(link.split('#')[1]);
+      await joining.screen('join-ask');
+      await type(joining.page, 'join-name', 'Second phone');
+      await joining.page.keyboard.press('Enter');
+      expect(await joining.screen('join-digits')).toBe(await page.screen('qr-digits'));
+      await press(page.page, 'qr-same');
+      await confirm(page);
+      expect(await joining.screen('done')).toContain('This device opens the account now');
+      await lose(here);
+
+      await pay(second, account);
+      const joined = await signUp(world, second, { email, account, known: identity });
+      expect(await proven(joined)).toMatchObject({ did: identity.did });
+      await press(joining.page, 'done-go');
+      await joining.screen('home');
+      await removeKey(joining, 'First passkey');
+      expect(await keyNames(joining.page)).toEqual(['Second phone']);
+      await until('the removed key answers no more', async () => {
+        await world.later(60);
+        return (await lookUp(identity.credentialId)).status === 404 ? true : undefined;
+      });
+      expect((await lookUp(joined.credentialId)).body).toMatchObject({ did: identity.did, proven: true });
+      expect(await stateOf(account)).toMatchObject({ guardian: null, recovery: null });
+      expect(noticesTo(world, email)).toEqual([]);
+    }, 400_000);
+  });
+
+  const pubKey = ({ passkeys }: Phone) => `0x${Buffer.from(passkeys.key().x).toString('hex')}`;
+  /** The consent that the registrar brought the registry. */
+  async function consentOf(txHash: string) {
+    const { input } = (await world.chain.rpc('eth_getTransactionByHash', [txHash])) as { input: Hex.Hex };
+    const [controller, , , consent] = AbiFunction.decodeData(
+      AbiFunction.fromAbi(didRegistry2Abi, 'registerFor'),
+      input,
+    );
+    return { controller: controller.toLowerCase(), x: `0x${consent.x.toString(16).padStart(64, '0')}` };
+  }
+}

@@ -1,0 +1,259 @@
+// People with phones: each phone a browser of its own with its own authenticator. They have an account, an identity at
+// an app that uses the vault, and mail.
+import { AbiFunction, type Hex } from 'ox';
+import type { Page } from 'puppeteer-core';
+import { smtpMailer } from '../../commands/mail/smtp.ts';
+import { didRegistryAbi } from '../../lib/chain/abi.ts';
+import { didHash } from '../../lib/identity/did.ts';
+import { parseIdentifier } from '../../lib/identity/identifier.ts';
+import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
+import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
+import {
+  buy,
+  confirmWindow,
+  createPasskeys,
+  openShop,
+  type Passkeys,
+  type PayWorld,
+  press,
+  startPayWorld,
+} from './pay.ts';
+import { pointOf } from './second-account.ts';
+
+const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
+const WORK_MS = 250;
+const WAIT_MS = 90_000;
+
+/** The world of the payment page, with a mail server, a registrar, and a guardian. */
+export interface PhoneWorld extends PayWorld {
+  readonly mail: MailCatcher;
+}
+
+/** A browser and its authenticator; closing it loses both. */
+export interface Phone {
+  readonly own: OwnBrowser;
+  readonly passkeys: Passkeys;
+  /** Another page of it, at the account page. */
+  open(hash?: string): Promise<Device>;
+}
+
+/** What an app's sign-up has the vault record. */
+export interface Identity {
+  readonly did: string;
+  readonly credentialId: string;
+  readonly txHash: string;
+}
+
+/** Starts it all; the vault's background work goes on by itself. */
+export async function startPhoneWorld(): Promise<PhoneWorld> {
+  const mail = await startMailCatcher();
+  const mailer = smtpMailer(mail.url);
+  const world = await startPayWorld({
+    mail: mailer,
+    more: {
+      EMAIL_PROVIDER: 'smtp',
+      SMTP_URL: mail.url,
+      EMAIL_FROM: 'Vault <vault@example.com>',
+      GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
+      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+      FINALITY_BLOCKS: '2',
+      // All the people share this machine's address.
+      MAX_VERIFY_SENDS_PER_IP: '1000',
+      MAX_REGISTRATIONS_PER_IP: '1000',
+    },
+  });
+  await world.fund(addressOf(GUARDIAN_KEY), { wei: 10n ** 18n });
+  let working: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    working = working.then(() => world.t.work());
+  }, WORK_MS);
+  return {
+    ...world,
+    mail,
+    async stop() {
+      clearInterval(timer);
+      await working;
+      await world.stop();
+      await mailer.close();
+      await mail.stop();
+    },
+  };
+}
+
+/** A new phone: nothing is stored on it. */
+export async function openPhone(world: PhoneWorld): Promise<Phone> {
+  const [own, passkeys] = [await startBrowser(), createPasskeys()];
+  const context = own.browser.defaultBrowserContext();
+  return { own, passkeys, open: (hash = '') => openDevice({ ...world, own }, { hash, passkeys, context }) };
+}
+
+/** Looks again and again until there is an answer. */
+export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await Bun.sleep(100)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error(`it does not come: ${what}`);
+}
+
+/** The code in the next mail that brings one to the address. */
+export async function codeFrom({ mail }: PhoneWorld, email: string): Promise<string> {
+  const isCode = ({ to, subject }: Mail) => to.includes(email) && subject.startsWith('Your code');
+  const [code] = /\b\d{6}\b/.exec((await mail.waitFor(isCode, WAIT_MS)).text) ?? [];
+  if (code === undefined) throw new Error('a mail without a code');
+  return code;
+}
+
+/** The mails about a recovery that came to the address, oldest first. */
+export function noticesTo({ mail }: PhoneWorld, email: string): Mail[] {
+  return mail.messages.filter(({ to, text }) => to.includes(email) && text.includes('/account#stop='));
+}
+
+/** Proves an address on the account page. */
+export async function proveAt(world: PhoneWorld, { page, screen }: Device, email: string): Promise<void> {
+  await type(page, 'email', email);
+  await page.keyboard.press('Enter');
+  await screen('code-form');
+  await type(page, 'code', await codeFrom(world, email));
+  await page.keyboard.press('Enter');
+}
+
+/** Has the vault guard the account for an address, three days long. */
+export async function guardBy(world: PhoneWorld, device: Device, email: string): Promise<void> {
+  await press(device.page, 'guard');
+  await proveAt(world, device, email);
+  await device.screen('delay');
+  await device.page.click('#delay-form button');
+  await device.screen('confirm');
+  await confirm(device);
+  await device.screen('home');
+}
+
+/** Removes a key by its name. */
+export async function removeKey(device: Device, name: string): Promise<void> {
+  await pressNamed(device.page, `Change ${name}`);
+  await press(device.page, 'remove');
+  await device.screen('confirm');
+  await confirm(device);
+  await device.screen('home');
+}
+
+/**
+ * Signs up at an app on the shop's origin with the phone's only passkey: code, attestation, proof. Without `known` the
+ * vault registers the DID itself; with it this passkey joins the identity.
+ */
+export async function signUp(
+  world: PhoneWorld,
+  { own, passkeys }: Phone,
+  who: { readonly email: string; readonly account: Hex.Hex; readonly known?: Identity },
+): Promise<Identity> {
+  const page = await openShop({ own, shop: world.shop });
+  await passkeys.attach(page);
+  const call = (line: string, fields?: unknown) => callFrom(page, world.origin, line, fields);
+  const { email: identifier, account: smartAccount, known } = who;
+  const sent = { identifier, channel: 'email' };
+  await call('POST /api/verify/send', sent);
+  const code = await codeFrom(world, identifier);
+  const { attestation } = await call('POST /api/verify/check', { ...sent, code });
+  const contracts = await call('GET /api/contracts');
+  const did = known?.did ?? `did:pkh:eip155:${contracts.chainId}:${smartAccount}`;
+  const [credentialId = ''] = passkeys.ids();
+  const proofExpiresAt = Math.floor((Date.now() + world.shift()) / 1000) + 540;
+  const challenge = registrationChallenge({
+    registrarDidHash: didHash(contracts.registrar),
+    chainId: contracts.chainId,
+    registry: contracts.didRegistry,
+    didHash: didHash(did),
+    aliasHash: NO_HASH,
+    smartAccount,
+    credentialId,
+    identifierHash: identifierHash(parseIdentifier('email', identifier), attestation.signature),
+    expiresAt: proofExpiresAt,
+  });
+  const proof = await assertAt(page, credentialId, challenge);
+  const [x, y] = pointOf(passkeys.key()).map((one) => `0x${one.toString(16)}`);
+  const claim = {
+    ...sent,
+    credentialId,
+    did,
+    smartAccount,
+    attestation,
+    proof,
+    proofExpiresAt,
+    pubKeyX: x,
+    pubKeyY: y,
+  };
+  const { txHash } = await call('POST /api/dids', known ? { ...claim, txHash: known.txHash } : claim);
+  await page.close();
+  return { did, credentialId, txHash };
+}
+
+/** Calls the vault as a page of another origin does. Throws what it refuses. */
+async function callFrom(page: Page, origin: string, line: string, fields?: unknown) {
+  const [method = 'GET', path = '/'] = line.split(' ');
+  const [status, text] = await page.evaluate(
+    async (url, how, body) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await fetch(url, how === 'GET' ? {} : { method: how, headers, body });
+      return [response.status, await response.text()] as const;
+    },
+    origin + path,
+    method,
+    JSON.stringify(fields ?? {}),
+  );
+  if (status >= 300) throw new Error(`${line}: ${status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** Has the passkey sign a challenge on a page of the vault's RP ID, as any app does. */
+function assertAt(page: Page, credentialId: string, challenge: Uint8Array) {
+  return page.evaluate(
+    async (id, bytes) => {
+      const decode = (text: string) =>
+        Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+      const encode = (buffer: ArrayBuffer) =>
+        btoa(String.fromCharCode(...new Uint8Array(buffer)))
+          .replaceAll('+', '-')
+          .replaceAll('/', '_')
+          .replace(/=+$/, '');
+      const got = await navigator.credentials.get({
+        publicKey: {
+          rpId: 'localhost',
+          challenge: Uint8Array.from(bytes),
+          allowCredentials: [{ type: 'public-key', id: decode(id) }],
+          userVerification: 'required',
+        },
+      });
+      const { response } = got as PublicKeyCredential & { response: AuthenticatorAssertionResponse };
+      return {
+        authenticatorData: encode(response.authenticatorData),
+        clientDataJSON: encode(response.clientDataJSON),
+        signature: encode(response.signature),
+      };
+    },
+    credentialId,
+    Array.from(challenge),
+  );
+}
+
+let payees = 0x1057000;
+
+/** Buys at the shop with the phone, up to the payment window. */
+export async function goBuying(world: PhoneWorld, { own, passkeys }: Phone) {
+  const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
+  const shop = await openShop({ own, shop: world.shop });
+  const data = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
+  const { told } = await buy(shop, { method: `${world.origin}/pay`, data });
+  const page = await confirmWindow({ own }, passkeys);
+  return { page, told, received: () => world.balanceOf(to, 'native') };
+}
+
+/** Who controls a DID in the registry. */
+export async function controllerOf({ chain, contracts }: PhoneWorld, did: string): Promise<string> {
+  const data = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistryAbi, 'resolve'), [didHash(did)]);
+  const answer = String(await chain.rpc('eth_call', [{ to: contracts.didRegistry, data }, 'latest']));
+  return `0x${answer.slice(26, 66)}`;
+}
