@@ -69,16 +69,16 @@ abstract contract AccountRecovery is AccountKeys {
         emit RecoveryProposed(id, msg.sender, x, y, readyAt);
     }
 
-    /// @notice Makes the proposed key one of the account's. Anyone, from `readyAt` and for `FINISH_TIME`.
+    /// @notice Makes the proposed key one of the account's, unless owners added it meanwhile. Anyone, from `readyAt` and for
+    /// `FINISH_TIME`.
     function finishRecovery() external {
         (uint32 id, uint256 x, uint256 y, uint40 readyAt, bytes32 label) = getRecovery();
         if (id == 0) revert NoRecovery();
         if (block.timestamp < readyAt) revert RecoveryNotReady(readyAt);
-        if (isKey(x, y)) revert KeyIsOwner();
         AccountStorage storage account = _account();
         _clearRecovery(account);
         account.vetoes = 0;
-        _addKey(x, y, label);
+        if (!isKey(x, y)) _addKey(x, y, label);
         emit RecoveryFinished(id, x, y);
     }
 

@@ -101,12 +101,15 @@ describe('a recovery', () => {
     }
   });
 
-  test('of a key that owners added meanwhile is not finished', async () => {
+  test('of a key that owners added meanwhile ends, and adds no second copy', async () => {
     const account = await guarded(rpc);
     const { signer, readyAt } = await propose(rpc, account);
     await run(rpc, account, [own(account, 'addKey', signer.x, signer.y, LABEL)]);
-    expect(await finishAt(rpc, account, readyAt)).toBe('KeyIsOwner');
+    await setTime(rpc, readyAt);
+    const { logs } = await send(rpc, 'bob', account, 'finishRecovery');
+    expect(eventsOf(logs, account)).toMatchObject([{ name: 'RecoveryFinished', id: 1 }]);
     expect(await keysOf(rpc, account)).toHaveLength(2);
+    expect((await recoveryOf(rpc, account)).id).toBe(0);
   });
 
   test('gives no more than 32 keys', async () => {

@@ -68,7 +68,7 @@ export function isAllowed(book: Book, step: Step): boolean {
     case 'finish': {
       const { proposal, now } = book;
       if (!proposal || !isPending(book) || now < proposal.readyAt) return false;
-      return isNew(book, proposal.key) && freeIndex(book, proposal.key) !== undefined;
+      return !isNew(book, proposal.key) || freeIndex(book, proposal.key) !== undefined;
     }
     case 'veto': {
       const { proposal } = book;
@@ -116,7 +116,8 @@ export function write(book: Book, step: Step): Book {
       return { ...book, proposal, lastId: id };
     }
     case 'finish': {
-      const keys = withKey(book, book.proposal?.key ?? -1);
+      const key = book.proposal?.key ?? -1;
+      const keys = isNew(book, key) ? withKey(book, key) : book.keys;
       return { ...book, keys, proposal: null, vetoes: 0, lastEnd: 'other' };
     }
     default:

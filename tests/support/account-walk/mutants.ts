@@ -81,6 +81,10 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     edit: [RECOVERY, '        account.vetoes = 0;\n', ''],
     breaks: [BAR],
   },
+  'a finished recovery gives one key two indices': {
+    edit: [RECOVERY, 'if (!isKey(x, y)) _addKey', '_addKey'],
+    breaks: [DELAY, OWNERS],
+  },
   'a proposal replaces a pending one': {
     edit: [RECOVERY, 'if (_isPending(account)) revert RecoveryPending(account.recoveryId);', ''],
     breaks: [ONE],
