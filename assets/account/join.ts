@@ -1,7 +1,9 @@
 // A key that another device makes: the first device shows a QR code, the second makes the passkey, and the person
 // compares six digits that both compute from what only they know.
+import type { Account } from '../wallet/account.ts';
 import { UnreachableError } from '../wallet/api.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from '../wallet/bytes.ts';
+import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { createPasskey } from '../wallet/passkey.ts';
 import { bytesOf, utf8 } from './abi.ts';
 import { type AccountFacts, hex, readFacts } from './facts.ts';
@@ -14,7 +16,7 @@ import type { World } from './operate.ts';
 import { showDone } from './perform.ts';
 import { guard, ProblemError, showProblem } from './problem.ts';
 import { signInto } from './session.ts';
-import { element, fault, fill, loading, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
+import { element, fault, fill, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
 import { NO_PASSKEY, REFUSALS } from './words.ts';
 
 /** Pause between looks into the mailbox. */
@@ -216,9 +218,13 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   }
   if (!isHere()) return;
   forget('made');
-  await signInto({ account, address: account, kind: 2, credentialId, x, y, name: passkeyName(account) } as never);
-  loading('');
-  showDone(['This device opens the account now', 'Its passkey was added.'], '');
+  const added: Account = { address: account, kind: 2, credentialId, x, y, name: passkeyName(account) };
+  const known = (await readAccounts()).filter(({ address }) => address !== account);
+  // Whose account it is the page cannot know: it never takes the place of those that are here.
+  if (known.length === 0) await signInto(added);
+  else await keepAccounts([...known, added]);
+  const where = known.length === 0 ? '' : ' You find it in the list of your accounts.';
+  showDone(['This device opens the account now', `Its passkey was added.${where}`], '');
 }
 
 async function isOpen(secret: Uint8Array): Promise<boolean> {

@@ -1,7 +1,10 @@
 // Adding, naming and removing the keys of an account.
+
+import { checksum } from '../pay/request.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { createPasskey } from '../wallet/passkey.ts';
 import { dataOf } from './abi.ts';
+import { readFacts } from './facts.ts';
 import { isName, labelOf, nameHere, short } from './format.ts';
 import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
 import { noteSynced } from './memory.ts';
@@ -45,7 +48,7 @@ export function pick(signed: Signed, back: () => void): void {
   onPress('pick-there', () => {
     location.hash = 'qr';
   });
-  onSubmit('address-form', () => addAddress(signed, again));
+  onSubmit('address-form', () => guard(() => addAddress(signed, again), { again }));
   for (const id of ['pick-here-more', 'pick-address']) element<HTMLDetailsElement>(id).open = false;
   fault('key-name', undefined);
   fault('owner', undefined);
@@ -77,16 +80,27 @@ export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () =
   );
 }
 
-function addAddress(signed: Signed, back: () => void): void {
+async function addAddress(signed: Signed, back: () => void): Promise<void> {
   const owner = textIn('owner');
-  const isAddress = /^0x[0-9a-fA-F]{40}$/.test(owner) && BigInt(owner) !== 0n;
-  const isKnown = keysOf(signed).some(({ x, y }) => isAddress && BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
-  const words = isAddress ? (isKnown ? 'This address is a key already.' : undefined) : 'Enter 0x and 40 digits.';
+  const words = await faultOf(signed, owner);
   fault('owner', words);
   if (words !== undefined) return;
   const name = `Wallet ${short(owner)}`;
   const key = { x: owner.toLowerCase() as Hex, y: '0x0' as const, label: labelOf(name, null), name };
   addKey(signed, key, back);
+}
+
+/** What is wrong with an address that is to be a key: it has to be of a wallet that signs by itself. */
+async function faultOf(signed: Signed, owner: string): Promise<string | undefined> {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return 'Enter 0x and 40 digits.';
+  const digits = owner.slice(2);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner) return 'This address is misspelt.';
+  const isKey = keysOf(signed).some(({ x, y }) => BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
+  if (isKey) return 'This address is a key already.';
+  const { kind } = await readFacts(owner.toLowerCase() as Hex);
+  if (kind !== null) return 'This is a contract, such as a Safe. Only an ordinary wallet can sign here.';
+  return undefined;
 }
 
 /** One key: its name, and its end. */
@@ -137,6 +151,9 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
   );
 }
 
+/** The address of an account follows from its first key, on every network. */
+const ELSEWHERE = ' On other networks it still opens the same address: use this account on this one only.';
+
 function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back: () => void): void {
   const { account, enclave } = signed;
   const data = dataOf(enclave.keccak256, 'removeKey(uint8,uint256,uint256)', [BigInt(index), x, y]);
@@ -145,9 +162,7 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
     account,
     {
       title: `Remove “${name}”?`,
-      words: isHere
-        ? 'You use it now. After this only your other keys open the account.'
-        : 'It cannot do anything with this account any more.',
+      words: `${isHere ? 'You use it now. After this only your other keys open the account.' : 'It cannot do anything with this account any more.'}${index === 0 ? ELSEWHERE : ''}`,
       button: 'Remove it',
       calls: [{ to: account.address, value: 0n, data }],
       progress: `Removing “${name}”`,

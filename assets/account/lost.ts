@@ -1,6 +1,9 @@
 // "I lost my passkey": the address proves who asks, a new passkey is made, and after the waiting time it opens the
 // account.
+
+import { formatAmount } from '../pay/amount.ts';
 import type { Account } from '../wallet/account.ts';
+import { readToken } from '../wallet/api.ts';
 import { fromBase64url, type Hex, toHex } from '../wallet/bytes.ts';
 import { askPasskey, createPasskey } from '../wallet/passkey.ts';
 import { type Contracts, hex } from './facts.ts';
@@ -14,7 +17,20 @@ import { showDone } from './perform.ts';
 import { guard, ProblemError } from './problem.ts';
 import { type Attestation, prove } from './prove.ts';
 import { signInto } from './session.ts';
-import { element, fault, loading, onPress, onSubmit, show, shown, step, textIn, write } from './view.ts';
+import {
+  element,
+  fault,
+  loading,
+  make,
+  makeButton,
+  onPress,
+  onSubmit,
+  show,
+  shown,
+  step,
+  textIn,
+  write,
+} from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
 type Place = World & { readonly contracts: Contracts };
@@ -36,9 +52,8 @@ export function recover(place: Place, back: () => void): void {
   const words = 'Enter the email address that you set recovery up with. We send it a code.';
   prove({ title: 'I lost my passkey', words, back }, async (attestation) => {
     loading('Looking for your account…');
-    const [first] = await accountsOf(attestation);
-    if (first) return renew(place, attestation, first);
-    askAddress((address) => renew(place, attestation, address));
+    const found = await accountsOf(attestation);
+    await askWhich(place, found, (address) => renew(place, attestation, address));
   });
 }
 
@@ -51,6 +66,32 @@ async function accountsOf(attestation: Attestation): Promise<readonly Hex[]> {
     throw error;
   }
 }
+
+/** The person says which account: anybody can have named this address for an account of theirs. */
+async function askWhich({ config }: Place, found: readonly Hex[], then: (address: Hex) => void): Promise<void> {
+  const rows = await Promise.all(
+    found.map(async (address) => {
+      const tokens = ['native', ...(config.usdc ? [config.usdc] : [])];
+      const held = await Promise.all(tokens.map((token) => readToken(token, address).catch(() => undefined)));
+      const holds = held.flatMap((one) =>
+        one ? [`${formatAmount(one.balance, one.decimals).slice(0, 10)} ${one.symbol}`] : [],
+      );
+      const name = make('strong', 'mono');
+      writeAddress(name, address);
+      const choose = makeButton('Choose', 'link', () => then(address));
+      choose.setAttribute('aria-label', `Choose ${address}`);
+      return make('li', '', make('div', '', name, make('span', 'quiet-text small', holds.join(' · '))), choose);
+    }),
+  );
+  element('which-list').replaceChildren(...rows);
+  write('which-words', found.length > 0 ? WHICH : UNKNOWN);
+  askAddress(then);
+}
+
+const WHICH =
+  'Anyone can name this email address for an account of theirs. Choose yours: by its address, and by what it holds.';
+const UNKNOWN =
+  'We know no account of this address. The account’s own address is in your notes, in a mail from us, or in a payment that you made.';
 
 function askAddress(then: (address: Hex) => void): void {
   fault('which-address', undefined, 'which-fault');

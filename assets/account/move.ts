@@ -6,6 +6,7 @@ import { predictAddress, readToken } from '../wallet/api.ts';
 import { type Hex, toHex, word } from '../wallet/bytes.ts';
 import { keepAccounts } from '../wallet/memory.ts';
 import { bytesOf, type Call, dataOf, type Keccak } from './abi.ts';
+import { readFacts } from './facts.ts';
 import type { Signed } from './home.ts';
 import { priceOf } from './operate.ts';
 import { perform } from './perform.ts';
@@ -27,6 +28,7 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
   }
   loading('Looking at what moves…');
   const to = await predictAddress({ x, y }, 2);
+  await checkPlace(enclave.keccak256, to, { factory2, x, y });
   const [ether, usdc] = await Promise.all([
     readToken('native', account.address),
     config.usdc ? readToken(config.usdc, account.address) : undefined,
@@ -84,6 +86,17 @@ async function spareEther(signed: Signed, calls: readonly Call[], to: Hex, balan
   const reserve = (fee * 3n) / 2n;
   const missing = reserve > deposit ? reserve - deposit : 0n;
   return balance > missing ? balance - missing : 0n;
+}
+
+/** Refuses an address that the key does not make, or an account that the key opens no more. */
+async function checkPlace(keccak256: Keccak, to: Hex, made: { factory2: Hex; x: Hex; y: Hex }): Promise<void> {
+  const codeHash = toHex(keccak256(bytesOf(initCodeOf(keccak256, made)))).slice(2);
+  const preimage = `0xff${made.factory2.slice(2)}${word(0n)}${codeHash}`;
+  const own = toHex(keccak256(bytesOf(preimage)).subarray(12));
+  if (own !== to) throw new ProblemError('refused', 'The vault names an address that is not your new account’s.');
+  const { kind, keys } = await readFacts(to);
+  const isKey = keys.some((key) => BigInt(key.x) === BigInt(made.x) && BigInt(key.y) === BigInt(made.y));
+  if (kind !== null && !isKey) throw new ProblemError('refused', 'This passkey was removed from the new account.');
 }
 
 /** The registry takes the DID to the account that the same key and the second factory make. */

@@ -64,25 +64,32 @@ export function sign(world: World, account: Account, { operation, standing, entr
   return signOperation(account, operation, { ...world, standing, entryPoint });
 }
 
-/** Sends a signed operation. A bundler that has it already refuses it, which is as good. */
-export async function send(operation: Operation, entryPoint: Hex): Promise<void> {
+/**
+ * Sends a signed operation, once. A refusal is one unless the bundler says that it has the operation, or its receipt is
+ * there.
+ */
+export async function send(operation: Operation, entryPoint: Hex, userOpHash: Hex): Promise<void> {
   try {
     await api.send(operation, entryPoint);
   } catch (error) {
-    if (!(error instanceof RefusedError) || !api.isHad(error)) throw error;
+    if (!(error instanceof RefusedError)) throw error;
+    if (!api.isHad(error) && !(await api.readReceipt(userOpHash).catch(() => null))) throw error;
   }
 }
 
 /** What became of an operation: its calls succeeded, or they failed, or it has ended unused. */
 export type Outcome = 'done' | 'reverted' | 'ended';
 
-/** Waits for an operation's block. One that ends by itself is over some time after its end. */
-export async function settle({ userOpHash, endsAt }: Sent, tick: () => void): Promise<Outcome> {
+/**
+ * Waits for an operation's block. One that ends by itself is over some time after its end; `tick` says whether anybody
+ * still waits.
+ */
+export async function settle({ userOpHash, endsAt }: Sent, tick: () => boolean): Promise<Outcome> {
   for (;;) {
     const receipt = await api.readReceipt(userOpHash).catch(() => undefined);
     if (receipt) return receipt.success ? 'done' : 'reverted';
     if (receipt === null && endsAt !== undefined && Date.now() > endsAt + GRACE_MS) return 'ended';
-    tick();
+    if (!tick()) return 'ended';
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -85,7 +85,7 @@ async function go(world: World, account: Account, plan: Plan, price: Price): Pro
   // Written before it goes out: from here on it may settle, also if the page is closed.
   remember('sent', sent);
   try {
-    await send(operation, price.entryPoint);
+    await send(operation, price.entryPoint, userOpHash);
   } catch (error) {
     if (error instanceof RefusedError) forget('sent');
     if (error instanceof UnreachableError) throw new ProblemError('unknown', error.message);
@@ -106,6 +106,11 @@ export function resume(): boolean {
 function showProgress(title: string, at: string): void {
   write('progress-title', title);
   toggle('slow', false);
+  toggle('leave', false);
+  onPress('leave', () => {
+    forget('sent');
+    toHash('');
+  });
   show('progress');
   step(STEPS, at);
 }
@@ -113,7 +118,12 @@ function showProgress(title: string, at: string): void {
 async function follow(sent: Sent): Promise<void> {
   step(STEPS, 'step-block');
   const slowAt = Date.now() + SLOW_MS;
-  const outcome = await settle(sent, () => toggle('slow', Date.now() > slowAt));
+  const isHere = () => recall<Sent>('sent')?.userOpHash === sent.userOpHash;
+  const outcome = await settle(sent, () => {
+    for (const id of ['slow', 'leave']) toggle(id, Date.now() > slowAt);
+    return isHere();
+  });
+  if (!isHere()) return;
   forget('sent');
   if (outcome !== 'done') throw new ProblemError(outcome, sent.userOpHash);
   showDone(sent.done, sent.next);
@@ -124,9 +134,12 @@ export function showDone([title, words]: readonly [string, string], next: string
   write('done-title', title);
   write('done-words', words);
   write('done-go', next === '' ? 'Back to the account' : 'Continue');
-  onPress('done-go', () => {
-    if (location.hash.slice(1) === next) dispatchEvent(new HashChangeEvent('hashchange'));
-    else location.hash = next;
-  });
+  onPress('done-go', () => toHash(next));
   show('done');
+}
+
+/** Goes to a screen; to the one that is shown, too. */
+function toHash(hash: string): void {
+  if (location.hash.slice(1) === hash) dispatchEvent(new HashChangeEvent('hashchange'));
+  else location.hash = hash;
 }

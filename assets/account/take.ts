@@ -29,6 +29,9 @@ function save(text: string, name: string): void {
 export function fileOf(signed: Signed): object {
   const { account, config, contracts, facts } = signed;
   const isSecond = account.kind === 2;
+  // The address follows from the first key. Once that was removed, the account does not show it.
+  const first = keysOf(signed).find(({ index }) => index === 0);
+  const firstKey = first ? { x: first.x, y: first.y } : null;
   return {
     what: 'All that it takes to use this smart account without the vault that made it. Nothing here is secret.',
     chainId: config.chainId,
@@ -37,7 +40,7 @@ export function fileOf(signed: Signed): object {
     isDeployed: facts.kind !== null,
     entryPoint: config.entryPoint,
     factory: factoryOf(config, account.kind) ?? null,
-    createdBy: { call: 'createAccount(uint256 x, uint256 y, uint256 salt)', x: account.x, y: account.y, salt: '0' },
+    createdBy: firstKey && { call: 'createAccount(uint256 x, uint256 y, uint256 salt)', ...firstKey, salt: '0' },
     didRegistry: contracts.registry,
     did: facts.did,
     rpId: config.rpId,

@@ -119,6 +119,48 @@ if (chromium) {
       },
     );
 
+    test('a refusal is one whatever its words say: nothing hangs, also after a reload', async () => {
+      const here = await device();
+      await createHere(world, here);
+      await makeHere(here);
+      const said = { code: -32500, message: 'AA10 sender already constructed', data: { kind: 'rejected' } };
+      await here.page.setRequestInterception(true);
+      here.page.on('request', (request) => {
+        const isSend = request.postData()?.includes('eth_sendUserOperation') === true;
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error: said });
+        void (isSend ? request.respond({ contentType: 'application/json', body }) : request.continue());
+      });
+      await press(here.page, 'confirm-go');
+      expect(await here.screen('problem')).toContain('The network refused this');
+      await here.page.reload();
+      // Where it was, and with nothing on its way.
+      await here.screen('pick');
+    });
+
+    test('a change that the network never takes can be left', async () => {
+      const here = await device();
+      await createHere(world, here);
+      await here.page.evaluate(() => {
+        const sent = {
+          userOpHash: `0x${'12'.repeat(32)}`,
+          title: 'Moving your account',
+          done: ['Moved', ''],
+          next: '',
+        };
+        localStorage.setItem('vault-account-sent', JSON.stringify(sent));
+      });
+      await here.page.reload();
+      await here.screen('progress');
+      await here.page.evaluate(() => {
+        const now = Date.now.bind(Date);
+        Date.now = () => now() + 60_000;
+      });
+      await press(here.page, 'leave');
+      await here.screen('home');
+      await here.page.reload();
+      await here.screen('home');
+    });
+
     test('a guardian that is not the one it names everywhere is not signed for', async () => {
       const here = await device();
       await createHere(world, here);

@@ -64,6 +64,24 @@ if (chromium) {
       expect(await second.page.$eval('#keys', (keys) => keys.textContent)).toContain('My phoneYou use it now');
     });
 
+    test('an account that a link brings never takes the place of those that are here', async () => {
+      const first = await device();
+      const foreign = await createHere(world, first);
+      const second = await device();
+      const own = await createHere(world, second);
+      await second.go(await showCode(first));
+      await make(second, 'Joined');
+      await first.screen('qr-digits');
+      await press(first.page, 'qr-same');
+      await confirm(first);
+      expect(await second.screen('done')).toContain('You find it in the list of your accounts.');
+      await press(second.page, 'done-go');
+      await second.screen('home');
+      expect(await second.page.$eval('#full', (full) => full.textContent)).toBe(own);
+      const listed = await second.page.$$eval('#account option', (all) => all.map(({ value }) => value));
+      expect(listed).toEqual([own, foreign]);
+    });
+
     test('the second device goes on after a reload, with the same digits', async () => {
       const first = await device();
       await createHere(world, first);

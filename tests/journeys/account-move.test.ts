@@ -88,6 +88,18 @@ if (chromium) {
       expect(moved + (await world.balanceOf(old, 'native'))).toBeLessThan(10n ** 18n);
     });
 
+    test('does not move to an address that the vault made up', async () => {
+      const { here } = await openOld({ wei: 10n ** 18n });
+      await here.page.setRequestInterception(true);
+      here.page.on('request', (request) => {
+        if (!request.url().includes('/api/accounts/predict')) return void request.continue();
+        const body = JSON.stringify({ address: `0x${'66'.repeat(20)}` });
+        return void request.respond({ contentType: 'application/json', body });
+      });
+      await press(here.page, 'move');
+      expect(await here.screen('problem')).toContain('Nothing has changed.');
+    });
+
     test('has no second key, and says so', async () => {
       const { here } = await openOld({ wei: 1n });
       expect(await here.screen('home')).toContain('An account of the first kind has one passkey for good.');

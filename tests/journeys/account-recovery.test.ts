@@ -1,7 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
-import { addHere, confirm, createHere, type Device, keyNames, openDevice, type } from '../support/account-page.ts';
+import {
+  addHere,
+  confirm,
+  createHere,
+  type Device,
+  keyNames,
+  openDevice,
+  pressNamed,
+  type,
+} from '../support/account-page.ts';
 import { createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
@@ -55,10 +64,12 @@ if (chromium) {
     return { here, account, email };
   };
   /** Asks for a recovery on a device that has nothing, up to the countdown. */
-  const lose = async (email: string) => {
+  const lose = async (email: string, account: string) => {
     const lost = await device('recover');
     await lost.screen('mail');
     await prove(lost, email);
+    await lost.screen('which');
+    await pressNamed(lost.page, `Choose ${account}`);
     await press(lost.page, 'renew-go');
     await lost.screen('waiting-left');
     return lost;
@@ -91,7 +102,7 @@ if (chromium) {
 
     test('all passkeys are lost: code, new passkey, three days, and the account is back', async () => {
       const { account, email } = await guarded();
-      const lost = await lose(email);
+      const lost = await lose(email, account);
       const text = await lost.screen('waiting');
       expect(text).toMatch(/Recovery is under way/);
       expect(text).toMatch(/2 days 23:5\d:\d\d|3 days 00:00:00/);
@@ -112,7 +123,7 @@ if (chromium) {
 
     test('any passkey stops it: on the device that shows the warning', async () => {
       const { here, account, email } = await guarded();
-      const lost = await lose(email);
+      const lost = await lose(email, account);
       await here.page.reload();
       const warning = await here.screen('notices');
       expect(warning).toContain('Somebody asked to recover this account.');
@@ -127,7 +138,7 @@ if (chromium) {
 
     test('the link of a mail leads a browser that knows nothing to the veto', async () => {
       const { here, account, email } = await guarded();
-      await lose(email);
+      await lose(email, account);
       const later = await device(`stop=${account}`, here.passkeys);
       expect(await later.screen('start')).toContain('to stop its recovery');
       await press(later.page, 'sign-in');
@@ -139,7 +150,7 @@ if (chromium) {
 
     test('without any passkey at hand, a code stops it, too', async () => {
       const { account, email } = await guarded();
-      await lose(email);
+      await lose(email, account);
       const later = await device(`stop=${account}`);
       await press(later.page, 'lost-link');
       await later.screen('mail');
@@ -151,7 +162,7 @@ if (chromium) {
 
     test('a vault that does not carry the veto keeps nobody from it: the owner sends it', async () => {
       const { here, account, email } = await guarded();
-      await lose(email);
+      await lose(email, account);
       await here.page.reload();
       await here.screen('notices');
       await here.page.setRequestInterception(true);
@@ -166,11 +177,32 @@ if (chromium) {
       expect((await stateOf(account)).recovery).toBeNull();
     });
 
+    test('of several accounts the person chooses: a stranger’s, named for the same address, is not taken unasked', async () => {
+      const { account, email } = await guarded();
+      const mallory = await device();
+      const foreign = await createHere(world, mallory, { wei: 1n });
+      const proven = await world.t.call('POST /api/verify/send', { identifier: email, channel: 'email' });
+      const { challenge } = proven.body;
+      const check = { identifier: email, channel: 'email', code: world.t.codeFor(email), challenge };
+      const { attestation } = (await world.t.call('POST /api/verify/check', check)).body;
+      await world.t.call('POST /api/recoveries/commitments', { attestation, smartAccount: foreign });
+      const lost = await device('recover');
+      await lost.screen('mail');
+      await prove(lost, email);
+      const text = await lost.screen('which');
+      expect(text).toContain('Choose yours: by its address, and by what it holds.');
+      expect(text).toContain(`${account.slice(0, 8)}…${account.slice(-4)}`);
+      expect(text).toContain('1 ETH · 12.5 USDC');
+      await pressNamed(lost.page, `Choose ${account}`);
+      expect(await lost.page.$eval('#renew-account', (one) => one.getAttribute('title'))).toBe(account);
+    });
+
     test('another address recovers nothing, and is told what to do', async () => {
       const { account } = await guarded();
       const lost = await device('recover');
       await lost.screen('mail');
       await prove(lost, 'nobody@example.com');
+      expect(await lost.screen('which')).toContain('We know no account of this address.');
       await type(lost.page, 'which-address', account);
       await lost.page.keyboard.press('Enter');
       await press(lost.page, 'renew-go');

@@ -81,6 +81,11 @@ if (chromium) {
       expect(await confirm(later)).toContain('Removed');
       await later.screen('home');
       expect(await keyNames(later.page)).toEqual(['Security key']);
+      // The address follows from the key that is gone: the file names no other one for it.
+      await press(later.page, 'export');
+      await later.screen('take');
+      const file = JSON.parse(await later.page.$eval('#take-text', (element) => element.textContent ?? ''));
+      expect(file.createdBy).toBeNull();
       const gone = await device({ passkeys: here.passkeys.only(0) });
       await press(gone.page, 'sign-in');
       expect(await gone.screen('start-notice')).toContain('Once more');
@@ -133,6 +138,18 @@ if (chromium) {
       await type(here.page, 'owner', '0x12');
       await press(here.page, 'pick-owner');
       expect(await here.screen('owner-fault')).toContain('Enter 0x and 40 digits.');
+      for (const [owner, fault] of [
+        ['0x52908400098527886E0F7030069857D2E4169Ee7', 'This address is misspelt.'],
+        [world.contracts.accountFactory, 'This is a contract, such as a Safe.'],
+      ] as const) {
+        await type(here.page, 'owner', owner);
+        await press(here.page, 'pick-owner');
+        await here.page.waitForFunction(
+          (text) => document.getElementById('owner-fault')?.textContent?.includes(text),
+          {},
+          fault,
+        );
+      }
       await type(here.page, 'owner', '0x52908400098527886E0F7030069857D2E4169EE7');
       await press(here.page, 'pick-owner');
       expect(await here.screen('confirm')).toContain('Add “Wallet 0x529084…9EE7”?');
@@ -142,6 +159,7 @@ if (chromium) {
       await here.screen('take');
       const file = JSON.parse(await here.page.$eval('#take-text', (element) => element.textContent ?? ''));
       expect(file).toMatchObject({ account, chainId: 84532, isDeployed: true, rpId: 'localhost' });
+      expect(file.createdBy).toMatchObject({ x: file.keys[0].x, y: file.keys[0].y });
       expect(file.factory.toLowerCase()).toBe(world.contracts.accountFactory2.toLowerCase());
       expect(file.keys).toHaveLength(2);
       expect(BigInt(file.keys[1].x)).toBe(0x52908400098527886e0f7030069857d2e4169ee7n);
