@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isoTime } from '../lib/base/clock.ts';
 import { readAccountState } from '../lib/chain/account-state.ts';
 import { JOIN_MS, type Join, leaveKey, openJoin, readJoin } from '../lib/joins/joins.ts';
+import { compareKeys } from '../lib/registration/look-at-keys.ts';
 import { accountKind, addressText, pubKeyHex, saltNumber } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
@@ -43,7 +44,11 @@ export const accountRoutes: readonly Route[] = [
     limit: 'proxy',
     fields: { account: required(addressText('account')) },
     async handler({ ctx, input }) {
-      return json(await readAccountState(ctx, input.account));
+      const state = await readAccountState(ctx, input.account);
+      // Who removed a key asks for the state, and look-ups shall know of it soon.
+      const keys = state.keys?.flatMap(({ x, y }) => (BigInt(y) === 0n ? [] : [x + y.slice(2)]));
+      if (keys) await compareKeys(ctx, input.account, keys);
+      return json(state);
     },
   }),
 

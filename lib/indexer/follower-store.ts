@@ -1,5 +1,5 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
-import { recheckDids, recheckHandles, recheckMoved } from '../holders/holders.ts';
+import { recheckDids, recheckHandles, recheckKeys, recheckMoved } from '../holders/holders.ts';
 import { linkSessions, recheckSessions, unlinkSessions } from '../sessions/sessions.ts';
 import {
   type ChainEvent,
@@ -66,6 +66,8 @@ export interface ReadRange {
   readonly from: number;
   readonly last: KnownBlock;
   readonly events: readonly ChainEvent[];
+  /** The accounts whose keys may have changed. */
+  readonly keyAccounts?: readonly string[];
 }
 
 /**
@@ -73,7 +75,7 @@ export interface ReadRange {
  * moves the position. The last `rowsAffected` is 1 on success.
  */
 export function advance(
-  { from, last, events }: ReadRange,
+  { from, last, events, keyAccounts = [] }: ReadRange,
   head: number,
   now: number,
   condition: Condition,
@@ -85,6 +87,7 @@ export function advance(
     ...(has('AliasFreed') ? [recheckSessions(from, now, condition)] : []),
     ...(has('AliasRegistered', 'AliasFreed') ? [recheckHandles(from, now, condition)] : []),
     ...(has('DIDRegistered', 'DIDMoved') ? [recheckDids(from, now, condition)] : []),
+    ...(keyAccounts.length > 0 ? [recheckKeys(keyAccounts, now, condition)] : []),
     ...rememberBlock(last, condition),
     moveTo(last, head, now, condition),
   ];

@@ -19,6 +19,7 @@ import {
   toPosition,
   whileUnmoved,
 } from './follower-store.ts';
+import { readKeyAccounts } from './key-logs.ts';
 import { isRangeRefused, readEvents } from './logs.ts';
 
 /** The lease of the following process, renewed at each turn. */
@@ -96,15 +97,18 @@ async function readOn(ctx: Ctx, range: BlockRange, position: FollowerPosition, h
   const last = head.number <= to ? head : await readBlock(ctx, to);
   if (!last) return false;
   const size = last.number - from + 1;
-  const events = await readEvents(ctx, from, last.number).catch((failure) => {
-    if (size === 1 || !isRangeRefused(failure)) throw failure;
-    range.refused(size);
-  });
+  const [events, keyAccounts] = await Promise.all([
+    readEvents(ctx, from, last.number).catch((failure) => {
+      if (size === 1 || !isRangeRefused(failure)) throw failure;
+      range.refused(size);
+    }),
+    readKeyAccounts(ctx, from, last.number),
+  ]);
   if (!events) return true;
   if (size === range.blocks) range.answered();
   const now = ctx.clock.now();
   const condition = whileUnmoved(position, ctx.leases.held(LEASE));
-  const results = await ctx.db.write(...advance({ from, last, events }, head.number, now, condition));
+  const results = await ctx.db.write(...advance({ from, last, events, keyAccounts }, head.number, now, condition));
   if (results.at(-1)?.rowsAffected !== 1) return false;
   const added = events.length > 0 ? (results[1]?.rowsAffected ?? 0) : 0;
   ctx.metrics.counter('vault_follower_events_total').add({}, added);

@@ -37,6 +37,17 @@ export function noteKeys({ keyNotes }: Pick<Ctx, 'keyNotes'>, account: string): 
   if (keyNotes.size < KEY_NOTES_MAX) keyNotes.add(account);
 }
 
+/** Has an account looked at soon whose keys on-chain are not those that are known of it. Never rejects. */
+export async function compareKeys(
+  ctx: Pick<Ctx, 'db' | 'keyNotes'>,
+  account: string,
+  keys: readonly string[],
+): Promise<void> {
+  const rows = await ctx.db.read(selectAccountKeys([account])).catch(() => []);
+  const known = toKnownKeys(rows).get(account);
+  if (known && changesOf(known, keys, keys).size > 0) noteKeys(ctx, account);
+}
+
 /**
  * The task that looks at the keys of accounts on-chain: at those that were noted, that have an event, or whose last
  * change was not final. A key that is gone for good leads nowhere from then on; one that is there again leads on.

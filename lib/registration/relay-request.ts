@@ -30,7 +30,7 @@ import { type GivenProof, proofText } from './proof.ts';
 import { type ProofFault, proofInvalid } from './proof-fault.ts';
 import { recordRegistration } from './record.ts';
 import { type RegistryParts, relayCallData } from './relay-call.ts';
-import type { RegistrationClaim } from './store.ts';
+import { type RegistrationClaim, selectRegistered } from './store.ts';
 
 /** How long a request waits for its receipt, and the pause between two checks. */
 export const RELAY_WAIT_MS = 20_000;
@@ -59,7 +59,8 @@ export interface RelayResult {
 
 /**
  * Registers a DID for the owner of a passkey, with the registrar's gas, and waits up to `RELAY_WAIT_MS` for the
- * receipt (completions section 6, form 2). A retry joins the relay it asked for before, whatever its proof. Throws
+ * receipt (completions section 6, form 2). A retry joins the relay it asked for before, whatever its proof; a DID that
+ * the account has registered already is recorded. Throws
  * 403s of attestation and proof, `did_not_yours`, 409s of conflicts here and on-chain, 429 `ip_limit_reached` and
  * `relay_limit_reached`, 503 `relay_unfunded` and `identifier_busy`, 502 `rpc_error` when nothing was or will be sent.
  */
@@ -72,20 +73,27 @@ export async function relayRegistration(
   const { smartAccount } = request;
   const claim = claimOf(request, { txHash: '', blockNumber: null, smartAccount, proof: null });
   const known = await findRelay(ctx.db, claim);
-  if (known && isMined(known)) return claimAgain(ctx, request, known, caller);
+  const registered = known && isMined(known) ? known : known ? undefined : await findRegistered(ctx, claim);
+  if (registered) return claimAgain(ctx, request, registered, caller);
   const { signature } = authorization;
   const attestation = { signature, identifierHash: identifierHash(request.identifier, signature) };
   return waitUntilMined(ctx, known ?? (await queue(ctx, request, claim, authorization, caller)), attestation);
 }
 
+/** The transaction that registered the DID for the account already; undefined if the vault knows of none. */
+async function findRegistered({ db }: Ctx, claim: RegistrationClaim): Promise<Pick<RelayRow, 'txHash'> | undefined> {
+  const [row] = await db.read(selectRegistered(claim));
+  return row && { txHash: String(row['tx_hash']) };
+}
+
 /**
- * The registry has the DID already. If another registration has taken its address since, the request claims it once
- * more, with the same transaction; else it is a retry.
+ * The registry has the DID already. Another key of the account, and an address that another registration has taken
+ * since, is claimed by the same transaction; else the request is a retry.
  */
 async function claimAgain(
   ctx: Ctx,
   request: RelayRequest,
-  { txHash }: RelayRow,
+  { txHash }: Pick<RelayRow, 'txHash'>,
   caller: RegistrationCaller,
 ): Promise<RelayResult> {
   // The relayed form has spent the client's request already.

@@ -77,6 +77,15 @@ export function selectRegistration(id: number): Statement {
   return { sql: `SELECT * FROM registrations WHERE id = :id`, args: { id } };
 }
 
+/** The first transaction that registered a DID for the claim's account, one row or none. */
+export function selectRegistered({ did, smartAccount }: Pick<RegistrationClaim, 'did' | 'smartAccount'>): Statement {
+  return {
+    sql: `SELECT tx_hash FROM registrations WHERE did = :did AND status <> 'failed' AND status = 'confirmed'
+      AND controller = :account AND tx_hash <> '' ORDER BY id LIMIT 1`,
+    args: { did, account: smartAccount },
+  };
+}
+
 /** The registration that holds an identifier, one row or none. */
 export function selectHolder(identifier: string): Statement {
   return {

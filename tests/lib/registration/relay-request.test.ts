@@ -414,10 +414,27 @@ test('H3: did:pkh and did:hyper of the account are registered, in any case', asy
 describe('conflicts', () => {
   test('409 did_taken is the word of the registry alone', async () => {
     const alice = await candidate();
-    expect((await ask(alice.body)).status).toBe(200);
+    const did = `did:hyper:base-sepolia:${alice.smartAccount}`;
+    await chain.register({ did });
+    const proof = prove(chain, { ...alice, did });
+    expect(await refusal({ ...alice.body, did, proof })).toEqual([409, 'did_taken']);
+  });
+
+  test('a DID that its account has registered already is recorded for another address, without a transaction', async () => {
+    const alice = await candidate();
+    const { body } = await ask(alice.body);
     const other = { ...(await createCandidate(chain, `person${++people}`, t.clock.now() + 1)), did: alice.did };
     const { smartAccount, passkey } = alice;
-    expect(await refusal(again({ ...other, smartAccount, passkey }, alice))).toEqual([409, 'did_taken']);
+    const nonce = await chain.nonce();
+    const joined = await ask(again({ ...other, smartAccount, passkey }, alice));
+    expect([joined.status, joined.body.txHash, joined.body.status]).toEqual([200, body.txHash, 'confirmed']);
+    expect(await chain.nonce()).toBe(nonce);
+    await t.work();
+    const { credentialId } = other;
+    expect((await t.call('GET /api/dids/lookup', { credentialId })).body).toMatchObject({
+      did: alice.did,
+      proven: true,
+    });
   });
 
   test('H1: a relay that names the credential of another takes nothing, before and after it is mined', async () => {
