@@ -5,10 +5,12 @@ import { readBlock } from '../chain/blocks.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS } from '../chain/next-check.ts';
 import type { ShownKeys } from '../chain/owner-keys.ts';
 import { readReceipt } from '../chain/receipts.ts';
-import { readDidEntry } from '../chain/registry-views.ts';
+import { readDidEntry, readIsRightful } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
+import { didNames } from '../identity/did.ts';
 import { type Judgement, judgeProof, type RegisteredEvent, readControllerKeys } from './judge-proof.ts';
+import { storedProof } from './proof.ts';
 import type { Registration, RegistrationClaim } from './store.ts';
 
 /**
@@ -24,6 +26,8 @@ export type ReceiptCheck =
 /** A claim whose event the registry has emitted, with the keys of its controller. */
 export interface RegisteredClaim extends RegisteredEvent, Judgement, ShownKeys {
   readonly outcome: 'registered';
+  /** Its DID names another address, which moved it on to the controller. */
+  readonly isRightful: boolean;
 }
 
 type Ctx = ChainReader<'didRegistryAddress'>;
@@ -38,11 +42,12 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim, tip?: Pro
   if (!receipt) return { outcome: 'unseen' };
   if (!receipt.succeeded) return { outcome: 'reverted' };
   const logs = receipt.logs.filter((log) => log.address === ctx.config.didRegistryAddress?.toLowerCase());
-  const registered = logs.find(({ topics }) => topics[0] === TOPICS.DIDRegistered && topics[1] === claim.didHash);
-  if (!registered) return { outcome: 'other_did' };
+  const topicOf = (topic: string, controllerAt: number) =>
+    logs.find(({ topics }) => topics[0] === topic && topics[1] === claim.didHash)?.topics[controllerAt];
+  const controller = topicOf(TOPICS.DIDRegistered, 2) ?? topicOf(TOPICS.DIDMoved, 3);
+  if (controller === undefined) return { outcome: 'other_did' };
   const { block, blockHash } = receipt;
-  const controller = `0x${(registered.topics[2] ?? '').slice(26)}` as const;
-  return describe(ctx, claim, { controller, block, blockHash }, tip);
+  return describe(ctx, claim, { givenTo: `0x${controller.slice(26)}`, block, blockHash }, tip);
 }
 
 /**
@@ -59,27 +64,47 @@ export async function checkStored(
   if (check.outcome !== 'unseen' || status !== 'confirmed' || minedBlock === null || minedHash === null) return check;
   const block = await readBlock(ctx, minedBlock);
   if (block?.hash !== minedHash) return check;
-  const controller = one.controller ?? (await readController(ctx, one));
-  if (!controller) return { outcome: 'forgotten' };
-  const event = { controller: controller as `0x${string}`, block: minedBlock, blockHash: minedHash };
+  // The proof names whom the event named.
+  const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readController(ctx, one));
+  if (!givenTo) return { outcome: 'forgotten' };
+  const event = { givenTo: givenTo as `0x${string}`, block: minedBlock, blockHash: minedHash };
   return describe(ctx, one, event, tip);
 }
 
-async function readController(ctx: Ctx, { didHash }: Registration): Promise<string | undefined> {
+/** The controller of a DID now; undefined where the registry does not say. */
+async function readController(ctx: Ctx, { didHash }: RegistrationClaim): Promise<`0x${string}` | undefined> {
   const registry = ctx.config.didRegistryAddress;
-  return registry ? (await readDidEntry({ ...ctx, registry }, didHash))?.controller : undefined;
+  const entry = registry ? await readDidEntry({ ...ctx, registry }, didHash) : undefined;
+  return entry?.controller as `0x${string}` | undefined;
+}
+
+/** Whether a did:pkh that names another address than its controller was moved on by that address. */
+async function isMovedOn({ config, rpc }: Ctx, claim: RegistrationClaim, controller: string): Promise<boolean> {
+  const registry = config.didRegistryAddress;
+  if (registry === null || didNames(claim.did, config.chainId, controller) !== 'another') return false;
+  return readIsRightful({ config, rpc, registry }, claim.didHash);
 }
 
 /** What follows from the event: the keys of its controller, and what the proof is worth. */
 async function describe(
   ctx: Ctx,
   claim: RegistrationClaim,
-  event: RegisteredEvent,
+  given: Omit<RegisteredEvent, 'controller'>,
   tip: Promise<Head> | undefined,
 ): Promise<RegisteredClaim> {
+  // The second registry moves a DID on, and gives a squatted one back.
+  const controller = (await readController(ctx, claim)) ?? given.givenTo;
+  const event = { ...given, controller };
+  const isRightful = await isMovedOn(ctx, claim, controller);
   const shown = await readControllerKeys(ctx, claim, event.controller);
   const isRecent = tip === undefined || (await tip).head - event.block < CONFIRMATION_FINAL_DEPTH_BLOCKS;
-  return { outcome: 'registered', ...event, ...shown, ...(await judgeProof(ctx, claim, event, shown, isRecent)) };
+  return {
+    outcome: 'registered',
+    isRightful,
+    ...event,
+    ...shown,
+    ...(await judgeProof(ctx, claim, event, shown, isRecent)),
+  };
 }
 
 /** Where the handle's alias leads, and whether it does so for good; `none` for an address or a number. */

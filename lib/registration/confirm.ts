@@ -120,7 +120,8 @@ export function decide(
     }
     case 'registered': {
       // A did:pkh says whose it is; any other DID is a label.
-      if (didNames(one.did, chainId, receipt.controller) === 'another') return fail('did_not_yours');
+      if (!receipt.isRightful && didNames(one.did, chainId, receipt.controller) === 'another')
+        return fail('did_not_yours');
       const seen = seenOf(one, receipt, alias, tip, now);
       if (seen.proofKey === null && isRefuted(receipt, seen)) return fail('proof_invalid');
       const statements = isNews(one, seen)
@@ -174,8 +175,10 @@ function seenOf(
  * The key of a proof that was verified before. It stays so while its block stands, even if the account's keys change;
  * one that came after that block only once it is final.
  */
-function keptProof(one: Registration, { blockHash, signer }: RegisteredClaim): string | null {
+function keptProof(one: Registration, { blockHash, signer, controller }: RegisteredClaim): string | null {
   if (one.proofKey === null || one.minedHash !== blockHash) return null;
+  // Moved to another account: it must have the key too.
+  if (one.controller !== null && one.controller !== controller && signer !== one.proofKey) return null;
   return !one.isLate || one.isFinal || signer === one.proofKey ? one.proofKey : null;
 }
 

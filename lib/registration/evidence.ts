@@ -138,7 +138,8 @@ function mayBeOf({ key, claim }: CredentialRow, asked: string): boolean {
 export interface Proofs {
   readonly identifier: 'attestation' | 'alias' | null;
   readonly controller: 'passkey' | null;
-  readonly did: 'address' | null;
+  /** `address`: it names its controller. `moved`: the address that it names moved it on to its controller. */
+  readonly did: 'address' | 'moved' | null;
 }
 
 /** The proofs of a claim. `holder` is that of its identifier, `ledTo` the DID hash that its alias leads to now. */

@@ -19,8 +19,9 @@ export interface Judgement {
   readonly isLate: boolean;
 }
 
-/** The registry's event: its controller, 0x-hex, lower-case, and its block. */
+/** The registry's event: whom it names, who controls the DID now, 0x-hex, lower-case, and its block. */
 export interface RegisteredEvent {
+  readonly givenTo: `0x${string}`;
   readonly controller: `0x${string}`;
   readonly block: number;
   readonly blockHash: string;
@@ -48,17 +49,20 @@ export async function readControllerKeys(
 export async function judgeProof(
   ctx: Ctx,
   claim: RegistrationClaim,
-  { controller, block }: RegisteredEvent,
+  { controller, givenTo, block }: RegisteredEvent,
   shown: ShownKeys,
   isRecent: boolean,
 ): Promise<Judgement> {
   const { chainId, didRegistryAddress: registry } = ctx.config;
   const opened = storedProof(claim.proof);
   if (!opened || !registry) return unsigned('none');
-  if (opened.smartAccount !== controller) return unsigned('account');
-  if (shown.keys.length === 0 && !shown.isSeveral) return unsigned('keyless');
-  const expected = { ...claim, chainId, registry, controller };
+  if (opened.smartAccount !== controller && opened.smartAccount !== givenTo) return unsigned('account');
+  const expected = { ...claim, chainId, registry, controller: opened.smartAccount };
   const now = await findSigner(opened, expected, shown.keys);
+  // It was moved: the proof of before counts while its key is one of the new controller, and refutes nothing.
+  if (opened.smartAccount !== controller)
+    return now === null ? unsigned('none') : { proof: 'verified', signer: now, isLate: false };
+  if (shown.keys.length === 0 && !shown.isSeveral) return unsigned('keyless');
   if (!shown.isSeveral) return now === null ? unsigned('signature') : { proof: 'verified', signer: now, isLate: false };
   // None where the node has that state no more: then the key must be there at a final block.
   const { keys: before } = await readShownKeys(ctx, controller, toQuantity(block));

@@ -120,12 +120,14 @@ function proofsOf(config: Ctx['config'], row: Row): Proofs {
   return {
     identifier: identifierProofOf(row),
     controller: isConfirmed && isSigned ? 'passkey' : null,
-    did: isConfirmed && namesController(config, row) ? 'address' : null,
+    did: isConfirmed ? didProofOf(config, row) : null,
   };
 }
 
-function namesController({ chainId }: Ctx['config'], { did, controller }: Row): boolean {
-  return typeof controller === 'string' && didNames(String(did), chainId, controller) === 'address';
+/** A did:pkh of another address is confirmed only where that address moved it on. */
+function didProofOf({ chainId }: Ctx['config'], { did, controller }: Row): Proofs['did'] {
+  const named = typeof controller === 'string' ? didNames(String(did), chainId, controller) : null;
+  return named === 'another' ? 'moved' : named;
 }
 
 function identifierProofOf(row: Row): Proofs['identifier'] {
