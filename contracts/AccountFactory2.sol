@@ -14,7 +14,7 @@ import {AccountProxy} from "./account2/AccountProxy.sol";
 /// Who may do what: anyone creates anyone's account; nobody, the creator included, gains a right over it. There is no
 /// owner, nothing can be switched and nothing is stored. What keys an account has later is the account's own matter.
 ///
-/// What cannot be front-run: a creation. Whoever is first, the same account with the same key is at the same address, and
+/// What cannot be front-run: a creation. By any creator, the same account with the same key is at the same address, and
 /// the one who comes second is given it. An operation that creates the account is refused by EntryPoints before 0.9 when
 /// another creation came first (AA10): sign it again without the creation.
 contract AccountFactory2 {

@@ -140,7 +140,7 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
     account,
     {
       title: `Call it “${name}”?`,
-      words: 'The name stands on the network, where anyone can read it.',
+      words: 'The name is public: anyone on the network can read it.',
       button: 'Save the name',
       calls: [{ to: account.address, value: 0n, data }],
       progress: 'Saving the name',

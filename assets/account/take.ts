@@ -25,7 +25,7 @@ function save(text: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** The file. Nothing in it is secret: all of it stands on the network. */
+/** The file. Nothing in it is secret: all of it is public on the network. */
 export function fileOf(signed: Signed): object {
   const { account, config, contracts, facts } = signed;
   const isSecond = account.kind === 2;

@@ -12,7 +12,7 @@ export async function checkSecondFactory(
 ): Promise<readonly Finding[]> {
   const { chainId, entryPointAddress } = config;
   const own = await readOwnFactory({ config, rpc }, 2, factory);
-  // That there is no code is told once, by the check of the contracts.
+  // The check of the contracts already reports that there is no code.
   if (own === undefined) return [];
   if (own === null)
     return [

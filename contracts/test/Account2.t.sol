@@ -227,7 +227,7 @@ contract Account2Test is Expect {
     }
 }
 
-/// @notice Calls whoever calls it.
+/// @notice Calls its caller back.
 contract Caller {
     bytes4 public reason;
 

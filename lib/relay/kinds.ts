@@ -28,7 +28,7 @@ export function simulateRelay(
 }
 
 /**
- * Whether the chain shows a registration as done, whoever sent it. Never for a recovery's call: the recovery follows
+ * Whether the chain shows a registration as done, by any sender. Never for a recovery's call: the recovery follows
  * the chain by itself, and is to be free to call again if a re-org takes another's call back. Throws 502 `rpc_error`.
  */
 export async function isDone(chain: ChainReader, relay: RelayRow): Promise<boolean> {

@@ -41,7 +41,7 @@ describe('an alias', () => {
     expect(await registry2.act(one, 'commitAlias', made)).toEqual([['AliasCommitted', { commitment: made }]]);
   }
 
-  test('goes to the older of two commitments, whoever claims first', async () => {
+  test('goes to the older of two commitments, even when the younger claims first', async () => {
     const [alice, mallory, name] = [await holder(), await holder(), fresh()];
     await commit(alice, name);
     await later(1n);

@@ -95,7 +95,7 @@ if (chromium) {
       expect(await second.screen('done')).toContain('This device opens the account now');
     });
 
-    test('a stranger who leaves a key first is seen: the owner’s device is told that it came too late', async () => {
+    test('a stranger who leaves a key first is seen: the owner’s device reads that it came too late', async () => {
       const first = await device();
       const account = await createHere(world, first);
       const second = await device(await showCode(first));

@@ -197,7 +197,7 @@ if (chromium) {
       expect(await lost.page.$eval('#renew-account', (one) => one.getAttribute('title'))).toBe(account);
     });
 
-    test('another address recovers nothing, and is told what to do', async () => {
+    test('another address recovers nothing, and reads what to do', async () => {
       const { account } = await guarded();
       const lost = await device('recover');
       await lost.screen('mail');

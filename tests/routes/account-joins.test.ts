@@ -40,7 +40,7 @@ test('what is in the mailbox, before and after', async () => {
   expect((await read()).body).toEqual({ ...seen, key: STORED });
 });
 
-test('the first key stays: another one is told that it came too late', async () => {
+test('the first key stays: a later one is refused as too late', async () => {
   await open();
   expect((await leave()).status).toBe(200);
   expect((await leave()).status).toBe(200);

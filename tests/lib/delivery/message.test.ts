@@ -124,7 +124,7 @@ describe('the text message', () => {
   );
 });
 
-test('a mail is the same whether its words are made anew or kept from another', () => {
+test('a mail is the same whether its words are composed for it or kept from another', () => {
   for (const service of ['vault.example.com', '127.0.0.1:3000', `<img src=x> & "Sons'`]) {
     const compose = createComposer(service);
     for (const round of [1, 2]) {

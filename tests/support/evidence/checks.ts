@@ -53,7 +53,7 @@ function checkCredential(world: World, credential: string): void {
     must(others.length === 0, 'nothing is proven without a key while two people have final claims of a credential');
   }
   const [first] = answering;
-  // Whoever holds a stolen key moves what is that key's.
+  // A thief with a stolen key moves what is that key's.
   const isMoved = first !== undefined && signersOf(shown.proofKey ?? '').includes(first.by);
   if (first?.isRegistered && first.by !== 'thief' && credential.endsWith(` of ${first.by}`))
     must(ownerOf(shown.did) === first.by || isMoved, 'who comes first and is confirmed is the answer');
