@@ -103,11 +103,15 @@ export function resume(): boolean {
   return true;
 }
 
+/** What this page waits for; nothing once the person went on without it. */
+let waited: Sent | undefined;
+
 function showProgress(title: string, at: string): void {
   write('progress-title', title);
   toggle('slow', false);
   toggle('leave', false);
   onPress('leave', () => {
+    waited = undefined;
     forget('sent');
     toHash('');
   });
@@ -118,13 +122,15 @@ function showProgress(title: string, at: string): void {
 async function follow(sent: Sent): Promise<void> {
   step(STEPS, 'step-block');
   const slowAt = Date.now() + SLOW_MS;
-  const isHere = () => recall<Sent>('sent')?.userOpHash === sent.userOpHash;
+  waited = sent;
+  const isHere = () => waited === sent;
   const outcome = await settle(sent, () => {
     for (const id of ['slow', 'leave']) toggle(id, Date.now() > slowAt);
     return isHere();
   });
   if (!isHere()) return;
-  forget('sent');
+  // Another tab may have sent something since.
+  if (recall<Sent>('sent')?.userOpHash === sent.userOpHash) forget('sent');
   if (outcome !== 'done') throw new ProblemError(outcome, sent.userOpHash);
   showDone(sent.done, sent.next);
 }
