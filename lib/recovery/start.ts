@@ -17,7 +17,7 @@ import { recoverChallenge } from './challenge.ts';
 import { insertRecovery, recallRecoveries, selectAttestationUse } from './change-store.ts';
 import { notePending } from './discover.ts';
 import { type Recovery, selectNewestOfKey, selectOpen, selectRecovery, toRecovery } from './store.ts';
-import { createRecoveryTask } from './worker.ts';
+import { followDue } from './worker.ts';
 
 /** How long a request waits for the proposal, and the pause between two checks. */
 export const RECOVERY_WAIT_MS = 20_000;
@@ -156,13 +156,12 @@ async function waitUntilProposed(
 ): Promise<Recovery> {
   const { clock, db, guardian } = ctx;
   const deadline = clock.now() + RECOVERY_WAIT_MS;
-  const work = createRecoveryTask();
   // The first look queues the proposal, the second finds it on-chain.
   const look = async () => {
-    await work(ctx);
+    await followDue(ctx);
     await guardian.relay.runNow();
     await db.write(recallRecoveries(ctx.config.chainId, account, false, clock.now()));
-    await work(ctx);
+    await followDue(ctx);
   };
   for (;;) {
     // A turn that waits for a slow node must not hide what another process did.
@@ -184,5 +183,5 @@ export async function stopRecovery(ctx: AddressContext, account: string, attesta
   await notePending(ctx, account, await readOwned(ctx, account, openAddress(ctx, attestation)));
   const [stopped] = await db.write(recallRecoveries(config.chainId, account, true, clock.now()));
   if (stopped?.rowsAffected === 0) throw new VaultError('not_found');
-  await createRecoveryTask()(ctx);
+  await followDue(ctx);
 }

@@ -86,6 +86,15 @@ export function selectRecovery(id: number): Statement {
   return { sql: `SELECT * FROM recoveries WHERE id = :id`, args: { id } };
 }
 
+/** One row if a recovery or a mail is due, else none: a cheap check for an idle vault. */
+export function selectAnyDue(chainId: number, now: number): Statement {
+  return {
+    sql: `SELECT 1 WHERE EXISTS (SELECT 1 FROM recoveries WHERE next_check_at <= :now AND chain_id = :chain_id)
+      OR EXISTS (SELECT 1 FROM recovery_notices WHERE due_at <= :now)`,
+    args: { chain_id: chainId, now },
+  };
+}
+
 /** The recoveries that are due to be looked at, the longest waiting first. */
 export function selectDue(chainId: number, now: number, limit: number): Statement {
   return {

@@ -9,7 +9,7 @@ import { isStillOpen, recallRecoveries } from './change-store.ts';
 import type { GuardianContext } from './context.ts';
 import { notePending } from './discover.ts';
 import { RECOVERY_WAIT_MS, RECOVERY_WAIT_POLL_MS } from './start.ts';
-import { type Recovery, selectOpen, selectRecovery, toRecovery } from './store.ts';
+import { type Recovery, selectNewest, selectOpen, selectRecovery, toRecovery } from './store.ts';
 
 /** The vault's own parts, and the registrar's outbox, which pays where the guardian cannot. */
 type Ctx = GuardianContext & { readonly relay: Relay | undefined };
@@ -27,10 +27,11 @@ export interface CarriedVeto {
  */
 export async function carryVeto(ctx: Ctx, veto: CarriedVeto): Promise<{ vetoed: boolean; txHash: string | null }> {
   const { config, clock, db } = ctx;
-  const recovery = await findPending(ctx, veto.account);
+  const callData = vetoRecoveryData(veto.signature);
+  const recovery = (await findPending(ctx, veto.account)) ?? (await findVetoed(ctx, veto.account, callData));
+  if (!recovery) throw new VaultError('not_found');
   const sent = await liveVeto(ctx, recovery.id);
   if (sent) return waitForVeto(ctx, recovery, sent.role);
-  const callData = vetoRecoveryData(veto.signature);
   const { role, address } = await choosePayer(ctx);
   const simulation = await simulateRecoveryCall(ctx, { from: address, to: veto.account, data: callData });
   if ('refusal' in simulation) {
@@ -42,17 +43,26 @@ export async function carryVeto(ctx: Ctx, veto: CarriedVeto): Promise<{ vetoed: 
   return waitForVeto(ctx, recovery, role);
 }
 
-/** The account's pending recovery, as this vault knows it or as the chain shows it. Throws 404 `not_found`. */
-async function findPending(ctx: Ctx, account: string): Promise<Recovery> {
+/** The account's pending recovery, as this vault knows it or as the chain shows it. */
+async function findPending(ctx: Ctx, account: string): Promise<Recovery | undefined> {
   const { config, db } = ctx;
   const guarded = await readGuardedAccount(ctx, account);
   const pending = guarded?.recovery;
-  if (!guarded || !pending) throw new VaultError('not_found');
+  if (!guarded || !pending) return undefined;
   await notePending(ctx, account, guarded);
   const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
-  const found = open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y);
-  if (!found) throw new VaultError('not_found');
-  return found;
+  return open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y);
+}
+
+/** The account's newest recovery, if this very veto was carried for it: who asks again did not hear the answer. */
+async function findVetoed({ config, db }: Ctx, account: string, callData: string): Promise<Recovery | undefined> {
+  const [row] = await db.read(selectNewest(config.chainId, account));
+  const recovery = row && toRecovery(row);
+  const calls = recovery ? await findCalls(db, recovery.id) : [];
+  const isCarried = calls.some(
+    (call) => call.kind === 'veto' && call.status !== 'failed' && call.callData === callData,
+  );
+  return isCarried ? recovery : undefined;
 }
 
 /** Who pays: the guardian, else the registrar. Throws 503 `guardian_unfunded`. */

@@ -3,14 +3,19 @@ import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { readFinalBlock } from '../chain/finality.ts';
 import { readTimedBlock } from '../chain/recovery-events.ts';
-import type { GuardianContext, RecoveryContext } from './context.ts';
+import type { ChainView, GuardianContext, RecoveryContext } from './context.ts';
 import { findForeign, lookAtAddresses } from './discover.ts';
 import { followRecovery } from './follow.ts';
 import { deliverRecoveryNotices } from './notices.ts';
-import { selectDue, selectOpenCounts, toRecovery } from './store.ts';
+import { selectAnyDue, selectDue, selectOpenCounts, toRecovery } from './store.ts';
 
-/** How long one process looks after the recoveries before it takes the lease again. */
-export const RECOVERY_LEASE_MS = MINUTE_MS;
+/**
+ * How long one process looks after the recoveries before it takes the lease again. Short: the lease saves work, and is
+ * not what makes it safe.
+ */
+export const RECOVERY_LEASE_MS = 5_000;
+/** The pause between two looks for what other copies of the key have proposed. */
+const DISCOVERY_MS = MINUTE_MS;
 /** The recoveries that one turn looks at. */
 const RECOVERIES_MAX = 50;
 
@@ -19,45 +24,67 @@ const RECOVERIES_MAX = 50;
  * Any of it may happen in several processes at once: each write holds only if nobody was faster.
  */
 export function createRecoveryTask(): (ctx: RecoveryContext) => Promise<boolean> {
-  let lookAt = 0;
+  let discoverAt = 0;
   return async (ctx) => {
-    const { guardian, clock, leases, log } = ctx;
-    if (!guardian || !(await leases.take('recoveries', RECOVERY_LEASE_MS))) return false;
+    const { guardian, clock, db, leases, config } = ctx;
     const now = clock.now();
-    const isLooking = now >= lookAt;
-    if (isLooking) lookAt = now + MINUTE_MS;
-    try {
-      const more = await lookAtRecoveries({ ...ctx, guardian }, isLooking);
-      if (isLooking) await recordOpen(ctx);
-      return more;
-    } catch (error) {
-      if (!(error instanceof VaultError)) throw error;
-      log({ level: 'debug', event: 'recoveries_interrupted', ...describeError(error) });
-      return false;
-    } finally {
-      await deliverRecoveryNotices(ctx);
+    const isDiscovering = now >= discoverAt;
+    const [due] = await db.read(selectAnyDue(config.chainId, now));
+    if (!guardian || (!isDiscovering && due === undefined)) return false;
+    if (isDiscovering) {
+      discoverAt = now + DISCOVERY_MS;
+      await recordOpen(ctx);
     }
+    if (!(await leases.take('recoveries', RECOVERY_LEASE_MS))) return false;
+    const isChanged = due !== undefined && (await followDue({ ...ctx, guardian }));
+    if (isDiscovering) await unlessUnreadable(ctx, () => discover({ ...ctx, guardian }));
+    return isChanged;
   };
 }
 
-async function lookAtRecoveries(ctx: GuardianContext, isLooking: boolean): Promise<boolean> {
+/** Follows what is due, and sends the mails that are. True if something changed, so that there may be more to do. */
+export async function followDue(ctx: GuardianContext): Promise<boolean> {
   const { config, clock, db, guardian } = ctx;
-  const due = (await db.read(selectDue(config.chainId, clock.now(), RECOVERIES_MAX))).map(toRecovery);
-  if (!isLooking && due.length === 0) return false;
-  const [head, finalNumber, address] = await Promise.all([
+  const isChanged = await unlessUnreadable(ctx, async () => {
+    const due = (await db.read(selectDue(config.chainId, clock.now(), RECOVERIES_MAX))).map(toRecovery);
+    if (due.length === 0) return false;
+    const view = await readView(ctx);
+    const followed = await Promise.allSettled(due.map((recovery) => followRecovery(ctx, recovery, view)));
+    const failure = worstFailure(followed);
+    if (failure) throw failure;
+    return followed.some((result) => result.status === 'fulfilled' && result.value);
+  });
+  await deliverRecoveryNotices(ctx);
+  if (isChanged) await guardian.relay.runNow();
+  return isChanged === true;
+}
+
+async function discover(ctx: GuardianContext): Promise<void> {
+  await findForeign(ctx, await readView(ctx));
+  await lookAtAddresses(ctx);
+}
+
+async function readView(ctx: GuardianContext): Promise<ChainView> {
+  const [head, finalNumber, guardian] = await Promise.all([
     readTimedBlock(ctx, 'latest'),
     readFinalBlock(ctx),
-    guardian.relay.address(),
+    ctx.guardian.relay.address(),
   ]);
-  const view = { head, finalNumber: Math.max(0, Math.min(finalNumber, head.number)), guardian: address };
-  const followed = await Promise.allSettled(due.map((recovery) => followRecovery(ctx, recovery, view)));
-  if (isLooking) await findForeign(ctx, view);
-  if (isLooking) await lookAtAddresses(ctx);
-  const failure = worstFailure(followed);
-  if (failure) throw failure;
-  const isChanged = followed.some((result) => result.status === 'fulfilled' && result.value);
-  if (isChanged) await guardian.relay.runNow();
-  return isChanged;
+  return { head, finalNumber: Math.max(0, Math.min(finalNumber, head.number)), guardian };
+}
+
+/** A chain that cannot be asked now is asked in the next turn. */
+async function unlessUnreadable<T>(
+  { log }: Pick<RecoveryContext, 'log'>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof VaultError)) throw error;
+    log({ level: 'debug', event: 'recoveries_interrupted', ...describeError(error) });
+    return undefined;
+  }
 }
 
 async function recordOpen({ config, db, metrics }: RecoveryContext): Promise<void> {

@@ -53,7 +53,7 @@ export async function trackRelay(relayer: Relayer, state: SignerState, tracked: 
   const [spent] = mined;
   // A revert, or a nonce that was only freed. A re-org may still mine the call instead, so wait until it is
   // deep.
-  if (spent) return state.head - spent.block >= RELAY_SETTLED_BLOCKS && (await end(relayer, relay));
+  if (spent) return state.head - spent.block >= RELAY_SETTLED_BLOCKS && (await end(relayer, tracked, spent));
   const isOwn = relay.signer === relayer.signer.address;
   if (isOwn && relay.nonce !== null && relay.nonce < state.nonce) return recover(relayer, state, relay, relay.nonce);
   const newest = tracked.attempts.at(-1);
@@ -100,11 +100,28 @@ async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow,
   return true;
 }
 
-/** Ends a relay whose transaction reverted, or whose nonce was freed. */
-async function end(relayer: Relayer, relay: RelayRow): Promise<boolean> {
+/**
+ * Ends a relay whose transaction reverted, or whose nonce was freed. A recovery's call that was given up because it would
+ * have reverted, and would no longer after a re-org, is queued again.
+ */
+async function end(
+  relayer: Relayer,
+  { relay, attempts }: TrackedRelay,
+  { attempt }: TrackedRelay['mined'][number],
+): Promise<boolean> {
   const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
+  const isFreed = relay.kind !== 'registration' && attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
+  if (isFreed && 'gas' in simulation) {
+    const [queued] = await relayer.db.write(requeueRelay(relay));
+    return queued?.rowsAffected === 1;
+  }
   await endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');
   return true;
+}
+
+async function isAnyMined(relayer: Relayer, attempts: readonly RelayAttempt[]): Promise<boolean> {
+  const receipts = await Promise.all(attempts.map(({ hash }) => readReceipt(relayer, hash)));
+  return receipts.some((receipt) => receipt !== undefined);
 }
 
 /** Whether it has waited for some blocks although it is next, or its fee is below what the blocks ask. */
@@ -128,8 +145,8 @@ async function replace(
   if (!fees || relay.nonce === null || state.balance < newest.gas * fees.maxFee) return false;
   const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
   const isRefused = 'refusal' in simulation;
-  // Refused because one of its own versions has just been mined: the receipt will show it.
-  if (isRefused && (await isDone(relayer, relay))) return false;
+  // Refused because one of its own versions has just been mined: the receipt shows it, or will.
+  if (isRefused && ((await isAnyMined(relayer, attempts)) || (await isDone(relayer, relay)))) return false;
   const isGivenUp = isRefused || newest.kind === 'noop' || attempts.length >= RELAY_ATTEMPTS_MAX;
   const attempt = isGivenUp
     ? noopAttempt(relayer, relay.nonce, fees)
