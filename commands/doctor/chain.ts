@@ -13,6 +13,7 @@ import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/cons
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
 import { checkSecondFactory } from './accounts.ts';
 import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
+import { checkGuardian } from './guardian.ts';
 
 /** From when on clock and node are a finding. Codes live 90 seconds, tokens are forgiven 60. */
 const CLOCK_SKEW_WARN_MS = 5_000;
@@ -21,18 +22,22 @@ const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 
 const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () => undefined };
 
-/** Checks of clock, chain, contracts, registrar, bundler and indexer. */
+/** Checks of clock, chain, contracts, registrar, guardian, bundler and indexer. */
 export function chainChecks(config: Config): readonly DoctorCheck[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const chain = { config, rpc };
   const remedy = 'check the node at RPC_URL, or set another one';
-  const { registrarPrivateKey: key, accountFactory2Address: factory2, bundlerUrl, indexerUrl } = config;
+  const { registrarPrivateKey: key, guardianPrivateKey: guardian, accountFactory2Address: factory2 } = config;
+  const { bundlerUrl, indexerUrl } = config;
   return [
     { name: 'clock', remedy, run: () => checkClock(config) },
     { name: 'chain', remedy, run: () => checkChain(chain) },
     { name: 'contracts', remedy, run: () => checkContracts(chain) },
     ...(factory2 === null ? [] : [{ name: 'accounts', remedy, run: () => checkSecondFactory(chain, factory2) }]),
     ...(key === undefined ? [] : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) }]),
+    ...(guardian === undefined
+      ? []
+      : [{ name: 'guardian', remedy, run: () => checkGuardian(chain, signerAddress(guardian)) }]),
     ...(bundlerUrl === undefined
       ? []
       : [

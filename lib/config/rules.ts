@@ -72,6 +72,12 @@ const registrarHasContracts: Rule = (config) => {
   return missing;
 };
 
+/** Only accounts of the second kind have a guardian. */
+const guardianHasFactory: Rule = ({ guardianPrivateKey, accountFactory2Address }) =>
+  guardianPrivateKey !== undefined && accountFactory2Address === null
+    ? [{ name: 'ACCOUNT_FACTORY_2_ADDRESS', problem: 'must be an address when GUARDIAN_PRIVATE_KEY is set' }]
+    : [];
+
 /** Without a registry there is nothing to follow. */
 const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
   follower === true && didRegistryAddress === null
@@ -145,6 +151,7 @@ export const RULES: readonly Rule[] = [
   tokensAreEncrypted,
   secretsDiffer,
   guardianIsAlone,
+  guardianHasFactory,
   adminListens,
 ];
 

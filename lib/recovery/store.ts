@@ -87,7 +87,7 @@ export function selectRecovery(id: number): Statement {
 }
 
 /** One row if a recovery or a mail is due, else none: a cheap check for an idle vault. */
-export function selectAnyDue(chainId: number, now: number): Statement {
+export function selectAnyRecoveryDue(chainId: number, now: number): Statement {
   return {
     sql: `SELECT 1 WHERE EXISTS (SELECT 1 FROM recoveries WHERE next_check_at <= :now AND chain_id = :chain_id)
       OR EXISTS (SELECT 1 FROM recovery_notices WHERE due_at <= :now)`,

@@ -7,7 +7,7 @@ import type { ChainView, GuardianContext, RecoveryContext } from './context.ts';
 import { findForeign, lookAtAddresses } from './discover.ts';
 import { followRecovery } from './follow.ts';
 import { deliverRecoveryNotices } from './notices.ts';
-import { selectAnyDue, selectDue, selectOpenCounts, toRecovery } from './store.ts';
+import { selectAnyRecoveryDue, selectDue, selectOpenCounts, toRecovery } from './store.ts';
 
 /**
  * How long one process looks after the recoveries before it takes the lease again. Short: the lease saves work, and is
@@ -29,7 +29,7 @@ export function createRecoveryTask(): (ctx: RecoveryContext) => Promise<boolean>
     const { guardian, clock, db, leases, config } = ctx;
     const now = clock.now();
     const isDiscovering = now >= discoverAt;
-    const [due] = await db.read(selectAnyDue(config.chainId, now));
+    const [due] = await db.read(selectAnyRecoveryDue(config.chainId, now));
     if (!guardian || (!isDiscovering && due === undefined)) return false;
     if (isDiscovering) {
       discoverAt = now + DISCOVERY_MS;

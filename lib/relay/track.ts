@@ -101,8 +101,8 @@ async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow,
 }
 
 /**
- * Ends a relay whose transaction reverted, or whose nonce was freed. A recovery's call that was given up because it would
- * have reverted, and would no longer after a re-org, is queued again.
+ * Ends a relay whose transaction reverted, or whose nonce was freed. A recovery's call that was given up because it
+ * would have reverted, and would no longer after a re-org, is queued again.
  */
 async function end(
   relayer: Relayer,

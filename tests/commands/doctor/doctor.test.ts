@@ -9,6 +9,7 @@ import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
+import { addressOf } from '../../../scripts/dev-stack/wallet.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startProgram } from '../../support/program.ts';
@@ -148,6 +149,22 @@ describe('the chain', () => {
     expect(told(findings, 'registrar')).toEqual([
       expect.stringMatching(/^ok 0x.* has .* ether$/),
       'ok may register DIDs for others',
+    ]);
+  });
+
+  test('with a guardian: its ether, and whether anybody hears of its recoveries', async () => {
+    const { accountFactory2 } = await deployContracts(chain.rpc);
+    const key = `0x${'47'.repeat(32)}`;
+    const vars = { ...ONLY_OURS, ACCOUNT_FACTORY_2_ADDRESS: accountFactory2, GUARDIAN_PRIVATE_KEY: key };
+    const toldOf = async (more = {}) => told(await check({ ...vars, ...more }), 'guardian');
+    expect(await toldOf()).toEqual([
+      expect.stringMatching(/^fail 0x.* has 0 ether$/),
+      expect.stringMatching(/^ok its recoveries are mailed/),
+    ]);
+    await chain.rpc('anvil_setBalance', [addressOf(key as `0x${string}`), '0xde0b6b3a7640000']);
+    expect(await toldOf({ EMAIL_PROVIDER: 'none' })).toEqual([
+      expect.stringMatching(/^ok 0x.* has 1 ether$/),
+      'fail nobody hears of a recovery: EMAIL_PROVIDER is none',
     ]);
   });
 

@@ -18,6 +18,7 @@ const OPERATOR_SECRET = 'ff0102030405060708090a0b0c0d0e0f101112131415161718191a1
 type Texts = Readonly<Record<string, string>>;
 
 /** What a public vault needs besides its origin. */
+const GUARDIAN = { GUARDIAN_PRIVATE_KEY: '1'.repeat(64), ACCOUNT_FACTORY_2_ADDRESS: `0x${'2'.repeat(40)}` };
 const PUBLIC: Texts = {
   BASE_URL: 'https://vault.example.com',
   TRUSTED_PROXIES: '10.0.0.0/8',
@@ -303,6 +304,12 @@ describe('combinations', () => {
       { REGISTRAR_PRIVATE_KEY: '1'.repeat(64), CHAIN_ID: '8453' },
       ['DID_REGISTRY_ADDRESS', 'HYPERAUTH_FACTORY_ADDRESS'],
     ],
+    [{ GUARDIAN_PRIVATE_KEY: '1'.repeat(64) }, ['ACCOUNT_FACTORY_2_ADDRESS']],
+    [
+      { ...GUARDIAN, REGISTRAR_PRIVATE_KEY: `0x${'1'.repeat(64)}`, DEPLOYER_PRIVATE_KEY: '1'.repeat(64) },
+      ['GUARDIAN_PRIVATE_KEY', 'GUARDIAN_PRIVATE_KEY'],
+    ],
+    [{ ...GUARDIAN, DEPLOYER_PRIVATE_KEY: '2'.repeat(64) }, []],
     [{ WEBHOOK_URL: 'http://hooks.example.com', WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(24))}` }, ['WEBHOOK_URL']],
     [{ DATABASE_URL: 'http://db.example.com', DATABASE_AUTH_TOKEN: 'token', OPERATOR_SECRET }, ['DATABASE_URL']],
   ])('%j names what is missing', (vars, names) => {
