@@ -95,12 +95,15 @@ const IS_DISPLACED = `status <> 'failed' AND lost IS NULL AND id < ${RIGHTFUL}
 
 /**
  * The key of the registration's controller that has signed for the credential: of several the first that it still has,
- * else the first that it had.
+ * else the first that it had. A key that another account has lost is none: anyone's contract can show it.
  */
 const SIGNED_BY_CONTROLLER = `(SELECT proven.proof_key FROM registrations AS proven
   LEFT JOIN account_keys AS own ON own.account = registrations.controller AND own.key = proven.proof_key
   WHERE proven.credential_id = registrations.credential_id AND proven.status <> 'failed' AND proven.final = 1
     AND (proven.proof_key = registrations.controller_key OR own.key IS NOT NULL)
+    AND (own.removed = 1 OR NOT EXISTS (SELECT 1 FROM account_keys AS lost
+      WHERE lost.account = coalesce(proven.controller, proven.smart_account) AND lost.key = proven.proof_key
+        AND lost.removed = 1))
   ORDER BY coalesce(own.removed, 0), proven.id LIMIT 1)`;
 
 /** A credential's row: that of a key, and without a key (empty) that of a DID. */

@@ -62,10 +62,10 @@ export interface CredentialRow {
 /** The rows of a credential, of all claims of it, the oldest first. A removed key has none. */
 export function credentialRows(claims: readonly Claim[]): readonly CredentialRow[] {
   const live = inOrder(claims).filter(({ isFailed }) => !isFailed);
-  const signers = live.filter(isProvenFinal).map(({ proofKey }) => proofKey as string);
+  const signed = live.filter(isProvenFinal);
   const groups = new Map<string, { readonly key: string | null; readonly claims: Claim[] }>();
   for (const claim of live) {
-    const key = claim.proofKey ?? signerOf(claim, signers);
+    const key = claim.proofKey ?? signerOf(claim, signed);
     if (key !== null && claim.removedKeys.includes(key)) continue;
     const name = key ?? claim.did;
     const group = groups.get(name);
@@ -77,11 +77,18 @@ export function credentialRows(claims: readonly Claim[]): readonly CredentialRow
 
 /**
  * A claim without proof belongs to a key of its controller once that key has signed for the credential; also to one
- * that is removed since, so that no claim without proof answers in its place.
+ * that is removed since, so that no claim without proof answers in its place. A key that another account has lost is no
+ * reason: anyone's contract can show it.
  */
-function signerOf({ controllerKeys, removedKeys }: Claim, signers: readonly string[]): string | null {
-  const isNow = (key: string) => controllerKeys?.includes(key) === true;
-  return signers.find(isNow) ?? signers.find((key) => removedKeys.includes(key)) ?? null;
+function signerOf({ controllerKeys, removedKeys }: Claim, signed: readonly Claim[]): string | null {
+  const keyOf = (one: Claim | undefined) => one?.proofKey ?? null;
+  const isNow = (one: Claim) => !hasLostKey(one) && controllerKeys?.includes(one.proofKey ?? '') === true;
+  return keyOf(signed.find(isNow)) ?? keyOf(signed.find(({ proofKey }) => removedKeys.includes(proofKey ?? '')));
+}
+
+/** Whether the key that signed is its controller's no more. */
+function hasLostKey({ proofKey, removedKeys }: Claim): boolean {
+  return proofKey !== null && removedKeys.includes(proofKey);
 }
 
 /** The latest final proof decides the row's DID, else the earliest claim that is confirmed, else the earliest. */
@@ -113,12 +120,13 @@ export interface Found extends CredentialRow {
 
 /**
  * Looks up a credential among all claims of it. Without a key the oldest confirmed row answers, else the oldest one:
- * a later final row makes it ambiguous and never replaces it. With a key, rows of other keys do not exist.
+ * a later final row makes it ambiguous and never replaces it. With a key, rows of other keys do not exist, and once it
+ * has signed, none without a key.
  */
 export function lookUp(claims: readonly Claim[], key: string | null = null): Found | undefined {
   const all = credentialRows(claims);
   const signed = all.filter((row) => row.key === key);
-  const rows = key === null ? all : signed.length > 0 ? signed : all.filter((row) => mayBeOf(row, key));
+  const rows = key === null ? all : signed.length > 0 || hasSigned(claims, key) ? signed : all.filter(mayBeOf(key));
   const row = rows.find(({ claim }) => claim.isRegistered) ?? rows[0];
   if (!row) return undefined;
   const others = rows.filter(({ claim }) => claim.did !== row.claim.did);
@@ -129,9 +137,14 @@ export function lookUp(claims: readonly Claim[], key: string | null = null): Fou
   };
 }
 
+/** Whether the key has signed for the credential, also where its account has lost it since. */
+function hasSigned(claims: readonly Claim[], key: string): boolean {
+  return claims.some((claim) => !claim.isFailed && isProvenFinal(claim) && claim.proofKey === key);
+}
+
 /** A row without a key may be this key's, unless its controller shows others only. */
-function mayBeOf({ key, claim }: CredentialRow, asked: string): boolean {
-  return key === null && (claim.controllerKeys === null || claim.controllerKeys.includes(asked));
+function mayBeOf(asked: string): (row: CredentialRow) => boolean {
+  return ({ key, claim }) => key === null && (claim.controllerKeys === null || claim.controllerKeys.includes(asked));
 }
 
 /** What is proven of a claim, statement by statement. */

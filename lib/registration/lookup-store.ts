@@ -47,10 +47,14 @@ const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIA
 const mayBeOf = (one: string) => `coalesce(${hasKey(`${one}.controller`, ':key')},
   ${one}.controller_key IS NULL OR ${one}.controller_key = :key)`;
 
+/** The key has signed for the credential: where its account has lost it since, nothing else answers for it. */
+const HAS_SIGNED = `EXISTS (SELECT 1 FROM registrations AS signed WHERE signed.credential_id = :credential_id
+  AND signed.status <> 'failed' AND signed.final = 1 AND signed.proof_key = :key)`;
+
 const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
   `AND other.key = '' AND ${mayBeOf('others')}`,
 )} ${FROM_CREDENTIALS}
-    AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')})
+    AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')} AND NOT ${HAS_SIGNED})
   ORDER BY found.key DESC, status = 'confirmed' DESC, since LIMIT 1`;
 
 /** The controllers of an identifier's confirmed registrations, newest first. */

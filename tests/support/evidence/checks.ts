@@ -91,7 +91,13 @@ function checkKey(world: World, live: readonly TrueClaim[], key: string): void {
     const { now, final } = keysOf(world, did);
     return now.includes(key) && final.includes(key) && isLive(world, did, key);
   });
-  must(found !== undefined || !isAnyOfKey, 'a look-up with any key of an account finds its claim without proof');
+  const hasSigned = live.some((one) => one.isFinal && one.proofKey === key);
+  must(
+    found !== undefined || !isAnyOfKey || hasSigned,
+    'a look-up with any key of an account finds its claim without proof',
+  );
+  if (hasSigned && !live.some((one) => one.proofKey === key && !isStopped(world, one, live)))
+    must(found === undefined, 'a key that its account has lost finds nothing, whoever shows it');
   if (!found) return;
   const { did, proofKey, isRegistered } = found.claim;
   must(!isRegistered || !isGone(world, did, key), 'a look-up with a key finds no claim of an account without it');
@@ -125,9 +131,11 @@ function isStopped(world: World, { did, proofKey, isRegistered }: TrueClaim, liv
   if (proofKey !== null) return !isLive(world, did, proofKey) && isSeveral(did);
   if (!isRegistered) return false;
   const { known = new Map<string, boolean>() } = keysOf(world, did);
-  const signers = live.flatMap((one) => (one.isFinal && one.proofKey !== null ? [one.proofKey] : []));
-  const own = signers.filter((key) => known.has(key));
-  return own.length > 0 && own.every((key) => known.get(key) === true);
+  const signed = live.filter((one) => one.isFinal && one.proofKey !== null && known.has(one.proofKey));
+  // A key that only another account has lost stops nothing here.
+  const isGoing = ({ did: by, proofKey: key }: TrueClaim) => isLive(world, by, key ?? '') || !isSeveral(by);
+  const joined = signed.filter((one) => known.get(one.proofKey ?? '') === true || isGoing(one));
+  return joined.length > 0 && joined.every((one) => known.get(one.proofKey ?? '') === true);
 }
 
 /** Whether a proven claim is: a key of its controller signed it, and its transaction is in the chain. */

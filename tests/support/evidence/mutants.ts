@@ -90,6 +90,13 @@ export const MUTANTS: Readonly<Record<string, Partial<Model>>> = {
         key,
       ),
   },
+  'a contract that shows a key answers once its account has lost it (X48)': {
+    lookUp: (claims, key) =>
+      model.lookUp(
+        claims.filter(({ proofKey, removedKeys }) => !removedKeys.includes(proofKey ?? '')),
+        key,
+      ),
+  },
   'the key of a look-up is ignored': { lookUp: (claims) => model.lookUp(claims) },
   'a confirmed claim is proven': { isProven: ({ claim, isAmbiguous }) => claim.isRegistered && !isAmbiguous },
   'a proof counts before it is verified': {
