@@ -3,7 +3,7 @@ import { RefusedError, UnreachableError } from '../wallet/api.ts';
 import { PasskeyError } from '../wallet/passkey.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
-import { PROBLEMS, type Problem, REFUSALS } from './words.ts';
+import { PROBLEMS, type Problem, REFUSALS, SOON, whenOf } from './words.ts';
 
 /** A fault that has words of its own. */
 export class ProblemError extends Error {
@@ -52,8 +52,8 @@ export function wordsOf(error: unknown): [readonly [string, string], string] {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof ProblemError) return [PROBLEMS[error.problem], detail];
   if (error instanceof VaultRefusal) {
-    const known = REFUSALS[error.code];
-    return known ? [known, error.code] : [PROBLEMS.refused, error.code];
+    const [title, text] = REFUSALS[error.code] ?? PROBLEMS.refused;
+    return [[title, error.retryAfter === undefined ? text : text.replace(SOON, whenOf(error.retryAfter))], error.code];
   }
   if (error instanceof UnreachableError) return [PROBLEMS.down, detail];
   if (error instanceof RefusedError) return [PROBLEMS.refused, detail];

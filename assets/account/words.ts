@@ -1,9 +1,19 @@
 // What went wrong, in words for people: what it is, and what to do.
 
+/** What stands where the vault does not say how long to wait. */
+export const SOON = 'Wait a little, then try again.';
+
+/** The same where it does. */
+export function whenOf(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 90) return `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  return `Try again in about ${Math.ceil(minutes / 60)} hours.`;
+}
+
 /** By the vault's word for the reason: title and text. */
 export const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
-  rate_limited: ['Too many tries', 'Wait a little, then try again.'],
-  relay_limit_reached: ['Too many tries', 'Wait a little, then try again.'],
+  rate_limited: ['Too many tries', SOON],
+  relay_limit_reached: ['Too many tries', SOON],
   email_send_failed: ['The mail could not be sent', 'Check the address, then try again.'],
   email_not_configured: [
     'This vault sends no mail',

@@ -44,6 +44,19 @@ if (chromium) {
       expect(await here.page.$eval('#money', (list) => list.textContent)).toBe('ETH1USDC12.5');
     });
 
+    test('where the codes of a day are used up, the page says when the next one can be sent', async () => {
+      for (const name of ['one', 'two', 'three']) {
+        const sent = { identifier: `${name}@example.com`, channel: 'email' };
+        expect((await world.t.call('POST /api/verify/send', sent)).status).toBe(200);
+      }
+      const here = await device({ hash: 'recover' });
+      await type(here.page, 'email', 'four@example.com');
+      await here.page.keyboard.press('Enter');
+      const text = await here.screen('problem');
+      expect(text).toContain('Too many tries');
+      expect(text).toContain('Try again in about 24 hours.');
+    });
+
     test('it stays signed in over a reload, until it is signed out', async () => {
       const here = await device();
       const account = await createHere(world, here);
