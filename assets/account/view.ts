@@ -1,4 +1,7 @@
 // The parts of the page. Only text is written, never HTML.
+import { element, press, shownOf, showOne, write } from '../wallet/view.ts';
+
+export { element, onPress, press, say, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page, of which one is shown. */
 const PARTS = [
@@ -24,20 +27,10 @@ const PARTS = [
 /** A screen. */
 export type Part = (typeof PARTS)[number];
 
-/** The element with this id. Throws if there is none. */
-export function element<T extends Element = HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`no #${id}`);
-  return found as Element as T;
-}
-
 /** Shows one screen and moves keyboard and screen reader to its heading. */
 export function show(part: Part): void {
-  for (const name of PARTS) element(name).hidden = name !== part;
-  const heading = element(part).querySelector<HTMLElement>('h1');
-  heading?.focus();
+  showOne(PARTS, part);
   scrollTo(0, 0);
-  say((heading ?? element(part)).textContent?.trim() ?? '');
 }
 
 /** The screen while something is read. */
@@ -48,35 +41,7 @@ export function loading(words: string): void {
 
 /** The screen that is shown. */
 export function shown(): Part | undefined {
-  return PARTS.find((name) => !element(name).hidden);
-}
-
-/** Writes text; undefined hides the element. */
-export function write(id: string, text: string | undefined): void {
-  element(id).textContent = text ?? '';
-  element(id).hidden = text === undefined;
-}
-
-/** Shows or hides an element. */
-export function toggle(id: string, isShown: boolean): void {
-  element(id).hidden = !isShown;
-}
-
-/** Announces text to screen readers. */
-export function say(text: string): void {
-  element('status').textContent = text;
-}
-
-/** Calls `act` when the person, not a script, presses the button. Replaces the action before. */
-export function onPress(id: string, act: () => void): void {
-  press(element(id), act);
-}
-
-/** The same for an element. */
-export function press(button: HTMLElement, act: () => void): void {
-  button.onclick = (event) => {
-    if (event.isTrusted) act();
-  };
+  return shownOf(PARTS);
 }
 
 /** Calls `act` when the person submits the form. */
@@ -106,17 +71,6 @@ export function fault(field: string, text: string | undefined, into = `${field}-
     input.setAttribute('aria-invalid', 'true');
     input.focus();
   }
-}
-
-/** Marks a step of a list as current and the steps before it as past. */
-export function step(ids: readonly string[], current: string | undefined): void {
-  const at = current === undefined ? ids.length : ids.indexOf(current);
-  for (const [i, id] of ids.entries()) {
-    element(id).classList.toggle('past', i < at);
-    if (i === at) element(id).setAttribute('aria-current', 'step');
-    else element(id).removeAttribute('aria-current');
-  }
-  if (current !== undefined) say(element(current).textContent ?? '');
 }
 
 /** An element with a class and text or children. */
