@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { AbiFunction, type Hex } from 'ox';
 import { didRegistry2Abi } from '../../lib/chain/abi.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { confirm, createHere, type Device, keyNames, type } from '../support/account-page.ts';
+import { confirm, createHere, type Device, keyNames, pressNamed, type } from '../support/account-page.ts';
 import {
   controllerOf,
   goBuying,
@@ -18,7 +18,7 @@ import {
   startPhoneWorld,
   until,
 } from '../support/lost-passkey.ts';
-import { part, press } from '../support/pay.ts';
+import { type Passkeys, part, press } from '../support/pay.ts';
 
 // A lost passkey is not a lost person: chain, bundler, mail server, shop and the vault's pages are real. Losing a phone
 // closes its browser, with all that it stored and its authenticator.
@@ -36,8 +36,8 @@ if (chromium) {
   afterEach(async () => {
     for (const { own } of phones.splice(0)) await own.close();
   });
-  const phone = async () => {
-    const opened = await openPhone(world);
+  const phone = async (passkeys?: Passkeys) => {
+    const opened = await openPhone(world, passkeys);
     phones.push(opened);
     return opened;
   };
@@ -64,19 +64,21 @@ if (chromium) {
     const identity = await signUp(world, here, { email, account });
     return { here, page, account, identity };
   };
-  /** Pays at the shop; the phone knows the account. */
-  const pay = async (by: Phone, account: string) => {
+  /** Pays at the shop, from the account that the phone knows or that its passkey finds. */
+  const pay = async (by: Phone, account: string, isFound = false) => {
     const { page, told, received } = await goBuying(world, by);
+    if (isFound) await press(page, 'find');
     expect((await part(page, 'review')).toLowerCase()).toContain(account.toLowerCase());
     await press(page, 'approve');
     expect((await told).details).toMatchObject({ chainId: 84532, token: 'native' });
     expect(await received()).toBe(PRICE);
   };
   /** Asks for a recovery on a phone that has nothing, up to the countdown. */
-  const askForRecovery = async (by: Phone, email: string): Promise<Device> => {
+  const askForRecovery = async (by: Phone, email: string, account: string): Promise<Device> => {
     const page = await by.open('recover');
     await page.screen('mail');
     await proveAt(world, page, email);
+    await pressNamed(page.page, `Choose ${account}`);
     await press(page.page, 'renew-go');
     await page.screen('waiting-left');
     return page;
@@ -105,7 +107,7 @@ if (chromium) {
       await lose(here);
 
       const next = await phone();
-      const waiting = await askForRecovery(next, email);
+      const waiting = await askForRecovery(next, email, account);
       expect(await waiting.screen('waiting')).toContain('Recovery is under way');
       expect((await stateOf(account)).keys).toHaveLength(1);
       for (const [day, count] of [1, 2, 3].entries()) {
@@ -135,7 +137,8 @@ if (chromium) {
         return (await lookUp(identity.credentialId)).status === 404 ? true : undefined;
       });
       expect((await lookUp(joined.credentialId)).body).toMatchObject({ did: identity.did, proven: true });
-      await pay(next, account);
+      // The new passkey alone finds the account: the phone after the next one has nothing else.
+      await pay(await phone(next.passkeys), account, true);
 
       for (const to of [email, second]) {
         await mailed(to, 4);
@@ -151,7 +154,7 @@ if (chromium) {
       await guardBy(world, page, email);
       await page.close();
       const thief = await phone();
-      const waiting = await askForRecovery(thief, email);
+      const waiting = await askForRecovery(thief, email, account);
       await mailed(email, 1);
       const [link = ''] = /\S+\/account#stop=0x[0-9a-fA-F]{40}/.exec(noticesTo(world, email)[0]?.text ?? '') ?? [];
       expect(link.toLowerCase()).toBe(`${world.origin}/account#stop=${account}`.toLowerCase());

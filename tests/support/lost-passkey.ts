@@ -83,9 +83,9 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
   };
 }
 
-/** A new phone: nothing is stored on it. */
-export async function openPhone(world: PhoneWorld): Promise<Phone> {
-  const [own, passkeys] = [await startBrowser(), createPasskeys()];
+/** A new phone: nothing is stored on it; passkeys that are synced to it are there. */
+export async function openPhone(world: PhoneWorld, passkeys = createPasskeys()): Promise<Phone> {
+  const own = await startBrowser();
   const context = own.browser.defaultBrowserContext();
   return { own, passkeys, open: (hash = '') => openDevice({ ...world, own }, { hash, passkeys, context }) };
 }
