@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { Hash, Hex } from 'ox';
+import type { Hex } from 'ox';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import {
   commitment,
   deployBoth,
+  freshHash,
+  nextBlockAfter,
   nextBlockAt,
   pkhHash,
   stranger as strangerOn,
@@ -17,23 +19,14 @@ const { registry2 } = await deployBoth(rpc);
 const MINUTE = 60n;
 const DAY = 86_400n;
 const stranger = () => strangerOn(rpc);
-let hashes = 0;
-
-/** A hash nobody used before. */
-function fresh(): Hex.Hex {
-  return Hash.keccak256(Hex.fromNumber(++hashes, { size: 32 }));
-}
-
-async function later(seconds: bigint): Promise<void> {
-  await nextBlockAt(rpc, (await timeNow(rpc)) + seconds);
-}
+const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
 
 describe('an alias', () => {
   /** A controller with an active DID. */
   async function holder() {
     const one = await stranger();
     await registry2.act(one, 'registerSelf', ZERO, '');
-    return { ...one, did: pkhHash(one.address), salt: fresh() };
+    return { ...one, did: pkhHash(one.address), salt: freshHash() };
   }
 
   async function commit(one: Awaited<ReturnType<typeof holder>>, name: Hex.Hex): Promise<void> {
@@ -42,7 +35,7 @@ describe('an alias', () => {
   }
 
   test('goes to the older of two commitments, even when the younger claims first', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     await commit(alice, name);
     await later(1n);
     await commit(mallory, name);
@@ -58,7 +51,7 @@ describe('an alias', () => {
       [10n * MINUTE - 1n, true],
       [10n * MINUTE, false],
     ] as const) {
-      const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+      const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
       await commit(alice, name);
       await later(5n);
       await registry2.act(mallory, 'claimAlias', name, ZERO);
@@ -70,7 +63,7 @@ describe('an alias', () => {
   });
 
   test('that changed hands is settled 10 minutes after it was first taken', async () => {
-    const [alice, bob, mallory, name] = [await holder(), await holder(), await holder(), fresh()];
+    const [alice, bob, mallory, name] = [await holder(), await holder(), await holder(), freshHash()];
     await commit(bob, name);
     await later(2n);
     await commit(alice, name);
@@ -88,7 +81,7 @@ describe('an alias', () => {
       [60n * MINUTE, true],
       [60n * MINUTE + 1n, false],
     ] as const) {
-      const [alice, hoarder, name] = [await holder(), await holder(), fresh()];
+      const [alice, hoarder, name] = [await holder(), await holder(), freshHash()];
       await commit(hoarder, name);
       const committed = await timeNow(rpc);
       await nextBlockAt(rpc, committed + age - 60n);
@@ -100,7 +93,7 @@ describe('an alias', () => {
   });
 
   test('is not lost by another repeating the commitment, nor by a commitment of another', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     const made = commitment(name, alice.address, alice.salt);
     await commit(alice, name);
     const committed = await registry2.read('commitments', made);
@@ -115,20 +108,20 @@ describe('an alias', () => {
   });
 
   test('cannot be hidden from an older claim by freeing, ending or pointing', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     await commit(alice, name);
     await later(2n);
     await registry2.act(mallory, 'claimAlias', name, ZERO);
     expect(await registry2.refused(mallory, 'freeAlias', name)).toEqual(['AliasNotSettled', name]);
     await registry2.act(mallory, 'deactivate', mallory.did);
-    await registry2.act(mallory, 'register', fresh(), ZERO, '');
+    await registry2.act(mallory, 'register', freshHash(), ZERO, '');
     await registry2.act(mallory, 'pointAlias', name);
     await registry2.act(alice, 'claimAlias', name, alice.salt);
     expect(await registry2.read('aliases', name)).toBe(alice.did);
   });
 
   test('that was freed is for 30 days its last controller’s', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     await registry2.act(alice, 'claimAlias', name, ZERO);
     await later(10n * MINUTE);
     expect(await registry2.act(alice, 'freeAlias', name)).toEqual([['AliasFreed', { aliasHash: name }]]);
@@ -146,7 +139,7 @@ describe('an alias', () => {
   });
 
   test('that its controller freed and takes again in its 30 days is not open to a commitment that waited', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     await registry2.act(alice, 'claimAlias', name, ZERO);
     await later(10n * MINUTE);
     await registry2.act(alice, 'freeAlias', name);
@@ -157,11 +150,11 @@ describe('an alias', () => {
   });
 
   test('is led and freed by its controller alone, and claimed for an active DID alone', async () => {
-    const [alice, mallory, name] = [await holder(), await holder(), fresh()];
+    const [alice, mallory, name] = [await holder(), await holder(), freshHash()];
     await registry2.act(alice, 'claimAlias', name, ZERO);
     for (const call of ['pointAlias', 'freeAlias']) {
       expect(await registry2.refused(mallory, call, name)).toEqual(['NotAliasController', name, mallory.address]);
-      expect(await registry2.refused(mallory, call, fresh())).toMatchObject([
+      expect(await registry2.refused(mallory, call, freshHash())).toMatchObject([
         'NotAliasController',
         expect.any(String),
         mallory.address,
@@ -169,12 +162,12 @@ describe('an alias', () => {
     }
     await registry2.act(alice, 'deactivate', alice.did);
     expect(await registry2.refused(alice, 'pointAlias', name)).toEqual(['NotActive', alice.did]);
-    expect(await registry2.refused(alice, 'claimAlias', fresh(), ZERO)).toEqual(['NotActive', alice.did]);
-    expect(await registry2.refused(await stranger(), 'claimAlias', fresh(), ZERO)).toEqual(['NotActive', ZERO]);
+    expect(await registry2.refused(alice, 'claimAlias', freshHash(), ZERO)).toEqual(['NotActive', alice.did]);
+    expect(await registry2.refused(await stranger(), 'claimAlias', freshHash(), ZERO)).toEqual(['NotActive', ZERO]);
   });
 
   test('of a squatter never leads to the victim, and is free at once', async () => {
-    const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
+    const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
     await registry2.act(mallory, 'register', pkhHash(alice.address), name, '');
     await later(11n * MINUTE);
     await registry2.act(alice, 'registerSelf', ZERO, '');

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { Hash, Hex } from 'ox';
+import { Hex } from 'ox';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import {
   commitment,
   deployBoth,
-  nextBlockAt,
+  freshHash,
+  nextBlockAfter,
   pkhHash,
   stranger as strangerOn,
   timeNow,
@@ -24,16 +25,7 @@ const REGISTRIES = [
 ] as const;
 const DAY = 86_400n;
 const stranger = () => strangerOn(rpc);
-let hashes = 0;
-
-/** A hash nobody used before. */
-function fresh(): Hex.Hex {
-  return Hash.keccak256(Hex.fromNumber(++hashes, { size: 32 }));
-}
-
-async function later(seconds: bigint): Promise<void> {
-  await nextBlockAt(rpc, (await timeNow(rpc)) + seconds);
-}
+const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
 
 describe.each(REGISTRIES)('%s', (_, registry, edition) => {
   test('squatting the did:pkh of somebody', async () => {
@@ -56,8 +48,8 @@ describe.each(REGISTRIES)('%s', (_, registry, edition) => {
   });
 
   test('a name is burnt by register and deactivate', async () => {
-    const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
-    const ended = fresh();
+    const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
+    const ended = freshHash();
     await registry.act(mallory, 'register', ended, name, '');
     await registry.act(mallory, 'deactivate', ended);
     expect(await registry.refused(alice, 'register', pkhHash(alice.address), name, '')).toEqual(['AliasTaken', name]);
@@ -71,7 +63,7 @@ describe.each(REGISTRIES)('%s', (_, registry, edition) => {
   });
 
   test('a controller leads its own alias to its next DID', async () => {
-    const [alice, first, second, name] = [await stranger(), fresh(), fresh(), fresh()];
+    const [alice, first, second, name] = [await stranger(), freshHash(), freshHash(), freshHash()];
     await registry.act(alice, 'register', first, name, '');
     await registry.act(alice, 'deactivate', first);
     if (edition === 1) {
@@ -83,23 +75,23 @@ describe.each(REGISTRIES)('%s', (_, registry, edition) => {
   });
 
   test('a handle is copied from a transaction that waits', async () => {
-    const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
+    const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
     if (edition === 1) {
-      await registry.act(mallory, 'register', fresh(), name, '');
-      expect(await registry.refused(alice, 'register', fresh(), name, '')).toEqual(['AliasTaken', name]);
+      await registry.act(mallory, 'register', freshHash(), name, '');
+      expect(await registry.refused(alice, 'register', freshHash(), name, '')).toEqual(['AliasTaken', name]);
       return;
     }
-    const [salt, did] = [fresh(), pkhHash(alice.address)];
+    const [salt, did] = [freshHash(), pkhHash(alice.address)];
     await registry.act(alice, 'registerSelf', ZERO, '');
     await registry.act(alice, 'commitAlias', commitment(name, alice.address, salt));
     await later(2n);
-    await registry.act(mallory, 'register', fresh(), name, '');
+    await registry.act(mallory, 'register', freshHash(), name, '');
     await registry.act(alice, 'claimAlias', name, salt);
     expect(await registry.read('aliases', name)).toBe(did);
   });
 
   test('a registrar fills the place of a controller that consented to nothing', async () => {
-    const [alice, did, registrar] = [await stranger(), fresh(), devAccount('registrar')];
+    const [alice, did, registrar] = [await stranger(), freshHash(), devAccount('registrar')];
     if (edition === 1) {
       await registry.act(registrar, 'registerFor', alice.address, did, ZERO, '');
       expect(await registry.read('controllerToDid', alice.address)).toBe(did);

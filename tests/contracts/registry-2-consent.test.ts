@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Address, Hash, Hex } from 'ox';
 import { account2Abi } from '../../lib/chain/abi.ts';
-import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
@@ -9,7 +8,6 @@ import {
   accountOf,
   type ConsentOptions,
   consentFor,
-  deployBoth,
   keyOf,
   nextBlockAt,
   pkhHash,
@@ -19,20 +17,14 @@ import {
   timeNow,
   ZERO,
 } from '../support/registries.ts';
+import { startWorlds, type World } from '../support/registry-worlds.ts';
 
 const NODES = { 'with the P-256 precompile': {}, 'without it': { hardfork: 'prague' } } as const;
 const DAY = 86_400n;
 const registrar = devAccount('registrar');
 
-type World = Chain & Awaited<ReturnType<typeof deployBoth>>;
-const worlds = new Map<string, World>();
-beforeAll(async () => {
-  for (const [name, options] of Object.entries(NODES)) {
-    const chain = await startChain(options);
-    worlds.set(name, { ...chain, ...(await deployBoth(chain.rpc)) });
-  }
-});
-afterAll(() => Promise.all(Array.from(worlds.values(), ({ stop }) => stop())));
+const { worlds, stop } = await startWorlds(NODES);
+afterAll(stop);
 
 describe.each(Object.keys(NODES))('on a chain %s', (node) => {
   describe.each([1, 2] as const)('an account of kind %d', (kind) => {

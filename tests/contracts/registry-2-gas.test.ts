@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { type Address, Hash, type Hex } from 'ox';
-import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import { accountOf, consentFor, deployBoth, pkhHash, stranger, timeNow, ZERO } from '../support/registries.ts';
+import { accountOf, consentFor, pkhHash, stranger, timeNow, ZERO } from '../support/registries.ts';
+import { startWorlds, type World } from '../support/registry-worlds.ts';
 
 // The gas of a relayed registration with a consent, beside that of the first registry without one, in one run.
 // `docs/contracts.md` shows the numbers.
 
 const NODES = { precompile: {}, solidity: { hardfork: 'prague' } } as const;
 const registrar = devAccount('registrar');
-type World = Chain & Awaited<ReturnType<typeof deployBoth>>;
-const worlds = new Map<string, World>();
-beforeAll(async () => {
-  for (const [name, options] of Object.entries(NODES)) {
-    const chain = await startChain(options);
-    worlds.set(name, { ...chain, ...(await deployBoth(chain.rpc)) });
-  }
-});
-afterAll(() => Promise.all(Array.from(worlds.values(), ({ stop }) => stop())));
+const { worlds, stop } = await startWorlds(NODES);
+afterAll(stop);
 
 /** The most gas of each; measured, and a little room. */
 const BOUNDS = {

@@ -1,7 +1,14 @@
 import { afterAll, expect, test } from 'bun:test';
-import { Hash, Hex } from 'ox';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
-import { deployBoth, NOBODY, openRegistry, pkhHash, stranger as strangerOn, ZERO } from '../support/registries.ts';
+import {
+  deployBoth,
+  freshHash,
+  NOBODY,
+  openRegistry,
+  pkhHash,
+  stranger as strangerOn,
+  ZERO,
+} from '../support/registries.ts';
 
 // A registry that follows the first one: what that gave out is not up for grabs on the day of the change.
 
@@ -14,17 +21,11 @@ async function follow(first = registry1.address) {
   await rpc('evm_increaseTime', [1]);
   return openRegistry(rpc, await deploy('DIDRegistry2', (await stranger()).address, NOBODY, NOBODY, first), 2);
 }
-let hashes = 0;
-
-function fresh(): Hex.Hex {
-  return Hash.keccak256(Hex.fromNumber(++hashes, { size: 32 }));
-}
-
 test('an active alias of the first registry is its controller’s in the second', async () => {
-  const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
-  await registry1.act(alice, 'register', fresh(), name, '');
+  const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
+  await registry1.act(alice, 'register', freshHash(), name, '');
   const registry2 = await follow();
-  expect(await registry2.refused(mallory, 'register', fresh(), name, '')).toEqual(['AliasTaken', name]);
+  expect(await registry2.refused(mallory, 'register', freshHash(), name, '')).toEqual(['AliasTaken', name]);
   await registry2.act(mallory, 'registerSelf', ZERO, '');
   expect(await registry2.refused(mallory, 'claimAlias', name, ZERO)).toEqual(['AliasTaken', name]);
   await registry2.act(alice, 'registerSelf', name, '');
@@ -32,7 +33,7 @@ test('an active alias of the first registry is its controller’s in the second'
 });
 
 test('an alias that was burnt in the first registry is free in the second', async () => {
-  const [alice, mallory, name, did] = [await stranger(), await stranger(), fresh(), fresh()];
+  const [alice, mallory, name, did] = [await stranger(), await stranger(), freshHash(), freshHash()];
   await registry1.act(mallory, 'register', did, name, '');
   await registry1.act(mallory, 'deactivate', did);
   const registry2 = await follow();
@@ -41,7 +42,7 @@ test('an alias that was burnt in the first registry is free in the second', asyn
 });
 
 test('a DID of the first registry is its controller’s, but for an address’s own', async () => {
-  const [alice, mallory, did] = [await stranger(), await stranger(), fresh()];
+  const [alice, mallory, did] = [await stranger(), await stranger(), freshHash()];
   await registry1.act(alice, 'register', did, ZERO, '');
   const [bob, squatter] = [await stranger(), await stranger()];
   await registry1.act(squatter, 'register', pkhHash(bob.address), ZERO, '');
@@ -54,7 +55,7 @@ test('a DID of the first registry is its controller’s, but for an address’s 
 
 test('what is registered in the first registry afterwards blocks nobody (X41)', async () => {
   const registry2 = await follow();
-  const [alice, mallory, name, did] = [await stranger(), await stranger(), fresh(), fresh()];
+  const [alice, mallory, name, did] = [await stranger(), await stranger(), freshHash(), freshHash()];
   await registry1.act(mallory, 'register', did, name, '');
   await registry2.act(alice, 'register', did, name, '');
   expect(await registry2.read('aliases', name)).toBe(did);
@@ -63,7 +64,7 @@ test('what is registered in the first registry afterwards blocks nobody (X41)', 
 test('a first registry of another project that reverts for a free alias stands in nobody’s way', async () => {
   const other = await deploy('ResolvingRegistry');
   const following = await follow(other);
-  const [alice, name] = [await stranger(), fresh()];
+  const [alice, name] = [await stranger(), freshHash()];
   await following.act(alice, 'registerSelf', name, '');
   expect(await following.read('aliases', name)).toBe(pkhHash(alice.address));
 });

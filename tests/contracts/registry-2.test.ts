@@ -2,19 +2,20 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { Hash, Hex } from 'ox';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import { accountOf, deployBoth, pkhHash, type Registry, stranger as strangerOn, ZERO } from '../support/registries.ts';
+import {
+  accountOf,
+  deployBoth,
+  freshHash,
+  pkhHash,
+  type Registry,
+  stranger as strangerOn,
+  ZERO,
+} from '../support/registries.ts';
 
 const { rpc, stop } = await startChain();
 afterAll(stop);
 const { registry1, registry2, factory2 } = await deployBoth(rpc);
 const stranger = () => strangerOn(rpc);
-let hashes = 0;
-
-/** A hash nobody used before. */
-function fresh(): Hex.Hex {
-  return Hash.keccak256(Hex.fromNumber(++hashes, { size: 32 }));
-}
-
 describe('a DID', () => {
   test('in lower case is its address’s too; in other capitals it is a label', async () => {
     const [alice, mallory] = [await stranger(), await stranger()];
@@ -55,7 +56,7 @@ describe('a DID', () => {
   });
 
   test('is accepted only as offered, by a free place, and once', async () => {
-    const [alice, bob, carol, did] = [await stranger(), await stranger(), await stranger(), fresh()];
+    const [alice, bob, carol, did] = [await stranger(), await stranger(), await stranger(), freshHash()];
     await registry2.act(alice, 'register', did, ZERO, '');
     await registry2.act(alice, 'offerDid', did, bob.address);
     expect(await registry2.refused(carol, 'acceptDid', did)).toEqual(['NotOffered', did, carol.address]);
@@ -81,7 +82,7 @@ describe('a DID', () => {
   });
 
   test('of an address that a squatter offers it is registered, not accepted', async () => {
-    const [alice, mallory, name] = [await stranger(), await stranger(), fresh()];
+    const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
     const did = pkhHash(alice.address);
     await registry2.act(mallory, 'register', did, name, '');
     await registry2.act(mallory, 'offerDid', did, alice.address);

@@ -222,6 +222,18 @@ export async function nextBlockAt(rpc: ChainRpc, time: bigint): Promise<void> {
   await rpc('evm_setNextBlockTimestamp', [Number(time)]);
 }
 
+/** Lets the next block be this much later than the newest, in seconds. */
+export async function nextBlockAfter(rpc: ChainRpc, seconds: bigint): Promise<void> {
+  await nextBlockAt(rpc, (await timeNow(rpc)) + seconds);
+}
+
+/** A hash that no other call of this process answers. */
+export function freshHash(): Hex.Hex {
+  return Hash.keccak256(Hex.fromNumber(++hashes, { size: 32 }));
+}
+
+let hashes = 0;
+
 /** A commitment to an alias, as `commitAlias` takes it. */
 export function commitment(aliasHash: Hex.Hex, controller: Address.Address, salt: Hex.Hex): Hex.Hex {
   const parameters = AbiParameters.from('bytes32, address, bytes32');
