@@ -4,6 +4,7 @@ import { callUpstreamWith } from '../../lib/base/http-client.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { createBundler } from '../../lib/bundler/client.ts';
 import { addressWord, findWords, readQuantity } from '../../lib/chain/contract-call.ts';
+import { readRegistryVersion } from '../../lib/chain/registry-version.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
 import { readEtherBalance } from '../../lib/chain/signer-state.ts';
 import { signerAddress } from '../../lib/chain/transaction.ts';
@@ -180,14 +181,24 @@ async function checkRegistrar(chain: Chain, address: string): Promise<readonly F
       : balance < least * BigInt(RELAY_LOW_BALANCE_TIMES_MIN)
         ? warn('registrar', has, 'send it ether soon')
         : ok('registrar', has);
-  if (words === undefined) return [funds, skip('registrar', 'the registry does not show its registrars')];
+  const edition = registry === null ? [] : [await checkEdition(chain, registry)];
+  if (words === undefined) return [funds, ...edition, skip('registrar', 'the registry does not show its registrars')];
   const mayRegister = BigInt(`0x${words[0]}`) === 1n;
   return [
     funds,
+    ...edition,
     mayRegister
       ? ok('registrar', 'may register DIDs for others')
       : fail('registrar', 'may not register DIDs', `let the registry's owner call setRegistrar(${address}, true)`),
   ];
+}
+
+/** Which edition of the registry the registrar registers in, which decides what a relay brings and costs. */
+async function checkEdition(chain: Chain, registry: string): Promise<Finding> {
+  const version = await readRegistryVersion(chain, registry);
+  if (version === 2)
+    return ok('registrar', "the registry is of the second edition: it asks for each passkey's consent");
+  return ok('registrar', 'the registry is of the first edition: names and DIDs can be squatted, see docs/contracts.md');
 }
 
 /** Selector of `isRegistrar(address)`. */

@@ -148,6 +148,7 @@ describe('the chain', () => {
     expect(told(findings, 'contracts')).toEqual(['ok 2 of 7 set, all with code']);
     expect(told(findings, 'registrar')).toEqual([
       expect.stringMatching(/^ok 0x.* has .* ether$/),
+      "ok the registry is of the second edition: it asks for each passkey's consent",
       'ok may register DIDs for others',
     ]);
   });
@@ -214,6 +215,7 @@ describe('the chain', () => {
     ]);
     expect(told(findings, 'registrar')).toEqual([
       expect.stringMatching(/^fail 0x.* has 0 ether$/),
+      expect.stringMatching(/^ok the registry is of the second edition/),
       'fail may not register DIDs',
     ]);
   });
