@@ -5,11 +5,13 @@ import {
   attest,
   contactBody,
   createOwner,
+  DELAY,
   meanwhile,
   recoveryBody,
   startRecoveryChain,
   vetoOf,
 } from '../support/recovery.ts';
+import { addKey } from '../support/second-account.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const chain = await startRecoveryChain();
@@ -117,6 +119,21 @@ test('X47: the second address hears that it is none any more', async () => {
   expect(told().map(({ to }) => to)).toEqual(['friend@example.com']);
   await set(undefined, 520);
   expect(told().map(({ to }) => to)).toEqual(['friend@example.com', 'other@example.com']);
+});
+
+test('a recovery whose key an owner has added meanwhile ends once: its finish changes nothing', async () => {
+  const owner = await createOwner(chain, t, 'twice@example.com');
+  const key = createPasskey();
+  await ask(recoveryBody(t, owner, key));
+  await addKey(chain.rpc, owner.account, key.key);
+  await t.clock.advance((DELAY + 60) * 1000);
+  await chain.wait(DELAY + 60, 2);
+  for (let i = 0; i < 8; i++) await settle();
+  expect(await statusOf(owner.account)).toMatchObject({ status: 'finished', final: true });
+  expect(await t.rows(`SELECT kind, count(*) AS calls FROM relays GROUP BY kind ORDER BY kind`)).toEqual([
+    { kind: 'finish', calls: 1 },
+    { kind: 'proposal', calls: 1 },
+  ]);
 });
 
 test('X25: what is left for vetoes is not spent on proposals', async () => {
