@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
-import { testClock } from '../support/clock.ts';
 import {
   attest,
   contactBody,
@@ -9,10 +8,11 @@ import {
   meanwhile,
   recoveryBody,
   startRecoveryChain,
+  startRecoveryVault,
   vetoOf,
 } from '../support/recovery.ts';
 import { addKey } from '../support/second-account.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
+import type { TestVault } from '../support/vault.ts';
 
 const chain = await startRecoveryChain();
 afterAll(chain.stop);
@@ -23,10 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-async function start(vars: Record<string, string | undefined> = {}): Promise<TestVault> {
-  const { timestamp } = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  return startVault({ ...chain.vars, ...vars }, { clock: testClock(Number(timestamp) * 1000) });
-}
+const start = (vars: Record<string, string | undefined> = {}) => startRecoveryVault(chain, vars);
 
 /** Time goes on for the vault and the chain, and the vault works. */
 async function settle(by = t): Promise<void> {

@@ -3,7 +3,6 @@ import { AbiFunction } from 'ox';
 import { account2Abi } from '../../lib/chain/abi.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import { testClock } from '../support/clock.ts';
 import {
   attest,
   contactBody,
@@ -13,10 +12,11 @@ import {
   nameGuardian,
   recoveryBody,
   startRecoveryChain,
+  startRecoveryVault,
   vetoOf,
 } from '../support/recovery.ts';
 import { addKey, callAs, createSecond, removeKey } from '../support/second-account.ts';
-import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
+import { type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const chain = await startRecoveryChain();
 afterAll(chain.stop);
@@ -27,10 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-async function start(vars: Record<string, string | undefined> = {}): Promise<TestVault> {
-  const { timestamp } = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  return startVault({ ...chain.vars, ...vars }, { clock: testClock(Number(timestamp) * 1000) });
-}
+const start = (vars: Record<string, string | undefined> = {}) => startRecoveryVault(chain, vars);
 
 /** Later, for the vault and for the chain. */
 async function later(seconds: number): Promise<void> {

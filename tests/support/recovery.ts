@@ -12,9 +12,9 @@ import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy
 import { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from './chain-vars.ts';
+import { testClock } from './clock.ts';
 import { callAs, createSecond, pointOf } from './second-account.ts';
-import type { TestVault } from './vault.ts';
-import { VAULT_SECRET } from './vault.ts';
+import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
 const REGISTRAR_DID = 'did:web:registrar.example';
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
@@ -79,6 +79,15 @@ export async function startRecoveryChain(options: ChainOptions = {}): Promise<Re
       return BigInt(String(await rpc('eth_call', [call, 'latest']))) === 1n;
     },
   };
+}
+
+/** Starts a vault on the chain, at the time of its newest block. */
+export async function startRecoveryVault(
+  { rpc, vars }: RecoveryChain,
+  more: Record<string, string | undefined> = {},
+): Promise<TestVault> {
+  const { timestamp } = (await rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+  return startVault({ ...vars, ...more }, { clock: testClock(Number(timestamp) * 1000) });
 }
 
 const EVENTS = {
