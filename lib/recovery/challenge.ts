@@ -21,12 +21,7 @@ export function recoverChallenge(subject: RecoverySubject, credentialId: string)
   const credential = keccak_256(fromBase64(credentialId) ?? new Uint8Array());
   return digestOf(
     AbiParameters.encode(RECOVER, [
-      'vault/recover/v1',
-      subject.registrarDidHash,
-      BigInt(subject.chainId),
-      subject.smartAccount,
-      subject.x,
-      subject.y,
+      ...subjectOf('vault/recover/v1', subject),
       `0x${toHex(credential)}`,
       subject.identifierHash,
       BigInt(subject.expiresAt),
@@ -38,39 +33,28 @@ export function recoverChallenge(subject: RecoverySubject, credentialId: string)
 export function contactChallenge(subject: RecoverySubject): Uint8Array {
   return digestOf(
     AbiParameters.encode(CONTACT, [
-      'vault/recovery-contact/v1',
-      subject.registrarDidHash,
-      BigInt(subject.chainId),
-      subject.smartAccount,
-      subject.x,
-      subject.y,
+      ...subjectOf('vault/recovery-contact/v1', subject),
       subject.identifierHash,
       BigInt(subject.expiresAt),
     ]),
   );
 }
 
-const CONTACT = [
+const SUBJECT = [
   { type: 'string' },
   { type: 'bytes32' },
   { type: 'uint256' },
   { type: 'address' },
   { type: 'uint256' },
   { type: 'uint256' },
-  { type: 'bytes32' },
-  { type: 'uint256' },
 ] as const;
-const RECOVER = [
-  { type: 'string' },
-  { type: 'bytes32' },
-  { type: 'uint256' },
-  { type: 'address' },
-  { type: 'uint256' },
-  { type: 'uint256' },
-  { type: 'bytes32' },
-  { type: 'bytes32' },
-  { type: 'uint256' },
-] as const;
+const CONTACT = [...SUBJECT, { type: 'bytes32' }, { type: 'uint256' }] as const;
+const RECOVER = [...SUBJECT, { type: 'bytes32' }, { type: 'bytes32' }, { type: 'uint256' }] as const;
+
+/** What both challenges begin with. */
+function subjectOf(kind: string, { registrarDidHash, chainId, smartAccount, x, y }: RecoverySubject) {
+  return [kind, registrarDidHash, BigInt(chainId), smartAccount, x, y] as const;
+}
 
 function digestOf(encoded: string): Uint8Array {
   return keccak_256(fromHex(encoded.slice(2)) ?? new Uint8Array());
