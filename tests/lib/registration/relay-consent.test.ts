@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { AbiFunction, type Hex } from 'ox';
 import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { RELAY_STUCK_BLOCKS } from '../../../lib/relay/track.ts';
+import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { type Candidate, createCandidate, prove, type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Ceremony } from '../../support/passkey.ts';
@@ -90,6 +91,18 @@ test('an account that exists consents without its creation code', async () => {
   const alice = await candidate();
   await (await accountOf(chain.rpc, chain.factory, 1, alice.passkey)).create();
   expect(await ask(alice.body)).toEqual([200, 'confirmed']);
+});
+
+test('an account of the second kind consents before it exists, by its own creation code', async () => {
+  const { accountFactory2 } = await deployContracts(chain.rpc);
+  await t.stop();
+  t = await startVault({ ...chain.vars, ACCOUNT_FACTORY_2_ADDRESS: accountFactory2 }, { clock: testClock() });
+  const first = await candidate();
+  const { address: smartAccount } = await accountOf(chain.rpc, accountFactory2, 2, first.passkey);
+  const alice = { ...first, smartAccount, did: `did:pkh:eip155:84532:${smartAccount}` };
+  const { did, body } = alice;
+  expect(await ask({ ...body, did, smartAccount, proof: prove(chain, alice) })).toEqual([200, 'confirmed']);
+  expect(await chain.controllerOf(did)).toBe(smartAccount.toLowerCase());
 });
 
 describe('a proof that the registry would not read is refused before anything is stored', () => {
