@@ -35,7 +35,7 @@ import { type ProcessState, processFamilies } from './monitoring/process-metrics
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
-import type { KeyNotes } from './registration/look-at-keys.ts';
+import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
 import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
@@ -141,7 +141,7 @@ function createShared(config: Config): Shared {
     registryFacts: createRegistryFacts(),
     aliasFacts: createAliasFacts(),
     schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
-    keyNotes: new Set(),
+    keyNotes: createKeyNotes(),
     open: { streams: 0 },
     notices: createNotices(),
     strangers: createStrangersChecks(),

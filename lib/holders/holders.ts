@@ -11,6 +11,7 @@ export {
   rememberKeys,
   selectAccountKeys,
   selectAnyDueAccount,
+  selectStaleAccounts,
   toKnownKeys,
 } from './keys-store.ts';
 export {

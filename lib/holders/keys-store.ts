@@ -49,6 +49,15 @@ export function recheckKeys(accounts: readonly string[], now: number, { sql, arg
   };
 }
 
+/** The known ones of these accounts that were last looked at at this time or before. */
+export function selectStaleAccounts(accounts: readonly string[], until: number): Statement {
+  return {
+    sql: `SELECT account FROM key_accounts WHERE account IN (SELECT value FROM json_each(:accounts))
+      AND checked_at <= :until`,
+    args: { accounts: JSON.stringify(accounts), until },
+  };
+}
+
 /** One row if any account is due, else none: a cheap check for an idle vault. */
 export function selectAnyDueAccount(now: number): Statement {
   return { sql: `SELECT 1 FROM key_accounts WHERE due_at <= :now LIMIT 1`, args: { now } };

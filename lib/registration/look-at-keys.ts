@@ -1,5 +1,7 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import { type Cache, createCache } from '../base/lru-cache.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { readableBlock, readFinalBlock } from '../chain/finality.ts';
 import { readShownKeys } from '../chain/owner-keys.ts';
@@ -12,6 +14,7 @@ import {
   recheckKeys,
   selectAccountKeys,
   selectAnyDueAccount,
+  selectStaleAccounts,
   settleCredentials,
   toKnownKeys,
 } from '../holders/holders.ts';
@@ -25,16 +28,43 @@ const KEY_LOOK_LEASE_MS = 45_000;
 /** When an account is looked at again while a change is not final. */
 export const KEY_UNSETTLED_MS = 15_000;
 
-/** Accounts that a look-up or another request noted, to be looked at soon. */
-export type KeyNotes = Set<string>;
-/** The most accounts noted at a time; others are noted again by the next look-up. */
+/** After this time a look-up has the keys of its controller looked at again, if they may change. */
+export const KEYS_STALE_MS = 10 * MINUTE_MS;
+/** The most accounts noted at a time, of each sort; others are noted by a later request. */
 export const KEY_NOTES_MAX = 1_000;
+/** How long a look-up does not note an account again, and how many accounts that is known of. */
+export const KEY_NOTE_MS = MINUTE_MS;
+const KEY_NOTES_KEPT_MAX = 10_000;
+
+/** Accounts that requests noted, until the task takes them: no request waits for the database or the chain. */
+export interface KeyNotes {
+  /** Those whose keys have changed, as it seems. */
+  readonly changed: Set<string>;
+  /** Those that look-ups showed: looked at if that is long ago. */
+  readonly shown: Set<string>;
+  /** When a look-up noted an account last. */
+  readonly notedAt: Cache<string, number>;
+}
+
+/** No notes yet. */
+export function createKeyNotes(): KeyNotes {
+  return { changed: new Set(), shown: new Set(), notedAt: createCache(KEY_NOTES_KEPT_MAX) };
+}
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'> & { readonly keyNotes: KeyNotes };
 
 /** Notes that the keys of an account may have changed. Never waits. */
-export function noteKeys({ keyNotes }: Pick<Ctx, 'keyNotes'>, account: string): void {
-  if (keyNotes.size < KEY_NOTES_MAX) keyNotes.add(account);
+export function noteKeys({ keyNotes: { changed } }: Pick<Ctx, 'keyNotes'>, account: string): void {
+  if (changed.size < KEY_NOTES_MAX) changed.add(account);
+}
+
+/** Notes that a look-up showed an account. Never waits. */
+export function noteLookUp({ keyNotes, clock }: Pick<Ctx, 'keyNotes' | 'clock'>, account: string): void {
+  const { shown, notedAt } = keyNotes;
+  const now = clock.now();
+  if (now - (notedAt.get(account) ?? Number.NEGATIVE_INFINITY) < KEY_NOTE_MS || shown.size >= KEY_NOTES_MAX) return;
+  notedAt.set(account, now);
+  shown.add(account);
 }
 
 /** Has an account looked at soon whose keys on-chain are not those that are known of it. Never rejects. */
@@ -64,10 +94,8 @@ export function createKeyLooker(): (ctx: Ctx) => Promise<boolean> {
 }
 
 async function lookAtKeys(ctx: Ctx, now: number): Promise<void> {
-  const { db, keyNotes, log } = ctx;
-  const noted = Array.from(keyNotes);
-  keyNotes.clear();
-  if (noted.length > 0) await db.write(recheckKeys(noted, now, ALWAYS));
+  const { db, log } = ctx;
+  await recheckNoted(ctx, now);
   if ((await db.read(selectAnyDueAccount(now))).length === 0) return;
   const [leased] = await db.write(leaseDueAccounts(now, KEY_LOOK_LEASE_MS, KEY_LOOKS_MAX));
   const due = (leased?.rows ?? []).map(({ account, due_at }) => ({ account: String(account), until: Number(due_at) }));
@@ -79,6 +107,16 @@ async function lookAtKeys(ctx: Ctx, now: number): Promise<void> {
   // They are due again by the lease.
   if (!(failure instanceof VaultError) || failure.code !== 'rpc_error') throw failure;
   log({ level: 'warn', event: 'chain_unreadable', accounts: due.length, ...describeError(failure) });
+}
+
+/** Makes the noted accounts due: of those that look-ups showed, the ones last looked at long ago. */
+async function recheckNoted({ db, keyNotes: { changed, shown } }: Ctx, now: number): Promise<void> {
+  const [seen, noted] = [Array.from(shown), Array.from(changed)];
+  shown.clear();
+  changed.clear();
+  const stale = seen.length === 0 ? [] : await db.read(selectStaleAccounts(seen, now - KEYS_STALE_MS));
+  noted.push(...stale.map(({ account }) => String(account)));
+  if (noted.length > 0) await db.write(recheckKeys(noted, now, ALWAYS));
 }
 
 const ALWAYS = { sql: 'TRUE', args: {} };

@@ -19,12 +19,9 @@ export function selectByKey(credentialId: string, key: string): Statement {
   return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
 }
 
-/**
- * What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final.
- * `keys_checked_at` is null unless the controller's keys may change.
- */
+/** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
 const FOUND = `found.key, shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
-  block_number, registered_at, (SELECT checked_at FROM key_accounts WHERE account = shown.controller) AS keys_checked_at,
+  block_number, registered_at,
   CASE WHEN holds = 1 THEN 1 ELSE
     (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
     WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;

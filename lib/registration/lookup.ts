@@ -1,5 +1,5 @@
 import type { Aliases } from '../aliases/aliases.ts';
-import { isoTime, MINUTE_MS } from '../base/clock.ts';
+import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { type Row, textOf } from '../db/database.ts';
@@ -9,7 +9,7 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import type { Proofs } from './evidence.ts';
-import { type KeyNotes, noteKeys } from './look-at-keys.ts';
+import { type KeyNotes, noteLookUp } from './look-at-keys.ts';
 import { selectByCredential, selectByKey, selectFirstRows } from './lookup-store.ts';
 import type { RegistrationStatus } from './store.ts';
 
@@ -72,20 +72,15 @@ export interface DidQuery {
   readonly key?: { readonly x: bigint; readonly y: bigint };
 }
 
-/** After this time a look-up has the keys of its controller looked at again, if they may change. */
-export const KEYS_STALE_MS = 10 * MINUTE_MS;
-
 /** Where a credential leads. Throws 404 `not_found`, the same for unknown and failed ones. */
 export async function findDid(
   ctx: Pick<Ctx, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes },
   { credentialId, key }: DidQuery,
 ): Promise<DidRecord> {
-  const { config, db, clock } = ctx;
+  const { config, db } = ctx;
   const row = await readRow(db, { credentialId, ...(key ? { key } : {}) });
   if (!row) throw new VaultError('not_found');
-  const checkedAt = row['keys_checked_at'];
-  if (checkedAt !== null && clock.now() - Number(checkedAt) >= KEYS_STALE_MS)
-    noteKeys(ctx, row['controller'] as string);
+  if (row['controller'] !== null) noteLookUp(ctx, row['controller'] as string);
   const isAmbiguous = row['ambiguous'] === 1;
   const proofs = proofsOf(config, row);
   const signed = textOf(row, 'proof_key');

@@ -2,8 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Address, Base64, Hex } from 'ox';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
-import { KEY_LOOK_PAUSE_MS, KEY_LOOKS_MAX, KEY_UNSETTLED_MS } from '../../../lib/registration/look-at-keys.ts';
-import { KEYS_STALE_MS } from '../../../lib/registration/lookup.ts';
+import {
+  KEY_LOOK_PAUSE_MS,
+  KEY_LOOKS_MAX,
+  KEY_NOTE_MS,
+  KEY_UNSETTLED_MS,
+  KEYS_STALE_MS,
+} from '../../../lib/registration/look-at-keys.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
@@ -256,13 +261,13 @@ describe('a key that is removed', () => {
   test('is found out by a look-up that is not answered from the chain, after ten minutes', async () => {
     const owner = await withTwo();
     await removeKey(chain.rpc, owner.account, 1, owner.phone.passkey.key);
-    await t.clock.advance(KEYS_STALE_MS - PAUSE - 1);
+    await t.clock.advance(KEYS_STALE_MS - KEY_NOTE_MS - 1);
     await found(owner.phone);
     await t.work();
     const { length } = node.methods;
     const answer = both(`${owner.did}, proven, final`);
     expect(await found(owner.phone)).toEqual(answer);
-    await t.clock.advance(PAUSE + 1);
+    await t.clock.advance(KEY_NOTE_MS + 1);
     expect(await found(owner.phone)).toEqual(answer);
     expect(node.methods.length).toBe(length);
     await t.work();
