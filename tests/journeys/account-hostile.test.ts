@@ -1,24 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { createHere, type Device, makeHere, openDevice, type } from '../support/account-page.ts';
+import { createDevices, createHere, type Device, makeHere, type } from '../support/account-page.ts';
 import { openShop, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const open: Device[] = [];
+  const devices = createDevices(() => world);
   beforeAll(async () => {
     world = await startPayWorld();
   });
   afterAll(() => world.stop());
   afterEach(async () => {
-    for (const device of open.splice(0)) await device.close();
+    await devices.close();
     world.upstream.set();
   });
-  const device = async (hash = '') => {
-    const made = await openDevice(world, { hash });
-    open.push(made);
-    return made;
-  };
+  const device = (hash = '') => devices.open({ hash });
   /** Has the vault answer something else to the page, by path, until that is taken out. */
   const answers = async ({ page }: Device) => {
     const others = new Map<string, { status: number; body: string }>();

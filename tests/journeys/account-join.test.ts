@@ -1,24 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { HTTPRequest } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { confirm, createHere, type Device, keyNames, openDevice, type } from '../support/account-page.ts';
+import { confirm, createDevices, createHere, type Device, keyNames, type } from '../support/account-page.ts';
 import { type PayWorld, press, startPayWorld } from '../support/pay.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const open: Device[] = [];
+  const devices = createDevices(() => world);
   beforeAll(async () => {
     world = await startPayWorld();
   });
   afterAll(() => world.stop());
-  afterEach(async () => {
-    for (const device of open.splice(0)) await device.close();
-  });
-  const device = async (hash = '') => {
-    const made = await openDevice(world, { hash });
-    open.push(made);
-    return made;
-  };
+  afterEach(() => devices.close());
+  const device = (hash = '') => devices.open({ hash });
   /** The first device shows a code; answers what is behind the `#` of its link. */
   const showCode = async (first: Device): Promise<string> => {
     await press(first.page, 'add');

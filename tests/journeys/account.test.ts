@@ -3,32 +3,27 @@ import { chromium } from '../../scripts/dev-stack/browser.ts';
 import {
   addHere,
   confirm,
+  createDevices,
   createHere,
-  type Device,
   keyNames,
   makeHere,
-  openDevice,
   pressNamed,
   type,
 } from '../support/account-page.ts';
-import { awaitSelector, type Passkeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { awaitSelector, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const open: Device[] = [];
+  const devices = createDevices(() => world);
   beforeAll(async () => {
     world = await startPayWorld();
   });
   afterAll(() => world.stop());
   afterEach(async () => {
-    for (const device of open.splice(0)) await device.close();
+    await devices.close();
     world.upstream.set();
   });
-  const device = async (options: { hash?: string; passkeys?: Passkeys } = {}) => {
-    const made = await openDevice(world, options);
-    open.push(made);
-    return made;
-  };
+  const device = devices.open;
   const keysOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys;
 
   describe('an account and its passkeys', () => {

@@ -12,14 +12,32 @@ export interface Device {
   close(): Promise<void>;
 }
 
+/** Where a device begins, and what it has. */
+export interface DeviceOptions {
+  readonly hash?: string;
+  readonly passkeys?: Passkeys;
+  readonly context?: BrowserContext;
+}
+
+/** The devices of a test, which closes them together. */
+export function createDevices(world: () => Parameters<typeof openDevice>[0]) {
+  const opened: Device[] = [];
+  return {
+    async open(options: DeviceOptions = {}): Promise<Device> {
+      const made = await openDevice(world(), options);
+      opened.push(made);
+      return made;
+    },
+    async close(): Promise<void> {
+      for (const device of opened.splice(0)) await device.close();
+    },
+  };
+}
+
 /** A new device at the account page; with `context` another page of a browser that is there. */
 export async function openDevice(
   { own, origin, shift }: Pick<PayWorld, 'own' | 'origin' | 'shift'>,
-  {
-    hash = '',
-    passkeys = createPasskeys(),
-    ...given
-  }: { hash?: string; passkeys?: Passkeys; context?: BrowserContext } = {},
+  { hash = '', passkeys = createPasskeys(), ...given }: DeviceOptions = {},
 ): Promise<Device> {
   const context = given.context ?? (await own.browser.createBrowserContext());
   const page = await context.newPage();
