@@ -44,8 +44,9 @@ export async function findWords(
 }
 
 /**
- * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when it reverts, or the node
- * lacks that state. Throws 502 `rpc_error` when the node cannot be asked, refuses to answer, or answers no hex.
+ * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when it reverts or runs out of
+ * gas, or the node lacks that state. Throws 502 `rpc_error` when the node cannot be asked, refuses to answer, or
+ * answers no hex.
  */
 export async function findAnswer(
   rpc: Rpc,
@@ -55,7 +56,8 @@ export async function findAnswer(
 ): Promise<string | undefined> {
   const result = await rpc.call(chainId, 'eth_call', [call, block]).catch((failure) => {
     const error = rpcErrorOf(failure);
-    if (error && (error.data !== undefined || REVERT_CODES.has(error.code))) return undefined;
+    if (error && (error.data !== undefined || REVERT_CODES.has(error.code) || OUT_OF_GAS.test(error.message)))
+      return undefined;
     throw failure;
   });
   if (result === undefined) return undefined;
@@ -109,6 +111,9 @@ export function addressWord(address: string): string {
 
 /** The nodes' codes of a revert, besides errors with data, and of a missing state. Others say nothing of a contract. */
 const REVERT_CODES: ReadonlySet<number> = new Set([3, -32_000, -32_001, -32_015]);
+
+/** A contract's own doing, which some nodes answer with the code of a fault of theirs (-32603). */
+const OUT_OF_GAS = /\bout ?of ?gas\b|OOG\b/i;
 
 /** The nodes' code of a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;

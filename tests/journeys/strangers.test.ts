@@ -3,8 +3,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiConstructor, Bytes, Hex } from 'ox';
 import { toBase64url, utf8 } from '../../lib/base/bytes.ts';
-import { registerForData } from '../../lib/chain/registry.ts';
-import { didHash } from '../../lib/identity/did.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { type ProofOptions, proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
@@ -12,6 +10,7 @@ import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { testClock } from '../support/clock.ts';
 import { registerData, startTestChain } from '../support/onchain.ts';
 import { type Ceremony, createPasskey, type Passkey } from '../support/passkey.ts';
+import { callAs } from '../support/second-account.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const REGISTRAR = 'did:web:vault.example';
@@ -444,7 +443,8 @@ describe('a controller that a stranger wrote', () => {
       const one = await person('handle', { smartAccount: Hex.random(20) });
       const own = { ...one, did: `did:web:controller${++people}.example` };
       await chain.rpc('anvil_setCode', [own.smartAccount, code]);
-      const txHash = await registerFor(own);
+      await chain.rpc('anvil_setBalance', [own.smartAccount, '0xde0b6b3a7640000']);
+      const txHash = await callAs(chain.rpc, own.smartAccount, chain.registry, registerData({ did: own.did }));
       const second = { ...own, ...(await throwAway()) };
       expect(await record(own, { txHash })).toBe('recorded');
       expect(await record(second, { txHash, isProven: true })).toBe('recorded');
@@ -473,14 +473,6 @@ describe('a controller that a stranger wrote', () => {
     expect(await lookUp(own.credentialId)).toBeUndefined();
   });
 });
-
-/** The registrar registers a DID for an account that cannot do so itself. */
-async function registerFor({ smartAccount, did }: Person): Promise<string> {
-  const call = { registry: chain.registry, controller: smartAccount, didHash: didHash(did) };
-  const transaction = { to: chain.registry, data: registerForData(call) as Hex.Hex };
-  const { transactionHash } = await sendTransaction(chain.rpc, devAccount('registrar').privateKey, transaction);
-  return transactionHash;
-}
 
 /** Another contract that shows the key of a passkey. */
 async function deployAgain({ key }: Passkey): Promise<Hex.Hex> {

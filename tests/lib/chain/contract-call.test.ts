@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test';
 import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
-import { addressWord, findWords, readQuantity, readWords, uint256Word } from '../../../lib/chain/contract-call.ts';
+import {
+  addressWord,
+  findAnswer,
+  findWords,
+  readQuantity,
+  readWords,
+  uint256Word,
+} from '../../../lib/chain/contract-call.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
 import { failureOf } from '../../support/secrecy.ts';
 
@@ -28,6 +35,21 @@ test('any other answer is 502 rpc_error; where there may be no such function, no
     expect(await findWords(answering(result), 1, view, 2)).toBeUndefined();
   }
   expect(await findWords(failing(new RpcError(3, 'reverted')), 1, view, 1)).toBeUndefined();
+});
+
+test('what a contract does to itself is no answer; a fault of the node is 502 rpc_error', async () => {
+  // geth, reth and anvil for a call that burns its gas, by a loop or by memory.
+  for (const [code, message] of [
+    [-32_000, 'out of gas'],
+    [-32_003, 'out of gas: gas required exceeds allowance: 1000000'],
+    [-32_603, 'EVM error OutOfGas'],
+    [-32_603, 'EVM error MemoryOOG'],
+  ] as const) {
+    expect(await findAnswer(failing(new RpcError(code, message)), 1, view)).toBeUndefined();
+  }
+  for (const message of ['Internal error', 'no gas price oracle', 'too many requests']) {
+    expect((await failureOf(findAnswer(failing(new RpcError(-32_603, message)), 1, view))).code).toBe('rpc_error');
+  }
 });
 
 test('no answer at all, or one of no hex, is 502 rpc_error either way', async () => {
