@@ -24,6 +24,7 @@ const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: 
 /** Where a file is served under another path than its own. */
 const PATHS: Readonly<Record<string, string>> = {
   '/console/index.html': '/console',
+  '/account/index.html': '/account',
   '/pay/index.html': '/pay',
   '/pay/confirm.html': '/pay/confirm',
   '/pass/index.html': '/pass',

@@ -9,6 +9,7 @@ const FOLDER = join(import.meta.dir, '../../routes');
 const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reason: string }>> = {
   '/healthz': { file: 'health.ts', reason: 'health, under the name that Kubernetes uses' },
   '/readyz': { file: 'health.ts', reason: 'readiness, beside liveness' },
+  '/design/*': { file: 'account.ts', reason: 'style that the account page was the first to use' },
   '/icons/*': { file: 'pay.ts', reason: 'icons of the payment handler' },
   '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
 };
