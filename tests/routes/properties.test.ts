@@ -22,6 +22,9 @@ beforeAll(async () => {
   t = await startVault({
     RPC_URL: node.url,
     RPC_URL_8453: node.url,
+    // So that a request about recoveries is judged, not refused as not offered.
+    ACCOUNT_FACTORY_2_ADDRESS: `0x${'2f'.repeat(20)}`,
+    GUARDIAN_PRIVATE_KEY: '2a'.repeat(32),
     RATE_LIMIT_READS_PER_IP: '1000000',
     RATE_LIMIT_PROXY_PER_IP: '1000000',
   });
