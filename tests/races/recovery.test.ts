@@ -15,6 +15,7 @@ import {
   startRecoveryChain,
   vetoOf,
 } from '../support/recovery.ts';
+import { nextBlockAt, timeNow } from '../support/registries.ts';
 import { startVault, VAULT_SECRET } from '../support/vault.ts';
 import { PLACES, startVictim, type Victim } from '../support/victim.ts';
 
@@ -73,7 +74,7 @@ async function suffer(processes: number): Promise<Ordeal> {
       ),
     ),
   );
-  await chain.rpc('evm_increaseTime', [DELAY + 600]);
+  weather.reach(Number(await timeNow(chain.rpc)) + DELAY + 600);
   await statusIs(['finished', 'vetoed']);
   await weather.calm();
   for (const victim of victims) victim.spare();
@@ -121,7 +122,7 @@ function varsOf(vars: Record<string, string>, mail: MailCatcher, dir: string): R
 
 /** Mines a block every now and then, and until it is calm takes some back. */
 function startWeather(chain: RecoveryChain) {
-  let [reorgs, isCalm, isOver] = [0, false, false];
+  let [reorgs, isCalm, isOver, due] = [0, false, false, 0];
   let raging: Promise<void> = Promise.resolve();
   const running = (async () => {
     for (let block = 0; !isOver; block++) {
@@ -130,11 +131,17 @@ function startWeather(chain: RecoveryChain) {
         raging = chain.reorg(1 + Math.floor(4 * Math.random()));
         await raging;
       }
+      // A re-org takes a jump of time back, too.
+      if ((await timeNow(chain.rpc)) < due) await nextBlockAt(chain.rpc, BigInt(due));
       await chain.rpc('evm_mine');
       await Bun.sleep(BLOCK_MS);
     }
   })();
   return {
+    /** From now on the chain is at this time or later, in seconds. */
+    reach(time: number) {
+      due = time;
+    },
     reorgs: () => reorgs,
     async calm() {
       isCalm = true;
