@@ -1,10 +1,11 @@
 // Changes of an account: user operations that its owner's passkey signs, priced before and followed after.
+import { nonceOf } from '../../client/payment-nonce.ts';
 import type { Account } from '../wallet/account.ts';
 import * as api from '../wallet/api.ts';
 import { type Config, RefusedError } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
-import { batchOf, feeOf, nonceOf, type Operation } from '../wallet/operation.ts';
+import { batchOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Call } from './abi.ts';
 import { ProblemError } from './problem.ts';

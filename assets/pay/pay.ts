@@ -1,13 +1,14 @@
 // From a request to a transfer in a block: quote, sign, send, receipt.
 // If anything is interrupted in between, the money moves once or not at all.
 
+import { paymentNonce } from '../../client/payment-nonce.ts';
 import type { Account } from '../wallet/account.ts';
 import * as api from '../wallet/api.ts';
 import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
 import { keepAccount } from '../wallet/memory.ts';
-import { callDataOf, feeOf, nonceOf, type Operation } from '../wallet/operation.ts';
+import { callDataOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Channel, Details } from './channel.ts';
 import { LATE_MS, RECEIPT_POLL_MS, SIGNING_MS_MIN, SPENT_LOOKS } from './constants.ts';
@@ -55,7 +56,7 @@ export async function quote(payment: Payment, account: Account, config: Config):
     api.readToken(payment.token, account.address),
     api.readToken('native', account.address),
     readStanding(account),
-    nonceOf(nameOf(payment)),
+    paymentNonce({ ...payment.asker, id: payment.id }),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(payment), nonce, config });
   const about = { account, token, entryPoint, standing };

@@ -1,3 +1,4 @@
+import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
@@ -99,8 +100,7 @@ export function termsOf({ to, amount, token, chainId }: Payment): string {
  * payment is made once over all of them. A link can claim any origin, but other terms under a known name are refused.
  */
 export function nameOf({ asker, id }: Payment): string {
-  const { origin, frame = origin } = asker;
-  return JSON.stringify(['vault/pay/v1', origin, frame, id]);
+  return paymentName({ ...asker, id });
 }
 
 /**

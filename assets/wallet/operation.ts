@@ -60,16 +60,6 @@ export function factoryDataOf(x: Hex, y: Hex): Hex {
   return `${CREATE_ACCOUNT}${word(x)}${word(y)}${word(0n)}`;
 }
 
-/**
- * The nonce of a payment: number 0 of its own sequence (ERC-4337's 192-bit key, from the SHA-256 of the name). The
- * EntryPoint accepts it once, so a payment settles at most once per account over all tabs, devices and bundlers.
- */
-export async function nonceOf(name: string): Promise<Hex> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
-  const key = hash.subarray(0, 24).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  return quantity(key << 64n);
-}
-
 /** An operation before gas, paymaster and signature are known. */
 export function draftOperation(draft: Draft): Operation {
   const { creation, kind, p256, ...members } = draft;

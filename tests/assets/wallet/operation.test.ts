@@ -9,11 +9,11 @@ import {
   draftOperation,
   factoryDataOf,
   feeOf,
-  nonceOf,
   type Operation,
   signatureHead,
   withGas,
 } from '../../../assets/wallet/operation.ts';
+import { nonceOf } from '../../../client/payment-nonce.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
@@ -64,16 +64,6 @@ test('several calls at once, as ox encodes them', () => {
   ] as const;
   const batch = AbiFunction.fromAbi(accountAbi, 'executeBatch');
   for (const some of [[], calls.slice(0, 1), calls]) expect(batchOf(some)).toBe(AbiFunction.encodeData(batch, [some]));
-});
-
-describe('the nonce', () => {
-  test('is number 0 of a sequence of its own, the same for the same payment', async () => {
-    const nonce = BigInt(await nonceOf('a payment'));
-    expect(nonce & 0xffff_ffff_ffff_ffffn).toBe(0n);
-    expect(nonce >> 64n).toBeLessThan(2n ** 192n);
-    expect(await nonceOf('a payment')).toBe(Hex.fromNumber(nonce));
-    expect(await nonceOf('another payment')).not.toBe(Hex.fromNumber(nonce));
-  });
 });
 
 describe('what a sponsor and a bundler say', () => {

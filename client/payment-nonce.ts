@@ -1,0 +1,28 @@
+import { utf8 } from './bytes.ts';
+
+/** What names a payment: the shop's origin, that of the frame in which it asked, if another, and the order's id. */
+export interface PaymentOrder {
+  readonly origin: string;
+  readonly frame?: string | undefined;
+  readonly id: string;
+}
+
+/** The name of a payment. It is the same by browser, popup and link: one order is paid once over all of them. */
+export function paymentName({ origin, frame = origin, id }: PaymentOrder): string {
+  return JSON.stringify(['vault/pay/v1', origin, frame, id]);
+}
+
+/**
+ * The nonce of a payment's user operation, a 0x quantity: number 0 of the order's own sequence. The EntryPoint accepts
+ * it once from an account, over all tabs, devices and bundlers.
+ */
+export function paymentNonce(order: PaymentOrder): Promise<`0x${string}`> {
+  return nonceOf(paymentName(order));
+}
+
+/** The nonce of the operation of this name: the first 24 bytes of its SHA-256 are ERC-4337's key, the sequence is 0. */
+export async function nonceOf(name: string): Promise<`0x${string}`> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(name)));
+  const key = hash.subarray(0, 24).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  return `0x${(key << 64n).toString(16)}`;
+}
