@@ -1,4 +1,4 @@
-import { type Aliases, type AliasFacts, createAliases, createAliasFacts } from './aliases/aliases.ts';
+import { type Aliases, createAliases } from './aliases/aliases.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Fetch } from './base/http-client.ts';
 import { atLevel, type Log } from './base/log.ts';
@@ -6,42 +6,34 @@ import { createMetrics, type Metrics } from './base/metrics.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
-import {
-  createFactoryFacts,
-  createPredictAddress,
-  type FactoryFacts,
-  type PredictAddress,
-} from './chain/account-address.ts';
+import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
-import {
-  createRegistryFacts,
-  createRegistryVersion,
-  type RegistryFacts,
-  type RegistryVersion,
-} from './chain/registry-version.ts';
+import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
+import { createWitness } from './chain/witness.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { createLeases } from './db/leases.ts';
-import { createStore, type Outages, type OwnedStore, type Schema } from './db/store.ts';
+import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import type { Mailer } from './delivery/smtp.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
-import { createNotices, type Notices } from './limits/limit-events.ts';
+import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
-import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
-import { createRelay, type Relay, type RelaySchedule } from './relay/relay.ts';
+import type { KeyNotes } from './registration/look-at-keys.ts';
+import { createRelay, type Relay } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
+import { createShared } from './shared-state.ts';
 import { type Assets, createFiles, type Files } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
-import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
+import type { StrangersChecks } from './verification/find-code.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -109,45 +101,6 @@ export interface Context extends Platform {
   readonly run: <T>(work: (ctx: Context) => Promise<T>) => Promise<T>;
 }
 
-/** In-memory state that is shared over isolated requests. */
-interface Shared {
-  /** Whether the tables are known to be up to date. */
-  readonly schema: Schema;
-  /** What the database does not serve at the moment. */
-  readonly outages: Outages;
-  /** What is known about the account factory. */
-  readonly factoryFacts: FactoryFacts;
-  /** What is known about the registry. */
-  readonly registryFacts: RegistryFacts;
-  /** What the node answered about aliases. */
-  readonly aliasFacts: AliasFacts;
-  /** When the outbox of each key checks the chain next. */
-  readonly schedules: Readonly<Record<RelayRole, RelaySchedule>>;
-  /** Accounts whose keys are looked at soon. */
-  readonly keyNotes: KeyNotes;
-  /** How many event streams are open. */
-  readonly open: { streams: number };
-  /** Which refusals have their event already. */
-  readonly notices: Notices;
-  /** How many checks of strangers were answered, by code. */
-  readonly strangers: StrangersChecks;
-}
-
-function createShared(config: Config): Shared {
-  return {
-    schema: { isCurrent: false },
-    outages: new Set(),
-    factoryFacts: createFactoryFacts(config),
-    registryFacts: createRegistryFacts(),
-    aliasFacts: createAliasFacts(),
-    schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
-    keyNotes: createKeyNotes(),
-    open: { streams: 0 },
-    notices: createNotices(),
-    strangers: createStrangersChecks(),
-  };
-}
-
 /** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
 export function createContext(env: Env): Context {
   const config = readConfig(env.vars);
@@ -171,6 +124,7 @@ export function createContext(env: Env): Context {
     const db = createStore({ ...outside, ...shared, database: env.database, maxConnections, migrate, onEvents });
     const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
+    const witness = createWitness(outside, shared.witnessFacts);
     const leases = createLeases({ db, clock, owner });
     const relayOf = (role: RelayRole, key: `0x${string}`) =>
       createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, db, leases }, key);
@@ -184,6 +138,7 @@ export function createContext(env: Env): Context {
       db,
       hub,
       rpc,
+      witness,
       leases,
       relay,
       guardian,

@@ -3,6 +3,7 @@ import type { Log } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Random } from './base/random.ts';
 import type { Rpc } from './chain/rpc.ts';
+import type { Witness } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
 import type { Store } from './db/database.ts';
 import type { Leases } from './db/leases.ts';
@@ -19,4 +20,6 @@ export interface Platform {
   readonly db: Store;
   readonly leases: Leases;
   readonly rpc: Rpc;
+  /** The second node of the chain; undefined without `RPC_WITNESS_URL`. */
+  readonly witness: Witness | undefined;
 }

@@ -82,7 +82,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** They put the subjects together and import any of them. Nothing of `lib/` imports them. */
-const ASSEMBLY = ['prepare-database', 'context', 'background'];
+const ASSEMBLY = ['prepare-database', 'shared-state', 'context', 'background'];
 
 /** What imports a store of another subject, and why. */
 const MAY_IMPORT_STORES: Readonly<Record<string, string>> = {

@@ -39,9 +39,13 @@ export function rpcErrorOf(failure: unknown): RpcError | undefined {
   return failure instanceof VaultError && failure.cause instanceof RpcError ? failure.cause : undefined;
 }
 
-/** One client for every chain in `urls` (JSON-RPC endpoints by chain id; they may hold keys and are never logged). */
-export function createRpc(outside: Outside & { readonly urls: Readonly<Record<number, string>> }): Rpc {
-  const nodes = new Map(Object.entries(outside.urls).map(([chainId, url]) => [Number(chainId), newNode(chainId, url)]));
+/**
+ * One client for every chain in `urls` (JSON-RPC endpoints by chain id; they may hold keys and are never logged).
+ * `upstream` is its name in the metrics.
+ */
+export function createRpc({ urls, upstream = 'rpc', ...rest }: Given): Rpc {
+  const outside: Outside = { ...rest, upstream };
+  const nodes = new Map(Object.entries(urls).map(([chainId, url]) => [Number(chainId), newNode(chainId, url)]));
   let lastId = 0;
   return {
     async call(chainId, method, params) {
@@ -66,7 +70,10 @@ interface Outside {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly upstream: string;
 }
+
+type Given = Omit<Outside, 'upstream'> & Partial<Outside> & { readonly urls: Readonly<Record<number, string>> };
 
 interface Call {
   readonly id: number;
@@ -136,7 +143,7 @@ function post<T>(outside: Outside, { url }: Node, body: string, read: (answer: U
   // Some nodes refuse the media type with a charset.
   const headers = { 'content-type': 'application/json' };
   const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: UPSTREAM_ANSWER_BYTES_MAX };
-  return measureUpstream(outside, 'rpc', async () =>
+  return measureUpstream(outside, outside.upstream, async () =>
     read(await callUpstream(outside, { url, method: 'POST', headers, body }, limits)),
   );
 }

@@ -39,6 +39,10 @@ export const CHAIN_SETTINGS = {
       (vars) => vars[`RPC_URL_${vars['CHAIN_ID']}`] ?? CHAINS[vars['CHAIN_ID'] ?? '']?.['RPC_URL'],
     ),
   ),
+  RPC_WITNESS_URL: endpoint(
+    'JSON-RPC endpoint of a second node, best by another provider: what costs money holds where both say the same',
+    optional(url.httpUrl),
+  ),
   RPC_PUBLIC_URL: plain(
     'endpoint that GET /api/status shows',
     url.httpUrl,

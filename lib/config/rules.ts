@@ -78,6 +78,12 @@ const guardianHasFactory: Rule = ({ guardianPrivateKey, accountFactory2Address }
     ? [{ name: 'ACCOUNT_FACTORY_2_ADDRESS', problem: 'must be an address when GUARDIAN_PRIVATE_KEY is set' }]
     : [];
 
+/** A node cannot bear witness to itself. */
+const witnessIsAnother: Rule = ({ rpcUrl, rpcWitnessUrl }) =>
+  rpcWitnessUrl !== undefined && rpcWitnessUrl === rpcUrl
+    ? [{ name: 'RPC_WITNESS_URL', problem: 'must differ from RPC_URL', remedy: "set another provider's node" }]
+    : [];
+
 /** Without a registry there is nothing to follow. */
 const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
   follower === true && didRegistryAddress === null
@@ -147,6 +153,7 @@ export const RULES: readonly Rule[] = [
   partsAreThere,
   registrarHasContracts,
   followerHasRegistry,
+  witnessIsAnother,
   webhooksGoOut,
   tokensAreEncrypted,
   secretsDiffer,

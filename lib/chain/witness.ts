@@ -1,0 +1,127 @@
+/** A second node of the chain, of another provider: what costs money holds where both say the same. */
+import { type Clock, MINUTE_MS } from '../base/clock.ts';
+import { rpcError, VaultError, worstFailure } from '../base/error.ts';
+import type { Fetch } from '../base/http-client.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Config } from '../config/config.ts';
+import { readGenesis } from './blocks.ts';
+import { readFinalBlock } from './finality.ts';
+import { readBlockNumber } from './receipts.ts';
+import { type ChainReader, createRpc, type Rpc, rpcErrorOf } from './rpc.ts';
+
+/** The node at `RPC_WITNESS_URL`, and what is known of it; several requests may share the facts. */
+export interface Witness {
+  readonly rpc: Rpc;
+  readonly facts: WitnessFacts;
+}
+
+/** What is known of a second node. */
+export interface WitnessFacts {
+  /** Whether both nodes have the same first block. */
+  isSameChain: boolean;
+  /** When a disagreement about a subject was logged last. */
+  readonly loggedAt: Map<Subject, number>;
+}
+
+/** What two nodes may disagree about. */
+export type Subject = 'chain' | 'decimals' | 'factory' | 'nonce' | 'payment' | 'registration';
+
+/** The configured chain with its second node, if any, and where disagreements are reported. */
+export interface Witnessed<Name extends keyof Config = 'chainId'> extends ChainReader<Name> {
+  /** Undefined without `RPC_WITNESS_URL`. */
+  readonly witness: Witness | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Outside {
+  readonly config: Pick<Config, 'chainId' | 'rpcWitnessUrl'>;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** No facts yet. */
+export function createWitnessFacts(): WitnessFacts {
+  return { isSameChain: false, loggedAt: new Map() };
+}
+
+/** The second node of the configured chain; undefined if there is none. */
+export function createWitness(outside: Outside, facts: WitnessFacts): Witness | undefined {
+  const { chainId, rpcWitnessUrl: url } = outside.config;
+  if (url === undefined) return undefined;
+  return { facts, rpc: createRpc({ ...outside, upstream: 'rpc_witness', urls: { [chainId]: url } }) };
+}
+
+/**
+ * What `read` answers over the chain's node and, where there is a second one, over that too; `read` must use the chain
+ * that it gets. Throws 502 `rpc_error` where either cannot be asked, and where `same` of the answers differs.
+ */
+export async function agreed<T, Name extends keyof Config>(
+  ctx: Witnessed<Name>,
+  about: Subject,
+  read: (chain: ChainReader<Name>) => Promise<T>,
+  same: (answer: T) => unknown = (answer) => answer,
+): Promise<T> {
+  const answers = await askEach(ctx, read);
+  const [first, second] = answers;
+  if (answers.length > 1 && textOf(same(first)) !== textOf(same(second as T))) throw disagreement(ctx, about);
+  return first;
+}
+
+/** The newest block that both nodes have, by number. Throws 502 `rpc_error`. */
+export async function readCommonHead(ctx: Witnessed): Promise<number> {
+  return Math.min(...(await askEach(ctx, readBlockNumber)));
+}
+
+/** The newest block that is final for both nodes, by number; below 0 while there is none. Throws 502 `rpc_error`. */
+export async function readCommonFinal(ctx: Witnessed<'finalityBlocks'>): Promise<number> {
+  return Math.min(...(await askEach(ctx, readFinalBlock)));
+}
+
+async function askEach<T, Name extends keyof Config>(
+  ctx: Witnessed<Name>,
+  read: (chain: ChainReader<Name>) => Promise<T>,
+): Promise<readonly [T, ...T[]]> {
+  const { config, rpc, witness } = ctx;
+  if (!witness) return [await read({ config, rpc })];
+  const check = witness.facts.isSameChain ? undefined : checkChain(ctx, witness);
+  const reads = [read({ config, rpc }), read({ config, rpc: witness.rpc })] as const;
+  const [first, second, checked] = await Promise.allSettled([...reads, check]);
+  const failure = worstFailure([first, second, checked]);
+  const isAsked = first.status === 'fulfilled' && second.status === 'fulfilled';
+  if (isAsked && failure === undefined) return [first.value, second.value];
+  // What one node alone says of a contract is not known yet.
+  const isOfBoth = first.status === 'rejected' && second.status === 'rejected';
+  throw rpcErrorOf(failure) && !isOfBoth ? rpcError('only one of the two nodes answers') : failure;
+}
+
+async function checkChain(ctx: Witnessed, { rpc, facts }: Witness): Promise<void> {
+  const { config } = ctx;
+  const [ours, theirs] = await Promise.all([readGenesis(ctx), readGenesis({ config, rpc })]);
+  if (ours.hash !== theirs.hash) throw disagreement(ctx, 'chain');
+  facts.isSameChain = true;
+}
+
+const LOG_EACH_MS = MINUTE_MS;
+
+function disagreement({ witness, clock, log, metrics }: Witnessed, about: Subject): VaultError {
+  metrics.counter('vault_nodes_disagree_total').add({ about });
+  const loggedAt = witness?.facts.loggedAt;
+  const now = clock.now();
+  if (now - (loggedAt?.get(about) ?? Number.NEGATIVE_INFINITY) >= LOG_EACH_MS) {
+    loggedAt?.set(about, now);
+    log({ level: 'error', event: 'nodes_disagree', about });
+  }
+  const { cause } = rpcError(`the nodes at RPC_URL and RPC_WITNESS_URL disagree (${about})`);
+  return new VaultError('rpc_error', { cause, reason: 'nodes_disagree', hint: HINT });
+}
+
+const HINT = 'The two nodes that this vault asks do not say the same: ask again later.';
+
+function textOf(facts: unknown): string | undefined {
+  return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+}

@@ -1,0 +1,54 @@
+import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
+import { createFactoryFacts, type FactoryFacts } from './chain/account-address.ts';
+import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
+import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
+import type { Config } from './config/config.ts';
+import type { Outages, Schema } from './db/store.ts';
+import { createNotices, type Notices } from './limits/limit-events.ts';
+import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
+import type { RelaySchedule } from './relay/relay.ts';
+import type { RelayRole } from './relay/requests.ts';
+import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
+
+/** In-memory state that is shared over isolated requests. */
+export interface Shared {
+  /** Whether the tables are known to be up to date. */
+  readonly schema: Schema;
+  /** What the database does not serve at the moment. */
+  readonly outages: Outages;
+  /** What is known about the account factory. */
+  readonly factoryFacts: FactoryFacts;
+  /** What is known about the second node. */
+  readonly witnessFacts: WitnessFacts;
+  /** What is known about the registry. */
+  readonly registryFacts: RegistryFacts;
+  /** What the node answered about aliases. */
+  readonly aliasFacts: AliasFacts;
+  /** When the outbox of each key checks the chain next. */
+  readonly schedules: Readonly<Record<RelayRole, RelaySchedule>>;
+  /** Accounts whose keys are looked at soon. */
+  readonly keyNotes: KeyNotes;
+  /** How many event streams are open. */
+  readonly open: { streams: number };
+  /** Which refusals have their event already. */
+  readonly notices: Notices;
+  /** How many checks of strangers were answered, by code. */
+  readonly strangers: StrangersChecks;
+}
+
+/** Nothing known yet. */
+export function createShared(config: Config): Shared {
+  return {
+    schema: { isCurrent: false },
+    outages: new Set(),
+    factoryFacts: createFactoryFacts(config),
+    witnessFacts: createWitnessFacts(),
+    registryFacts: createRegistryFacts(),
+    aliasFacts: createAliasFacts(),
+    schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
+    keyNotes: createKeyNotes(),
+    open: { streams: 0 },
+    notices: createNotices(),
+    strangers: createStrangersChecks(),
+  };
+}
