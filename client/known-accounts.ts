@@ -1,0 +1,37 @@
+/**
+ * A kind of accounts of this project: the EntryPoint that they trust, their factory, and the implementation that they
+ * begin with; EIP-55.
+ */
+export interface KnownAccounts {
+  readonly entryPoint: string;
+  readonly kind: 1 | 2;
+  readonly factory: string;
+  readonly implementation: string;
+}
+
+/** ERC-4337's EntryPoints 0.7, 0.8 and 0.9; each is at the same address on every chain that has it. */
+export const KNOWN_ENTRY_POINTS = [
+  '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
+  '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108',
+  '0x433709009B8330FDa32311DF1C2AFA402eD8D009',
+] as const;
+
+const [V07, V08, V09] = KNOWN_ENTRY_POINTS;
+
+/**
+ * The accounts for those EntryPoints. A factory is at the CREATE2 address of its code by the deterministic deployment
+ * proxy, so it is the same on every chain, and its implementation is the first contract that it creates: no node needs
+ * to be asked. `contracts/AccountFactory.sol` and `AccountFactory2.sol`.
+ */
+export const KNOWN_ACCOUNTS: readonly KnownAccounts[] = [
+  known(V07, 1, '0x981fAD5B1D43C4e5F5F523392c7679f721D25c85', '0x9bA32442217BE1c39709eACC4FE1d66e96960598'),
+  known(V07, 2, '0x046C73b4c8625C2245AE31e8d58667c8D5053D19', '0x500BCf0DE901af15589A2fd3ae0A4c697011FFf5'),
+  known(V08, 1, '0xe18DF5088787f9ABC901D16556b3d2AF117b52F4', '0x4F01Ee333C7724b9f31C2104882418016A7059fB'),
+  known(V08, 2, '0xf96c0d8A77F8f09689Cf085Dd5C8E56690011C14', '0x411E3e343f7355916c39c336CF588051b1084289'),
+  known(V09, 1, '0x6f69b1189CA9AabA8a36eb90d0D732bb80935fd4', '0xeeb350cF324a434B8aCcEA2cc9B7791CB3ED3848'),
+  known(V09, 2, '0xdEB6ceC4B6F0b1F85a8c79e8BC88Bd77bfD8Ab21', '0x15e3aa243aA3b39b99B7C2246338f69C28AAc632'),
+];
+
+function known(entryPoint: string, kind: 1 | 2, factory: string, implementation: string): KnownAccounts {
+  return { entryPoint, kind, factory, implementation };
+}
