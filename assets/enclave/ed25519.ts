@@ -1,19 +1,12 @@
 // RFC 8032, section 5.1: Ed25519.
 
-import {
-  EDWARDS_POINT,
-  edwardsAdd,
-  edwardsDecode,
-  edwardsEncode,
-  edwardsNegate,
-  edwardsVanishes,
-  edwardsWipe,
-} from './edwards.ts';
+import { EDWARDS_POINT, edwardsDecode, edwardsEncode, edwardsNegate, edwardsVanishes, edwardsWipe } from './edwards.ts';
 import { edwardsMultiplyBase, edwardsMultiplyBoth, multiplesStart, multiplesWipe } from './edwards-multiples.ts';
 import { belowMask, enter, leave, multiply, normalize, setModulus, wipeField } from './field.ts';
 import { add, fromLittleEndian, toLittleEndian, WIDTH } from './limbs.ts';
 import { reduceMontgomery } from './montgomery.ts';
 import { sha512Final, sha512Init, sha512Update } from './sha512.ts';
+import { isEqual } from './window.ts';
 
 const GROUP_ORDER = memory.data<u8>([
   0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x14, 0xde, 0xf9,
@@ -32,7 +25,6 @@ const HIGH = memory.data(40);
 const BYTES = memory.data(40);
 const OTHER_BYTES = memory.data(40);
 const POINT = memory.data(160);
-const OTHER_POINT = memory.data(160);
 const PUBLIC_POINT = memory.data(160);
 
 let ready = false;
@@ -71,27 +63,24 @@ export function ed25519Sign(seed: usize, message: usize, length: usize, out: usi
 }
 
 /**
- * Whether 64 bytes sign the message, by the equation of section 5.1.7 with the cofactor: [8][S]B = [8]R + [8][k]A.
- * Refuses S not below the order, encodings that are not canonical, and public keys of small order, which would sign
- *   anything.
+ * Whether 64 bytes sign the message, as Web Cryptography Level 2 has it: [S]B = R + [k]A itself, without the cofactor.
+ * Refuses S not below the order, encodings that are not canonical, and A and R of small order.
  */
 export function ed25519Verify(publicKey: usize, message: usize, length: usize, signature: usize): bool {
   start();
   memory.copy(BYTES, signature + 32, 32);
   fromLittleEndian(S, BYTES);
-  if (belowMask(S, ORDER) === 0) return false;
-  if (!edwardsDecode(PUBLIC_POINT, publicKey) || !edwardsDecode(OTHER_POINT, signature)) return false;
+  if (belowMask(S, ORDER) === 0 || !edwardsDecode(PUBLIC_POINT, publicKey)) return false;
   memory.copy(POINT, PUBLIC_POINT, EDWARDS_POINT);
   if (edwardsVanishes(POINT)) return false;
   challenge(signature, publicKey, message, length);
   toLittleEndian(BYTES, S);
   toLittleEndian(HASH, K);
-  // [S]B + [k](-A) - R must vanish.
   edwardsNegate(PUBLIC_POINT);
-  edwardsNegate(OTHER_POINT);
   edwardsMultiplyBoth(POINT, BYTES, HASH, PUBLIC_POINT);
-  edwardsAdd(POINT, POINT, OTHER_POINT);
-  return edwardsVanishes(POINT);
+  // What is compared is the one encoding of [S]B - [k]A, so R is canonical where it is the same.
+  edwardsEncode(OTHER_BYTES, POINT);
+  return isEqual(OTHER_BYTES, signature, 32) && !edwardsVanishes(POINT);
 }
 
 /** Makes the clamped scalar, the prefix and the public key of the seed. */

@@ -34,7 +34,6 @@ const ROOT_EXPONENT = memory.data<u8>([
 const D = memory.data(40);
 const TWICE_D = memory.data(40);
 const ROOT = memory.data(40);
-const OTHER = memory.data(160);
 const BYTES = memory.data(40);
 const A = memory.data(40);
 const B = memory.data(40);
@@ -63,12 +62,6 @@ export function setNeutral(r: usize): void {
 export function edwardsNegate(r: usize): void {
   negateIf(r, -1);
   negateIf(r + 120, -1);
-}
-
-/** r = p + q. */
-export function edwardsAdd(r: usize, p: usize, q: usize): void {
-  toSummand(OTHER, q);
-  addSummand(r, p, OTHER, true);
 }
 
 /** Whether 8 · p is the neutral point; p becomes that multiple. */

@@ -1,7 +1,7 @@
 import * as Ed25519 from 'ox/Ed25519';
 import * as P256 from 'ox/P256';
 import * as Secp256k1 from 'ox/Secp256k1';
-import { concat, fromHex } from '../base/bytes.ts';
+import { concat, fromHex, toHex } from '../base/bytes.ts';
 import { createCache } from '../base/lru-cache.ts';
 import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
 import { malformed, UcanError } from './fault.ts';
@@ -58,6 +58,15 @@ type Check = (message: Uint8Array<ArrayBuffer>, signature: Uint8Array) => boolea
 
 const SIGNATURE_BYTES = 64;
 
+/** y of the eight points of small order, and their two forms past the prime. */
+const SMALL_ORDER = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  ...['ec', 'ed', 'ee'].map((low) => `${low}${'ff'.repeat(30)}7f`),
+]);
+
 /** RFC 8410 section 7: all of the key's PKCS #8 but the seed. */
 const ED25519_PKCS8 = fromHex('302e020100300506032b657004220420') ?? new Uint8Array();
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -70,7 +79,16 @@ async function openKey({ algorithm, bytes }: PublicKey): Promise<Check> {
   }
   const way = algorithm === 'P-256' ? ECDSA : { name: 'Ed25519' };
   const key = await crypto.subtle.importKey('raw', point, way, false, ['verify']);
-  return (message, signature) => crypto.subtle.verify(way, key, new Uint8Array(signature), message);
+  return (message, signature) =>
+    !(algorithm === 'Ed25519' && isOfSmallOrder(signature)) &&
+    crypto.subtle.verify(way, key, new Uint8Array(signature), message);
+}
+
+/** Whether R, the first half of a signature, is of small order. Not every WebCrypto refuses that (docs/enclave.md). */
+function isOfSmallOrder(signature: Uint8Array): boolean {
+  const y = new Uint8Array(signature.subarray(0, 32));
+  y[31] = (y[31] ?? 0) & 127;
+  return SMALL_ORDER.has(toHex(y));
 }
 
 /**

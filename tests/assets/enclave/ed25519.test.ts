@@ -108,7 +108,7 @@ describe('the strict rules', () => {
     }
   });
 
-  test('with a summand of small order in A and in R it answers as @noble/curves does with zip215: false', () => {
+  test('with a summand of small order in A and in R the equation itself must hold, not eight times it', () => {
     const { scalar } = ed25519.utils.getExtendedPublicKey(seed);
     const torsion = smallOrder();
     expect(new Set(torsion.map((point) => point.toHex())).size).toBe(8);
@@ -117,12 +117,13 @@ describe('the strict rules', () => {
         const [a, r] = [BASE.multiply(scalar).add(inKey).toBytes(), BASE.multiply(77n).add(inNonce).toBytes()];
         const k = Fn.create(fromLittle(sha512(join(r, a, message))));
         const made = join(r, little(Fn.create(77n + k * scalar)));
-        expect([verifies(a, message, made), strictly(a, message, made)]).toEqual([true, true]);
+        const holds = inNonce.add(inKey.multiplyUnsafe(k)).is0();
+        expect([verifies(a, message, made), strictly(a, message, made)]).toEqual([holds, true]);
       }
     }
   });
 
-  test('a public key of small order is refused, and such an R is not', () => {
+  test('a public key of small order is refused, and such an R too', () => {
     for (const small of smallOrder()) {
       const r = small.toBytes();
       // With A of small order, S = 0 and any R of small order the equation holds for every message.
@@ -136,11 +137,11 @@ describe('the strict rules', () => {
       const { scalar } = ed25519.utils.getExtendedPublicKey(seed);
       const k = Fn.create(fromLittle(sha512(join(r, key, message))));
       const made = join(r, little(Fn.create(k * scalar)));
-      expect([verifies(key, message, made), strictly(key, message, made)]).toEqual([true, true]);
+      expect([verifies(key, message, made), strictly(key, message, made)]).toEqual([false, true]);
     }
   });
 
-  test('encodings are refused as @noble/curves refuses them: y not below the prime, x = 0 with a sign, no x', () => {
+  test('encodings are refused: y not below the prime, x = 0 with a sign, no x', () => {
     const sign = 1n << 255n;
     const values = [0n, 1n, 2n, 3n, 4n, 5n, Fp.ORDER - 1n, Fp.ORDER, Fp.ORDER + 1n, Fp.ORDER + 3n, (1n << 255n) - 1n];
     let refused = 0;
@@ -152,7 +153,7 @@ describe('the strict rules', () => {
       const { scalar } = ed25519.utils.getExtendedPublicKey(seed);
       const made = join(encoded, little(Fn.create(k * scalar)));
       if (!known) refused++;
-      expect([value, verifies(key, message, made)]).toEqual([value, strictly(key, message, made)]);
+      expect([value, verifies(key, message, made)]).toEqual([value, false]);
       expect([value, verifies(encoded, message, signature)]).toEqual([value, false]);
     }
     expect(refused).toBeGreaterThan(8);
