@@ -1,6 +1,7 @@
 // The calls of the enclave (`/enclave.wasm`) that a payment needs. Private keys stay in the authenticator.
 import { bytesOf } from '../../client/bytes.ts';
-import { type Enclave as Client, loadEnclave as load } from '../../client/enclave.ts';
+import { loadModule } from '../../client/load.ts';
+import { createParsers } from '../../client/parsers.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
 
@@ -27,9 +28,10 @@ interface SignedAssertion {
 
 /** Loads the enclave from the vault or from bytes. Throws if they are not an enclave. */
 export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm'): Promise<Enclave> {
-  const enclave = await load(source);
+  const module = await loadModule(source);
+  const enclave = createParsers(module);
   return {
-    keccak256: (bytes) => enclave.keccak256(bytes),
+    keccak256: (bytes) => module.window.hash('keccak256', bytes),
     cosePublicKey(bytes) {
       const point = enclave.publicKeyOf(bytes);
       return { x: toHex(point.slice(0, 32)), y: toHex(point.slice(32)) };
@@ -45,7 +47,12 @@ export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm')
 /** EntryPoint 0.7; the others hash by EIP-712. */
 const ENTRY_POINT_07 = '0x0000000071727de22e5e9d8baf0edac6f37da032';
 
-function hashOf(enclave: Client, operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer> {
+function hashOf(
+  enclave: ReturnType<typeof createParsers>,
+  operation: Operation,
+  entryPoint: Hex,
+  chainId: number,
+): Uint8Array<ArrayBuffer> {
   const packed = {
     sender: operation.sender,
     nonce: BigInt(operation.nonce),
