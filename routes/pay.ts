@@ -90,7 +90,7 @@ export const payRoutes: readonly Route[] = [
       const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
       const factories = { factory: config.hyperauthFactoryAddress, factory2: config.accountFactory2Address };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, ...factories, usdc: usdcAddress };
-      return json({ ...relyingParty, ...chain });
+      return json({ ...relyingParty, ...chain, feeMax: String(config.payMaxFee) });
     },
   }),
 
@@ -125,8 +125,8 @@ export const payRoutes: readonly Route[] = [
 ];
 
 /**
- * In seconds. A chain that has been idle makes its next block now. What is signed ends by this time: only a local
- * chain, whose clock tests move, is believed to be far ahead.
+ * In seconds. A chain that has been idle makes its next block now. What is signed ends by this time, so a node is
+ * believed to be 30 seconds ahead at most; a local chain, whose clock tests move, always.
  */
 function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blockTime: number): number {
   const now = Math.floor(clock.now() / 1000);
@@ -134,7 +134,7 @@ function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blo
   return isBelieved ? Math.max(blockTime, now) : now;
 }
 
-const BLOCK_LEAD_SECONDS_MAX = 900;
+const BLOCK_LEAD_SECONDS_MAX = 30;
 
 /** Fees are 128-bit numbers in a user operation. */
 const FEE_WEI_MAX = 2n ** 128n - 1n;

@@ -45,7 +45,7 @@ export async function priceOf({ config }: World, account: Account, calls: readon
     nonceOf(crypto.randomUUID()),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(account, calls), nonce, config });
-  const operation = await withSponsor(draft, entryPoint);
+  const operation = await withSponsor(draft, entryPoint, config);
   return { operation, standing, fee: feeOf(operation), has: ether.balance + ether.deposit, entryPoint };
 }
 

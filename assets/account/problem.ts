@@ -1,6 +1,7 @@
 // Runs the steps of the page; what they throw becomes words, with a way on.
 import { RefusedError, UnreachableError } from '../wallet/api.ts';
 import { PasskeyError } from '../wallet/passkey.ts';
+import { FeeBoundError } from '../wallet/send.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
 import { PROBLEMS, type Problem, REFUSALS, SOON, whenOf } from './words.ts';
@@ -56,6 +57,7 @@ export function wordsOf(error: unknown): [readonly [string, string], string] {
     return [[title, error.retryAfter === undefined ? text : text.replace(SOON, whenOf(error.retryAfter))], error.code];
   }
   if (error instanceof UnreachableError) return [PROBLEMS.down, detail];
+  if (error instanceof FeeBoundError) return [PROBLEMS.fee_bound, detail];
   if (error instanceof RefusedError) return [PROBLEMS.refused, detail];
   if (error instanceof PasskeyError) return [['No passkey was used', 'Nothing has changed. Try again.'], ''];
   console.error(error);

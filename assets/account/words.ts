@@ -48,6 +48,10 @@ export const PROBLEMS = {
     'No answer yet',
     'Your change is signed and may be on its way. Look again in a moment before you repeat it.',
   ],
+  fee_bound: [
+    'The network fee is too high',
+    'It is more than the operator of this vault allows. Nothing was signed, and nothing has changed. Try again later.',
+  ],
   refused: ['The network refused this', 'Nothing has changed.'],
   reverted: ['This was not done', 'The network took the request, but the account refused it. Nothing has changed.'],
   ended: ['This was not done in time', 'The network did not take it, and it cannot happen any more. Try again.'],

@@ -5,6 +5,7 @@ import { RefusedError, readConfig, UnreachableError } from '../wallet/api.ts';
 import { loadEnclave } from '../wallet/enclave.ts';
 import { keepAccount, MemoryError, readAccounts } from '../wallet/memory.ts';
 import { PasskeyError } from '../wallet/passkey.ts';
+import { FeeBoundError } from '../wallet/send.ts';
 import { formatAmount } from './amount.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { QUOTE_MS, RECEIPT_SLOW_MS } from './constants.ts';
@@ -236,6 +237,7 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
     else if (error instanceof EndedError) problem('expired');
     else if (error instanceof SpentError) problem(error.message === 'other terms' ? 'other_terms' : 'spent');
     else if (error instanceof UnreachableError) problem('down', again);
+    else if (error instanceof FeeBoundError) problem('fee_bound', again, error.message);
     else if (error instanceof RefusedError && isTooLate(error)) problem('expired');
     else if (error instanceof RefusedError) {
       problem(error.aa === 'AA25' ? 'spent' : 'refused', error.aa === 'AA25' ? undefined : again, error.message);

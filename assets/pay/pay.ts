@@ -62,7 +62,7 @@ export async function quote(payment: Payment, account: Account, config: Config):
   const about = { account, token, entryPoint, standing };
   // What cannot be paid is not worth a sponsor's signature.
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
-  const operation = await withSponsor(draft, entryPoint);
+  const operation = await withSponsor(draft, entryPoint, config);
   const fee = feeOf(operation);
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
 }

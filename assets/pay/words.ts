@@ -7,6 +7,7 @@ export type Problem =
   | 'down'
   | 'unknown'
   | 'refused'
+  | 'fee_bound'
   | 'reverted'
   | 'spent'
   | 'other_terms'
@@ -43,6 +44,10 @@ export const PROBLEMS: Readonly<Record<Problem, readonly [string, string]>> = {
   unknown: [
     'No answer yet',
     'Your payment is signed and may be on its way. You can try again: this sends the same payment, which settles only once.',
+  ],
+  fee_bound: [
+    'The network fee is too high',
+    `It is more than the operator of this vault allows. Nothing was signed. ${NOTHING} Try again later.`,
   ],
   refused: ['The network refused the payment', NOTHING],
   reverted: ['The payment failed', 'The network rejected the transfer. No money moved. Ask the shop to start again.'],

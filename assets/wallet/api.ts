@@ -12,6 +12,8 @@ export interface Config extends Factories {
   readonly chain: string;
   readonly entryPoint: Hex | null;
   readonly usdc: Hex | null;
+  /** The most that an operation may cost in fees, in wei; the operator's bound. */
+  readonly feeMax: string;
 }
 
 /** A token as the chain describes it. An unlisted token chose its symbol itself. */

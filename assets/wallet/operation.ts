@@ -119,8 +119,13 @@ export function withGas(operation: Operation, given: unknown): Operation {
 
 /** The most that the account pays for it, in wei; 0 with a sponsor. */
 export function feeOf(operation: Operation): bigint {
-  const gas = GAS_LIMITS.reduce((sum, name) => sum + BigInt(operation[name]), 0n);
-  return operation.paymaster === undefined ? gas * BigInt(operation.maxFeePerGas) : 0n;
+  return operation.paymaster === undefined ? costOf(operation) : 0n;
+}
+
+/** The most that it costs its account or its sponsor, in wei. */
+export function costOf(operation: Operation): bigint {
+  const limits = [...GAS_LIMITS, 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'] as const;
+  return limits.reduce((sum, name) => sum + BigInt(operation[name] ?? '0x0'), 0n) * BigInt(operation.maxFeePerGas);
 }
 
 /** The `initCode` of the packed form. */

@@ -1,11 +1,21 @@
 // An account's operation from its draft to the bytes that a bundler takes.
+
+import { formatAmount } from '../pay/amount.ts';
 import { type Account, type AccountState, factoryOf, indexOf } from './account.ts';
 import { type Config, estimate, type Fees, RefusedError, readFees, readState, sponsor } from './api.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { VALID_SECONDS_MAX } from './constants.ts';
 import type { Enclave } from './enclave.ts';
 import { NoAccountError } from './find.ts';
-import { type Creation, draftOperation, factoryDataOf, type Operation, signatureHead, withGas } from './operation.ts';
+import {
+  type Creation,
+  costOf,
+  draftOperation,
+  factoryDataOf,
+  type Operation,
+  signatureHead,
+  withGas,
+} from './operation.ts';
 import { askPasskey } from './passkey.ts';
 
 /** What the chain says of an account and of its next block. `at` is the device's time of it, in milliseconds. */
@@ -50,18 +60,35 @@ export function creationOf({ kind, x, y }: Account, config: Config): Creation {
   return { factory, factoryData: factoryDataOf(x, y) };
 }
 
+/** An operation may cost more in fees than the vault's operator allows. Nothing was signed. */
+export class FeeBoundError extends Error {
+  override readonly name = 'FeeBoundError';
+}
+
+/** Throws `FeeBoundError` for an operation that may cost its account or its sponsor more than `feeMax`. */
+export function checkFee(operation: Operation, { feeMax }: Pick<Config, 'feeMax'>): Operation {
+  const cost = costOf(operation);
+  if (cost <= BigInt(feeMax)) return operation;
+  const ether = (wei: bigint) => `${formatAmount(wei, 18)} ETH`;
+  throw new FeeBoundError(`Up to ${ether(cost)}; the operator of this vault allows ${ether(BigInt(feeMax))}.`);
+}
+
 /**
  * The draft with gas, and with a paymaster if one sponsors it; else the account pays. Throws `RefusedError` if it would
- * fail on-chain.
+ * fail on-chain, and `FeeBoundError`.
  */
-export async function withSponsor(draft: Operation, entryPoint: Hex): Promise<Operation> {
+export async function withSponsor(
+  draft: Operation,
+  entryPoint: Hex,
+  config: Pick<Config, 'feeMax'>,
+): Promise<Operation> {
   try {
-    return withGas(draft, await sponsor(draft, entryPoint));
+    return checkFee(withGas(draft, await sponsor(draft, entryPoint)), config);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
   }
   try {
-    return withGas(draft, await estimate(draft, entryPoint));
+    return checkFee(withGas(draft, await estimate(draft, entryPoint)), config);
   } catch (error) {
     // The account cannot pay for gas. The draft shows the least that it would take.
     if (error instanceof RefusedError && error.aa === 'AA21') return draft;
@@ -78,7 +105,7 @@ export interface Signed {
 
 /** What signing takes. */
 export interface Signing {
-  readonly config: Pick<Config, 'rpId' | 'chainId'>;
+  readonly config: Pick<Config, 'rpId' | 'chainId' | 'feeMax'>;
   readonly enclave: Enclave;
   readonly entryPoint: Hex;
   readonly standing: Standing;
@@ -88,10 +115,11 @@ export interface Signing {
 
 /**
  * Has the account's passkey sign. What an account of kind 2 signs ends by itself, 10 minutes from now at the latest.
- * Throws `PasskeyError`, and `NoAccountError` if the passkey is not one of the account's keys.
+ * Throws `PasskeyError`, `FeeBoundError`, and `NoAccountError` if the passkey is not one of the account's keys.
  */
 export async function signOperation(account: Account, operation: Operation, signing: Signing): Promise<Signed> {
   const { config, enclave, entryPoint, standing } = signing;
+  checkFee(operation, config);
   const hash = enclave.userOpHash(operation, entryPoint, config.chainId);
   const userOpHash = toHex(hash);
   const sign = async (challenge: Uint8Array<ArrayBuffer>) =>

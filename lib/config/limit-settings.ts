@@ -45,6 +45,11 @@ export const LIMIT_SETTINGS = {
     parse.gwei,
     '10',
   ),
+  PAY_MAX_FEE: plain(
+    'most ether that one operation of /pay or /account may cost in network fees; more is never signed',
+    parse.ether,
+    '0.01',
+  ),
   SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
   RATE_LIMIT_PROXY_PER_IP: count(
     'requests of one IP per minute that cause an upstream call',

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { Bytes, Hex } from 'ox';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
+import { testClock } from '../support/clock.ts';
 import { expectStrictPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -164,7 +165,7 @@ describe('the worker and the page', () => {
     const { body } = await t.call('GET /pay/config');
     expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
     expect(body.entryPoint).toBe('0x0000000071727De22E5E9d8BAf0edAc6f37da032');
-    expect(body).toMatchObject({ factory2: null, usdc: USDC });
+    expect(body).toMatchObject({ factory2: null, usdc: USDC, feeMax: '10000000000000000' });
     const factory2 = '0x52908400098527886E0F7030069857D2E4169EE7';
     const other = await startVault({ ...PUBLIC, ACCOUNT_FACTORY_2_ADDRESS: factory2 });
     expect((await other.call('GET /pay/config')).body.factory2).toBe(factory2);
@@ -256,9 +257,20 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     await chain.rpc('evm_increaseTime', [100 * 86_400]);
     await chain.rpc('anvil_mine', ['0x1', '0x0']);
     expect((await c.call('GET /pay/fees')).body.time).toBe(await newest());
-    // A public vault does not let a node decide how long a signature is good for.
-    const open = await startVault({ ...PUBLIC, RPC_URL: chain.url, CHAIN_ID: '84532' });
-    expect((await open.call('GET /pay/fees')).body.time).toBe(Math.floor(open.clock.now() / 1000));
+  });
+
+  test.each([
+    [30, 30],
+    [31, 0],
+    [86_400, 0],
+  ])('a node whose newest block is %d s ahead of a public vault is believed for %d s', async (ahead, believed) => {
+    const block = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+    const now = Number(block.timestamp) - ahead;
+    const open = await startVault(
+      { ...PUBLIC, RPC_URL: chain.url, CHAIN_ID: '84532' },
+      { clock: testClock(now * 1000) },
+    );
+    expect((await open.call('GET /pay/fees')).body.time).toBe(now + believed);
     await open.stop();
   });
 

@@ -55,6 +55,8 @@ export interface Upstream {
   mode: 'up' | 'down' | 'deaf' | 'refusing' | 'swallowing';
   methods: readonly string[];
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
+  /** What becomes of the results of a method; absent, all are passed on as they are. */
+  lie: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined;
   /** Sets both; without arguments all is well again. */
   set(mode?: Upstream['mode'], ...methods: string[]): void;
 }
@@ -63,10 +65,12 @@ export interface Upstream {
 interface PayWorldOptions extends ChainOptions {
   readonly more?: Readonly<Record<string, string>>;
   readonly mail?: Mailer;
+  /** Puts something between the vault and its node, whose URL it answers. */
+  readonly node?: (url: string) => string;
 }
 
 /** Starts it all; about three seconds. */
-export async function startPayWorld({ more = {}, mail, ...options }: PayWorldOptions = {}): Promise<PayWorld> {
+export async function startPayWorld({ more = {}, mail, node, ...options }: PayWorldOptions = {}): Promise<PayWorld> {
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -78,7 +82,11 @@ export async function startPayWorld({ more = {}, mail, ...options }: PayWorldOpt
     now: () => systemClock.now() + shiftMs,
     advance: () => Promise.reject(new Error('this clock goes by itself')),
   };
-  const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: line.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
+  const vars = {
+    ...chainVars(node?.(chain.url) ?? chain.url, contracts),
+    BUNDLER_URL: line.url,
+    RATE_LIMIT_PROXY_PER_IP: '100000',
+  };
   const t = await startVault({ ...vars, ...more }, { clock, mail });
   const shop = startShop();
   const own = await startBrowser();
@@ -138,9 +146,11 @@ function startLine(target: string) {
     mode: 'up',
     methods: [],
     calls: [],
+    lie: undefined,
     set(mode = 'up', ...methods) {
       upstream.mode = mode;
       upstream.methods = methods;
+      upstream.lie = undefined;
     },
   };
   const server = Bun.serve({
@@ -159,7 +169,12 @@ function startLine(target: string) {
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(target, { method: 'POST', headers, body });
       if (isHit && upstream.mode === 'deaf') return new Response('lost', { status: 502 });
-      return new Response(await answer.text(), { headers });
+      const text = await answer.text();
+      if (!upstream.lie) return new Response(text, { headers });
+      const { result, ...message } = JSON.parse(text) as { result?: unknown };
+      return Response.json(
+        result === undefined ? message : { ...message, result: upstream.lie(method, result, params) },
+      );
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, upstream, stop: () => server.stop(true) };

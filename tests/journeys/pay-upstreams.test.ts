@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Page } from 'puppeteer-core';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { type Forwarder, startForwarder } from '../support/forwarder.ts';
+import {
+  buy,
+  closeWindows,
+  confirmWindow,
+  createPasskeys,
+  makeAccount,
+  openShop,
+  type PayData,
+  type PayWorld,
+  part,
+  press,
+  startPayWorld,
+} from '../support/pay.ts';
+
+if (chromium) {
+  let world: PayWorld;
+  let node: Forwarder;
+  let shop: Page;
+  let account: string;
+  const passkeys = createPasskeys();
+  beforeAll(async () => {
+    world = await startPayWorld({
+      node(url) {
+        node = startForwarder(url);
+        return node.url;
+      },
+    });
+    account = await makeAccount(world, passkeys);
+  });
+  afterAll(async () => {
+    await world.stop();
+    await node.stop();
+  });
+  beforeEach(async () => {
+    shop = await openShop(world);
+  });
+  afterEach(async () => {
+    world.upstream.set();
+    node.trouble = undefined;
+    await shop.close();
+    await closeWindows(world);
+  });
+
+  const PAYEE = '0x00000000000000000000000000000000000b0b01';
+  const ask = async (more: PayData = {}) => {
+    const data = { to: PAYEE, amount: '1000', token: 'native', chainId: 84532, ...more };
+    await buy(shop, { method: `${world.origin}/pay`, data });
+    return confirmWindow(world, passkeys);
+  };
+  const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
+
+  /** The gas that costs this many wei at the operation's price. */
+  const gasFor = (operation: unknown, wei: bigint) =>
+    `0x${(wei / BigInt((operation as { maxFeePerGas: string }).maxFeePerGas)).toString(16)}`;
+
+  describe('what upstreams say of money', () => {
+    test.each(['pm_sponsorUserOperation', 'eth_estimateUserOperationGas'])(
+      "a bundler's preVerificationGas of 0.9 ETH (%s) is not signed, in words that name the bound and whose it is",
+      async (liar) => {
+        const before = [sent(), await world.balanceOf(account, 'native')];
+        if (liar !== 'pm_sponsorUserOperation') world.upstream.set('refusing', 'pm_sponsorUserOperation');
+        world.upstream.lie = (method, result, [operation]) =>
+          method === liar ? { ...(result as object), preVerificationGas: gasFor(operation, 9n * 10n ** 17n) } : result;
+        const page = await ask();
+        const shown = await part(page, 'problem');
+        expect(shown).toContain('The network fee is too high');
+        expect(shown).toContain('more than the operator of this vault allows');
+        expect(await page.$eval('#problem-detail', (element) => element.textContent)).toMatch(
+          /^Up to [\d.]+ ETH; the operator of this vault allows 0\.01 ETH\.$/,
+        );
+        expect([sent(), await world.balanceOf(account, 'native')]).toEqual(before);
+        // Once the bundler is honest, the same request is paid.
+        world.upstream.lie = undefined;
+        await press(page, 'retry');
+        expect(await part(page, 'review')).toContain('Pay 0.000000000000001 ETH');
+      },
+    );
+  });
+}
