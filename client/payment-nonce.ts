@@ -1,14 +1,14 @@
 import { utf8 } from './bytes.ts';
 
 /** What names a payment: the shop's origin, that of the frame in which it asked, if another, and the order's id. */
-export interface PaymentOrder {
+export interface OrderName {
   readonly origin: string;
   readonly frame?: string | undefined;
   readonly id: string;
 }
 
 /** The name of a payment. It is the same by browser, popup and link: one order is paid once over all of them. */
-export function paymentName({ origin, frame = origin, id }: PaymentOrder): string {
+export function paymentName({ origin, frame = origin, id }: OrderName): string {
   return JSON.stringify(['vault/pay/v1', origin, frame, id]);
 }
 
@@ -16,7 +16,7 @@ export function paymentName({ origin, frame = origin, id }: PaymentOrder): strin
  * The nonce of a payment's user operation, a 0x quantity: number 0 of the order's own sequence. The EntryPoint accepts
  * it once from an account, over all tabs, devices and bundlers.
  */
-export function paymentNonce(order: PaymentOrder): Promise<`0x${string}`> {
+export function paymentNonce(order: OrderName): Promise<`0x${string}`> {
   return nonceOf(paymentName(order));
 }
 

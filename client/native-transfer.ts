@@ -1,0 +1,137 @@
+// Ether leaves no log. That an operation moved it follows from what was called, by an account whose code is known.
+import { argumentsIn } from './call-data.ts';
+import type { SettledOperation } from './operations.ts';
+import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
+import type { AccountFactory } from './pinned-accounts.ts';
+
+/** What became of the ether; `moved` is proven by the account's code, which is known. */
+export type NativeFinding = 'moved' | 'no_transfer' | Unproven;
+
+/** Why it is not known: another's account, no plain `handleOps`, another function, an account that was upgraded. */
+export type Unproven = 'other_account_code' | 'no_input' | 'other_call' | 'upgraded' | 'no_state';
+
+/** Whether an operation that succeeded sent exactly this much ether to the payee. */
+export async function judgeNative(
+  ask: AskNode,
+  operation: SettledOperation,
+  { mined, to, amount, factories }: NativeQuestion,
+): Promise<NativeFinding> {
+  const unknown = await distrust(ask, operation.sender, mined, factories);
+  if (unknown) return unknown;
+  const sent = await readInput(ask, mined);
+  if (sent?.to !== operation.entryPoint) return 'no_input';
+  const callData = callDataIn(sent.input, operation);
+  if (callData === undefined) return 'no_input';
+  const calls = callsIn(callData);
+  if (!calls) return 'other_call';
+  const isPaid = calls.some((call) => call.target === BigInt(to) && call.value === amount);
+  return isPaid ? 'moved' : 'no_transfer';
+}
+
+interface NativeQuestion {
+  readonly mined: MinedTransaction;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly factories: readonly AccountFactory[];
+}
+
+/** Runtime codes of the accounts, before and after the implementation; the first key and the salt follow. */
+const PROXIES = {
+  1: ['363d3d373d3d3d363d73', '5af43d82803e903d91602b57fd5bf3'],
+  2: [
+    '36600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
+    '5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
+  ],
+} as const;
+/** x ‖ y ‖ salt. */
+const KEY_DIGITS = 3 * 64;
+/** Where ERC-1967 puts an implementation, and keccak256 of `Upgraded(address)`, which is emitted when it changes. */
+const SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+const UPGRADED = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b';
+/** Selector of the factories' `getAddress(uint256,uint256,uint256)`. */
+const GET_ADDRESS = '0xe81b22ea';
+
+/** Why the account's code is not known to move what it is told to; undefined if it is. */
+async function distrust(
+  ask: AskNode,
+  account: string,
+  mined: MinedTransaction,
+  factories: readonly AccountFactory[],
+): Promise<Unproven | undefined> {
+  const code = String(await ask('eth_getCode', [account, 'latest'])).toLowerCase();
+  const found = factories.find(({ kind, implementation }) => {
+    const [head, tail] = PROXIES[kind];
+    const proxy = `0x${head}${bare(implementation)}${tail}`;
+    return code.startsWith(proxy) && code.length === proxy.length + KEY_DIGITS;
+  });
+  if (!found) return 'other_account_code';
+  // Another factory's contract may have had other code before: it can destroy itself in the transaction that made it.
+  const key = code.slice(-KEY_DIGITS);
+  const predicted = String(await ask('eth_call', [{ to: found.factory, data: `${GET_ADDRESS}${key}` }, 'latest']));
+  if (predicted.toLowerCase() !== `0x${word(account)}`) return 'other_account_code';
+  return found.kind === 2 ? distrustUpgrades(ask, account, mined, factories) : undefined;
+}
+
+/** What the account runs is asked of the state before the block, and of the block's logs: only our code logs it. */
+async function distrustUpgrades(
+  ask: AskNode,
+  account: string,
+  { block, blockHash }: MinedTransaction,
+  factories: readonly AccountFactory[],
+): Promise<Unproven | undefined> {
+  const isOurs = (implementation: string) =>
+    BigInt(implementation) === 0n ||
+    factories.some((one) => one.kind === 2 && word(one.implementation) === bare(implementation));
+  const slot = await ask('eth_getStorageAt', [account, SLOT, quantity(block - 1)]).catch(() => undefined);
+  if (typeof slot === 'string' && /^0x[0-9a-fA-F]{64}$/.test(slot)) {
+    const upgrades = listOf(await ask('eth_getLogs', [{ address: account, topics: [UPGRADED], blockHash }]));
+    return isOurs(slot) && upgrades.length === 0 ? undefined : 'upgraded';
+  }
+  // Without that state: an account that never ran anything else. Its first other implementation would be in a log.
+  const all = { address: account, topics: [UPGRADED], fromBlock: '0x0', toBlock: 'latest' };
+  const upgrades = await ask('eth_getLogs', [all]).then(listOf, () => undefined);
+  if (!upgrades) return 'no_state';
+  const implementations = upgrades.map(({ topics }) => (Array.isArray(topics) ? String(topics[1]) : ''));
+  return implementations.every((one) => /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one)) ? undefined : 'upgraded';
+}
+
+/** Selectors of `handleOps`, `execute(address,uint256,bytes)` and `executeBatch((address,uint256,bytes)[])`. */
+const HANDLE_OPS = '0x765e827f';
+const EXECUTE = '0xb61d27f6';
+const EXECUTE_BATCH = '0x34fcd5be';
+
+/** The call data of the operation of this sender and nonce in the input of `handleOps`; undefined in any other. */
+export function callDataIn(
+  input: string,
+  { sender, nonce }: Pick<SettledOperation, 'sender' | 'nonce'>,
+): string | undefined {
+  if (!input.startsWith(HANDLE_OPS)) return undefined;
+  const operations = argumentsIn(input).tuples(0) ?? [];
+  // Two of one nonce cannot be in a bundle that went through.
+  return operations.find((one) => one?.word(0) === BigInt(sender) && one.word(1) === nonce)?.bytes(3);
+}
+
+/** The calls that the account is to make; undefined for another function. */
+export function callsIn(callData: string): readonly { readonly target: bigint; readonly value: bigint }[] | undefined {
+  const isBatch = callData.startsWith(EXECUTE_BATCH);
+  if (!isBatch && !callData.startsWith(EXECUTE)) return undefined;
+  const calls = isBatch ? argumentsIn(callData).tuples(0) : [argumentsIn(callData)];
+  const read = calls?.map((call) => ({ target: call?.word(0), value: call?.word(1) }));
+  return read?.every(isRead) ? read : undefined;
+}
+
+function isRead(call: {
+  target: bigint | undefined;
+  value: bigint | undefined;
+}): call is { target: bigint; value: bigint } {
+  return call.target !== undefined && call.value !== undefined;
+}
+
+function bare(hex: string): string {
+  return hex.slice(2).toLowerCase();
+}
+
+/** An address as a word, 64 digits. */
+function word(address: string): string {
+  return bare(address).padStart(64, '0');
+}

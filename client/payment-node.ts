@@ -1,0 +1,160 @@
+// What a payment's verification asks a node (JSON-RPC of Ethereum, EIP-1474).
+import type { ReceiptLog } from './operations.ts';
+
+/** Asks a node: the result of a JSON-RPC call. Throws the node's error, or that it cannot be asked. */
+export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/** A node that cannot be asked, makes no sense, or is on another chain. The message never holds its URL. */
+export class NodeError extends Error {
+  override readonly name = 'NodeError';
+}
+
+/** A transaction in a block, as the node shows it; hashes in lower case. */
+export interface MinedTransaction {
+  readonly txHash: string;
+  readonly block: number;
+  readonly blockHash: string;
+  /** None of a transaction that reverted. */
+  readonly logs: readonly ReceiptLog[];
+}
+
+const TIMEOUT_MS = 15_000;
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** So deep a block is final where the node knows no `finalized` one. */
+const FINAL_DEPTH_BLOCKS = 12;
+
+/** Asks the node at a URL. */
+export function askOver(url: string | URL): AskNode {
+  return async (method, params) => {
+    const answer = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    const { result, error } = parseObject(answer);
+    if (typeof error === 'object' && error !== null) {
+      const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+      throw new NodeError(`the node refused ${method}: ${Number(code)} ${String(message).slice(0, 120)}`);
+    }
+    if (result === undefined) throw new NodeError(`the node's answer to ${method} makes no sense`);
+    return result;
+  };
+}
+
+/** The chain that the node is on. */
+export async function readChainId(ask: AskNode): Promise<number> {
+  return numberOf(await ask('eth_chainId', []));
+}
+
+/** Undefined while the transaction is in no block. */
+export async function readMined(ask: AskNode, txHash: string): Promise<MinedTransaction | undefined> {
+  const receipt = objectOf(await ask('eth_getTransactionReceipt', [txHash]));
+  if (!receipt?.['blockHash']) return undefined;
+  if (!isHash(receipt['transactionHash']) || receipt['transactionHash'].toLowerCase() !== txHash.toLowerCase())
+    throw new NodeError('the node answered the receipt of another transaction');
+  const { blockHash, blockNumber, status, logs } = receipt;
+  if (!isHash(blockHash) || !Array.isArray(logs)) throw new NodeError('the node answered no receipt');
+  return {
+    txHash: txHash.toLowerCase(),
+    block: numberOf(blockNumber),
+    blockHash: blockHash.toLowerCase(),
+    logs: status === '0x1' ? logs.map(logOf) : [],
+  };
+}
+
+/** The number of the newest final block: that so many blocks below the newest one, else the node's `finalized` one. */
+export async function readFinal(ask: AskNode, depth: number | undefined): Promise<number> {
+  const tagged = depth === undefined ? await ask('eth_getBlockByNumber', ['finalized', false]).catch(() => null) : null;
+  if (tagged !== null) return numberOf(objectOf(tagged)?.['number']);
+  return (await readHead(ask)) - (depth ?? FINAL_DEPTH_BLOCKS);
+}
+
+/** The number of the newest block. */
+export async function readHead(ask: AskNode): Promise<number> {
+  return numberOf(await ask('eth_blockNumber', []));
+}
+
+/** Whether the transaction's block is one of the chain. */
+export async function isCanonical(ask: AskNode, { block, blockHash }: MinedTransaction): Promise<boolean> {
+  const found = objectOf(await ask('eth_getBlockByNumber', [quantity(block), false]));
+  return isHash(found?.['hash']) && found['hash'].toLowerCase() === blockHash;
+}
+
+/** What was sent to whom by a transaction of this block; undefined if it creates a contract, or is elsewhere by now. */
+export async function readInput(
+  ask: AskNode,
+  { txHash, blockHash }: MinedTransaction,
+): Promise<{ readonly to: string; readonly input: string } | undefined> {
+  const transaction = objectOf(await ask('eth_getTransactionByHash', [txHash]));
+  const { hash, to, input, blockHash: where } = transaction ?? {};
+  if (!isHash(hash) || hash.toLowerCase() !== txHash || !isHash(where) || where.toLowerCase() !== blockHash)
+    return undefined;
+  if (typeof to !== 'string' || typeof input !== 'string') return undefined;
+  return { to: to.toLowerCase(), input: input.toLowerCase() };
+}
+
+/** A list that the node answers. */
+export function listOf(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(answer)) throw new NodeError('the node answered no list');
+  return answer.map((entry) => objectOf(entry) ?? {});
+}
+
+/** A number as a JSON-RPC quantity. */
+export function quantity(value: number): string {
+  return `0x${Math.max(0, value).toString(16)}`;
+}
+
+/** Whether it is 32 bytes in 0x-hex. */
+export function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
+}
+
+function logOf(log: unknown): ReceiptLog {
+  const { address, topics, data } = objectOf(log) ?? {};
+  if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics))
+    throw new NodeError('the node answered a log without address, topics or data');
+  return { address, topics: topics.map(String), data };
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,13}$/.test(value))
+    throw new NodeError('the node answered no number');
+  return Number(value);
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return objectOf(JSON.parse(text)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The body of the node's answer. No error names the URL, which may hold a key. */
+async function post(url: string | URL, body: string): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await textOf(await fetch(url, { method: 'POST', headers, body, signal }));
+  } catch (error) {
+    if (error instanceof NodeError) throw error;
+    throw new NodeError(signal.aborted ? 'the node did not answer in time' : 'the node cannot be reached');
+  }
+}
+
+async function textOf({ ok, status, body }: Response): Promise<string> {
+  let [text, length] = ['', 0];
+  const decoder = new TextDecoder();
+  const reader = body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    length += part.value.length;
+    if (length > ANSWER_BYTES_MAX) {
+      await reader?.cancel();
+      throw new NodeError('the node answered too much');
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  // Some nodes answer their errors with a status of their own.
+  if (!ok && !text.includes('"error"')) throw new NodeError(`the node answered ${status}`);
+  return text;
+}

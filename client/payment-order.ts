@@ -1,0 +1,66 @@
+import { isHash } from './payment-node.ts';
+import { type OrderName, paymentNonce } from './payment-nonce.ts';
+
+/** What the shop asked for. */
+export interface PaymentOrder extends OrderName {
+  /** The payee. */
+  readonly to: string;
+  /** `native`, or the token's address. */
+  readonly token: string;
+  /** In the token's smallest unit, a decimal string. */
+  readonly amount: string | bigint;
+  readonly chainId: number;
+}
+
+/** What the customer's browser hands in: hints only. Nothing in it is believed. */
+export interface PaymentReceipt {
+  readonly userOpHash: string;
+  /** Absent of a payment that was `pending` when the page was closed: then the newest blocks are searched. */
+  readonly txHash?: string | undefined;
+  readonly account: string;
+  readonly chainId?: number | undefined;
+  readonly token?: string | undefined;
+}
+
+/** An order to compare with: hex in lower case, the nonce that names it. */
+export interface Order {
+  readonly to: string;
+  readonly token: string;
+  readonly amount: bigint;
+  readonly nonce: bigint;
+}
+
+/** Throws a `TypeError` for what is no order. */
+export async function readOrder(order: PaymentOrder): Promise<Order> {
+  const { origin, frame = origin, id, to, token, amount, chainId } = order;
+  const isNamed = typeof id === 'string' && id !== '' && [origin, frame].every(isOrigin);
+  const isValued = typeof amount === 'bigint' ? amount > 0n : /^[0-9]{1,78}$/.test(amount) && BigInt(amount) > 0n;
+  const isOrder = isNamed && isValued && isAddress(to) && (token === 'native' || isAddress(token));
+  if (!isOrder || !Number.isSafeInteger(chainId))
+    throw new TypeError('expected { origin, id, to, token, amount, chainId }');
+  const nonce = BigInt(await paymentNonce(order));
+  return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount), nonce };
+}
+
+/** What a receipt points at. */
+export interface Claim {
+  readonly userOpHash: string;
+  readonly txHash: string | undefined;
+  readonly account: string;
+}
+
+/** Undefined for what is no receipt: a stranger wrote it, and any value may be anything. */
+export function readClaim(receipt: unknown): Claim | undefined {
+  const { userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
+  if (!isHash(userOpHash) || !isAddress(account) || (txHash !== undefined && !isHash(txHash))) return undefined;
+  return { userOpHash: userOpHash.toLowerCase(), txHash: txHash?.toLowerCase(), account: account.toLowerCase() };
+}
+
+/** As `location.origin` says it. */
+function isOrigin(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value;
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value);
+}

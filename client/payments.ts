@@ -1,0 +1,163 @@
+import { judgeNative, type Unproven } from './native-transfer.ts';
+import { findOperation, hasTransfer, operationsIn, type SettledOperation, USER_OPERATION_EVENT } from './operations.ts';
+import {
+  type AskNode,
+  askOver,
+  isCanonical,
+  isHash,
+  listOf,
+  type MinedTransaction,
+  NodeError,
+  quantity,
+  readChainId,
+  readFinal,
+  readHead,
+  readMined,
+} from './payment-node.ts';
+import { type OrderName, paymentNonce } from './payment-nonce.ts';
+import {
+  type Claim,
+  type Order,
+  type PaymentOrder,
+  type PaymentReceipt,
+  readClaim,
+  readOrder,
+} from './payment-order.ts';
+import { ACCOUNT_FACTORIES, type AccountFactory, ENTRY_POINTS } from './pinned-accounts.ts';
+
+export {
+  type AccountFactory,
+  type AskNode,
+  NodeError,
+  type OrderName,
+  type PaymentOrder,
+  type PaymentReceipt,
+  paymentNonce,
+};
+
+/** What the chain shows of an order's payment. `docs/payments.md` explains the reasons. */
+export type PaymentVerdict =
+  | {
+      readonly status: 'paid';
+      /** Whether no re-org takes it back. */
+      readonly final: boolean;
+      readonly block: number;
+      readonly blockHash: string;
+      /** The payment's identity: count each once. */
+      readonly userOpHash: string;
+      readonly txHash: string;
+      readonly account: string;
+    }
+  | {
+      /** This receipt does not pay this order. */
+      readonly status: 'unpaid';
+      readonly reason: 'bad_receipt' | 'other_chain' | 'other_order' | 'other_account' | 'reverted' | 'no_transfer';
+      readonly final: boolean;
+    }
+  /** Not on the chain, or not any more: ask again later. */
+  | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' }
+  /** The operation is there, but whether it moved ether does not follow from what a node shows. */
+  | { readonly status: 'unverifiable'; readonly reason: Unproven };
+
+/** What else to trust beside the pinned contracts, and when a block is final. */
+export interface VerifyOptions {
+  readonly entryPoints?: readonly string[];
+  readonly accounts?: readonly AccountFactory[];
+  /** Blocks below the newest one; the node's `finalized` block when absent. */
+  readonly finalityBlocks?: number | undefined;
+}
+
+/** So many of the newest blocks are searched for an operation that is not in the transaction that the receipt names. */
+const SEARCH_BLOCKS = 1_000;
+
+/**
+ * Whether an order was paid, by what your own node shows: the URL of its JSON-RPC, or a function that asks it. Throws
+ * a `NodeError` where it cannot be asked or is on another chain, and a `TypeError` for an order that is none.
+ */
+export async function verifyPayment(
+  receipt: PaymentReceipt,
+  order: PaymentOrder,
+  node: string | URL | AskNode,
+  options: VerifyOptions = {},
+): Promise<PaymentVerdict> {
+  const wanted = await readOrder(order);
+  const claim = readClaim(receipt);
+  if (!claim) return { status: 'unpaid', reason: 'bad_receipt', final: true };
+  if ((receipt.chainId ?? order.chainId) !== order.chainId)
+    return { status: 'unpaid', reason: 'other_chain', final: true };
+  const ask = typeof node === 'function' ? node : askOver(node);
+  const chainId = await readChainId(ask);
+  if (chainId !== order.chainId) throw new NodeError(`the node is on chain ${chainId}, not ${order.chainId}`);
+  const found = await find(ask, { ...claim, nonce: wanted.nonce }, [...ENTRY_POINTS, ...(options.entryPoints ?? [])]);
+  return 'status' in found ? found : judge(ask, found, wanted, options);
+}
+
+interface Found {
+  readonly mined: MinedTransaction;
+  readonly operation: SettledOperation;
+}
+
+/** By its account and nonce, which name the order: re-priced, it has another hash; re-orged, another transaction. */
+async function find(
+  ask: AskNode,
+  claim: Claim & { nonce: bigint },
+  trusted: readonly string[],
+): Promise<Found | PaymentVerdict> {
+  const wanted = { sender: claim.account, nonce: claim.nonce };
+  const read = async (txHash: string) => {
+    const mined = await readMined(ask, txHash);
+    const operations = mined ? operationsIn(mined.logs, trusted) : [];
+    return { mined, operations, operation: findOperation(operations, wanted) };
+  };
+  const named = claim.txHash === undefined ? undefined : await read(claim.txHash);
+  if (named?.mined && named.operation) return { mined: named.mined, operation: named.operation };
+  const claimed = findOperation(named?.operations ?? [], { userOpHash: claim.userOpHash });
+  // The hash covers nonce and sender: no re-org makes it this order's.
+  if (claimed) {
+    const reason = claimed.nonce === claim.nonce ? 'other_account' : 'other_order';
+    return { status: 'unpaid', reason, final: true };
+  }
+  const elsewhere = await search(ask, wanted, trusted);
+  const searched = elsewhere === undefined ? undefined : await read(elsewhere);
+  if (searched?.mined && searched.operation) return { mined: searched.mined, operation: searched.operation };
+  return { status: 'pending', reason: named?.mined ? 'no_operation' : 'no_transaction' };
+}
+
+/** The transaction that holds the operation; undefined if there is none, or the node does not search. */
+async function search(ask: AskNode, wanted: { sender: string; nonce: bigint }, trusted: readonly string[]) {
+  const fromBlock = quantity((await readHead(ask)) - SEARCH_BLOCKS);
+  const topics = [USER_OPERATION_EVENT, null, `0x${wanted.sender.slice(2).padStart(64, '0')}`];
+  const filter = { address: trusted, topics, fromBlock, toBlock: 'latest' };
+  const logs = await ask('eth_getLogs', [filter]).then(listOf, () => []);
+  const found = logs.find(({ data }) => typeof data === 'string' && firstWord(data) === wanted.nonce);
+  return isHash(found?.['transactionHash']) ? found['transactionHash'] : undefined;
+}
+
+function firstWord(data: string): bigint | undefined {
+  return isHash(data.slice(0, 66)) ? BigInt(data.slice(0, 66)) : undefined;
+}
+
+async function judge(
+  ask: AskNode,
+  { mined, operation }: Found,
+  order: Order,
+  { accounts = [], finalityBlocks }: VerifyOptions,
+): Promise<PaymentVerdict> {
+  const { sender: account, success, logs, userOpHash } = operation;
+  const { token, to, amount } = order;
+  const { block, blockHash, txHash } = mined;
+  const factories = [...ACCOUNT_FACTORIES, ...accounts];
+  const judged = async () => {
+    if (!success) return 'reverted';
+    if (account === to) return 'no_transfer';
+    if (token === 'native') return judgeNative(ask, operation, { mined, to, amount, factories });
+    return hasTransfer(logs, { token, from: account, to, amount }) ? 'moved' : 'no_transfer';
+  };
+  const finding = await judged();
+  const [final, isThere] = await Promise.all([readFinal(ask, finalityBlocks), isCanonical(ask, mined)]);
+  if (!isThere) return { status: 'pending', reason: 'not_canonical' };
+  const isFinal = block <= final;
+  if (finding === 'moved') return { status: 'paid', final: isFinal, block, blockHash, userOpHash, txHash, account };
+  if (finding === 'reverted' || finding === 'no_transfer') return { status: 'unpaid', reason: finding, final: isFinal };
+  return { status: 'unverifiable', reason: finding };
+}
