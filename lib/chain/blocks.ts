@@ -27,6 +27,20 @@ export async function readHead(chain: ChainReader): Promise<Block> {
   return head;
 }
 
+/** A block with the time at which it was made, in seconds since 1970. */
+export interface TimedBlock extends Block {
+  readonly time: number;
+}
+
+/** A block of the current chain with its time. Throws 502 `rpc_error`, also where the node has none of this number. */
+export async function readTimedBlock({ config, rpc }: ChainReader, which: number | 'latest'): Promise<TimedBlock> {
+  const tag = which === 'latest' ? which : toQuantity(which);
+  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
+  const number = Number(readQuantity(block?.number));
+  if (typeof block?.hash !== 'string' || (which !== 'latest' && number !== which)) throw unusable('another block');
+  return { number, hash: block.hash.toLowerCase(), time: Number(readQuantity(block.timestamp)) };
+}
+
 /** When a block was made, in seconds; the newest one if absent. Throws 502 `rpc_error`. */
 export async function readBlockTime({ config, rpc }: ChainReader, which?: number): Promise<number> {
   const tag = which === undefined ? 'latest' : toQuantity(which);

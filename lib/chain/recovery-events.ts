@@ -1,8 +1,6 @@
 /** What the chain shows of recoveries: the events of `contracts/Account2.sol` and the blocks that they are in. */
-import { rpcError, VaultError } from '../base/error.ts';
-import { UpstreamError } from '../base/http-client.ts';
-import { addressWord, readForm, readQuantity, toQuantity } from './contract-call.ts';
-import { RpcError } from './json-rpc.ts';
+import { addressWord, readForm, toQuantity } from './contract-call.ts';
+import { isRangeRefused } from './log-range.ts';
 import type { ChainReader } from './rpc.ts';
 
 /** The most blocks of one request for events. */
@@ -48,17 +46,6 @@ export function readProposals(
     from,
     to,
   );
-}
-
-/** A block's number and its time in seconds since 1970. Throws 502 `rpc_error`. */
-export async function readTimedBlock(
-  { config, rpc }: ChainReader,
-  which: number | 'latest',
-): Promise<{ readonly number: number; readonly time: number }> {
-  const tag = which === 'latest' ? which : toQuantity(which);
-  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
-  if (block === null) throw rpcError('a node answered no block');
-  return { number: Number(readQuantity(block.number)), time: Number(readQuantity(block.timestamp)) };
 }
 
 type Filter = {
@@ -120,13 +107,6 @@ function readLog({ address = '', topics = [], data = '', blockNumber, transactio
   return isSound ? [event] : [];
 }
 
-/** Refused with an error of the node's that is not one of too many requests, or cut off by size or time. */
-function isRangeRefused(failure: unknown): boolean {
-  const cause = failure instanceof VaultError ? failure.cause : undefined;
-  if (cause instanceof RpcError) return ![429, -32007, -32016, -32029, -32601].includes(cause.code);
-  return cause instanceof UpstreamError && ['timeout', 'oversize', 'refused'].includes(cause.fault);
-}
-
 /** The first topics: keccak256 of the events' signatures. */
 const TOPICS = {
   proposed: '0x6615989fafa53e941a205146cfc318199e4fb7952669e442e358ae30e3639737',
@@ -142,9 +122,4 @@ interface RawLog {
   readonly blockNumber?: string;
   readonly transactionHash?: string;
   readonly removed?: boolean;
-}
-
-interface RawBlock {
-  readonly number?: unknown;
-  readonly timestamp?: unknown;
 }

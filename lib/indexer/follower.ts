@@ -3,8 +3,8 @@ import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { type Block, findDeployment, readBlock, readGenesis, readHead } from '../chain/blocks.ts';
 import { contractsOf, sourceOf } from '../chain/followed.ts';
+import { type BlockRange, createBlockRange, isRangeRefused, LOG_RANGE_BLOCKS_MAX } from '../chain/log-range.ts';
 import type { Platform } from '../platform.ts';
-import { type BlockRange, createBlockRange, FOLLOWER_RANGE_BLOCKS_MAX } from './block-range.ts';
 import {
   advance,
   begin,
@@ -20,7 +20,7 @@ import {
   whileUnmoved,
 } from './follower-store.ts';
 import { readKeyAccounts } from './key-logs.ts';
-import { isRangeRefused, readEvents } from './logs.ts';
+import { readEvents } from './logs.ts';
 
 /** The lease of the following process, renewed at each turn. */
 export const FOLLOWER_LEASE_MS = 15_000;
@@ -160,7 +160,7 @@ async function startOver(ctx: Ctx): Promise<boolean> {
 
 /** A chain that fits one range needs no search. */
 async function findStart(ctx: Ctx, head: Block): Promise<number> {
-  return head.number < FOLLOWER_RANGE_BLOCKS_MAX ? 0 : findDeployment(ctx, contractsOf(ctx.config), head.number);
+  return head.number < LOG_RANGE_BLOCKS_MAX ? 0 : findDeployment(ctx, contractsOf(ctx.config), head.number);
 }
 
 async function recordHead({ clock, db, leases }: Ctx, position: FollowerPosition, head: Block): Promise<void> {

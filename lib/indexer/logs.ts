@@ -4,12 +4,11 @@
  */
 
 import { fromHex } from '../base/bytes.ts';
-import { rpcError, VaultError } from '../base/error.ts';
+import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import type { Factories } from '../chain/account-factory.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { contractsOf } from '../chain/followed.ts';
-import { RpcError } from '../chain/json-rpc.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { TOPICS } from '../chain/topics.ts';
 import type { ChainEvent } from './event-store.ts';
@@ -34,21 +33,7 @@ export async function readEvents({ config, rpc }: Chain, from: number, to: numbe
   }
 }
 
-/**
- * Whether a failed `readEvents` may succeed with fewer blocks. Nodes have no common code for that, so every error
- * counts except the known others.
- */
-export function isRangeRefused(failure: unknown): boolean {
-  const cause = failure instanceof VaultError ? failure.cause : undefined;
-  if (cause instanceof RpcError) return !OTHER_REFUSALS.has(cause.code);
-  return cause instanceof UpstreamError && RANGE_FAULTS.has(cause.fault);
-}
-
 type Chain = ChainReader<'didRegistryAddress' | Factories>;
-
-/** Codes of several providers for too many requests, and for an unknown method. */
-const OTHER_REFUSALS: ReadonlySet<number> = new Set([429, -32007, -32016, -32029, -32601]);
-const RANGE_FAULTS: ReadonlySet<string> = new Set(['timeout', 'oversize', 'refused', 'malformed']);
 
 const KINDS = new Map<string, ChainEvent['kind']>(
   Object.entries(TOPICS).map(([kind, topic]) => [topic, kind as ChainEvent['kind']]),

@@ -1,6 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { readTimedBlock } from '../chain/blocks.ts';
 import { cancelRecoveryData, finishRecoveryData, proposeRecoveryData } from '../chain/recovery-calls.ts';
-import { readRecoveryEvents, readTimedBlock } from '../chain/recovery-events.ts';
+import { readRecoveryEvents } from '../chain/recovery-events.ts';
 import type { Statement } from '../db/database.ts';
 import { findCalls, type QueuedCall, queueCall, type RelayRow } from '../relay/requests.ts';
 import { isStill, recordSeen, type SeenRecovery } from './change-store.ts';

@@ -1,8 +1,8 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import { readTimedBlock } from '../chain/blocks.ts';
 import { readFinalBlock } from '../chain/finality.ts';
-import { readTimedBlock } from '../chain/recovery-events.ts';
 import type { ChainView, GuardianContext, RecoveryContext } from './context.ts';
 import { findForeign, lookAtAddresses } from './discover.ts';
 import { followRecovery } from './follow.ts';

@@ -4,9 +4,10 @@ import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
 import { accountFactoryAbi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
+import { isRangeRefused } from '../../../lib/chain/log-range.ts';
 import { TOPICS } from '../../../lib/chain/topics.ts';
 import { createContext } from '../../../lib/context.ts';
-import { isRangeRefused, readEvents } from '../../../lib/indexer/logs.ts';
+import { readEvents } from '../../../lib/indexer/logs.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 

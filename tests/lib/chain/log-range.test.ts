@@ -1,15 +1,11 @@
 import { expect, test } from 'bun:test';
-import {
-  createBlockRange,
-  FOLLOWER_RANGE_ANSWERS_MIN,
-  FOLLOWER_RANGE_BLOCKS_MAX,
-} from '../../../lib/indexer/block-range.ts';
+import { createBlockRange, LOG_RANGE_ANSWERS_MIN, LOG_RANGE_BLOCKS_MAX } from '../../../lib/chain/log-range.ts';
 
 test('starts at the most, goes to half of what was refused, and never below one block', () => {
   const range = createBlockRange();
-  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
-  range.refused(FOLLOWER_RANGE_BLOCKS_MAX);
-  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX / 2);
+  expect(range.blocks).toBe(LOG_RANGE_BLOCKS_MAX);
+  range.refused(LOG_RANGE_BLOCKS_MAX);
+  expect(range.blocks).toBe(LOG_RANGE_BLOCKS_MAX / 2);
   range.refused(7);
   expect(range.blocks).toBe(3);
   for (let i = 0; i < 3; i++) range.refused(range.blocks);
@@ -19,15 +15,15 @@ test('starts at the most, goes to half of what was refused, and never below one 
 test('doubles after enough answers in a row, up to the most', () => {
   const range = createBlockRange();
   range.refused(20);
-  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
+  for (let i = 1; i < LOG_RANGE_ANSWERS_MIN; i++) range.answered();
   expect(range.blocks).toBe(10);
   range.answered();
   expect(range.blocks).toBe(20);
   range.refused(20);
-  for (let i = 1; i < FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
+  for (let i = 1; i < LOG_RANGE_ANSWERS_MIN; i++) range.answered();
   expect(range.blocks).toBe(10);
-  for (let i = 0; i < 20 * FOLLOWER_RANGE_ANSWERS_MIN; i++) range.answered();
-  expect(range.blocks).toBe(FOLLOWER_RANGE_BLOCKS_MAX);
+  for (let i = 0; i < 20 * LOG_RANGE_ANSWERS_MIN; i++) range.answered();
+  expect(range.blocks).toBe(LOG_RANGE_BLOCKS_MAX);
 });
 
 /** How many questions a node with a limit of its own is asked, and how many of them it refuses. */
