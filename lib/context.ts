@@ -8,6 +8,7 @@ import { VERSION } from './base/version.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
+import type { BlockRange } from './chain/log-range.ts';
 import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
@@ -86,6 +87,7 @@ export interface Context extends Platform {
   readonly relay: Relay | undefined;
   /** Undefined without a `GUARDIAN_PRIVATE_KEY`. */
   readonly guardian: Guardian | undefined;
+  readonly searchRange: BlockRange;
   /** Undefined without a `BUNDLER_URL`. */
   readonly bundler: Bundler | undefined;
   /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
@@ -166,6 +168,7 @@ export function createContext(env: Env): Context {
     notices: shared.notices,
     strangers: shared.strangers,
     keyNotes: shared.keyNotes,
+    searchRange: shared.searchRange,
     run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
   };
   return context;

@@ -1,5 +1,7 @@
 import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
 import { createFactoryFacts, type FactoryFacts } from './chain/account-address.ts';
+import { SEARCH_RANGE_BLOCKS_MAX } from './chain/entry-point.ts';
+import { type BlockRange, createBlockRange } from './chain/log-range.ts';
 import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
@@ -24,6 +26,8 @@ export interface Shared {
   readonly registryFacts: RegistryFacts;
   /** What the node answered about aliases. */
   readonly aliasFacts: AliasFacts;
+  /** How many blocks the node is asked for at once where an operation is looked for. */
+  readonly searchRange: BlockRange;
   /** When the outbox of each key checks the chain next. */
   readonly schedules: Readonly<Record<RelayRole, RelaySchedule>>;
   /** Accounts whose keys are looked at soon. */
@@ -45,6 +49,7 @@ export function createShared(config: Config): Shared {
     witnessFacts: createWitnessFacts(),
     registryFacts: createRegistryFacts(),
     aliasFacts: createAliasFacts(),
+    searchRange: createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
     schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
     keyNotes: createKeyNotes(),
     open: { streams: 0 },

@@ -11,6 +11,8 @@ export const CODE_CHARS_MAX = 32;
 
 const UINT256_MAX = 2n ** 256n - 1n;
 
+const SINCE = 'Invalid since: expected a block number';
+
 /** The fields that several routes share. */
 export const identifierText = textField('identifier', IDENTIFIER_CHARS_MAX);
 export const aliasText = textField('alias', IDENTIFIER_CHARS_MAX);
@@ -39,6 +41,31 @@ export const provableChannelName = v.picklist(
 
 /** Name of an app. */
 export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
+
+/** 32 bytes, 0x-hex, lower-cased. */
+export function hashText(name: string) {
+  const message = `Invalid ${name}: expected 32-byte hash`;
+  return v.pipe(v.string(message), v.regex(/^0x[0-9a-fA-F]{64}$/, message), v.toLowerCase());
+}
+
+/** `native` or the address of a token, lower-cased. */
+export const tokenName = v.union(
+  [v.pipe(v.string(), v.toLowerCase(), v.literal('native')), addressText('token')],
+  'Invalid token: expected native or a 20-byte address',
+);
+
+/** A number below 2²⁵⁶ in decimal digits. */
+export const amountText = uint256Field(/^\d+$/, 'Invalid amount: expected uint256 decimal string');
+
+/** The nonce of a user operation: a number below 2²⁵⁶ in 0x-hex. */
+export const nonceHex = uint256Field(/^0x[0-9a-fA-F]+$/, 'Invalid nonce: expected uint256 hex string');
+
+/** A block number in decimal digits. */
+export const sinceText = v.pipe(
+  v.string(SINCE),
+  v.regex(/^\d{1,15}$/, SINCE),
+  v.transform((digits) => Number(digits)),
+);
 
 /** A transaction hash, 0x-hex of 32 bytes, lower-cased. */
 export const txHashText = v.pipe(
@@ -87,8 +114,12 @@ function uint256Hex(message: string) {
 
 /** A number below 2²⁵⁶, decimal or in hex with 0x. */
 function uint256(message: string) {
+  return uint256Field(/^(?:\d+|0x[0-9a-fA-F]+)$/, message);
+}
+
+function uint256Field(pattern: RegExp, message: string) {
   return v.pipe(
-    uint256Digits(/^(?:\d+|0x[0-9a-fA-F]+)$/, message),
+    uint256Digits(pattern, message),
     v.transform((digits) => BigInt(digits)),
     v.maxValue(UINT256_MAX, message),
   );

@@ -1,8 +1,7 @@
 /** The payment handler (W3C Payment Handler API, Payment Method Manifest): its discovery, and the data of its pages. */
 
-import * as v from 'valibot';
-import { VaultError } from '../lib/base/error.ts';
-import { readBlockTime } from '../lib/chain/blocks.ts';
+import { badRequest, VaultError } from '../lib/base/error.ts';
+import { readTimedBlock, type TimedBlock } from '../lib/chain/blocks.ts';
 import { toQuantity } from '../lib/chain/contract-call.ts';
 import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readP256Precompile } from '../lib/chain/p256.ts';
@@ -10,7 +9,8 @@ import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Config } from '../lib/config/config.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
-import { addressText } from './fields.ts';
+import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
+import { addressText, amountText, hashText, nonceHex, sinceText, tokenName } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { PAGE_HEADERS } from './http/page.ts';
 import { json, type Reply } from './http/response.ts';
@@ -31,11 +31,6 @@ const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
-
-const tokenName = v.union(
-  [v.pipe(v.string(), v.toLowerCase(), v.literal('native')), addressText('token')],
-  'Invalid token: expected native or a 20-byte address',
-);
 
 /** Everything under `/pay`, and the icons. */
 export const payRoutes: readonly Route[] = [
@@ -111,18 +106,50 @@ export const payRoutes: readonly Route[] = [
   get('/pay/fees', {
     limit: 'proxy',
     async handler({ ctx }) {
-      const [market, blockTime, p256] = await Promise.all([
+      const [market, block, p256] = await Promise.all([
         readFeeMarket(ctx),
-        readBlockTime(ctx),
+        readTimedBlock(ctx, 'latest'),
         readP256Precompile(ctx),
       ]);
       const fees = offerFees(market, FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
       const offered = { maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) };
-      return json({ ...offered, time: nextBlockTime(ctx, blockTime), p256 });
+      return json({ ...offered, time: nextBlockTime(ctx, block.time), block: block.number, p256 });
+    },
+  }),
+
+  get('/pay/outcome', {
+    limit: 'proxy',
+    fields: {
+      account: required(addressText('account')),
+      nonce: required(nonceHex),
+      since: optional(sinceText),
+      to: optional(addressText('to')),
+      token: optional(tokenName),
+      amount: optional(amountText),
+      hint: optional(hashText('hint')),
+    },
+    async handler({ ctx, input: { account, nonce, since, hint, ...terms } }) {
+      const { chainId, entryPointAddress: entryPoint } = ctx.config;
+      const outcome = await readOutcome(ctx, { account, nonce, since, hint, movement: movementOf(terms) });
+      const { head, final, ...found } = outcome;
+      return json({ chainId, entryPoint, head: shown(head), final: final && shown(final), ...found });
     },
   }),
 ];
+
+type Terms = { readonly [Name in keyof Movement]: Movement[Name] | undefined };
+
+function shown({ number, time }: TimedBlock) {
+  return { number, time };
+}
+
+/** What a payment is to move; undefined where no part of it is named. */
+function movementOf({ to, token, amount }: Terms): Movement | undefined {
+  if (to !== undefined && token !== undefined && amount !== undefined) return { to, token, amount };
+  if (to === undefined && token === undefined && amount === undefined) return undefined;
+  throw badRequest('Missing query parameters: to, token, amount');
+}
 
 /**
  * In seconds. A chain that has been idle makes its next block now. What is signed ends by this time, so a node is

@@ -72,6 +72,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   webhooks: GROUND,
   joins: [...GROUND, 'limits'],
   tokens: [...GROUND, 'ucan'],
+  payments: [...GROUND, 'chain'],
   bundler: [...GROUND, 'chain', 'limits'],
   holders: [...GROUND, 'sessions'],
   relay: [...GROUND, 'chain', 'holders', 'sessions'],

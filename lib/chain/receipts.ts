@@ -1,3 +1,4 @@
+import type { ReceiptLog } from '../../client/operations.ts';
 import { readForm, readQuantity } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
@@ -6,7 +7,7 @@ export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly block: number;
   readonly blockHash: string;
-  readonly logs: readonly { readonly address: string; readonly topics: readonly string[] }[];
+  readonly logs: readonly ReceiptLog[];
 }
 
 /** The transaction's receipt; undefined while it has none, or one without a block. Throws 502 `rpc_error`. */
@@ -21,9 +22,10 @@ export async function readReceipt(
     succeeded: status === '0x1',
     block: Number(readQuantity(blockNumber)),
     blockHash: blockHash.toLowerCase(),
-    logs: (logs ?? []).map(({ address = '', topics = [] }) => ({
+    logs: (logs ?? []).map(({ address = '', topics = [], data = '0x' }) => ({
       address: address.toLowerCase(),
       topics: topics.map((topic) => topic.toLowerCase()),
+      data: data.toLowerCase(),
     })),
   }));
 }
@@ -43,4 +45,5 @@ interface RawReceipt {
 interface RawLog {
   readonly address?: string;
   readonly topics?: readonly string[];
+  readonly data?: string;
 }

@@ -244,6 +244,7 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     const block = (await chain.rpc('eth_getBlockByNumber', ['pending', false])) as { baseFeePerGas: string };
     expect(BigInt(body.maxFeePerGas)).toBeGreaterThan(BigInt(block.baseFeePerGas));
     expect(BigInt(body.maxPriorityFeePerGas)).toBeGreaterThan(0n);
+    expect(body.block).toBe(Number(await chain.rpc('eth_blockNumber')));
   });
 
   test('the time is that of the next block: the later one of the newest block and the clock', async () => {

@@ -1,0 +1,197 @@
+import { callsIn, type InnerCall, operationsInInput } from '../../client/handle-ops.ts';
+import { hasTransfer, type ReceiptLog, TRANSFER_EVENT } from '../../client/operations.ts';
+import { rpcError, VaultError } from '../base/error.ts';
+import { isObject } from '../base/json.ts';
+import { type Block, readTimedBlock, type TimedBlock } from '../chain/blocks.ts';
+import { addressWord } from '../chain/contract-call.ts';
+import {
+  type AccountNonce,
+  type EntryPointReader,
+  entryPointOf,
+  isSpentAt,
+  type MinedOperation,
+  readMinedOperation,
+  searchOperation,
+} from '../chain/entry-point.ts';
+import type { BlockRange } from '../chain/log-range.ts';
+import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import type { Platform } from '../platform.ts';
+
+/** What a payment moves: `token` is `native` or an address; 0x-hex in lower case. */
+export interface Movement {
+  readonly to: string;
+  readonly token: string;
+  readonly amount: bigint;
+}
+
+/** Which payment, and where to look for it. */
+export interface OutcomeQuery extends AccountNonce {
+  readonly movement: Movement | undefined;
+  /** The block from which on its operation is looked for; some before the final one if undefined. */
+  readonly since: number | undefined;
+  /** The hash of an operation that a bundler may know. */
+  readonly hint: string | undefined;
+}
+
+/** An operation that spent a nonce. `moved` is null where that cannot be told. */
+export interface FoundOperation extends Pick<MinedOperation, 'userOpHash' | 'txHash' | 'block' | 'success'> {
+  readonly moved: boolean | null;
+  readonly final: boolean;
+}
+
+/** What the chain shows of a nonce, at its newest and its final block. Null what there is not, or cannot be told. */
+export interface PaymentOutcome {
+  readonly head: TimedBlock;
+  readonly final: TimedBlock | null;
+  readonly spent: boolean;
+  readonly spentFinal: boolean;
+  /** Where the next look goes on. */
+  readonly next: number;
+  readonly operation: FoundOperation | null;
+}
+
+type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics'> & {
+  /** How many blocks the node is asked for at once. */
+  readonly searchRange: BlockRange;
+  /** Its word is a hint. */
+  readonly bundler: HintingBundler | undefined;
+};
+
+/** The bundler, as far as it is asked for hints. */
+interface HintingBundler {
+  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<object>;
+}
+
+/** What the vault's node, and its second one, show of a payment. Throws 502 `rpc_error`, also where they disagree. */
+export async function readOutcome(ctx: Ctx, query: OutcomeQuery): Promise<PaymentOutcome> {
+  entryPointOf(ctx.config);
+  const { head, final } = await readEnds(ctx);
+  const [spent, readAtFinal] = await Promise.all([
+    agreed(ctx, 'payment', (chain) => isSpentAt(chain, query, head)),
+    final && isSpentAtFinal(ctx, query, final),
+  ]);
+  if (readAtFinal === true && !spent) throw rpcError('a node answered of several chains');
+  // A nonce once spent stays so: what is unspent in the newest block is in every block before.
+  const spentAtFinal = spent ? readAtFinal : false;
+  const from = startOf(query, spentAtFinal === false ? final : null, head);
+  if (!spent) return { head, final, spent, spentFinal: false, next: from, operation: null };
+  const { operation, next } = await findOperation(ctx, query, { from, to: head.number });
+  const about = { head, spent, next };
+  if (!final) return { ...about, final, spentFinal: false, operation: operation && { ...operation, final: false } };
+  const isFinal = operation && operation.block <= final.number;
+  if (operation && spentAtFinal !== undefined && spentAtFinal !== isFinal)
+    throw rpcError('a node answered of several chains');
+  const spentFinal = spentAtFinal ?? isFinal;
+  if (spentFinal === null) return { ...about, final: null, spentFinal: false, operation: null };
+  return { ...about, final, spentFinal, operation: operation && { ...operation, final: isFinal === true } };
+}
+
+/** The newest block, and the final one if there is one; of two nodes those that both have. */
+async function readEnds(ctx: Ctx): Promise<{ head: TimedBlock; final: TimedBlock | null }> {
+  const [newest, finalNumber] = await Promise.all([readCommonHead(ctx), readCommonFinal(ctx)]);
+  const numbers = [newest, ...(finalNumber < 0 ? [] : [Math.min(finalNumber, newest)])];
+  const [head, final = null] = await agreed(ctx, 'payment', (chain) =>
+    Promise.all(numbers.map((number) => readTimedBlock(chain, number))),
+  );
+  if (!head) throw rpcError('no newest block');
+  return { head, final };
+}
+
+/** Undefined where a node lacks that block's state: many keep that of the last 128 blocks only. */
+async function isSpentAtFinal(ctx: Ctx, nonce: AccountNonce, final: Block): Promise<boolean | undefined> {
+  return agreed(ctx, 'payment', (chain) => isSpentAt(chain, nonce, final)).catch((failure) => {
+    if (failure instanceof VaultError && failure.details.reason !== 'nodes_disagree') return undefined;
+    throw failure;
+  });
+}
+
+/** The blocks before the final one that are searched where nobody says since when. */
+const UNKNOWN_START_BLOCKS = 1_800;
+
+/** A nonce that is unspent in a block was spent by none before it. */
+function startOf({ since }: OutcomeQuery, unspentAt: TimedBlock | null, head: TimedBlock): number {
+  const start = since ?? Math.max(0, head.number - UNKNOWN_START_BLOCKS);
+  return unspentAt ? Math.max(start, unspentAt.number + 1) : start;
+}
+
+type Found = Omit<FoundOperation, 'final'>;
+
+/** The bundler's hint is looked at first; else the events of the EntryPoint show where to look. */
+async function findOperation(
+  ctx: Ctx,
+  query: OutcomeQuery,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<{ operation: Found | null; next: number }> {
+  const hinted = query.hint === undefined ? undefined : await askWhere(ctx, query.hint);
+  const first = hinted && (await readFound(ctx, hinted, query, to));
+  if (first) return { operation: first, next: from };
+  const { txHashes, next } = await searchOperation(ctx, query, { from, to }, ctx.searchRange);
+  for (const txHash of txHashes) {
+    const operation = await readFound(ctx, txHash, query, to);
+    if (operation) return { operation, next };
+  }
+  return { operation: null, next };
+}
+
+/** The transaction that a bundler names for an operation; undefined without a usable answer. */
+async function askWhere({ bundler }: Ctx, userOpHash: string): Promise<string | undefined> {
+  const asked = bundler?.call('eth_getUserOperationReceipt', [userOpHash], UPSTREAM_TIMEOUT_MS);
+  const answer = memberOf(await asked?.catch(() => undefined), 'result');
+  const txHash = memberOf(memberOf(answer, 'receipt'), 'transactionHash');
+  return typeof txHash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(txHash) ? txHash : undefined;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+async function readFound(ctx: Ctx, txHash: string, query: OutcomeQuery, head: number): Promise<Found | undefined> {
+  return agreed(ctx, 'payment', async (chain) => {
+    const found = await readMinedOperation(chain, txHash, query, head);
+    if (!found) return undefined;
+    const { userOpHash, block, success } = found;
+    const moved = query.movement ? await hasMoved(chain, found, query.movement) : null;
+    return { userOpHash, txHash: found.txHash, block, success, moved };
+  });
+}
+
+/**
+ * Whether an operation made a movement: true and false are certain. Null where it may have moved something else to the
+ * payee, and where nothing tells.
+ */
+async function hasMoved(chain: EntryPointReader, found: MinedOperation, movement: Movement): Promise<boolean | null> {
+  const { success, sender, logs } = found;
+  if (!success) return false;
+  const { to, token, amount } = movement;
+  if (token === 'native') return hasMovedEther(await readCalls(chain, found), movement);
+  if (hasTransfer(logs, { token, from: sender, to, amount })) return true;
+  // A token may take a fee of its own from what it moves.
+  return logs.some((log) => isTransferTo(log, token, to)) ? null : false;
+}
+
+function isTransferTo({ address, topics }: ReceiptLog, token: string, to: string): boolean {
+  return address === token && topics[0] === TRANSFER_EVENT && topics[2] === `0x${addressWord(to)}`;
+}
+
+/** No log shows ether. A call with data may lead anywhere. */
+function hasMovedEther(calls: readonly InnerCall[] | undefined, { to, amount }: Movement): boolean | null {
+  const plain = calls?.filter(({ data }) => data === '0x');
+  if (plain?.some(({ target, value }) => target === to && value === amount)) return true;
+  const isCertain = calls && plain?.length === calls.length && !plain.some(({ target }) => target === to);
+  return isCertain ? false : null;
+}
+
+/** The calls of an operation whose bundler called the EntryPoint itself; undefined where they cannot be read. */
+async function readCalls(
+  { config, rpc }: EntryPointReader,
+  { txHash, blockHash, sender, nonce }: MinedOperation,
+): Promise<readonly InnerCall[] | undefined> {
+  const transaction = await rpc.call(config.chainId, 'eth_getTransactionByHash', [txHash]);
+  if (!isObject(transaction)) return undefined;
+  const { to, input, blockHash: itsBlock } = transaction;
+  const isDirect = String(to).toLowerCase() === entryPointOf(config) && String(itsBlock).toLowerCase() === blockHash;
+  const operations = isDirect ? operationsInInput(String(input)) : undefined;
+  const own = operations?.find((one) => one.sender === sender && one.nonce === nonce);
+  return own && callsIn(own.callData);
+}
