@@ -2,6 +2,7 @@ import { createHashes } from './hashes.ts';
 import { createKeys } from './keys.ts';
 import { loadModule } from './load.ts';
 import { createParsers } from './parsers.ts';
+import { createSharing } from './shares.ts';
 import { EnclaveError } from './window.ts';
 
 export type { Curve, EnclaveKey } from './keys.ts';
@@ -14,7 +15,8 @@ export { EnclaveError };
  */
 export type Enclave = ReturnType<typeof createHashes> &
   ReturnType<typeof createParsers> &
-  ReturnType<typeof createKeys>;
+  ReturnType<typeof createKeys> &
+  ReturnType<typeof createSharing>;
 
 /**
  * Loads the enclave from its URL, or from its bytes; `sha256` is the digest, in hex, that it must have (`GET
@@ -26,5 +28,5 @@ export async function loadEnclave(
   options: { sha256?: string } = {},
 ): Promise<Enclave> {
   const module = await loadModule(source, options.sha256);
-  return { ...createHashes(module), ...createParsers(module), ...createKeys(module) };
+  return { ...createHashes(module), ...createParsers(module), ...createKeys(module), ...createSharing(module) };
 }

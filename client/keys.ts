@@ -1,4 +1,4 @@
-import { cut, join, random, withRandom } from './bytes.ts';
+import { random, withRandom } from './bytes.ts';
 import type { Module } from './load.ts';
 import { EnclaveError } from './window.ts';
 
@@ -26,7 +26,7 @@ export interface EnclaveKey {
 
 const CURVES: readonly Curve[] = ['P-256', 'secp256k1', 'Ed25519'];
 
-/** Keys in slots, sealed boxes and their shares. */
+/** Keys in slots, and sealed boxes. */
 export function createKeys({ abi, window: { ask, fill, take } }: Module) {
   const keyIn = (slot: number): EnclaveKey => {
     const curve = CURVES[abi.key_curve(slot)] ?? 'P-256';
@@ -57,31 +57,5 @@ export function createKeys({ abi, window: { ask, fill, take } }: Module) {
     /** Opens a sealed key; throws `FORGED` for another secret or a changed box. */
     openKey: (box: Uint8Array, secret: Uint8Array): EnclaveKey =>
       keyIn(ask([box, secret], (p, s) => abi.key_open(p, box.length, s, secret.length))),
-    /** Two shares of a sealed box; with both, and the secret, it opens again. */
-    splitBoxInTwo(box: Uint8Array): Bytes[] {
-      const n = box.length + 24;
-      const split: (...at: number[]) => number = (p, e, out) => abi.share_xor_split(p, box.length, e, out);
-      const shares = withRandom(8 + box.length, (entropy) => fill([box, entropy], 2 * n, split));
-      return cut(shares, n);
-    },
-    /**
-     * `count` shares of a sealed box, any `threshold` of which make it again (Shamir over GF(256)): secret sharing, not
-     * threshold signing.
-     */
-    splitBox(box: Uint8Array, threshold: number, count: number): Bytes[] {
-      const n = box.length + 24;
-      // As many as the enclave takes at most; it refuses other thresholds itself.
-      const terms = Math.min(Math.max(0, threshold - 1), 15);
-      const split: (...at: number[]) => number = (p, e, out) =>
-        abi.share_split(p, box.length, threshold, count, e, out);
-      const shares = withRandom(8 + terms * box.length, (entropy) => fill([box, entropy], count * n, split));
-      return cut(shares, n);
-    },
-    /** Combines shares of either kind into the box. */
-    joinBox(shares: readonly Uint8Array[]): Bytes {
-      const n = shares[0]?.length ?? 0;
-      if (shares.some((share) => share.length !== n)) throw new EnclaveError('SHARES');
-      return take([join(shares)], n, (p, out) => abi.share_join(p, shares.length, n, out));
-    },
   };
 }

@@ -1,4 +1,4 @@
-import { createWindow, type Exports, FUNCTIONS, type Window } from './window.ts';
+import { ABI_VERSION, createWindow, type Exports, FUNCTIONS, type Window } from './window.ts';
 
 /** A module that runs: its calls, and the bytes into and out of them. */
 export interface Module {
@@ -17,7 +17,8 @@ export async function loadModule(source: string | URL | Uint8Array, sha256?: str
   const { exports } = await WebAssembly.instantiate(module, {});
   const isWhole = FUNCTIONS.every((name) => typeof exports[name] === 'function');
   const abi = exports as unknown as Exports;
-  if (!isWhole || abi.abi_version() !== 1) throw new Error('this enclave has another version than its client');
+  if (!isWhole || abi.abi_version() !== ABI_VERSION)
+    throw new Error('this enclave has another version than its client');
   return { abi, window: createWindow(abi) };
 }
 

@@ -1,3 +1,6 @@
+/** The version of the module's interface that this client speaks. */
+export const ABI_VERSION = 2;
+
 /**
  * What the module exports (`assets/enclave/index.ts`): offsets into its window and lengths in, a number or nothing out.
  */
@@ -29,10 +32,13 @@ const REASONS = [
 export class EnclaveError extends Error {
   override readonly name = 'EnclaveError';
   readonly reason: (typeof REASONS)[number];
+  /** Of `joinBox`: the places in its list, from 0, of the shares that do not belong to the others. */
+  readonly shares: readonly number[];
 
-  constructor(reason: (typeof REASONS)[number]) {
-    super(`the enclave refused: ${reason}`);
+  constructor(reason: (typeof REASONS)[number], shares: readonly number[] = []) {
+    super(`the enclave refused: ${reason}${shares.length > 0 ? ` (shares ${shares.join(', ')})` : ''}`);
     this.reason = reason;
+    this.shares = shares;
   }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The enclave's interface, version 1 (WebAssembly Core 2.0; no imports; the memory is not exported).
+ * The enclave's interface, version 2 (WebAssembly Core 2.0; no imports; the memory is not exported).
  *
  * The host sees a window of `window_length()` bytes, by `write` and `read`, and nothing else. Every argument named p,
  *   out or after
@@ -15,7 +15,7 @@
  *   -4 NO_KEY      no key in this slot (or no such slot)
  *   -5 SLOTS_FULL  all 16 slots hold a key
  *   -6 CURVE       no such curve
- *   -7 FORGED      wrong secret or key, or bytes that somebody changed
+ *   -7 FORGED      wrong secret or key, or bytes that somebody changed, also those of a share
  *   -8 KEY         a private key out of range, or not the one of the public key beside it
  *   -9 SHARES      shares that are damaged, too few, twice the same, or of different splits
  *  -10 STREAM      a stream that was not started
@@ -26,7 +26,7 @@
  *   module goes
  * on as if the call had not been. Outputs may overlap other inputs, but for calls marked *, which trap then.
  *
- * abi_version() -> 1
+ * abi_version() -> 2
  * window_length() -> bytes of the window (8192)
  * write(offset, word)         puts four bytes of the window, the lowest first; any offset
  * read(offset) -> word        the same four bytes, as a signed number in JavaScript
@@ -43,7 +43,7 @@
  *
  * p256_verify(publicKey64, digest32, signature64) -> 1 | 0        x‖y, r‖s; a high s is valid
  * secp256k1_verify(publicKey64, digest32, signature64) -> 1 | 0   the same
- * ed25519_verify(publicKey32, p, n, signature64) -> 1 | 0         of a message
+ * ed25519_verify(publicKey32, p, n, signature64) -> 1 | 0         of a message, without the cofactor
  * p256_is_low_s(signature64) -> 1 | 0  secp256k1_is_low_s(signature64) -> 1 | 0
  * cose_p256(p, n, out64) -> 0 | MALFORMED                         a COSE_Key as x‖y
  * der_to_raw(p, n, out64) -> 0 | 1 | MALFORMED                    P-256: r‖s with low s; 1 when s was high
@@ -79,16 +79,17 @@
  *   ciphertext is AAD
  * key_drop(slot) -> 0 | NO_KEY
  *
- * share_xor_split*(box, n, entropy!, out) -> length of a share (n + 24) | MALFORMED | ZEROS
+ * share_xor_split*(box, n, entropy!, out) -> length of a share (n + 40) | MALFORMED | ZEROS
  *                             entropy of 8 + n bytes; 2 shares stand at out in a row, both of which make the box again
  * share_split*(box, n, threshold, count, entropy!, out) -> length of a share | LENGTH | MALFORMED | ZEROS
  *                             2 <= threshold <= count <= 16; entropy of 8 + (threshold - 1) * n bytes; count shares at
  *   out
- * share_join(shares, count, n, out) -> length of the box (n - 24) | LENGTH | SHARES
- *                             count shares of n bytes in a row, of either kind
- *                             a share: "VKS" 1, scheme (0 XOR, 1 Shamir), threshold, count, index from 1, split 8
+ * share_join(shares, count, n, out) -> length of the box | LENGTH | SHARES | FORGED
+ *                             count shares of n bytes in a row, of either kind and of one version
+ *                             a share: "VKS" 2, scheme (0 XOR, 1 Shamir), threshold, count, index from 1, split 8
  *   (entropy),
- *                             body, check 8 (of the SHA-256 of all before)
+ *                             body, mark 16 (of the SHA-256 of the first 16 bytes, the index 0, and the box),
+ *                             check 8 (of the SHA-256 of all before); version 1 has no mark (n + 24)
  */
 
 // The compiler adds the ending here itself, as it does not for imports.
@@ -102,7 +103,7 @@ import { range, WINDOW_BYTES } from './window.ts';
 
 /** The version of this interface. */
 export function abi_version(): u32 {
-  return 1;
+  return 2;
 }
 
 /** How many bytes the window has. */

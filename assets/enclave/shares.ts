@@ -1,7 +1,7 @@
 // Shamir, "How to Share a Secret" (1979), over GF(2^8), and the XOR of two: a sealed box in parts. It is sharing, not
 // signing together.
 
-import { MALFORMED, SHARES } from './errors.ts';
+import { FORGED, MALFORMED, SHARES } from './errors.ts';
 import { invert, multiply } from './gf256.ts';
 import { BOX_BYTES_MAX, isBox } from './sealed.ts';
 import { sha256 } from './sha256.ts';
@@ -11,19 +11,28 @@ import { isEqual, wipe } from './window.ts';
 export const SHARES_MAX: u32 = 16;
 /** Bytes of entropy that name a split. */
 export const SPLIT_ID_BYTES: u32 = 8;
-/** Bytes that a share is longer than what was split: head 8, split 8, check 8. */
-export const SHARE_EXTRA_BYTES: u32 = 24;
+/** Bytes that a share is longer than what was split: head 8, split 8, mark 16, check 8. */
+export const SHARE_EXTRA_BYTES: u32 = 40;
+/** The same of version 1, which has no mark. */
+const SHARE_EXTRA_BYTES_1: u32 = 24;
 
 /** "VKS" and the version. */
-const MAGIC: u32 = 0x01534b56;
+const MAGIC: u32 = 0x02534b56;
+const MAGIC_1: u32 = 0x01534b56;
 const XOR: u32 = 0;
 const SHAMIR: u32 = 1;
 const BODY: usize = 16;
+const MARK_BYTES: u32 = 16;
+const CHECK_BYTES: u32 = 8;
 
 const HASH = memory.data(32);
 /** The coefficients for one byte of the secret, itself the first. */
 const POLYNOMIAL = memory.data(16);
-const JOINED = memory.data(161);
+/** Head and split of a share, its index zero, and the box: what the mark is the hash of. */
+const MARKED = memory.data(177);
+const JOINED = MARKED + BODY;
+const MARK = memory.data(32);
+const FIRST = memory.data(161);
 
 /**
  * Writes two shares, the first of them the entropy: 8 bytes and as many as the box has. Answers a share's length, or
@@ -37,8 +46,9 @@ export function splitXor(box: usize, n: u32, entropy: usize, out: usize): i32 {
     store<u8>(out + BODY + i, load<u8>(pad + i));
     store<u8>(out + length + BODY + i, load<u8>(box + i) ^ load<u8>(pad + i));
   }
-  finish(out, n, XOR, 2, 2, 1, entropy);
-  finish(out + length, n, XOR, 2, 2, 2, entropy);
+  mark(box, n, XOR, 2, 2, entropy);
+  finish(out, n, 1);
+  finish(out + length, n, 2);
   return length;
 }
 
@@ -57,23 +67,41 @@ export function splitShamir(box: usize, n: u32, threshold: u32, count: u32, entr
     for (let s: u32 = 0; s < count; s++) store<u8>(out + s * length + BODY + i, <u8>evaluate(threshold, s + 1));
   }
   wipe(POLYNOMIAL, 16);
-  for (let s: u32 = 0; s < count; s++) finish(out + s * length, n, SHAMIR, threshold, count, s + 1, entropy);
+  mark(box, n, SHAMIR, threshold, count, entropy);
+  for (let s: u32 = 0; s < count; s++) finish(out + s * length, n, s + 1);
   return length;
 }
 
-/** Makes the box of `count` shares of `length` bytes that stand one behind the other; its length, or why not. */
-export function joinShares(shares: usize, count: u32, length: u32, out: usize): i32 {
-  if (length > BOX_BYTES_MAX + SHARE_EXTRA_BYTES || !areOfOneSplit(shares, count, length)) return SHARES;
-  const n = length - SHARE_EXTRA_BYTES;
-  combine(shares, count, length);
-  const isWhole = isBox(JOINED, n);
-  if (isWhole) memory.copy(out, JOINED, n);
-  wipe(JOINED, BOX_BYTES_MAX);
-  return isWhole ? n : SHARES;
+/** Bytes that a share of its version is longer than what was split. */
+export function shareExtra(share: usize): u32 {
+  return load<u32>(share) === MAGIC_1 ? SHARE_EXTRA_BYTES_1 : SHARE_EXTRA_BYTES;
 }
 
-function combine(shares: usize, count: u32, length: u32): void {
-  const n = length - SHARE_EXTRA_BYTES;
+/**
+ * Makes the box of `count` shares of `length` bytes that stand one behind the other; its length, or why not. Shares of
+ * version 1 show that one is forged only where there are more than the threshold.
+ */
+export function joinShares(shares: usize, count: u32, length: u32, out: usize): i32 {
+  const extra = shareExtra(shares);
+  if (length > BOX_BYTES_MAX + extra || !areOfOneSplit(shares, count, length)) return SHARES;
+  const n = length - extra;
+  const threshold = <u32>load<u8>(shares, 5);
+  combine(shares, threshold, length, n);
+  memory.copy(FIRST, JOINED, n);
+  let isOne = isMarked(shares, n);
+  // A further share that changes the value at zero is not on the polynomial of those before it.
+  for (let some = threshold + 1; some <= count; some++) {
+    combine(shares, some, length, n);
+    if (!isEqual(FIRST, JOINED, n)) isOne = false;
+  }
+  const isWhole = isBox(JOINED, n);
+  if (isOne && isWhole) memory.copy(out, JOINED, n);
+  wipe(FIRST, BOX_BYTES_MAX);
+  wipe(JOINED, BOX_BYTES_MAX);
+  return isOne ? (isWhole ? n : SHARES) : FORGED;
+}
+
+function combine(shares: usize, count: u32, length: u32, n: u32): void {
   const scheme = <u32>load<u8>(shares, 4);
   wipe(JOINED, n);
   for (let s: u32 = 0; s < count; s++) {
@@ -85,28 +113,47 @@ function combine(shares: usize, count: u32, length: u32): void {
   }
 }
 
-/** Head, split and check around what a share's body is. */
-function finish(share: usize, n: u32, scheme: u32, threshold: u32, count: u32, index: u32, id: usize): void {
-  store<u32>(share, MAGIC);
-  store<u8>(share, <u8>scheme, 4);
-  store<u8>(share, <u8>threshold, 5);
-  store<u8>(share, <u8>count, 6);
+/** Head, split, mark and check around what a share's body is. */
+function finish(share: usize, n: u32, index: u32): void {
+  memory.copy(share, MARKED, BODY);
   store<u8>(share, <u8>index, 7);
-  store<u64>(share, load<u64>(id), 8);
-  sha256(share, BODY + n, HASH);
-  store<u64>(share + BODY + n, load<u64>(HASH));
+  memory.copy(share + BODY + n, MARK, MARK_BYTES);
+  sha256(share, BODY + n + MARK_BYTES, HASH);
+  store<u64>(share + BODY + n + MARK_BYTES, load<u64>(HASH));
 }
 
-/** Whether there are enough, each whole, of one split, and none twice. */
+/** Makes the mark of a split: who alters a share does not know the box that comes of it, and so not its mark. */
+function mark(box: usize, n: u32, scheme: u32, threshold: u32, count: u32, id: usize): void {
+  store<u32>(MARKED, MAGIC);
+  store<u32>(MARKED, scheme | (threshold << 8) | (count << 16), 4);
+  store<u64>(MARKED, load<u64>(id), 8);
+  memory.copy(JOINED, box, n);
+  sha256(MARKED, BODY + n, MARK);
+  wipe(JOINED, n);
+}
+
+/** Whether what was joined has the mark of its shares; true of version 1. */
+function isMarked(share: usize, n: u32): bool {
+  if (load<u32>(share) !== MAGIC) return true;
+  memory.copy(MARKED, share, BODY);
+  store<u8>(MARKED, 0, 7);
+  sha256(MARKED, BODY + n, MARK);
+  return isEqual(share + BODY + n, MARK, MARK_BYTES);
+}
+
+/** Whether there are enough, each whole, of one version and one split, and none twice. */
 function areOfOneSplit(shares: usize, count: u32, length: u32): bool {
+  const magic = load<u32>(shares);
+  if ((magic !== MAGIC && magic !== MAGIC_1) || load<u8>(shares, 4) > <u8>SHAMIR) return false;
   let seen: u32 = 0;
   for (let s: u32 = 0; s < count; s++) {
     const share = shares + s * length;
-    if (load<u32>(share) !== MAGIC || load<u8>(share, 4) > <u8>SHAMIR) return false;
-    sha256(share, length - 8, HASH);
-    if (!isEqual(share + length - 8, HASH, 8)) return false;
-    // Scheme, threshold, count and split.
-    if (!isEqual(share + 4, shares + 4, 3) || !isEqual(share + 8, shares + 8, 8)) return false;
+    sha256(share, length - CHECK_BYTES, HASH);
+    if (!isEqual(share + length - CHECK_BYTES, HASH, CHECK_BYTES)) return false;
+    // Version, scheme, threshold, count and split, and the mark of version 2.
+    if (!isEqual(share, shares, 7) || !isEqual(share + 8, shares + 8, 8)) return false;
+    const end = length - CHECK_BYTES - MARK_BYTES;
+    if (magic === MAGIC && !isEqual(share + end, shares + end, MARK_BYTES)) return false;
     const index = indexOf(share);
     if (index < 1 || index > <u32>load<u8>(share, 6) || ((seen >> index) & 1) === 1) return false;
     seen |= 1 << index;

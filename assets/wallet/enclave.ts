@@ -2,6 +2,7 @@
 import { bytesOf } from '../../client/bytes.ts';
 import { loadModule } from '../../client/load.ts';
 import { createParsers } from '../../client/parsers.ts';
+import { ABI_VERSION } from '../../client/window.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
 
@@ -26,8 +27,11 @@ interface SignedAssertion {
   readonly signature: Uint8Array;
 }
 
+/** Named by its version, so that caches keep no older one. */
+const SOURCE = `/enclave.wasm?abi=${ABI_VERSION}`;
+
 /** Loads the enclave from the vault or from bytes. Throws if they are not an enclave. */
-export async function loadEnclave(source: string | Uint8Array = '/enclave.wasm'): Promise<Enclave> {
+export async function loadEnclave(source: string | Uint8Array = SOURCE): Promise<Enclave> {
   const module = await loadModule(source);
   const enclave = createParsers(module);
   return {

@@ -198,4 +198,42 @@ describe('keys', () => {
     expect(enclave.joinBox(most)).toEqual(box);
     expect(reasonOf(() => enclave.joinBox(most.slice(1)))).toBe('SHARES');
   });
+
+  test('a forged or damaged share is named where the others are enough, and never joined', () => {
+    const key = enclave.createKey('Ed25519');
+    const box = key.seal(new Uint8Array(32).fill(9));
+    key.drop();
+    const shares = enclave.splitBox(box, 3, 6);
+    const other = enclave.splitBox(box, 3, 6);
+    const refusal = (given: readonly Uint8Array[]): unknown => {
+      try {
+        return enclave.joinBox(given);
+      } catch (error) {
+        return error instanceof EnclaveError ? [error.reason, ...error.shares] : error;
+      }
+    };
+    const forge = (share: Uint8Array, at: number) => {
+      const forged = share.map((byte, i) => (i === at ? byte ^ 5 : byte));
+      forged.set(enclave.sha256(forged.subarray(0, -8)).subarray(0, 8), forged.length - 8);
+      return forged;
+    };
+    const [first, second] = shares as [Uint8Array, Uint8Array];
+    const place = (at: number, share: Uint8Array, count = shares.length) =>
+      shares.slice(0, count).map((one, i) => (i === at ? share : one));
+    expect(refusal(place(2, forge(shares[2] ?? first, 50)))).toEqual(['FORGED', 2]);
+    expect(refusal(place(0, forge(first, 50), 4))).toEqual(['FORGED', 0]);
+    // As many as are needed: noticed, but it may be any of them.
+    expect(refusal(place(0, forge(first, 50), 3))).toEqual(['FORGED']);
+    expect(refusal([forge(first, 60), shares[2], forge(second, 70), ...shares.slice(3)] as Uint8Array[])).toEqual([
+      ...['FORGED', 0, 2],
+    ]);
+    // Version, threshold, index, split and mark; a damaged one; one of another split; one cut short.
+    for (const at of [3, 5, 7, 9, first.length - 20]) expect(refusal(place(1, forge(second, at)))).toContain(1);
+    expect(refusal(place(4, first.with(80, 1 ^ (first[80] ?? 0))))).toEqual(['SHARES', 4]);
+    expect(refusal(place(5, other[5] ?? first))).toEqual(['SHARES', 5]);
+    expect(refusal(place(5, first.subarray(1)))).toEqual(['SHARES', 5]);
+    expect(refusal([...shares, first])).toEqual(['SHARES']);
+    expect(refusal([...shares.slice(0, 2), ...other.slice(2, 4)])).toEqual(['SHARES']);
+    expect(refusal(Array.from({ length: 17 }, () => first))).toEqual(['LENGTH']);
+  });
 });

@@ -104,7 +104,7 @@ if (chromium) {
 
     test('instantiateStreaming takes it, and its digest', async () => {
       const tab = await open('');
-      expect(await tab.evaluate('streamed')).toBe(1);
+      expect(await tab.evaluate('streamed')).toBe(2);
     });
 
     test('the client makes a key and signs, and WebCrypto verifies the signature', async () => {

@@ -1,7 +1,15 @@
 // Shares of sealed boxes, over offsets into the window; the header of ../index.ts documents every call.
 
 import { LENGTH, ZEROS } from '../errors.ts';
-import { joinShares, SHARE_EXTRA_BYTES, SHARES_MAX, SPLIT_ID_BYTES, splitShamir, splitXor } from '../shares.ts';
+import {
+  joinShares,
+  SHARE_EXTRA_BYTES,
+  SHARES_MAX,
+  SPLIT_ID_BYTES,
+  shareExtra,
+  splitShamir,
+  splitXor,
+} from '../shares.ts';
 import { apart, isZeros, range, ranges, wipe } from '../window.ts';
 
 /** A sealed box in two shares, which stand at `out` one behind the other; wipes the entropy. The length of one. */
@@ -35,7 +43,8 @@ export function share_split(box: u32, n: u32, threshold: u32, count: u32, entrop
 
 /** The box of `count` shares of `n` bytes, which stand one behind the other, whichever way it was split; its length. */
 export function share_join(shares: u32, count: u32, n: u32, out: u32): i32 {
-  if (count < 2 || count > SHARES_MAX || n <= SHARE_EXTRA_BYTES) return LENGTH;
+  if (count < 2 || count > SHARES_MAX || n < 4) return LENGTH;
   const parts = ranges(shares, count, n);
-  return joinShares(parts, count, n, range(out, n - SHARE_EXTRA_BYTES));
+  const extra = shareExtra(parts);
+  return n > extra ? joinShares(parts, count, n, range(out, n - extra)) : LENGTH;
 }

@@ -63,7 +63,7 @@ test('the header of the source documents every call', () => {
 
 test('it says its version and its window', () => {
   const { call } = openEnclave();
-  expect([call.abi_version(), call.window_length()]).toEqual([1, WINDOW_BYTES]);
+  expect([call.abi_version(), call.window_length()]).toEqual([2, WINDOW_BYTES]);
 });
 
 test('words go in and out at any offset, and outside it traps', () => {

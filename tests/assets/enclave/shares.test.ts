@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { type Draw, manyTimes } from '../../support/draw.ts';
 import { openEnclave, REFUSED } from '../../support/enclave.ts';
 
@@ -46,6 +47,25 @@ function shuffle<T>(items: readonly T[], draw: Draw): T[] {
     .map(([, item]) => item);
 }
 
+/** Computes the check of a share again, as its holder can. */
+function mend(share: Uint8Array): void {
+  share.set(createHash('sha256').update(share.subarray(0, -8)).digest().subarray(0, 8), share.length - 8);
+}
+
+/** A share with a byte changed, and its check mended. */
+function mended(share: Uint8Array, at: number, difference: number): Uint8Array {
+  const altered = share.with(at, (share[at] ?? 0) ^ difference);
+  mend(altered);
+  return altered;
+}
+
+/** A share as it was before there were marks. */
+function asVersion1(share: Uint8Array): Uint8Array {
+  const old = Uint8Array.of(...share.subarray(0, -24), ...new Uint8Array(8)).with(3, 1);
+  mend(old);
+  return old;
+}
+
 /** Shamir as the book has it: products by long multiplication, the value at zero by Lagrange. */
 function joinHere(shares: readonly Uint8Array[]): string {
   const product = (a: number, b: number): number => {
@@ -59,7 +79,7 @@ function joinHere(shares: readonly Uint8Array[]): string {
   const weights = xs.map((x) =>
     xs.filter((other) => other !== x).reduce((w, o) => product(w, product(o, inverse(o ^ x))), 1),
   );
-  const body = Array.from({ length: (shares[0]?.length ?? 24) - 24 }, (_, at) =>
+  const body = Array.from({ length: (shares[0]?.length ?? 40) - 40 }, (_, at) =>
     shares.reduce((sum, share, i) => sum ^ product(weights[i] ?? 0, share[16 + at] ?? 0), 0),
   );
   return hex(Uint8Array.from(body));
@@ -85,7 +105,7 @@ describe('Shamir', () => {
     });
   });
 
-  test('less than the threshold says nothing: any box fits to what one share of two holds', () => {
+  test('less than the threshold says nothing but a hash: any box fits to the body of one share of two', () => {
     manyTimes(50, (draw) => {
       const [box, other] = [drawBox(draw), drawBox(draw)];
       if (box.length !== other.length) return;
@@ -95,7 +115,7 @@ describe('Shamir', () => {
       const slope = body.map((byte, i) => byte ^ (other[i] ?? 0));
       put(ENTROPY, Uint8Array.of(...(first ?? box).subarray(8, 16), ...slope));
       call.share_split(put(BOX, other), other.length, 2, 2, ENTROPY, SHARES);
-      expect(hex(get(SHARES, body.length + 24))).toBe(hex(first ?? box));
+      expect(hex(get(SHARES, 16 + body.length))).toBe(hex((first ?? box).subarray(0, 16 + body.length)));
     });
   });
 
@@ -177,6 +197,63 @@ describe('wrong shares', () => {
     expect(call.share_join(0, 2, 4096, 0)).toBe(REFUSED.shares);
     expect(() => call.share_join(0, 2, 4097, 0)).toThrow(WebAssembly.RuntimeError);
     expect(() => call.share_join(0, 16, 2 ** 28 + 30, 0)).toThrow(WebAssembly.RuntimeError);
+  });
+});
+
+describe('a holder who alters a share and mends its check', () => {
+  test('is noticed at joining, 1,053 times of 1,053', () => {
+    const outcomes = new Map<string | number, number>();
+    const count = (outcome: string | number) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    manyTimes(1053, (draw) => {
+      const box = drawBox(draw);
+      const isXor = draw.below(3) === 0;
+      const threshold = isXor ? 2 : 2 + draw.below(4);
+      const shares = isXor ? splitXor(box, draw) : split(box, threshold, threshold + draw.below(3), draw);
+      const target = draw.below(shares.length);
+      const body = shares[target]?.subarray(16, 16 + box.length) ?? box;
+      const from = draw.below(body.length);
+      for (let i = from; i <= from + draw.below(4); i++) body[i] = (body[i] ?? 0) ^ (1 + draw.below(255));
+      mend(shares[target] ?? box);
+      count(join(shares));
+    });
+    expect([...outcomes]).toEqual([[REFUSED.forged, 1053]]);
+  });
+
+  test('is noticed whichever byte it is, and however many shares there are', () => {
+    manyTimes(3, (draw) => {
+      const box = drawBox(draw);
+      const shares = split(box, 2, 4, draw);
+      for (let at = 0; at < (shares[0]?.length ?? 0) - 8; at++) {
+        const altered = mended(shares[1] ?? box, at, 1 + draw.below(255));
+        for (const others of [shares.slice(0, 1), shares.filter((_, i) => i !== 1)]) {
+          expect([REFUSED.forged, REFUSED.shares] as unknown[]).toContain(join([...others, altered]));
+        }
+      }
+    });
+  });
+});
+
+describe('shares of version 1', () => {
+  test('still join, and not with those of version 2', () => {
+    manyTimes(200, (draw) => {
+      const box = drawBox(draw);
+      const shares = draw.below(2) ? splitXor(box, draw) : split(box, 2, 2 + draw.below(5), draw);
+      const old = shares.map(asVersion1);
+      expect(join(shuffle(old, draw))).toBe(hex(box));
+      expect(join([old[0] ?? box, shares[1] ?? box])).toBe(REFUSED.shares);
+      expect(join([shares[0] ?? box, old[1] ?? box])).toBe(REFUSED.shares);
+    });
+  });
+
+  test('an altered one is noticed where there are more than the threshold', () => {
+    manyTimes(200, (draw) => {
+      const box = drawBox(draw);
+      const old = split(box, 3, 5, draw).map(asVersion1);
+      const target = draw.below(4);
+      old[target] = mended(old[target] ?? box, 40 + draw.below(40), 1 + draw.below(255));
+      expect(join(old.slice(0, 4))).toBe(REFUSED.forged);
+      expect(join(old)).toBe(REFUSED.forged);
+    });
   });
 });
 
