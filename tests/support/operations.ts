@@ -31,8 +31,11 @@ export async function draftOf(
 /** The call data of `handleOps`. */
 export function handleOpsData(...operations: readonly wallet.Operation[]): Hex.Hex {
   const packed = operations.map((operation) => UserOperation.toPacked(operation));
-  return AbiFunction.encodeData(HANDLE_OPS, [packed, devAccount('bob').address]);
+  return AbiFunction.encodeData(HANDLE_OPS, [packed, BENEFICIARY]);
 }
+
+/** Gets the fees. */
+const BENEFICIARY = devAccount('bob').address;
 
 /** Has an EntryPoint handle operations; what became of each, and the gas of the whole transaction. */
 export async function handleOps(
