@@ -1,12 +1,13 @@
-import { callsIn, type InnerCall, operationsInInput } from '../../client/handle-ops.ts';
+import { judgeNative } from '../../client/native-transfer.ts';
 import { hasTransfer, type ReceiptLog, TRANSFER_EVENT } from '../../client/operations.ts';
+import { NodeError } from '../../client/payment-node.ts';
+import { ACCOUNT_FACTORIES } from '../../client/pinned-accounts.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import { type Block, readTimedBlock, type TimedBlock } from '../chain/blocks.ts';
 import { addressWord } from '../chain/contract-call.ts';
 import {
   type AccountNonce,
-  type EntryPointReader,
   entryPointOf,
   isSpentAt,
   type MinedOperation,
@@ -99,11 +100,8 @@ async function readEnds(ctx: Ctx): Promise<{ head: TimedBlock; final: TimedBlock
 }
 
 /** Undefined where a node lacks that block's state: many keep that of the last 128 blocks only. */
-async function isSpentAtFinal(ctx: Ctx, nonce: AccountNonce, final: Block): Promise<boolean | undefined> {
-  return agreed(ctx, 'payment', (chain) => isSpentAt(chain, nonce, final)).catch((failure) => {
-    if (failure instanceof VaultError && failure.details.reason !== 'nodes_disagree') return undefined;
-    throw failure;
-  });
+function isSpentAtFinal(ctx: Ctx, nonce: AccountNonce, final: Block): Promise<boolean | undefined> {
+  return unlessUnknown(agreed(ctx, 'payment', (chain) => isSpentAt(chain, nonce, final)));
 }
 
 /** The blocks before the final one that are searched where nobody says since when. */
@@ -147,24 +145,24 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 async function readFound(ctx: Ctx, txHash: string, query: OutcomeQuery, head: number): Promise<Found | undefined> {
-  return agreed(ctx, 'payment', async (chain) => {
-    const found = await readMinedOperation(chain, txHash, query, head);
-    if (!found) return undefined;
-    const { userOpHash, block, success } = found;
-    const moved = query.movement ? await hasMoved(chain, found, query.movement) : null;
-    return { userOpHash, txHash: found.txHash, block, success, moved };
-  });
+  const found = await agreed(ctx, 'payment', (chain) => readMinedOperation(chain, txHash, query, head));
+  if (!found) return undefined;
+  const { userOpHash, block, success } = found;
+  const moved = query.movement ? await hasMoved(ctx, found, query.movement) : null;
+  return { userOpHash, txHash: found.txHash, block, success, moved };
 }
 
 /**
  * Whether an operation made a movement: true and false are certain. Null where it may have moved something else to the
  * payee, and where nothing tells.
  */
-async function hasMoved(chain: EntryPointReader, found: MinedOperation, movement: Movement): Promise<boolean | null> {
+async function hasMoved(ctx: Ctx, found: MinedOperation, movement: Movement): Promise<boolean | null> {
   const { success, sender, logs } = found;
-  if (!success) return false;
   const { to, token, amount } = movement;
-  if (token === 'native') return hasMovedEther(await readCalls(chain, found), movement);
+  if (!success) return false;
+  // What an account pays to itself moves nothing.
+  if (to === sender) return null;
+  if (token === 'native') return hasMovedEther(ctx, found, movement);
   if (hasTransfer(logs, { token, from: sender, to, amount })) return true;
   // A token may take a fee of its own from what it moves.
   return logs.some((log) => isTransferTo(log, token, to)) ? null : false;
@@ -174,24 +172,22 @@ function isTransferTo({ address, topics }: ReceiptLog, token: string, to: string
   return address === token && topics[0] === TRANSFER_EVENT && topics[2] === `0x${addressWord(to)}`;
 }
 
-/** No log shows ether. A call with data may lead anywhere. */
-function hasMovedEther(calls: readonly InnerCall[] | undefined, { to, amount }: Movement): boolean | null {
-  const plain = calls?.filter(({ data }) => data === '0x');
-  if (plain?.some(({ target, value }) => target === to && value === amount)) return true;
-  const isCertain = calls && plain?.length === calls.length && !plain.some(({ target }) => target === to);
-  return isCertain ? false : null;
+/** No log shows ether: it follows from what an account of known code was told to do. Null where a node does not tell. */
+async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Movement): Promise<boolean | null> {
+  const finding = await unlessUnknown(
+    agreed(ctx, 'payment', ({ config, rpc }) => {
+      const ask = (method: string, params: readonly unknown[]) => rpc.call(config.chainId, method, params);
+      return judgeNative(ask, found, { mined: found, to, amount, factories: ACCOUNT_FACTORIES });
+    }),
+  );
+  return finding === 'moved' ? true : null;
 }
 
-/** The calls of an operation whose bundler called the EntryPoint itself; undefined where they cannot be read. */
-async function readCalls(
-  { config, rpc }: EntryPointReader,
-  { txHash, blockHash, sender, nonce }: MinedOperation,
-): Promise<readonly InnerCall[] | undefined> {
-  const transaction = await rpc.call(config.chainId, 'eth_getTransactionByHash', [txHash]);
-  if (!isObject(transaction)) return undefined;
-  const { to, input, blockHash: itsBlock } = transaction;
-  const isDirect = String(to).toLowerCase() === entryPointOf(config) && String(itsBlock).toLowerCase() === blockHash;
-  const operations = isDirect ? operationsInInput(String(input)) : undefined;
-  const own = operations?.find((one) => one.sender === sender && one.nonce === nonce);
-  return own && callsIn(own.callData);
+/** Undefined where a node lacks what it would take to answer. Throws where two nodes disagree. */
+async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((failure) => {
+    const isUnknown = failure instanceof NodeError || failure instanceof VaultError;
+    if (isUnknown && !(failure instanceof VaultError && failure.details.reason === 'nodes_disagree')) return undefined;
+    throw failure;
+  });
 }
