@@ -172,7 +172,7 @@ function isTransferTo({ address, topics }: ReceiptLog, token: string, to: string
   return address === token && topics[0] === TRANSFER_EVENT && topics[2] === `0x${addressWord(to)}`;
 }
 
-/** No log shows ether: it follows from what an account of known code was told to do. Null where a node does not tell. */
+/** No log shows ether: it follows from what an account of known code was told. Null where a node does not tell. */
 async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Movement): Promise<boolean | null> {
   const finding = await unlessUnknown(
     agreed(ctx, 'payment', ({ config, rpc }) => {
