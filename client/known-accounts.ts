@@ -1,12 +1,13 @@
-/**
- * A kind of accounts of this project: the EntryPoint that they trust, their factory, and the implementation that they
- * begin with; EIP-55.
- */
-export interface KnownAccounts {
-  readonly entryPoint: string;
+/** A factory of this project's accounts, their kind, and the implementation that they begin with. */
+export interface AccountFactory {
   readonly kind: 1 | 2;
   readonly factory: string;
   readonly implementation: string;
+}
+
+/** The accounts of a kind that trust an EntryPoint; EIP-55. */
+export interface KnownAccounts extends AccountFactory {
+  readonly entryPoint: string;
 }
 
 /** ERC-4337's EntryPoints 0.7, 0.8 and 0.9; each is at the same address on every chain that has it. */

@@ -1,8 +1,8 @@
 // Ether leaves no log. That an operation moved it follows from what was called, by an account whose code is known.
-import { argumentsIn } from './call-data.ts';
+import { argumentsIn, type Tuple } from './call-data.ts';
+import type { AccountFactory } from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
-import type { AccountFactory } from './pinned-accounts.ts';
 
 /** What became of the ether; `moved` is proven by the account's code, which is known. */
 export type NativeFinding = 'moved' | 'no_transfer' | Unproven;
@@ -24,8 +24,9 @@ export async function judgeNative(
   if (callData === undefined) return 'no_input';
   const calls = callsIn(callData);
   if (!calls) return 'other_call';
-  const isPaid = calls.some((call) => call.target === BigInt(to) && call.value === amount);
-  return isPaid ? 'moved' : 'no_transfer';
+  if (calls.some((call) => call.target === BigInt(to) && call.value === amount)) return 'moved';
+  // A call with data may lead anywhere: to the account itself, to its deposit at the EntryPoint.
+  return calls.every(({ data }) => data === '0x') ? 'no_transfer' : 'other_call';
 }
 
 interface NativeQuestion {
@@ -107,24 +108,28 @@ export function callDataIn(
 ): string | undefined {
   if (!input.startsWith(HANDLE_OPS)) return undefined;
   const operations = argumentsIn(input).tuples(0) ?? [];
-  // Two of one nonce cannot be in a bundle that went through.
-  return operations.find((one) => one?.word(0) === BigInt(sender) && one.word(1) === nonce)?.bytes(3);
+  const [found, ...others] = operations.filter((one) => one?.word(0) === BigInt(sender) && one.word(1) === nonce);
+  return others.length === 0 ? found?.bytes(3) : undefined;
+}
+
+/** A call that the account is to make. */
+export interface AccountCall {
+  readonly target: bigint;
+  readonly value: bigint;
+  readonly data: string;
 }
 
 /** The calls that the account is to make; undefined for another function. */
-export function callsIn(callData: string): readonly { readonly target: bigint; readonly value: bigint }[] | undefined {
+export function callsIn(callData: string): readonly AccountCall[] | undefined {
   const isBatch = callData.startsWith(EXECUTE_BATCH);
   if (!isBatch && !callData.startsWith(EXECUTE)) return undefined;
-  const calls = isBatch ? argumentsIn(callData).tuples(0) : [argumentsIn(callData)];
-  const read = calls?.map((call) => ({ target: call?.word(0), value: call?.word(1) }));
-  return read?.every(isRead) ? read : undefined;
+  const calls = (isBatch ? argumentsIn(callData).tuples(0) : [argumentsIn(callData)])?.map(readCall);
+  return calls?.every((call) => call !== undefined) ? calls : undefined;
 }
 
-function isRead(call: {
-  target: bigint | undefined;
-  value: bigint | undefined;
-}): call is { target: bigint; value: bigint } {
-  return call.target !== undefined && call.value !== undefined;
+function readCall(call: Tuple | undefined): AccountCall | undefined {
+  const [target, value, data] = [call?.word(0), call?.word(1), call?.bytes(2)];
+  return target === undefined || value === undefined || data === undefined ? undefined : { target, value, data };
 }
 
 function bare(hex: string): string {

@@ -14,10 +14,17 @@ export function paymentName({ origin, frame = origin, id }: OrderName): string {
 
 /**
  * The nonce of a payment's user operation, a 0x quantity: number 0 of the order's own sequence. The EntryPoint accepts
- * it once from an account, over all tabs, devices and bundlers.
+ * it once from an account, over all tabs, devices and bundlers. Throws a `TypeError` for an origin that is none.
  */
-export function paymentNonce(order: OrderName): Promise<`0x${string}`> {
-  return nonceOf(paymentName(order));
+export async function paymentNonce({ origin, frame, id }: OrderName): Promise<`0x${string}`> {
+  return nonceOf(paymentName({ origin: originOf(origin), frame: frame && originOf(frame), id }));
+}
+
+/** As `location.origin` spells it. */
+function originOf(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null';
+  if (origin === 'null') throw new TypeError(`not an origin: ${text}`);
+  return origin;
 }
 
 /** The nonce of the operation of this name: the first 24 bytes of its SHA-256 are ERC-4337's key, the sequence is 0. */

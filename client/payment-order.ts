@@ -32,8 +32,8 @@ export interface Order {
 
 /** Throws a `TypeError` for what is no order. */
 export async function readOrder(order: PaymentOrder): Promise<Order> {
-  const { origin, frame = origin, id, to, token, amount, chainId } = order;
-  const isNamed = typeof id === 'string' && id !== '' && [origin, frame].every(isOrigin);
+  const { id, to, token, amount, chainId } = order;
+  const isNamed = typeof id === 'string' && id !== '';
   const isValued = typeof amount === 'bigint' ? amount > 0n : /^[0-9]{1,78}$/.test(amount) && BigInt(amount) > 0n;
   const isOrder = isNamed && isValued && isAddress(to) && (token === 'native' || isAddress(token));
   if (!isOrder || !Number.isSafeInteger(chainId))
@@ -54,11 +54,6 @@ export function readClaim(receipt: unknown): Claim | undefined {
   const { userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
   if (!isHash(userOpHash) || !isAddress(account) || (txHash !== undefined && !isHash(txHash))) return undefined;
   return { userOpHash: userOpHash.toLowerCase(), txHash: txHash?.toLowerCase(), account: account.toLowerCase() };
-}
-
-/** As `location.origin` says it. */
-function isOrigin(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value;
 }
 
 function isAddress(value: unknown): value is string {

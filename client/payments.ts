@@ -1,3 +1,4 @@
+import { type AccountFactory, KNOWN_ACCOUNTS, KNOWN_ENTRY_POINTS } from './known-accounts.ts';
 import { judgeNative, type Unproven } from './native-transfer.ts';
 import { findOperation, hasTransfer, operationsIn, type SettledOperation, USER_OPERATION_EVENT } from './operations.ts';
 import {
@@ -23,7 +24,6 @@ import {
   readClaim,
   readOrder,
 } from './payment-order.ts';
-import { ACCOUNT_FACTORIES, type AccountFactory, ENTRY_POINTS } from './pinned-accounts.ts';
 
 export {
   type AccountFactory,
@@ -49,15 +49,14 @@ export type PaymentVerdict =
       readonly account: string;
     }
   | {
-      /** This receipt does not pay this order. */
+      /** For good: the operation is another order's, or a final block shows that it moved nothing. */
       readonly status: 'unpaid';
-      readonly reason: 'bad_receipt' | 'other_chain' | 'other_order' | 'other_account' | 'reverted' | 'no_transfer';
-      readonly final: boolean;
+      readonly reason: 'other_order' | 'reverted' | 'no_transfer';
     }
-  /** Not on the chain, or not any more: ask again later. */
-  | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' }
-  /** The operation is there, but whether it moved ether does not follow from what a node shows. */
-  | { readonly status: 'unverifiable'; readonly reason: Unproven };
+  /** Not on the chain, not any more, or not in a final block: ask again later. */
+  | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
+  /** What was handed in is no receipt for this chain, or whether ether was moved does not follow from what a node shows. */
+  | { readonly status: 'unverifiable'; readonly reason: 'bad_receipt' | 'other_chain' | Unproven };
 
 /** What else to trust beside the pinned contracts, and when a block is final. */
 export interface VerifyOptions {
@@ -82,13 +81,16 @@ export async function verifyPayment(
 ): Promise<PaymentVerdict> {
   const wanted = await readOrder(order);
   const claim = readClaim(receipt);
-  if (!claim) return { status: 'unpaid', reason: 'bad_receipt', final: true };
-  if ((receipt.chainId ?? order.chainId) !== order.chainId)
-    return { status: 'unpaid', reason: 'other_chain', final: true };
+  if (!claim) return { status: 'unverifiable', reason: 'bad_receipt' };
+  if (Number(receipt.chainId ?? order.chainId) !== order.chainId)
+    return { status: 'unverifiable', reason: 'other_chain' };
   const ask = typeof node === 'function' ? node : askOver(node);
   const chainId = await readChainId(ask);
   if (chainId !== order.chainId) throw new NodeError(`the node is on chain ${chainId}, not ${order.chainId}`);
-  const found = await find(ask, { ...claim, nonce: wanted.nonce }, [...ENTRY_POINTS, ...(options.entryPoints ?? [])]);
+  const found = await find(ask, { ...claim, nonce: wanted.nonce }, [
+    ...KNOWN_ENTRY_POINTS,
+    ...(options.entryPoints ?? []),
+  ]);
   return 'status' in found ? found : judge(ask, found, wanted, options);
 }
 
@@ -97,7 +99,7 @@ interface Found {
   readonly operation: SettledOperation;
 }
 
-/** By its account and nonce, which name the order: re-priced, it has another hash; re-orged, another transaction. */
+/** By its nonce, which names the order: re-priced it has another hash, re-orged another transaction. */
 async function find(
   ask: AskNode,
   claim: Claim & { nonce: bigint },
@@ -107,16 +109,14 @@ async function find(
   const read = async (txHash: string) => {
     const mined = await readMined(ask, txHash);
     const operations = mined ? operationsIn(mined.logs, trusted) : [];
-    return { mined, operations, operation: findOperation(operations, wanted) };
+    const claimed = findOperation(operations, { userOpHash: claim.userOpHash });
+    const isOrders = claimed?.nonce === claim.nonce;
+    return { mined, claimed, operation: findOperation(operations, wanted) ?? (isOrders ? claimed : undefined) };
   };
   const named = claim.txHash === undefined ? undefined : await read(claim.txHash);
   if (named?.mined && named.operation) return { mined: named.mined, operation: named.operation };
-  const claimed = findOperation(named?.operations ?? [], { userOpHash: claim.userOpHash });
-  // The hash covers nonce and sender: no re-org makes it this order's.
-  if (claimed) {
-    const reason = claimed.nonce === claim.nonce ? 'other_account' : 'other_order';
-    return { status: 'unpaid', reason, final: true };
-  }
+  // The hash covers the nonce: no re-org makes it this order's.
+  if (named?.claimed) return { status: 'unpaid', reason: 'other_order' };
   const elsewhere = await search(ask, wanted, trusted);
   const searched = elsewhere === undefined ? undefined : await read(elsewhere);
   if (searched?.mined && searched.operation) return { mined: searched.mined, operation: searched.operation };
@@ -146,7 +146,7 @@ async function judge(
   const { sender: account, success, logs, userOpHash } = operation;
   const { token, to, amount } = order;
   const { block, blockHash, txHash } = mined;
-  const factories = [...ACCOUNT_FACTORIES, ...accounts];
+  const factories = [...KNOWN_ACCOUNTS, ...accounts];
   const judged = async () => {
     if (!success) return 'reverted';
     if (account === to) return 'no_transfer';
@@ -154,10 +154,10 @@ async function judge(
     return hasTransfer(logs, { token, from: account, to, amount }) ? 'moved' : 'no_transfer';
   };
   const finding = await judged();
-  const [final, isThere] = await Promise.all([readFinal(ask, finalityBlocks), isCanonical(ask, mined)]);
-  if (!isThere) return { status: 'pending', reason: 'not_canonical' };
-  const isFinal = block <= final;
+  const isFinal = block <= (await readFinal(ask, finalityBlocks));
+  // Last: what was read before is of this chain if its block still is.
+  if (!(await isCanonical(ask, mined))) return { status: 'pending', reason: 'not_canonical' };
   if (finding === 'moved') return { status: 'paid', final: isFinal, block, blockHash, userOpHash, txHash, account };
-  if (finding === 'reverted' || finding === 'no_transfer') return { status: 'unpaid', reason: finding, final: isFinal };
-  return { status: 'unverifiable', reason: finding };
+  if (finding !== 'reverted' && finding !== 'no_transfer') return { status: 'unverifiable', reason: finding };
+  return isFinal ? { status: 'unpaid', reason: finding } : { status: 'pending', reason: 'not_final' };
 }

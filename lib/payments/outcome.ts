@@ -1,7 +1,7 @@
+import { KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { judgeNative } from '../../client/native-transfer.ts';
 import { hasTransfer, type ReceiptLog, TRANSFER_EVENT } from '../../client/operations.ts';
 import { NodeError } from '../../client/payment-node.ts';
-import { ACCOUNT_FACTORIES } from '../../client/pinned-accounts.ts';
 import { rpcError, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import { type Block, readTimedBlock, type TimedBlock } from '../chain/blocks.ts';
@@ -177,7 +177,7 @@ async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Mo
   const finding = await unlessUnknown(
     agreed(ctx, 'payment', ({ config, rpc }) => {
       const ask = (method: string, params: readonly unknown[]) => rpc.call(config.chainId, method, params);
-      return judgeNative(ask, found, { mined: found, to, amount, factories: ACCOUNT_FACTORIES });
+      return judgeNative(ask, found, { mined: found, to, amount, factories: KNOWN_ACCOUNTS });
     }),
   );
   return finding === 'moved' ? true : null;

@@ -47,6 +47,11 @@ describe('the input of handleOps', () => {
     });
   });
 
+  test('that holds an operation twice is not read', () => {
+    const one = { ...GAS, sender: `0x${'11'.repeat(20)}`, nonce: 7n, callData: '0x12', signature: '0x' } as const;
+    expect(callDataIn(handleOpsData(one, { ...one, callData: '0x34' }), one)).toBeUndefined();
+  });
+
   test('of another function is not read', () => {
     const one = { ...GAS, sender: `0x${'11'.repeat(20)}`, nonce: 7n, callData: '0x12', signature: '0x' } as const;
     expect(callDataIn(`0x12345678${handleOpsData(one).slice(10)}`, one)).toBeUndefined();
@@ -56,7 +61,7 @@ describe('the input of handleOps', () => {
 describe('what an account is to call', () => {
   test('one call or several, by target and value', () => {
     always(calls, (some) => {
-      const expected = some.map(({ target, value }) => ({ target: BigInt(target), value }));
+      const expected = some.map(({ target, value, data }) => ({ target: BigInt(target), value, data }));
       expect(callsIn(accountCallData(some))).toEqual(expected);
     });
   });
@@ -70,7 +75,7 @@ describe('what an account is to call', () => {
   test('is unknown where one of several calls cannot be read', () => {
     const word = (value: bigint) => Hex.fromNumber(value, { size: 32 }).slice(2);
     // The second of two calls is said to be before the list: Solidity would follow it.
-    const backwards = `0x34fcd5be${word(32n)}${word(2n)}${word(64n)}${word(2n ** 256n - 32n)}${word(1n)}${word(2n)}`;
+    const backwards = `0x34fcd5be${word(32n)}${word(2n)}${word(64n)}${word(2n ** 256n - 32n)}${word(1n)}${word(2n)}${word(96n)}${word(0n)}`;
     expect(
       argumentsIn(backwards)
         .tuples(0)

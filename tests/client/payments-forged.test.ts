@@ -105,14 +105,15 @@ describe('what never happened', () => {
     ['a transaction that is none', { userOpHash: Hex.random(32), txHash: '0x', account: PAYEE }],
   ])('a receipt that is none is refused: %s', async (_, receipt) => {
     const verdict = await verify(receipt as PaymentReceipt, orderOf());
-    expect(verdict).toEqual({ status: 'unpaid', reason: 'bad_receipt', final: true });
+    expect(verdict).toEqual({ status: 'unverifiable', reason: 'bad_receipt' });
   });
 
   test.each([
     { id: '' },
     { origin: 'shop.example' },
-    { origin: 'https://shop.example/' },
-    { frame: 'https://shop.example/frame' },
+    { origin: 'null' },
+    { origin: 'data:text/html,shop' },
+    { frame: 'frame' },
     { to: '0x' },
     { token: 'ether' },
     { amount: '0' },
@@ -150,7 +151,7 @@ describe('tokens', () => {
     ['that turns its event around', 4],
   ])('one %s has not paid, though the operation succeeded', async (_, trick) => {
     const { order, receipt } = await paid(trick);
-    expect(await verify(receipt, order)).toEqual({ status: 'unpaid', reason: 'no_transfer', final: true });
+    expect(await verify(receipt, order)).toEqual({ status: 'unpaid', reason: 'no_transfer' });
   });
 
   test('a contract that is no token at all', async () => {
@@ -241,6 +242,14 @@ describe('ether is unverifiable', () => {
     const { transactionHash: txHash } = await sendTransaction(rpc, bob, { to: tricks, data: run });
     const receipt = receiptFor(account.entryPoint, operation, txHash);
     expect(await verify(receipt, order)).toEqual({ status: 'unverifiable', reason: 'no_input' });
+  });
+
+  test('by a call of the account to itself', async () => {
+    const account = await createPayer(rpc, 2);
+    const order = orderOf();
+    const calls = [{ target: account.address, data: execute(order) }];
+    const [receipt] = await settle(rpc, account, await paymentOf(rpc, account, order, calls));
+    expect(await verify(receipt, order)).toEqual({ status: 'unverifiable', reason: 'other_call' });
   });
 
   test('by another function of the account', async () => {

@@ -56,12 +56,12 @@ describe('a payment in a block is final', () => {
     expect(await verify(1)).toMatchObject({ status: 'paid', final: false });
   });
 
-  test('and so is what shows that it failed', async () => {
+  test('and what shows that it failed is not believed before', async () => {
     const order = orderOf({ token: USDC, amount: 10n ** 30n });
     const receipt = await payOrder(rpc, account, order);
     const verify = (finalityBlocks: number) => verifyPayment(receipt, order, url, { finalityBlocks });
-    expect(await verify(1)).toEqual({ status: 'unpaid', reason: 'reverted', final: false });
-    expect(await verify(0)).toEqual({ status: 'unpaid', reason: 'reverted', final: true });
+    expect(await verify(1)).toEqual({ status: 'pending', reason: 'not_final' });
+    expect(await verify(0)).toEqual({ status: 'unpaid', reason: 'reverted' });
   });
 });
 
