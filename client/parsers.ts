@@ -7,6 +7,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** keccak256 of `VaultOperation(bytes32 userOpHash,uint48 validUntil)`. */
 const OPERATION_TYPE = bytesOf('0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988a6e11a35ddce764f27');
 
+/** The EntryPoints whose hashes are known. */
+const VERSIONS: readonly UserOperationDomain['version'][] = ['0.7', '0.8', '0.9'];
+
 /** What passkeys make and sign, and the hashes of names. */
 export function createParsers({ abi, window: { fill, take, hash } }: Module) {
   return {
@@ -21,9 +24,13 @@ export function createParsers({ abi, window: { fill, take, hash } }: Module) {
         320 + authenticatorData.length + clientData.length,
         (a, c, s, out) => abi.webauthn_pack(a, authenticatorData.length, c, clientData.length, s, out),
       ),
-    /** What the account's owner signs (ERC-4337). */
+    /**
+     * What the account's owner signs (ERC-4337). Throws a `TypeError` for another version of the EntryPoint, a
+     * `RangeError` for a number that does not fit and for what 0.9 refuses.
+     */
     userOpHash(op: PackedUserOperation, domain: UserOperationDomain): Bytes {
-      const hashes = dynamicOf(op).map((bytes) => hash('keccak256', bytes));
+      if (!VERSIONS.includes(domain.version)) throw new TypeError('expected an EntryPoint 0.7, 0.8 or 0.9');
+      const hashes = dynamicOf(op, domain).map((bytes) => hash('keccak256', bytes));
       const operate = domain.version === '0.7' ? abi.userop_hash_v07_of : abi.userop_hash_v08_of;
       return fill([fieldsOf(op, domain), join(hashes)], 32, operate);
     },

@@ -14,9 +14,9 @@ export interface PackedUserOperation {
   readonly paymasterAndData: string;
 }
 
-/** The EntryPoint and chain of a user operation; version 0.8 hashes by EIP-712. */
+/** The EntryPoint and chain of a user operation; from version 0.8 on it hashes by EIP-712. */
 export interface UserOperationDomain {
-  readonly version: '0.7' | '0.8';
+  readonly version: '0.7' | '0.8' | '0.9';
   readonly entryPoint: string;
   readonly chainId: number | bigint;
 }
@@ -36,7 +36,31 @@ export function fieldsOf(op: PackedUserOperation, { entryPoint, chainId }: UserO
   ]);
 }
 
-/** The parts of variable length; they are hashed first. */
-export function dynamicOf({ initCode, callData, paymasterAndData }: PackedUserOperation): readonly Uint8Array[] {
-  return [bytesOf(initCode), bytesOf(callData), bytesOf(paymasterAndData)];
+/** The parts of variable length, as this version hashes them. Throws a `RangeError` or `TypeError`. */
+export function dynamicOf(
+  { initCode, callData, paymasterAndData }: PackedUserOperation,
+  { version }: UserOperationDomain,
+): readonly Uint8Array[] {
+  const paymaster = bytesOf(paymasterAndData);
+  return [bytesOf(initCode), bytesOf(callData), version === '0.9' ? signedPaymaster(paymaster) : paymaster];
 }
+
+/**
+ * What EntryPoint 0.9 hashes of `paymasterAndData`: all but a signature of the paymaster and its length, which stand
+ * before `PAYMASTER_MAGIC` at the end.
+ */
+function signedPaymaster(bytes: Uint8Array): Uint8Array {
+  const suffix = bytes.length - SUFFIX_BYTES;
+  const [high = 0, low = 0, ...magic] = bytes.subarray(suffix);
+  if (suffix < FIXED_BYTES || magic.join() !== PAYMASTER_MAGIC.join()) return bytes;
+  const length = (high << 8) | low;
+  if (length > suffix - FIXED_BYTES) throw new RangeError('a paymaster’s signature longer than its data');
+  return length === 0 ? bytes : join([bytes.subarray(0, suffix - length), PAYMASTER_MAGIC]);
+}
+
+/** The first 8 bytes of keccak256 of `PaymasterSignature`. */
+const PAYMASTER_MAGIC = bytesOf('0x22e325a297439656');
+/** Length and magic. */
+const SUFFIX_BYTES = 10;
+/** Paymaster and its two gas limits. */
+const FIXED_BYTES = 52;

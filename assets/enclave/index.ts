@@ -56,11 +56,14 @@
  * userop_hash_v07(fields200, initCode, initCodeLength, callData, callDataLength, paymasterAndData,
  *   paymasterAndDataLength, out32)
  * userop_hash_v08(the same)   EIP-712; with EIP-7702 the delegate's address already stands in initCode
- * userop_hash_v07_of(fields200, hashes96, out32)  userop_hash_v08_of(the same)
+ * userop_hash_v09(the same) -> 0 | MALFORMED
+ *                             as v0.8, without a signature of the paymaster at the end of paymasterAndData
+ * userop_hash_v07_of(fields200, hashes96, out32)  userop_hash_v08_of(the same), which is v0.9's too
  *                             fields: sender 20, nonce 32, verificationGasLimit 16, callGasLimit 16, preVerificationGas
  *   32,
  *                             maxPriorityFeePerGas 16, maxFeePerGas 16, EntryPoint 20, chain id 32;
- *                             hashes: keccak256 of initCode, of callData and of paymasterAndData
+ *                             hashes: keccak256 of initCode, of callData and of paymasterAndData (v0.9: without a
+ *                             paymaster's signature and its length of 2 bytes)
  * alias_hash(p, n, out32)     keccak256 of the lower-case hex of the bytes
  * did_hash(p, n, out32)       keccak256 of the bytes
  *

@@ -1,6 +1,7 @@
-// ERC-4337: the hash of a user operation, as EntryPoint v0.7 and, by EIP-712, v0.8 compute it.
+// ERC-4337: the hash of a user operation, as EntryPoint v0.7 and, by EIP-712, v0.8 and v0.9 compute it.
 
-import { keccak256 } from './keccak.ts';
+import { MALFORMED } from './errors.ts';
+import { keccak256, keccakFinal, keccakInit, keccakUpdate } from './keccak.ts';
 
 /**
  * Bytes of the fixed fields, big-endian and without padding: sender 20, nonce 32, accountGasLimits 32 (verification 16,
@@ -10,6 +11,13 @@ import { keccak256 } from './keccak.ts';
 export const USEROP_FIELDS_BYTES: u32 = 200;
 /** Bytes of the three hashes of what has any length: initCode, callData, paymasterAndData. */
 export const USEROP_HASHES_BYTES: u32 = 96;
+
+/** The first 8 bytes of keccak256 of `PaymasterSignature`, as a little-endian number. */
+const PAYMASTER_MAGIC: u64 = 0x56964397a225e322;
+const PAYMASTER_SUFFIX_BYTES: u32 = 10;
+/** Paymaster and its two gas limits. */
+const PAYMASTER_FIXED_BYTES: u32 = 52;
+const STREAM = memory.data(208);
 
 const ENTRY_POINT: usize = 148;
 const CHAIN: usize = 168;
@@ -64,6 +72,27 @@ export function userOpHash08(fields: usize, hashes: usize, out: usize): void {
   store<u8>(OUTER, 0x19, 0);
   store<u8>(OUTER, 0x01, 1);
   keccak256(OUTER, 66, out);
+}
+
+/**
+ * The hash of paymasterAndData for v0.9, which leaves out a signature of the paymaster at its end: signature, its
+ * length (2), `PAYMASTER_MAGIC`, behind fixed fields of 52 bytes. MALFORMED where the length says more than there is.
+ */
+export function paymasterHash09(p: usize, n: u32, out: usize): i32 {
+  let length: u32 = 0;
+  if (n >= PAYMASTER_FIXED_BYTES + PAYMASTER_SUFFIX_BYTES && load<u64>(p + n - 8) === PAYMASTER_MAGIC) {
+    length = <u32>bswap<u16>(load<u16>(p + n - PAYMASTER_SUFFIX_BYTES));
+    if (length > n - PAYMASTER_FIXED_BYTES - PAYMASTER_SUFFIX_BYTES) return MALFORMED;
+  }
+  if (length === 0) {
+    keccak256(p, n, out);
+    return 0;
+  }
+  keccakInit(STREAM);
+  keccakUpdate(STREAM, p, n - PAYMASTER_SUFFIX_BYTES - length);
+  keccakUpdate(STREAM, p + n - 8, 8);
+  keccakFinal(STREAM, out);
+  return 0;
 }
 
 function layOut(fields: usize, hashes: usize): void {

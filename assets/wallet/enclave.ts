@@ -2,6 +2,7 @@
 import { bytesOf } from '../../client/bytes.ts';
 import { loadModule } from '../../client/load.ts';
 import { createParsers } from '../../client/parsers.ts';
+import type { UserOperationDomain } from '../../client/user-operation.ts';
 import { ABI_VERSION } from '../../client/window.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
@@ -15,7 +16,7 @@ export interface Enclave {
   packAssertion(assertion: SignedAssertion): Hex;
   /** r‖s of a signature in DER. */
   rawSignature(der: Uint8Array): Uint8Array;
-  /** What the passkey of an account of kind 1 signs. */
+  /** What the passkey of an account of kind 1 signs. Throws a `TypeError` for an unknown EntryPoint. */
   userOpHash(operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer>;
   /** What the passkey of an account of kind 2 signs; `validUntil` is in seconds. */
   operationDigest(userOpHash: Uint8Array, validUntil: number): Uint8Array<ArrayBuffer>;
@@ -48,8 +49,12 @@ export async function loadEnclave(source: string | Uint8Array = SOURCE): Promise
   };
 }
 
-/** EntryPoint 0.7; the others hash by EIP-712. */
-const ENTRY_POINT_07 = '0x0000000071727de22e5e9d8baf0edac6f37da032';
+/** The EntryPoints whose hashes are known, lower-case. */
+const ENTRY_POINTS = {
+  '0x0000000071727de22e5e9d8baf0edac6f37da032': '0.7',
+  '0x4337084d9e255ff0702461cf8895ce9e3b5ff108': '0.8',
+  '0x433709009b8330fda32311df1c2afa402ed8d009': '0.9',
+} as const;
 
 function hashOf(
   enclave: ReturnType<typeof createParsers>,
@@ -69,6 +74,7 @@ function hashOf(
     maxFeePerGas: BigInt(operation.maxFeePerGas),
     paymasterAndData: toHex(paymasterAndDataOf(operation)),
   };
-  const version = entryPoint.toLowerCase() === ENTRY_POINT_07 ? '0.7' : '0.8';
+  const version = (ENTRY_POINTS as Readonly<Record<string, UserOperationDomain['version']>>)[entryPoint.toLowerCase()];
+  if (version === undefined) throw new TypeError(`no known EntryPoint: ${entryPoint}`);
   return enclave.userOpHash(packed, { version, entryPoint, chainId });
 }

@@ -1,4 +1,4 @@
-// User operations (ERC-4337, EntryPoint 0.7 and 0.8) of passkeys' accounts.
+// User operations (ERC-4337, EntryPoint 0.7 to 0.9) of passkeys' accounts.
 import { bytesOf } from '../../client/bytes.ts';
 import type { AccountKind } from './account.ts';
 import { type Hex, quantity, word } from './bytes.ts';
@@ -20,6 +20,8 @@ export interface Operation {
   readonly paymasterVerificationGasLimit?: Hex;
   readonly paymasterPostOpGasLimit?: Hex;
   readonly paymasterData?: Hex;
+  /** EntryPoint 0.9: behind the data, and no part of what the account signs. */
+  readonly paymasterSignature?: Hex;
   readonly signature: Hex;
 }
 
@@ -133,17 +135,27 @@ export function initCodeOf({ factory, factoryData = '0x' }: Operation): Uint8Arr
   return bytesOf(factory === undefined ? '0x' : `${factory}${factoryData.slice(2)}`);
 }
 
-/** The `paymasterAndData` of the packed form: the paymaster, its two gas limits of 16 bytes each, its data. */
+/**
+ * The `paymasterAndData` of the packed form: the paymaster, its two gas limits of 16 bytes each, its data, and where it
+ * signs by itself its signature, that one's length and a mark.
+ */
 export function paymasterAndDataOf(operation: Operation): Uint8Array<ArrayBuffer> {
-  const { paymaster, paymasterData = '0x' } = operation;
+  const { paymaster, paymasterData = '0x', paymasterSignature = '0x' } = operation;
   if (paymaster === undefined) return new Uint8Array();
   const limits = [operation.paymasterVerificationGasLimit, operation.paymasterPostOpGasLimit];
   const gas = limits.map((limit = '0x0') => word(BigInt(limit)).slice(32)).join('');
-  return bytesOf(`${paymaster}${gas}${paymasterData.slice(2)}`);
+  const own = paymasterSignature.slice(2);
+  const suffix = own === '' ? '' : `${own}${word(BigInt(own.length / 2)).slice(-4)}${PAYMASTER_MAGIC}`;
+  return bytesOf(`${paymaster}${gas}${paymasterData.slice(2)}${suffix}`);
 }
 
 const GAS_LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const;
-const PAYMASTER = ['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit', 'paymasterData'] as const;
+const PAYMASTER = [
+  ...(['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'] as const),
+  ...(['paymasterData', 'paymasterSignature'] as const),
+] as const;
+/** What stands behind a paymaster's own signature: the first 8 bytes of keccak256 of `PaymasterSignature`. */
+const PAYMASTER_MAGIC = '22e325a297439656';
 
 /**
  * Selectors of `execute(address,uint256,bytes)`, `executeBatch((address,uint256,bytes)[])`,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { ENTRY_POINTS } from './entrypoints.ts';
+import { ENTRY_POINTS, type EntryPointVersion } from './entrypoints.ts';
 import { startService } from './service.ts';
 import { devAccount } from './wallet.ts';
 
@@ -17,17 +17,23 @@ export interface BundlerOptions {
   readonly port?: number;
   /** No log when absent. */
   readonly logFile?: string;
+  /** 0.7 and 0.8 when absent. */
+  readonly entryPoints?: readonly EntryPointVersion[];
 }
 
 /**
  * Starts alto, a real bundler, in a process of its own on loopback; its licence (GPL-3.0) keeps it out of this one and
- * out of the product. It serves EntryPoint 0.7 and 0.8, both of which must be there, and pays from two of the local
- * accounts.
+ * out of the product. Its EntryPoints must be there. It pays from two of the local accounts.
  */
-export async function startBundler({ rpcUrl, port, logFile }: BundlerOptions): Promise<Bundler> {
+export async function startBundler({
+  rpcUrl,
+  port,
+  logFile,
+  entryPoints = ['0.7', '0.8'],
+}: BundlerOptions): Promise<Bundler> {
   const service = await startService({
     name: 'alto',
-    command: (own) => [process.execPath, '--preload', LOOPBACK, ALTO, 'run', ...flags(rpcUrl, own)],
+    command: (own) => [process.execPath, '--preload', LOOPBACK, ALTO, 'run', ...flags(rpcUrl, own, entryPoints)],
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     port,
     // It reads the `.env` of its directory.
@@ -41,11 +47,11 @@ const PACKAGE = new URL('../../node_modules/@pimlico/alto/package.json', import.
 const ALTO = fileURLToPath(new URL('esm/cli/alto.js', PACKAGE));
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 
-function flags(rpcUrl: string, port: number): string[] {
+function flags(rpcUrl: string, port: number, entryPoints: readonly EntryPointVersion[]): string[] {
   const options = {
     'rpc-url': rpcUrl,
     port,
-    entrypoints: `${ENTRY_POINTS['0.7']},${ENTRY_POINTS['0.8']}`,
+    entrypoints: entryPoints.map((version) => ENTRY_POINTS[version]).join(','),
     'executor-private-keys': devAccount('executor').privateKey,
     'utility-private-key': devAccount('utility').privateKey,
     'utility-wallet-monitor': false,

@@ -22,7 +22,7 @@ export interface Deployment {
  */
 export async function deployContracts(
   rpc: ChainRpc,
-  { entryPoint: version = '0.7', registry = 2 }: { entryPoint?: '0.7' | '0.8'; registry?: 1 | 2 } = {},
+  { entryPoint: version = '0.7', registry = 2 }: { entryPoint?: '0.7' | '0.8' | '0.9'; registry?: 1 | 2 } = {},
 ): Promise<Deployment> {
   await deployEntryPoints(rpc, [version]);
   const [entryPoint, owner] = [ENTRY_POINTS[version], devAccount('owner')];

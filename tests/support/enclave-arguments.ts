@@ -42,6 +42,7 @@ const ARGUMENTS: Readonly<Record<EnclaveCall, string>> = {
   webauthn_pack: 'in length in length in:64 out:result',
   userop_hash_v07: 'in:200 in length in length in length out:32',
   userop_hash_v08: 'in:200 in length in length in length out:32',
+  userop_hash_v09: 'in:200 in length in length in length out:32',
   userop_hash_v07_of: 'in:200 in:96 out:32',
   userop_hash_v08_of: 'in:200 in:96 out:32',
   alias_hash: 'in length out:32',

@@ -9,7 +9,7 @@ export const ENCLAVE_CALLS = [
   ...(['hmac_sha256', 'hkdf_sha256', 'chacha20poly1305_seal', 'chacha20poly1305_open'] as const),
   ...(['p256_verify', 'secp256k1_verify', 'ed25519_verify', 'p256_is_low_s', 'secp256k1_is_low_s'] as const),
   ...(['cose_p256', 'der_to_raw', 'webauthn_pack'] as const),
-  ...(['userop_hash_v07', 'userop_hash_v08', 'userop_hash_v07_of', 'userop_hash_v08_of'] as const),
+  ...(['userop_hash_v07', 'userop_hash_v08', 'userop_hash_v09', 'userop_hash_v07_of', 'userop_hash_v08_of'] as const),
   ...(['alias_hash', 'did_hash'] as const),
   ...(['key_new', 'key_public', 'key_curve', 'key_sign', 'ucan_sign', 'key_seal', 'key_open', 'key_drop'] as const),
   ...(['share_xor_split', 'share_split', 'share_join'] as const),

@@ -2,7 +2,7 @@
 
 import { keccak256 } from '../keccak.ts';
 import { aliasHash } from '../names.ts';
-import { USEROP_FIELDS_BYTES, USEROP_HASHES_BYTES, userOpHash07, userOpHash08 } from '../userop.ts';
+import { paymasterHash09, USEROP_FIELDS_BYTES, USEROP_HASHES_BYTES, userOpHash07, userOpHash08 } from '../userop.ts';
 import { packAssertion, packedLength } from '../webauthn.ts';
 import { apart, range } from '../window.ts';
 
@@ -60,6 +60,25 @@ export function userop_hash_v08(
   const hash = range(out, 32);
   hashParts(initCode, initCodeLength, callData, callDataLength, paymaster, paymasterLength);
   userOpHash08(fixed, HASHES, hash);
+}
+
+/** ERC-4337 for EntryPoint v0.9: as v0.8, without the paymaster's own signature. */
+export function userop_hash_v09(
+  fields: u32,
+  initCode: u32,
+  initCodeLength: u32,
+  callData: u32,
+  callDataLength: u32,
+  paymaster: u32,
+  paymasterLength: u32,
+  out: u32,
+): i32 {
+  const fixed = range(fields, USEROP_FIELDS_BYTES);
+  const hash = range(out, 32);
+  hashParts(initCode, initCodeLength, callData, callDataLength, paymaster, paymasterLength);
+  const answer = paymasterHash09(range(paymaster, paymasterLength), paymasterLength, HASHES + 64);
+  if (answer === 0) userOpHash08(fixed, HASHES, hash);
+  return answer;
 }
 
 /** The same of hashes already made. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
+import { formatUserOperation, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction';
 import { loadEnclave } from '../../../assets/wallet/enclave.ts';
 import {
   batchOf,
@@ -10,6 +11,7 @@ import {
   factoryDataOf,
   feeOf,
   type Operation,
+  paymasterAndDataOf,
   signatureHead,
   withGas,
 } from '../../../assets/wallet/operation.ts';
@@ -111,12 +113,37 @@ describe('what is signed', () => {
   test.each([
     ['0.7', '0x0000000071727De22E5E9d8BAf0edAc6f37da032'],
     ['0.8', '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'],
+    ['0.9', '0x433709009B8330FDa32311DF1C2AFA402eD8D009'],
   ] as const)('is the hash of EntryPoint %s, as ox computes it', (entryPointVersion, entryPointAddress) => {
     for (const [, operation] of operations) {
       const complete = { paymasterPostOpGasLimit: '0x0', ...operation } as never;
       const options = { chainId: 84532, entryPointAddress, entryPointVersion };
       const expected = UserOperation.hash(UserOperation.fromRpc(complete) as never, options as never);
       expect(Hex.fromBytes(enclave.userOpHash(operation, entryPointAddress, 84532))).toBe(expected);
+    }
+  });
+
+  test('a paymaster of EntryPoint 0.9 that signs by itself is packed as viem packs it, its signature not hashed', () => {
+    const [entryPoint, chainId] = ['0x433709009B8330FDa32311DF1C2AFA402eD8D009', 84532] as const;
+    const paymaster = { paymaster: USDC, paymasterData: '0x99', paymasterVerificationGasLimit: '0x5' };
+    const sponsored = withGas(draft, { ...paymaster, paymasterSignature: `0x${'ab'.repeat(65)}` });
+    const theirs = formatUserOperation(sponsored as never);
+    expect(Hex.fromBytes(paymasterAndDataOf(sponsored))).toBe(toPackedUserOperation(theirs).paymasterAndData);
+    const options = {
+      chainId,
+      entryPointAddress: entryPoint,
+      entryPointVersion: '0.9',
+      userOperation: theirs,
+    } as const;
+    const expected = getUserOperationHash(options as never);
+    expect(Hex.fromBytes(enclave.userOpHash(sponsored, entryPoint, chainId))).toBe(expected);
+    const other = withGas(draft, { ...paymaster, paymasterSignature: '0xcd' });
+    expect(Hex.fromBytes(enclave.userOpHash(other, entryPoint, chainId))).toBe(expected);
+  });
+
+  test('nothing is hashed for an EntryPoint that is not known', () => {
+    for (const entryPoint of ['0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789', TO] as const) {
+      expect(() => enclave.userOpHash(draft, entryPoint, 84532)).toThrow('no known EntryPoint');
     }
   });
 
