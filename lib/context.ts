@@ -132,8 +132,8 @@ export function createContext(env: Env): Context {
       createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, db, leases }, key);
     const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
     const guardian = guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey);
-    const predict = createPredictAddress({ ...outside, rpc }, shared.factoryFacts);
-    const findCreation = createFindCreation({ ...outside, rpc }, shared.factoryFacts);
+    const predict = createPredictAddress({ ...outside, rpc, witness }, shared.factoryFacts);
+    const findCreation = createFindCreation({ ...outside, rpc, witness }, shared.factoryFacts);
     const registryVersion = createRegistryVersion({ ...outside, rpc }, shared.registryFacts);
     const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
     return {

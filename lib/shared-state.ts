@@ -1,7 +1,7 @@
 import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
-import { createFactoryFacts, type FactoryFacts } from './chain/account-address.ts';
 import { SEARCH_RANGE_BLOCKS_MAX } from './chain/entry-point.ts';
 import { type BlockRange, createBlockRange } from './chain/log-range.ts';
+import { createFactoryFacts, type FactoryFacts } from './chain/own-factory.ts';
 import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';

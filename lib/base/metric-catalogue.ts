@@ -41,6 +41,7 @@ export const METRICS = {
 
   vault_upstream_requests_total: counter('Requests to upstreams by outcome.', 'upstream', 'outcome'),
   vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
+  vault_node_contradictions_total: counter('Answers of the node that cannot be so.', 'about'),
   vault_nodes_disagree_total: counter('Judgements put off because the two nodes of the chain disagree.', 'about'),
 
   vault_relay_balance_ether: gauge('The ether of the account that signs.', 'signer'),

@@ -1,14 +1,9 @@
 import type * as Address from 'ox/Address';
 import { rpcError } from '../base/error.ts';
-import { describeError } from '../base/log.ts';
-import { type Cache, createCache } from '../base/lru-cache.ts';
-import type { Config } from '../config/config.ts';
 import { type AccountKey, type AccountKind, computeAddress, type Factory } from './account.ts';
-import { type FactoryReader, factoryOf, readOwnFactory, readPrediction } from './account-factory.ts';
-
-/** Addresses of a kind kept in memory, and how many are computed until one is compared with the chain. */
-const PREDICTIONS_CACHED_MAX = 10_000;
-export const PREDICTIONS_UNCHECKED_MAX = 1_000;
+import { type FactoryReader, factoryOf, readPrediction } from './account-factory.ts';
+import { reportContradiction } from './contradiction.ts';
+import { createOwnFactory, type FactoryFacts, FOREIGN_KEPT_MS, PREDICTIONS_UNCHECKED_MAX } from './own-factory.ts';
 
 /**
  * The address (EIP-55) of a key's account of the configured factory of its kind (the first one if absent), deployed or
@@ -16,81 +11,50 @@ export const PREDICTIONS_UNCHECKED_MAX = 1_000;
  */
 export type PredictAddress = (key: AccountKey, kind?: AccountKind) => Promise<Address.Address>;
 
-/** What is known about the factories, by the kind of their accounts; several predictors may share it. */
-export type FactoryFacts = Readonly<Record<AccountKind, KindFacts>>;
-
-interface KindFacts {
-  /** Our own factory; undefined until it has been identified, null when it is another's. */
-  own: Factory | null | undefined;
-  /** Addresses computed since one was compared with the chain. */
-  unchecked: number;
-  /** What the factory answered, which never changes. */
-  readonly answers: Cache<string, Address.Address>;
-}
-
-/** No facts yet; with `predictLocally` false, no address is ever computed. */
-export function createFactoryFacts({ predictLocally }: Pick<Config, 'predictLocally'>): FactoryFacts {
-  const ofKind = (): KindFacts => ({
-    own: predictLocally ? undefined : null,
-    unchecked: 0,
-    answers: createCache(PREDICTIONS_CACHED_MAX),
-  });
-  return { 1: ofKind(), 2: ofKind() };
-}
-
 /**
- * Predicts as the factory's `getAddress` does. The factory is asked until it is identified as our own. From then on
- * addresses are computed, and one of every `PREDICTIONS_UNCHECKED_MAX` is compared with the factory's answer.
+ * Predicts as the factory's `getAddress` does. For our own factory addresses are computed; the first, and one of every
+ * `PREDICTIONS_UNCHECKED_MAX`, is compared with what the chain answers, which changes nothing but the log. Any other
+ * factory is asked, again after a minute.
  */
 export function createPredictAddress(chain: FactoryReader, facts: FactoryFacts): PredictAddress {
-  const ofKind = { 1: createPredictor(chain, 1, facts[1]), 2: createPredictor(chain, 2, facts[2]) };
+  const ofKind = { 1: createPredictor(chain, 1, facts), 2: createPredictor(chain, 2, facts) };
   return (key, kind = 1) => ofKind[kind](key);
 }
 
-function createPredictor(chain: FactoryReader, kind: AccountKind, facts: KindFacts) {
-  const { config, log } = chain;
-  let identifying: Promise<void> | undefined;
+function createPredictor(chain: FactoryReader, kind: AccountKind, facts: FactoryFacts) {
+  const { config, clock } = chain;
+  const own = createOwnFactory(chain, kind, facts);
+  const known = facts[kind];
 
-  async function identify(factory: Address.Address): Promise<void> {
-    try {
-      facts.own = await readOwnFactory(chain, kind, factory);
-      const { own } = facts;
-      if (own !== undefined) log({ level: 'info', event: 'account_factory', factory, kind, own: own !== null });
-    } catch (error) {
-      log({ level: 'warn', event: 'account_factory_unread', kind, ...describeError(error) });
-    } finally {
-      identifying = undefined;
-    }
-  }
-
-  /** Asks the factory, whose answer wins: the chain may be another one than when the factory was identified. */
   async function ask(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
-    if (facts.own === undefined) identifying ??= identify(factory);
-    // Together, so that the first prediction is one batch.
-    const [address] = await Promise.all([readPrediction(chain, factory, key), identifying]);
-    if (facts.own && computeAddress(facts.own, key) !== address) {
-      facts.own = null;
-      log({ level: 'error', event: 'prediction_differs', factory, kind, address });
-    }
+    const name = `${key.x} ${key.y} ${key.salt}`;
+    const answer = known.answers.get(name);
+    if (answer && clock.now() < answer.until) return answer.address;
+    const address = await readPrediction(chain, factory, key);
+    known.answers.set(name, { address, until: clock.now() + FOREIGN_KEPT_MS });
     return address;
   }
 
-  async function askOnce(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
-    const name = `${key.x} ${key.y} ${key.salt}`;
-    const address = facts.answers.get(name) ?? (await ask(factory, key));
-    facts.answers.set(name, address);
-    return address;
+  /** Not awaited, so that an unreachable chain delays no prediction. */
+  async function compare(by: Factory, key: AccountKey, asked: Promise<Address.Address>): Promise<void> {
+    const address = await asked.catch(() => undefined);
+    if (address === undefined || address === computeAddress(by, key)) return;
+    reportContradiction(chain, 'prediction', { factory: by.factory, kind, address });
+    own.doubt();
   }
 
   return async (key: AccountKey) => {
     const factory = factoryOf(config, kind);
     if (!factory) throw rpcError(`no factory of kind ${kind} is set`);
-    if (!facts.own) return askOnce(factory, key);
-    if (++facts.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
-      facts.unchecked = 0;
-      // Not awaited, so that an unreachable chain delays no prediction.
-      ask(factory, key).catch(() => undefined);
+    // Together, so that the first prediction is one batch.
+    const asked = own.known() ? undefined : ask(factory, key);
+    asked?.catch(() => undefined);
+    const by = await own.find().catch(() => undefined);
+    if (!by) return asked ?? ask(factory, key);
+    if (++known.unchecked >= PREDICTIONS_UNCHECKED_MAX) {
+      known.unchecked = 0;
+      void compare(by, key, asked ?? readPrediction(chain, factory, key));
     }
-    return computeAddress(facts.own, key);
+    return computeAddress(by, key);
   };
 }

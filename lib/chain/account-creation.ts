@@ -1,6 +1,6 @@
-import { type AccountKey, type AccountKind, computeAddress, type Factory, initCodeOf } from './account.ts';
-import type { FactoryFacts } from './account-address.ts';
-import { type FactoryReader, factoryOf, readOwnFactory } from './account-factory.ts';
+import { type AccountKey, computeAddress, initCodeOf } from './account.ts';
+import type { FactoryReader } from './account-factory.ts';
+import { createOwnFactory, type FactoryFacts } from './own-factory.ts';
 
 /** What creates an account by CREATE2; 0x-hex. */
 export interface AccountCreation {
@@ -14,18 +14,12 @@ export interface AccountCreation {
  */
 export type FindCreation = (account: string, key: AccountKey) => Promise<AccountCreation | undefined>;
 
-/** Finds creations by what is known of the factories; an unknown one is read. */
+/** Finds creations by what is known of the factories; an unknown one is identified. */
 export function createFindCreation(chain: FactoryReader, facts: FactoryFacts): FindCreation {
-  async function ownFactory(kind: AccountKind): Promise<Factory | undefined> {
-    const { own } = facts[kind];
-    if (own) return own;
-    const factory = factoryOf(chain.config, kind);
-    return factory === null ? undefined : ((await readOwnFactory(chain, kind, factory)) ?? undefined);
-  }
-
+  const ours = ([1, 2] as const).map((kind) => createOwnFactory(chain, kind, facts));
   return async (account, key) => {
-    const factories = await Promise.all(([1, 2] as const).map(ownFactory));
+    const factories = await Promise.all(ours.map((one) => one.find()));
     const creator = factories.find((one) => one && computeAddress(one, key).toLowerCase() === account);
-    return creator && { factory: creator.factory, initCode: initCodeOf(creator, key) };
+    return creator ? { factory: creator.factory, initCode: initCodeOf(creator, key) } : undefined;
   };
 }

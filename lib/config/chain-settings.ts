@@ -58,7 +58,7 @@ export const CHAIN_SETTINGS = {
   ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', url.address, 'none'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
-    "computes addresses of our own factory's accounts instead of calling it",
+    "computes addresses of our own factory's accounts, also where it is at no known address",
     parse.boolean,
     'true',
   ),

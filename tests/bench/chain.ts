@@ -1,13 +1,18 @@
 // bun run bench:chain: what the chain's part costs. Predictions against asking the factory, requests that reads are
 // joined to, and the proxy's own work.
 import { join } from 'node:path';
+import { Hex } from 'ox';
+import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import { systemClock } from '../../lib/base/clock.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import type { AccountKey } from '../../lib/chain/account.ts';
-import { createFactoryFacts, createPredictAddress, type PredictAddress } from '../../lib/chain/account-address.ts';
+import { createPredictAddress, type PredictAddress } from '../../lib/chain/account-address.ts';
+import { createFactoryFacts } from '../../lib/chain/own-factory.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { startVault } from '../support/vault.ts';
@@ -20,6 +25,11 @@ const AWAY_MS = 5;
 
 const chain = await startChain();
 const contracts = await deployContracts(chain.rpc);
+/** Our own code at no known address, which alone is asked where PREDICT_LOCALLY is false. */
+const factory = await create2(
+  chain.rpc,
+  Hex.concat(creationCode.AccountFactory as Hex.Hex, Hex.padLeft(devAccount('bob').address, 32)),
+);
 await benchPrediction();
 await benchReads();
 await benchProxy();
@@ -46,13 +56,14 @@ async function benchPrediction(): Promise<void> {
 
 function predictBy(url: string, predictLocally: boolean): PredictAddress {
   const log = () => {};
-  const rpc = createRpc({ urls: { 84532: url }, fetch, clock: systemClock, metrics: createMetrics(), log });
+  const outside = { clock: systemClock, metrics: createMetrics(), log };
+  const rpc = createRpc({ ...outside, urls: { 84532: url }, fetch });
   const config = {
     chainId: 84532,
-    hyperauthFactoryAddress: contracts.accountFactory,
+    hyperauthFactoryAddress: factory,
     accountFactory2Address: null,
   };
-  return createPredictAddress({ config, rpc, log }, createFactoryFacts({ predictLocally }));
+  return createPredictAddress({ ...outside, config, rpc, witness: undefined }, createFactoryFacts({ predictLocally }));
 }
 
 /** The median of the rounds; every key is a new one, so that nothing is remembered. */

@@ -8,6 +8,7 @@ import type { Deployment } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { type Liar, startLiar } from '../support/liar.ts';
 import { registerData } from '../support/onchain.ts';
 import { addKey, addressKey, callAs, createSecond, pointOf, secondAddress } from '../support/second-account.ts';
 import { OUTAGES, startTwoChains, type TwoChains } from '../support/two-chains.ts';
@@ -147,7 +148,65 @@ describe('GET /api/accounts/predict', () => {
     }
   });
 
-  test('§7 accounts/predict 502 rpc_error', () => chains.expectRpcError('GET /api/accounts/predict', key));
+  // Of a factory whose code is known, nothing is asked.
+  test('§7 accounts/predict 502 rpc_error', () =>
+    chains.expectRpcError('GET /api/accounts/predict', key, { HYPERAUTH_FACTORY_ADDRESS: `0x${'f0'.repeat(20)}` }));
+
+  describe("a node that lies about the factories' code and accounts", () => {
+    const MALLORY = `0x${'ba'.repeat(20)}`;
+    let liar: Liar;
+    beforeAll(() => {
+      liar = startLiar({ target: sepolia.url, seed: 1 });
+      liar.lies.push(({ method, params: [first] }) => {
+        const factories = [contracts.accountFactory, contracts.accountFactory2].map((one) => one.toLowerCase());
+        const isOurs = (address: unknown) => factories.includes(String(address).toLowerCase());
+        if (method === 'eth_getCode' && isOurs(first)) return { result: `0x73${MALLORY.slice(2)}5f5260205ff3` };
+        const isAsked = method === 'eth_call' && isOurs((first as { to?: string } | undefined)?.to);
+        return isAsked ? { result: `0x${MALLORY.slice(2).padStart(64, '0')}` } : undefined;
+      });
+    });
+    afterAll(() => liar.stop());
+
+    test.each(['1', '2'])('does not move an address of kind %s, and the operator hears of it', async (kind) => {
+      const other = await startVault({ ...chains.settings(), RPC_URL: liar.url });
+      const reply = await other.call('GET /api/accounts/predict', { ...key, kind });
+      expect([reply.status, reply.body]).toEqual([200, (await predict({ ...key, kind })).body]);
+      while (!other.entries.some(({ event }) => event === 'node_contradiction')) await Bun.sleep(1);
+      expect(other.entries.find(({ event }) => event === 'node_contradiction')).toMatchObject({
+        level: 'error',
+        about: 'prediction',
+        kind: Number(kind),
+      });
+      expect((await other.call('GET /metrics')).text).toContain(
+        'vault_node_contradictions_total{about="prediction"} 1',
+      );
+      await other.stop();
+    });
+
+    test("makes nobody's contract an account of the factory, for state and sponsor", async () => {
+      const other = await startVault({ ...chains.settings(), RPC_URL: liar.url, BUNDLER_URL: 'http://127.0.0.1:1' });
+      const passkey = createPasskey();
+      const account = await openAccount(sepolia.rpc, contracts, passkey);
+      await sendTransaction(sepolia.rpc, devAccount('bob').privateKey, {
+        to: account.factory,
+        data: account.factoryData,
+      });
+      const code = await sepolia.rpc('eth_getCode', [account.address, 'latest']);
+      await sepolia.rpc('anvil_setCode', [MALLORY, code]);
+      const factoryOf = async (one: string) =>
+        (await other.call('GET /api/accounts/state', { account: one })).body.factory;
+      expect([await factoryOf(account.address), await factoryOf(MALLORY)]).toEqual([contracts.accountFactory, null]);
+      const sponsor = async (sender: string) => {
+        const operation = { sender, nonce: '0x0', callData: '0x', maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x1' };
+        const call = { jsonrpc: '2.0', id: 1, method: 'pm_sponsorUserOperation' };
+        const params = [operation, contracts.entryPoint];
+        return (await other.call('POST /api/bundler', { ...call, params })).body.error.data.kind;
+      };
+      expect(await sponsor(MALLORY)).toBe('paymaster_rejected');
+      expect(await sponsor(account.address)).not.toBe('paymaster_rejected');
+      await other.stop();
+    });
+  });
 
   test('kind 2 is the address at the second factory, and no kind the first', async () => {
     const { key: point } = createPasskey();

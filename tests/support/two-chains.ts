@@ -22,8 +22,15 @@ export interface TwoChains {
   readonly nodes: { readonly sepolia: Forwarder; readonly base: Forwarder };
   /** Settings of a vault that reads both through the forwarders, by URLs that hold a key. */
   settings(): Record<string, string>;
-  /** Asks fresh vaults under each outage, and expects 502 `rpc_error` without the key or a URL in answer or log. */
-  expectRpcError(line: string, query: Readonly<Record<string, string>>): Promise<void>;
+  /**
+   * Asks fresh vaults, with `more` settings, under each outage, and expects 502 `rpc_error` without the key or a URL in
+   * answer or log.
+   */
+  expectRpcError(
+    line: string,
+    query: Readonly<Record<string, string>>,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,10 +68,10 @@ export async function startTwoChains(): Promise<TwoChains> {
     contracts,
     nodes,
     settings,
-    async expectRpcError(line, query) {
+    async expectRpcError(line, query, more = {}) {
       for (const trouble of Object.values(OUTAGES)) {
         // What a vault has learnt of the chain would answer for the node.
-        const own = await startVault(settings());
+        const own = await startVault({ ...settings(), ...more });
         nodes.sepolia.trouble = trouble;
         nodes.base.trouble = trouble;
         const reply = await own.call(line, query);
