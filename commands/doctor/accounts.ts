@@ -1,44 +1,73 @@
 import * as Address from 'ox/Address';
-import { readOwnFactory } from '../../lib/chain/account-factory.ts';
+import { type AccountKind, computeAddress, type Factory } from '../../lib/chain/account.ts';
+import {
+  type FactoryReader,
+  factoryOf,
+  knownFactory,
+  readOwnFactory,
+  readPrediction,
+} from '../../lib/chain/account-factory.ts';
 import { findWords, uint256Word } from '../../lib/chain/contract-call.ts';
-import type { Rpc } from '../../lib/chain/rpc.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Checks that ACCOUNT_FACTORY_2_ADDRESS is our factory, and its accounts' implementation one for this EntryPoint. */
-export async function checkSecondFactory(
-  { config, rpc }: { readonly config: Config; readonly rpc: Rpc },
-  factory: Address.Address,
+const SETTINGS = { 1: 'HYPERAUTH_FACTORY_ADDRESS', 2: 'ACCOUNT_FACTORY_2_ADDRESS' } as const;
+const CONTRACTS = { 1: 'AccountFactory', 2: 'AccountFactory2' } as const;
+/** Any key does. */
+const PROBE = { x: 1n, y: 2n, salt: 3n };
+
+/** Checks that a factory is ours, that the node says so too, and that its accounts trust the configured EntryPoint. */
+export async function checkAccounts(
+  chain: FactoryReader & { readonly config: Config },
+  kind: AccountKind,
 ): Promise<readonly Finding[]> {
-  const { chainId, entryPointAddress } = config;
-  const own = await readOwnFactory({ config, rpc }, 2, factory);
+  const factory = factoryOf(chain.config, kind);
+  if (factory === null) return [];
+  const [known, found] = [knownFactory(kind, factory), await readOwnFactory(chain, kind, factory)];
   // The check of the contracts already reports that there is no code.
-  if (own === undefined) return [];
+  if (found === undefined) return [];
+  const own = known ?? found;
   if (own === null)
     return [
       warn(
         'accounts',
-        'ACCOUNT_FACTORY_2_ADDRESS has other code than AccountFactory2: it is asked for each address',
-        'set it to the factory that vault contracts deploy prints, or to none',
+        `${SETTINGS[kind]} has other code than ${CONTRACTS[kind]}: its addresses are as true as the node`,
+        'set it to the factory that vault contracts deploy prints, or set RPC_WITNESS_URL',
       ),
     ];
-  const ask = (data: string) => findWords(rpc, chainId, { to: own.implementation, data }, 1);
-  const [trusted, version] = await Promise.all([ask(ENTRY_POINT), ask(VERSION)]);
-  if (version?.[0] !== uint256Word(2n) || trusted === undefined)
-    return [fail('accounts', 'the implementation of ACCOUNT_FACTORY_2_ADDRESS is no Account2', DEPLOY_AGAIN)];
-  const entryPoint = Address.checksum(`0x${trusted[0]?.slice(24)}`);
-  if (entryPointAddress?.toLowerCase() !== entryPoint.toLowerCase())
-    return [
-      fail(
-        'accounts',
-        `accounts of ACCOUNT_FACTORY_2_ADDRESS trust the EntryPoint ${entryPoint}, but ENTRY_POINT_ADDRESS is ${entryPointAddress ?? 'none'}`,
-        DEPLOY_AGAIN,
-      ),
-    ];
-  return [ok('accounts', `the second kind is offered, for the EntryPoint ${entryPoint}`)];
+  const prediction = await readPrediction(chain, factory, PROBE).catch(() => undefined);
+  if (found === null || prediction !== computeAddress(own, PROBE))
+    return [fail('accounts', `RPC_URL says what cannot be so of ${SETTINGS[kind]}, ${factory}`, ANOTHER_NODE)];
+  return [await checkEntryPoint(chain, own)];
 }
 
-const DEPLOY_AGAIN = 'set ACCOUNT_FACTORY_2_ADDRESS to the factory for this EntryPoint (vault contracts deploy)';
+async function checkEntryPoint(
+  { config, rpc }: { readonly config: Config; readonly rpc: FactoryReader['rpc'] },
+  { kind, implementation: to }: Factory,
+): Promise<Finding> {
+  const { chainId, entryPointAddress } = config;
+  const ask = (data: string) => findWords(rpc, chainId, { to, data }, 1);
+  const [trusted, version] = await Promise.all([ask(ENTRY_POINT), ask(VERSION)]);
+  if ((kind === 2 && version?.[0] !== uint256Word(2n)) || trusted === undefined)
+    return fail('accounts', `the implementation of ${SETTINGS[kind]} is none`, deployAgain(kind));
+  const entryPoint = Address.checksum(`0x${trusted[0]?.slice(24)}`);
+  const isWrong = entryPointAddress?.toLowerCase() !== entryPoint.toLowerCase();
+  // Accounts of the first kind can be named, and registered for, without an EntryPoint.
+  if (isWrong && (kind === 2 || entryPointAddress !== null))
+    return fail(
+      'accounts',
+      `accounts of ${SETTINGS[kind]} trust the EntryPoint ${entryPoint}, but ENTRY_POINT_ADDRESS is ${entryPointAddress ?? 'none'}`,
+      deployAgain(kind),
+    );
+  return ok('accounts', `the ${kind === 1 ? 'first' : 'second'} kind is offered, for the EntryPoint ${entryPoint}`);
+}
+
+const ANOTHER_NODE = 'the node lies, is broken or of another chain: set RPC_URL to another one, and RPC_WITNESS_URL';
+
+function deployAgain(kind: AccountKind): string {
+  return `set ${SETTINGS[kind]} to the factory for this EntryPoint (vault contracts deploy)`;
+}
+
 /** Selectors of `entryPoint()` and `version()`. */
 const ENTRY_POINT = '0xb0d691fe';
 const VERSION = '0x54fd4d50';

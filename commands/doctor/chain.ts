@@ -3,18 +3,21 @@ import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
 import { callUpstreamWith } from '../../lib/base/http-client.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
 import { createBundler } from '../../lib/bundler/client.ts';
+import { ACCOUNT_KINDS } from '../../lib/chain/account.ts';
 import { addressWord, findWords, readQuantity } from '../../lib/chain/contract-call.ts';
 import { readRegistryVersion } from '../../lib/chain/registry-version.ts';
 import { createRpc } from '../../lib/chain/rpc.ts';
 import { readEtherBalance } from '../../lib/chain/signer-state.ts';
 import { signerAddress } from '../../lib/chain/transaction.ts';
+import { createWitness, createWitnessFacts } from '../../lib/chain/witness.ts';
 import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
-import { checkSecondFactory } from './accounts.ts';
+import { checkAccounts } from './accounts.ts';
 import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { checkGuardian } from './guardian.ts';
+import { checkTokens, checkWitness } from './nodes.ts';
 
 /** From when on clock and node are a finding. Codes live 90 seconds, tokens are forgiven 60. */
 const CLOCK_SKEW_WARN_MS = 5_000;
@@ -26,15 +29,19 @@ const outside = { fetch, clock: systemClock, metrics: createMetrics(), log: () =
 /** Checks of clock, chain, contracts, registrar, guardian, bundler and indexer. */
 export function chainChecks(config: Config): readonly DoctorCheck[] {
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
-  const chain = { config, rpc };
+  const witness = createWitness({ ...outside, config }, createWitnessFacts());
+  const chain = { ...outside, config, rpc, witness };
   const remedy = 'check the node at RPC_URL, or set another one';
-  const { registrarPrivateKey: key, guardianPrivateKey: guardian, accountFactory2Address: factory2 } = config;
-  const { bundlerUrl, indexerUrl } = config;
+  const { registrarPrivateKey: key, guardianPrivateKey: guardian, bundlerUrl, indexerUrl, usdcAddress: usdc } = config;
   return [
     { name: 'clock', remedy, run: () => checkClock(config) },
     { name: 'chain', remedy, run: () => checkChain(chain) },
     { name: 'contracts', remedy, run: () => checkContracts(chain) },
-    ...(factory2 === null ? [] : [{ name: 'accounts', remedy, run: () => checkSecondFactory(chain, factory2) }]),
+    ...(witness === undefined
+      ? []
+      : [{ name: 'witness', remedy: 'check the node at RPC_WITNESS_URL', run: () => checkWitness(chain, witness) }]),
+    ...ACCOUNT_KINDS.map((kind) => ({ name: 'accounts', remedy, run: () => checkAccounts(chain, kind) })),
+    ...(usdc === null ? [] : [{ name: 'tokens', remedy, run: () => checkTokens(chain, usdc) }]),
     ...(key === undefined ? [] : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) }]),
     ...(guardian === undefined
       ? []

@@ -1,11 +1,13 @@
 /** ERC-20 tokens and ether: https://eips.ethereum.org/EIPS/eip-20 */
 
 import { fromHex } from '../base/bytes.ts';
-import { badRequest } from '../base/error.ts';
+import { badRequest, VaultError } from '../base/error.ts';
 import { CHAINS } from '../config/chain-settings.ts';
 import type { Config } from '../config/config.ts';
 import { addressWord, findWords, readQuantity, readWords } from './contract-call.ts';
+import { reportContradiction } from './contradiction.ts';
 import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
+import { agreed, type Witnessed } from './witness.ts';
 
 /** The longest symbol that is shown. */
 const TOKEN_SYMBOL_CHARS_MAX = 16;
@@ -38,7 +40,7 @@ export function findToken(
   if (name === 'eth') return { chainId, symbol: 'ETH', decimals: 18, contract: undefined };
   const contract = chainId === config.chainId ? config.usdcAddress : CHAINS[chainId]?.['USDC_ADDRESS'];
   if (!contract) throw badRequest('USDC not available on this chain');
-  return { chainId, symbol: 'USDC', decimals: 6, contract };
+  return { chainId, symbol: 'USDC', decimals: USDC_DECIMALS, contract };
 }
 
 /** An address's balance in the latest block, in the token's smallest unit. Throws 502 `rpc_error`. */
@@ -59,6 +61,9 @@ export const BALANCE_OF = '0x70a08231';
 
 type Chain = ChainReader<'usdcAddress' | 'entryPointAddress'>;
 
+/** The decimals of USDC, on every chain that the vault knows. */
+export const USDC_DECIMALS = 6;
+
 /** A token of a payment. If `isListed` is false, the symbol is only what the contract calls itself. */
 export interface PayToken extends ChainToken {
   readonly isListed: boolean;
@@ -66,20 +71,39 @@ export interface PayToken extends ChainToken {
 
 /**
  * Reads the token `native` or of a contract (0x-hex, lower case) on the configured chain. Throws 400 `Invalid token:
- * …` where no ERC-20 token is, 502 `rpc_error`.
+ * …` where no ERC-20 token is, 502 `rpc_error`, also where USDC answers other decimals than it has: its balance is
+ * not to be believed then either.
  */
-export async function readToken({ config, rpc }: Chain, name: string): Promise<PayToken> {
-  const { chainId, usdcAddress } = config;
+export async function readToken(chain: Chain & Witnessed, name: string): Promise<PayToken> {
+  const { chainId, usdcAddress } = chain.config;
   if (name === 'native') return { chainId, symbol: 'ETH', decimals: 18, contract: undefined, isListed: true };
-  const [decimals, symbol] = await Promise.all([
-    findWords(rpc, chainId, { to: name, data: DECIMALS }, 1),
-    readSymbol(rpc, chainId, name),
-  ]);
-  const places = decimals === undefined ? undefined : BigInt(`0x${decimals[0]}`);
-  // ERC-20's `decimals` is a uint8: what answers more is no token.
-  if (places === undefined || places > 255n) throw badRequest('Invalid token: no ERC-20 token at this address');
-  const isListed = usdcAddress?.toLowerCase() === name;
-  return { chainId, symbol: isListed ? 'USDC' : symbol, decimals: Number(places), contract: name, isListed };
+  const [decimals, symbol] = await Promise.all([readDecimals(chain, name), readSymbol(chain.rpc, chainId, name)]);
+  if (decimals === undefined) throw badRequest('Invalid token: no ERC-20 token at this address');
+  if (usdcAddress?.toLowerCase() !== name) return { chainId, symbol, decimals, contract: name, isListed: false };
+  if (decimals !== USDC_DECIMALS) {
+    reportContradiction(chain, 'decimals', { token: name, decimals });
+    throw new VaultError('rpc_error', {
+      cause: new Error(`USDC_ADDRESS answers ${decimals} decimals`),
+      reason: 'decimals_differ',
+      hint: 'The chain’s node says of USDC what cannot be so: nothing is paid while it does.',
+    });
+  }
+  return { chainId, symbol: 'USDC', decimals, contract: name, isListed: true };
+}
+
+/**
+ * The decimals of an ERC-20 token; undefined where none is, such as at a contract that answers any call. Throws 502
+ * `rpc_error`.
+ */
+export function readDecimals(chain: Witnessed, contract: string): Promise<number | undefined> {
+  return agreed(chain, 'decimals', async ({ config, rpc }) => {
+    const ask = (data: string) => findWords(rpc, config.chainId, { to: contract, data }, 1);
+    const [decimals, supply, nonsense] = await Promise.all([DECIMALS, TOTAL_SUPPLY, NO_FUNCTION].map(ask));
+    const places = decimals === undefined ? undefined : BigInt(`0x${decimals[0]}`);
+    // ERC-20's `decimals` is a uint8: what answers more is no token.
+    const isToken = places !== undefined && places <= 255n && supply !== undefined && nonsense === undefined;
+    return isToken ? Number(places) : undefined;
+  });
 }
 
 /** An account's balance of a payment token, in its smallest unit. Throws 502 `rpc_error`. */
@@ -96,8 +120,10 @@ export async function readDeposit({ config, rpc }: Chain, account: string): Prom
   return BigInt(`0x${word}`);
 }
 
-/** Selectors of `decimals()` and `symbol()`. */
+/** Selectors of `decimals()`, `totalSupply()`, `symbol()`, and of no function that a token has. */
 const DECIMALS = '0x313ce567';
+const TOTAL_SUPPLY = '0x18160ddd';
+const NO_FUNCTION = '0xffffffff';
 const SYMBOL = '0x95d89b41';
 
 /** The symbol in printable ASCII only, so that no letter of another script imitates one; empty without a symbol. */

@@ -4,6 +4,8 @@ import { Bytes, Hex } from 'ox';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { testClock } from '../support/clock.ts';
+import { answering, tokenCode } from '../support/evm/dispatch.ts';
+import { type Liar, type Lie, startLiar } from '../support/liar.ts';
 import { expectStrictPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -188,12 +190,8 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
   });
 
   /** A token of 9 decimals whose symbol is these 32 bytes, as tokens answered before the standard was final. */
-  const place = (address: string, symbol: Uint8Array) => {
-    const answer = (word: string) => `${word}60005260206000f3`;
-    const isDecimals = '60003560e01c63313ce56714603857';
-    const code = `0x${isDecimals}${answer(`7f${Hex.fromBytes(symbol).slice(2)}`)}5b${answer('6009')}`;
-    return chain.rpc('anvil_setCode', [address, code]);
-  };
+  const place = (address: string, symbol: Uint8Array) =>
+    chain.rpc('anvil_setCode', [address, tokenCode(9n, answering(Hex.fromBytes(symbol).slice(2)))]);
 
   test('native', async () => {
     await chain.rpc('anvil_setBalance', [HOLDER, '0x7b']);
@@ -282,6 +280,55 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     expect((await vault.call('GET /pay/fees')).body.p256).toBe(false);
     await vault.stop();
     await older.stop();
+  });
+
+  describe('a node that lies about decimals', () => {
+    let liar: Liar;
+    beforeAll(() => {
+      liar = startLiar({ target: chain.url, seed: 1 });
+    });
+    afterAll(() => liar.stop());
+    beforeEach(() => {
+      liar.lies.length = 0;
+    });
+    const twelve =
+      (token: string): Lie =>
+      ({ method, params: [call] }) => {
+        const { to = '', data } = (call ?? {}) as { to?: string; data?: string };
+        const isAsked = method === 'eth_call' && to.toLowerCase() === token.toLowerCase() && data === '0x313ce567';
+        return isAsked ? { result: `0x${'c'.padStart(64, '0')}` } : undefined;
+      };
+    const ask = async (token: string, vars: Record<string, string> = {}) => {
+      const vault = await startVault({ RPC_URL: liar.url, CHAIN_ID: '84532', ...vars });
+      const { status, body } = await vault.call('GET /pay/token', { token });
+      const metrics = (await vault.call('GET /metrics')).text.match(/^vault_node_contradictions_total.*$/gm);
+      await vault.stop();
+      return { answer: [status, body.error, body.reason, body.decimals], entries: vault.entries, metrics };
+    };
+
+    test('of USDC, 12 for 6, is not believed: no amount is shown, and the operator hears of it', async () => {
+      liar.lies.push(twelve(USDC));
+      const { answer, entries, metrics } = await ask(USDC);
+      expect(answer).toEqual([502, 'rpc_error', 'decimals_differ', undefined]);
+      expect(entries).toContainEqual(
+        expect.objectContaining({ level: 'error', event: 'node_contradiction', about: 'decimals', decimals: 12 }),
+      );
+      expect(metrics).toEqual(['vault_node_contradictions_total{about="decimals"} 1']);
+    });
+
+    test.each(['RPC_URL', 'RPC_WITNESS_URL'])(
+      'of another token at %s alone, is not believed where there are two nodes',
+      async (lying) => {
+        const fake = '0x00000000000000000000000000000000000fa4e2';
+        await placeUsdc(chain.rpc, fake);
+        liar.lies.push(twelve(fake));
+        const other = lying === 'RPC_URL' ? 'RPC_WITNESS_URL' : 'RPC_URL';
+        const nodes = { [lying]: liar.url, [other]: chain.url };
+        expect((await ask(fake, nodes)).answer).toEqual([502, 'rpc_error', 'nodes_disagree', undefined]);
+        liar.lies.length = 0;
+        expect((await ask(fake, nodes)).answer).toEqual([200, undefined, undefined, 6]);
+      },
+    );
   });
 
   test('a chain that cannot be read is 502 rpc_error', async () => {

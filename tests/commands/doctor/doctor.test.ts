@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ContractAddress } from 'ox';
 import { chainChecks, judgeClock } from '../../../commands/doctor/chain.ts';
 import { deliveryChecks } from '../../../commands/doctor/delivery.ts';
 import { type Finding, ok, runChecks } from '../../../commands/doctor/finding.ts';
@@ -9,9 +10,11 @@ import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
+import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { addressOf } from '../../../scripts/dev-stack/wallet.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { type Liar, startLiar } from '../../support/liar.ts';
 import { startProgram } from '../../support/program.ts';
 import { runProgram } from '../../support/run.ts';
 import { agreeable, scriptedSmtp } from '../../support/smtp.ts';
@@ -128,10 +131,18 @@ describe('the clock', () => {
 
 describe('the chain', () => {
   let chain: RelayChain;
+  let liar: Liar;
   beforeAll(async () => {
     chain = await startRelayChain();
+    liar = startLiar({ target: chain.url, seed: 1 });
   });
-  afterAll(() => chain.stop());
+  afterAll(async () => {
+    await liar.stop();
+    await chain.stop();
+  });
+  beforeEach(() => {
+    liar.lies.length = 0;
+  });
   const check = (vars: Record<string, string> = {}) => runChecks(chainChecks(configOf({ ...chain.vars, ...vars })));
   const ONLY_OURS = {
     ENTRY_POINT_ADDRESS: 'none',
@@ -174,7 +185,7 @@ describe('the chain', () => {
     const other = await deployContracts(chain.rpc, { entryPoint: '0.8' });
     const accountsOf = async (factory: string, entryPoint: string = contracts.entryPoint) => {
       const vars = { ...ONLY_OURS, ENTRY_POINT_ADDRESS: entryPoint, ACCOUNT_FACTORY_2_ADDRESS: factory };
-      return told(await check(vars), 'accounts');
+      return told(await check(vars), 'accounts').slice(1);
     };
     const offered = `ok the second kind is offered, for the EntryPoint ${contracts.entryPoint}`;
     expect(await accountsOf(contracts.accountFactory2)).toEqual([offered]);
@@ -186,17 +197,95 @@ describe('the chain', () => {
         expect.stringMatching(/^fail accounts of ACCOUNT_FACTORY_2_ADDRESS trust the EntryPoint 0x/),
       ]);
     expect(await accountsOf(contracts.accountFactory)).toEqual([expect.stringMatching(/^warn .* other code/)]);
-    // The factory's code with another implementation than an Account2.
-    const copy = `0x${'f2'.repeat(20)}`;
+    // The factory's code, whose implementation has none; and the same with another implementation than its first child.
+    const copy = `0x${'f2'.repeat(20)}` as const;
+    const child = ContractAddress.fromCreate({ from: copy, nonce: 1n });
     const code = (await chain.rpc('eth_getCode', [contracts.accountFactory2, 'latest'])) as string;
     const word = (await chain.rpc('eth_call', [
       { to: contracts.accountFactory2, data: '0x5c60da1b' },
       'latest',
     ])) as string;
-    await chain.rpc('anvil_setCode', [copy, code.replaceAll(word.slice(26), contracts.didRegistry.slice(2))]);
-    expect(await accountsOf(copy)).toEqual(['fail the implementation of ACCOUNT_FACTORY_2_ADDRESS is no Account2']);
+    await chain.rpc('anvil_setCode', [copy, code.replaceAll(word.slice(26), child.slice(2).toLowerCase())]);
+    expect(await accountsOf(copy)).toEqual(['fail the implementation of ACCOUNT_FACTORY_2_ADDRESS is none']);
+    await chain.rpc('anvil_setCode', [copy, code]);
+    expect(await accountsOf(copy)).toEqual([expect.stringMatching(/^warn .* other code/)]);
     expect(await accountsOf(`0x${'f3'.repeat(20)}`)).toEqual([]);
     expect(await accountsOf('none')).toEqual([]);
+  });
+
+  test('with the first factory: its code, and the EntryPoint that its accounts trust', async () => {
+    const contracts = await deployContracts(chain.rpc);
+    const other = await deployContracts(chain.rpc, { entryPoint: '0.8' });
+    const accountsOf = async (factory: string) => {
+      const vars = { ...ONLY_OURS, ENTRY_POINT_ADDRESS: contracts.entryPoint, HYPERAUTH_FACTORY_ADDRESS: factory };
+      return told(await check(vars), 'accounts');
+    };
+    expect(await accountsOf(contracts.accountFactory)).toEqual([
+      `ok the first kind is offered, for the EntryPoint ${contracts.entryPoint}`,
+    ]);
+    expect(await accountsOf(other.accountFactory)).toEqual([
+      expect.stringMatching(/^fail accounts of HYPERAUTH_FACTORY_ADDRESS trust the EntryPoint 0x4337/),
+    ]);
+    expect(await accountsOf(contracts.accountFactory2)).toEqual([expect.stringMatching(/^warn .* other code/)]);
+  });
+
+  test('whose node says of a known contract what cannot be so is told', async () => {
+    const contracts = await deployContracts(chain.rpc);
+    const vars = { ENTRY_POINT_ADDRESS: contracts.entryPoint, USDC_ADDRESS: USDC, RPC_URL: liar.url };
+    const found = async () => {
+      const findings = await check({ ...ONLY_OURS, ...vars, HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory });
+      return [...told(findings, 'accounts'), ...told(findings, 'tokens')].map((text) => text.slice(0, 54));
+    };
+    await placeUsdc(chain.rpc);
+    expect(await found()).toEqual([
+      'ok the first kind is offered, for the EntryPoint 0x000',
+      'ok USDC_ADDRESS has 6 decimals',
+    ]);
+    const told54 = ['fail RPC_URL says what cannot be so of HYPERAUTH_FACTOR', `fail USDC_ADDRESS ${USDC} ha`];
+    const lying = (data: string) =>
+      liar.lies.push(({ method, params: [call] }) => {
+        const isAsked = method === 'eth_call' && String((call as { data?: string }).data).startsWith(data);
+        return isAsked ? { result: `0x${'c'.padStart(64, '0')}` } : undefined;
+      });
+    lying('0xe81b22ea');
+    lying('0x313ce567');
+    expect(await found()).toEqual(told54.map((text) => text.slice(0, 54)));
+    liar.lies.length = 0;
+    liar.lies.push(({ method, params: [of] }) =>
+      method === 'eth_getCode' && of === contracts.accountFactory ? { result: '0x5f5ffd' } : undefined,
+    );
+    expect((await found())[0]).toBe((told54[0] as string).slice(0, 54));
+  });
+
+  test('with a second node: its chain, its age and its host', async () => {
+    const witnessOf = async (url: string) => told(await check({ ...ONLY_OURS, RPC_WITNESS_URL: url }), 'witness');
+    const isSecond = 'ok RPC_WITNESS_URL is a second node of the same chain';
+    const at = liar.url.replace('127.0.0.1', 'localhost');
+    expect(await witnessOf(at)).toEqual([isSecond]);
+    expect(await witnessOf(`${chain.url}/second`.replace(/:\d+/, ':1'))).toEqual(['fail unreachable (ECONNREFUSED)']);
+    liar.lies.push(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
+    expect(await witnessOf(at)).toEqual(['fail RPC_WITNESS_URL is an endpoint of chain 1']);
+    liar.lies.length = 0;
+    const older = (tag: string, more: object) =>
+      liar.lies.push(async ({ method, params }, ask) =>
+        method === 'eth_getBlockByNumber' && params[0] === tag
+          ? { result: { ...((await ask(method, params)) as object), ...more } }
+          : undefined,
+      );
+    older('0x0', { hash: `0x${'12'.repeat(32)}` });
+    expect(await witnessOf(at)).toEqual(['fail RPC_WITNESS_URL has another first block than RPC_URL']);
+    liar.lies.length = 0;
+    older('latest', { timestamp: '0x1' });
+    expect(await witnessOf(at)).toEqual([
+      expect.stringMatching(/^warn RPC_WITNESS_URL is \d+ s behind the other node$/),
+    ]);
+    liar.lies.length = 0;
+    const both = { RPC_URL: `${liar.url}/a`, RPC_WITNESS_URL: `${liar.url}/b` };
+    expect(told(await check({ ...ONLY_OURS, ...both }), 'witness')).toEqual([
+      isSecond,
+      'warn is at the same host as RPC_URL',
+    ]);
+    expect(told(await check(ONLY_OURS), 'witness')).toEqual([]);
   });
 
   test('that CHAIN_ID does not name is told', async () => {

@@ -6,6 +6,7 @@ import { createRpc } from '../../../lib/chain/rpc.ts';
 import { formatUnits, readDeposit, readPayBalance, readToken } from '../../../lib/chain/tokens.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
+import { answering, dispatching, tokenCode } from '../../support/evm/dispatch.ts';
 import { always } from '../../support/property.ts';
 
 const outside = { fetch: (url: string, init?: RequestInit) => fetch(url, init), clock: systemClock, log: () => {} };
@@ -15,24 +16,20 @@ const ODD = '0x0000000000000000000000000000000000000dd1';
 const ENTRY_POINT = '0x00000000000000000000000000000000000000e9';
 const NOT_A_TOKEN = 'Invalid token: no ERC-20 token at this address';
 
+const TOKEN = { '0x313ce567': answering(6n), '0x18160ddd': answering(7n) };
+
 let chain: Chain;
 let vault: Parameters<typeof readToken>[0];
 beforeAll(async () => {
   chain = await startChain();
   await placeUsdc(chain.rpc);
   const config = { chainId: 84532, usdcAddress: USDC, entryPointAddress: ENTRY_POINT } as const;
-  vault = { config, rpc: rpcTo(chain.url) };
+  vault = { ...outside, config, rpc: rpcTo(chain.url), metrics: createMetrics(), witness: undefined };
 });
 afterAll(() => chain.stop());
 
-/** A contract that answers one word to `decimals()`, and to anything else what `other` is in code. */
-const place = (decimals: bigint, other = '60006000fd') => {
-  const word = decimals.toString(16).padStart(64, '0');
-  return chain.rpc('anvil_setCode', [
-    ODD,
-    `0x60003560e01c63313ce5671460${(15 + other.length / 2).toString(16).padStart(2, '0')}57${other}5b7f${word}60005260206000f3`,
-  ]);
-};
+/** A token of these decimals whose symbol is this code. */
+const place = (decimals: bigint, symbol?: string) => chain.rpc('anvil_setCode', [ODD, tokenCode(decimals, symbol)]);
 
 describe('readToken', () => {
   test('ether', async () => {
@@ -68,6 +65,9 @@ describe('readToken', () => {
     ['answers half a word', '0x60106000f3'],
     ['spends all gas', '0xfe'],
     ['is not there', '0x'],
+    ['answers six to any call', '0x60065f5260205ff3'],
+    ['answers the decimals alone', dispatching({ '0x313ce567': answering(6n) })],
+    ['answers a word to a call that no token knows', dispatching(TOKEN, answering(6n))],
   ])('a contract that %s is no token', async (_, code) => {
     await chain.rpc('anvil_setCode', [ODD, code]);
     await expect(readToken(vault, ODD)).rejects.toThrow(NOT_A_TOKEN);
