@@ -36,6 +36,11 @@ export function bytesOf(hex: string): Bytes {
   );
 }
 
+/** The bytes as lower-case hex, without 0x. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** The UTF-8 of a text. */
 export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);

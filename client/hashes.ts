@@ -1,4 +1,4 @@
-import { fixed } from './bytes.ts';
+import { fixed, join, toHex, utf8 } from './bytes.ts';
 import type { Curve } from './keys.ts';
 import type { Module } from './load.ts';
 
@@ -38,5 +38,14 @@ export function createHashes({ abi, window: { ask, take, hash } }: Module) {
     },
     isLowS: (curve: 'P-256' | 'secp256k1', signature: Uint8Array): boolean =>
       ask([fixed(signature, 64)], curve === 'P-256' ? abi.p256_is_low_s : abi.secp256k1_is_low_s) === 1,
+    /** The Ethereum address of a secp256k1 public key, with the capitals of EIP-55. */
+    ethereumAddress(publicKey: Uint8Array): string {
+      const address = toHex(hash('keccak256', fixed(publicKey, 64)).subarray(12));
+      const capitals = toHex(hash('keccak256', utf8(address)));
+      return `0x${address.replace(/[a-f]/g, (letter, at) => ((capitals[at] ?? '') > '7' ? letter.toUpperCase() : letter))}`;
+    },
+    /** A public key on P-256 or secp256k1 in compressed form (SEC 1), as a did:key has it. */
+    compressedKey: (publicKey: Uint8Array): Bytes =>
+      join([Uint8Array.of(2 + ((fixed(publicKey, 64)[63] ?? 0) & 1)), publicKey.subarray(0, 32)]),
   };
 }

@@ -16,6 +16,11 @@ export interface EnclaveKey {
   readonly publicKey: Bytes;
   /** Signs a 32-byte digest (with Ed25519 a message): deterministic, r‖s with low s (RFC 6979, RFC 8032). */
   sign(digest: Uint8Array): Bytes;
+  /**
+   * The same with the parity of the nonce's point, by which the public key can be recovered: Ethereum's `v` is 27 +
+   * parity. Throws `CURVE` for Ed25519.
+   */
+  signRecoverable(digest: Uint8Array): { readonly signature: Bytes; readonly parity: 0 | 1 };
   /** Signs the bytes of a UCAN signature payload: of the ECDSA curves their SHA-256. */
   signUcan(payload: Uint8Array): Bytes;
   /** The key in a box that opens with `secret`: 16 to 128 bytes, a WebAuthn PRF output or that of a passphrase KDF. */
@@ -27,7 +32,7 @@ export interface EnclaveKey {
 const CURVES: readonly Curve[] = ['P-256', 'secp256k1', 'Ed25519'];
 
 /** Keys in slots, and sealed boxes. */
-export function createKeys({ abi, window: { ask, fill, take } }: Module) {
+export function createKeys({ abi, window: { ask, both, fill, take } }: Module) {
   const keyIn = (slot: number): EnclaveKey => {
     const curve = CURVES[abi.key_curve(slot)] ?? 'P-256';
     let isDropped = false;
@@ -40,6 +45,11 @@ export function createKeys({ abi, window: { ask, fill, take } }: Module) {
       curve,
       publicKey: fill([], curve === 'Ed25519' ? 32 : 64, (out) => abi.key_public(slot, out)),
       sign: (digest) => fill([digest], 64, (p, out) => abi.key_sign(held(), p, digest.length, out)),
+      signRecoverable(digest) {
+        if (curve === 'Ed25519') throw new EnclaveError(isDropped ? 'NO_KEY' : 'CURVE');
+        const [parity, signature] = both([digest], 64, (p, out) => abi.key_sign(held(), p, digest.length, out));
+        return { signature, parity: parity === 1 ? 1 : 0 };
+      },
       signUcan: (payload) => fill([payload], 64, (p, out) => abi.ucan_sign(held(), p, payload.length, out)),
       seal: (secret) =>
         take([secret, random(44)], 161, (s, entropy, out) => abi.key_seal(held(), s, secret.length, entropy, out)),

@@ -1,3 +1,4 @@
+import { toHex } from './bytes.ts';
 import { ABI_VERSION, createWindow, type Exports, FUNCTIONS, type Window } from './window.ts';
 
 /** A module that runs: its calls, and the bytes into and out of them. */
@@ -36,7 +37,6 @@ async function checked(source: Uint8Array, sha256: string | undefined): Promise<
   const bytes = new Uint8Array(source);
   if (sha256 === undefined) return bytes;
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  if (hex !== sha256.toLowerCase()) throw new Error('the enclave has another SHA-256 than it must have');
+  if (toHex(digest) !== sha256.toLowerCase()) throw new Error('the enclave has another SHA-256 than it must have');
   return bytes;
 }

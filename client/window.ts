@@ -49,6 +49,8 @@ export class EnclaveError extends Error {
 export interface Window {
   /** The number that the call returns. */
   ask(inputs: readonly Uint8Array[], call: Call): number;
+  /** The number that the call returns, and `length` bytes of output. */
+  both(inputs: readonly Uint8Array[], length: number, call: Call): readonly [answer: number, bytes: Bytes];
   /** `length` bytes of output. */
   fill(inputs: readonly Uint8Array[], length: number, call: Call): Bytes;
   /** As many bytes of output as the call answers, at most `room`; inputs and output are then wiped from the window. */
@@ -86,8 +88,13 @@ export function createWindow(abi: Exports): Window {
     if (answer < 0) throw new EnclaveError(REASONS[-1 - answer] ?? 'MALFORMED');
     return [answer, out];
   };
-  const fill: Window['fill'] = (inputs, room, call) => get(read, run(inputs, room, call)[1], room);
+  const both: Window['both'] = (inputs, room, call) => {
+    const [answer, out] = run(inputs, room, call);
+    return [answer, get(read, out, room)];
+  };
+  const fill: Window['fill'] = (inputs, room, call) => both(inputs, room, call)[1];
   return {
+    both,
     ask: (inputs, call) => run(inputs, 0, call)[0],
     fill,
     take(inputs, room, call) {

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { createHash, createHmac, generateKeyPairSync, hkdfSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Hex, TypedData } from 'ox';
+import { Hex, P256, PublicKey, Secp256k1, TypedData } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
+import { recoverAddress, serializeSignature } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
 import { EnclaveError, loadEnclave } from '../../client/enclave.ts';
 import { toHex, utf8 } from '../../lib/base/bytes.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
@@ -167,6 +169,55 @@ describe('keys', () => {
     const last = enclave.createKey('Ed25519');
     expect(last.publicKey.length).toBe(32);
     for (const key of [...keys.slice(1), last]) key.drop();
+  });
+
+  test('the address of a secp256k1 key, and a signature with its parity, are those that Ethereum’s tools know', async () => {
+    for (let i = 0; i < 40; i++) {
+      const key = enclave.createKey('secp256k1');
+      const address = enclave.ethereumAddress(key.publicKey);
+      expect<string>(address).toBe(publicKeyToAddress(`0x04${hex(key.publicKey)}`));
+      const digest = enclave.keccak256(utf8(`message ${i}`));
+      const { signature, parity } = key.signRecoverable(digest);
+      expect(hex(signature)).toBe(hex(key.sign(digest)));
+      const [r, s] = [Hex.fromBytes(signature.slice(0, 32)), Hex.fromBytes(signature.slice(32))];
+      const given = serializeSignature({ r, s, yParity: parity });
+      expect(await recoverAddress({ hash: Hex.fromBytes(digest), signature: given })).toBe(address as Hex.Hex);
+      const other = serializeSignature({ r, s, yParity: 1 - parity });
+      expect(await recoverAddress({ hash: Hex.fromBytes(digest), signature: other })).not.toBe(address as Hex.Hex);
+      key.drop();
+    }
+  });
+
+  test('the parity of a P-256 signature recovers its key too, and Ed25519 has none', () => {
+    for (let i = 0; i < 20; i++) {
+      const key = enclave.createKey('P-256');
+      const digest = enclave.sha256(Uint8Array.of(i));
+      const { signature, parity } = key.signRecoverable(digest);
+      const [r, s] = [Hex.fromBytes(signature.slice(0, 32)), Hex.fromBytes(signature.slice(32))];
+      const recovered = P256.recoverPublicKey({ payload: digest, signature: { r, s, yParity: parity } });
+      expect(PublicKey.toHex(recovered, { includePrefix: false })).toBe(`0x${hex(key.publicKey)}`);
+      key.drop();
+    }
+    const key = enclave.createKey('Ed25519');
+    expect(reasonOf(() => key.signRecoverable(new Uint8Array(32)))).toBe('CURVE');
+    key.drop();
+    expect(reasonOf(() => key.signRecoverable(new Uint8Array(32)))).toBe('NO_KEY');
+  });
+
+  test('a public key in compressed form is what a did:key is made of', () => {
+    for (const curve of ['P-256', 'secp256k1'] as const) {
+      const parities = new Set<number>();
+      for (let i = 0; i < 20; i++) {
+        const key = enclave.createKey(curve);
+        const compressed = enclave.compressedKey(key.publicKey);
+        const { Point } = (curve === 'P-256' ? P256 : Secp256k1).noble;
+        expect(hex(Point.fromHex(hex(compressed)).toBytes(false))).toBe(`04${hex(key.publicKey)}`);
+        parities.add(compressed[0] ?? 0);
+        key.drop();
+      }
+      expect([...parities].sort()).toEqual([2, 3]);
+    }
+    expect(() => enclave.compressedKey(new Uint8Array(32))).toThrow('expected 64 bytes, not 32');
   });
 
   test('a slot that was given away again is not the old key’s any more', () => {
