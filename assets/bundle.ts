@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pageStyle, smallHtml } from './small-page.ts';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
 const SCRIPTS: readonly string[] = ['account/account', 'console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
@@ -25,7 +26,20 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   }
   for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
   for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
-  return made;
+  return { ...made, ...(await smallPay()) };
+}
+
+/** The confirm page has a budget of bytes: it gets of the shared design what it uses. */
+async function smallPay(): Promise<Readonly<Record<string, Blob>>> {
+  const read = (name: string) => Bun.file(join(import.meta.dir, name)).text();
+  const [tokens = '', parts = '', own = '', html = '', ...scripts] = await Promise.all(
+    [
+      ...['design/tokens.css', 'design/parts.css', 'pay/confirm.css', 'pay/confirm.html', 'wallet/view.ts'],
+      ...readdirSync(join(import.meta.dir, 'pay')).flatMap((name) => (name.endsWith('.ts') ? [`pay/${name}`] : [])),
+    ].map(read),
+  );
+  const style = pageStyle({ tokens, parts, own, page: [html, ...scripts].join('\n') });
+  return { '/pay/confirm.html': new Blob([smallHtml(html)]), '/pay/confirm.css': new Blob([style]) };
 }
 
 async function bundleScript(entry: string, format: 'iife' | 'esm'): Promise<Blob> {

@@ -12,11 +12,18 @@ export interface Module {
  * anything or shows its memory.
  */
 export async function loadModule(source: string | URL | Uint8Array, sha256?: string): Promise<Module> {
-  const module = await compile(source, sha256);
+  return startModule(await compile(source, sha256), FUNCTIONS);
+}
+
+/** Starts a compiled module; a page that needs few of its calls relies on the version for the others. */
+export async function startModule(
+  module: WebAssembly.Module,
+  functions: readonly string[] = ['abi_version'],
+): Promise<Module> {
   const isClosed = WebAssembly.Module.exports(module).every(({ kind }) => kind === 'function');
   if (WebAssembly.Module.imports(module).length > 0 || !isClosed) throw new Error('this module is not the enclave');
   const { exports } = await WebAssembly.instantiate(module, {});
-  const isWhole = FUNCTIONS.every((name) => typeof exports[name] === 'function');
+  const isWhole = functions.every((name) => typeof exports[name] === 'function');
   const abi = exports as unknown as Exports;
   if (!isWhole || abi.abi_version() !== ABI_VERSION)
     throw new Error('this enclave has another version than its client');

@@ -1,18 +1,7 @@
 // Texts for people, and the names of keys.
 import { type Hex, toHex } from '../wallet/bytes.ts';
 
-/** An address as people read it: the first six and the last four digits. */
-export function short(address: string): string {
-  return `${address.slice(0, 8)}…${address.slice(-4)}`;
-}
-
-/** Writes an address into an element, short for eyes and whole for readers and the mouse. */
-export function writeAddress(target: HTMLElement, address: string): void {
-  target.textContent = short(address);
-  target.title = address;
-  target.setAttribute('role', 'img');
-  target.setAttribute('aria-label', address);
-}
+export { short, writeAddress } from '../wallet/view.ts';
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MOMENT = new Intl.DateTimeFormat(undefined, {

@@ -5,6 +5,7 @@ import { UnreachableError } from '../wallet/api.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from '../wallet/bytes.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { createPasskey } from '../wallet/passkey.ts';
+import { drawCode } from '../wallet/view.ts';
 import { bytesOf, utf8 } from './abi.ts';
 import { type AccountFacts, hex, readFacts } from './facts.ts';
 import { isName, labelOf, left, nameHere, writeAddress } from './format.ts';
@@ -56,7 +57,7 @@ export async function showCode(signed: Signed, back: () => void): Promise<void> 
     smartAccount: account.address,
   });
   const link = `${location.origin}/account#join=${toBase64url(secret)}`;
-  await drawCode(link);
+  await drawCode('qr-code', link);
   write('qr-link', link);
   write('qr-title', 'Scan this with the other device');
   toggle('qr-wait', true);
@@ -126,21 +127,6 @@ function nameOf(label: Hex): string {
   const text = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).replace(/\p{C}/gu, '');
   return text === '' ? 'New passkey' : text;
 }
-
-/** Draws the link as a QR code; its encoder is loaded when it is needed. */
-async function drawCode(link: string): Promise<void> {
-  const { encode } = (await import(CODER)) as { encode: (text: string) => { size: number; data: boolean[][] } };
-  const { size, data } = encode(link);
-  const svg = element<SVGElement>('qr-code');
-  svg.setAttribute('viewBox', `0 0 ${size} ${size}`);
-  const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-  const cells = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  shape.setAttribute('d', cells.join(''));
-  svg.replaceChildren(shape);
-}
-
-/** A name that the bundler leaves alone. */
-const CODER = '/account/qr.js' as string;
 
 /** What the second device remembers of the passkey that it made. */
 interface Made {

@@ -1,7 +1,7 @@
 // The parts of the page. Only text is written, never HTML.
-import { element, press, shownOf, showOne, write } from '../wallet/view.ts';
+import { element, shownOf, showOne, write } from '../wallet/view.ts';
 
-export { element, onPress, press, say, step, toggle, write } from '../wallet/view.ts';
+export { element, make, makeButton, onPress, press, say, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page, of which one is shown. */
 const PARTS = [
@@ -71,20 +71,4 @@ export function fault(field: string, text: string | undefined, into = `${field}-
     input.setAttribute('aria-invalid', 'true');
     input.focus();
   }
-}
-
-/** An element with a class and text or children. */
-export function make(tag: string, className: string, ...children: (Node | string)[]): HTMLElement {
-  const made = document.createElement(tag);
-  if (className !== '') made.className = className;
-  made.append(...children);
-  return made;
-}
-
-/** A button that does something. */
-export function makeButton(text: string, className: string, act: () => void): HTMLElement {
-  const button = make('button', className, text) as HTMLButtonElement;
-  button.type = 'button';
-  press(button, act);
-  return button;
 }

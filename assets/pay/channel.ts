@@ -1,8 +1,8 @@
 // How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a
 // link.
 
-import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
-import { CHANNEL_MS, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
+import { fromBase64url, toBase64url, toHex } from '../wallet/bytes.ts';
+import { CHANNEL_MS, LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 import type { Asked, Asker } from './request.ts';
 
 /** The receipt that the shop gets for a payment in a block. */
@@ -161,7 +161,7 @@ async function fromLink(request: string): Promise<Channel> {
   const returnUrl = readReturnUrl(given['returnUrl']);
   if (!returnUrl) throw new NoRequestError();
   return {
-    asked: askedOf(given, { via: 'link', origin: returnUrl.origin, frame: undefined }),
+    asked: askedOf(given, { via: 'link', origin: returnUrl.origin, frame: undefined }, await endOfLink(request)),
     commit: async () => true,
     answer: () => undefined,
     cancel: () => undefined,
@@ -180,7 +180,9 @@ async function fromLink(request: string): Promise<Channel> {
 export function readReturnUrl(value: unknown): URL | undefined {
   if (typeof value !== 'string' || value.length > URL_CHARS_MAX || !URL.canParse(value)) return undefined;
   const url = new URL(value);
-  return isPlace(url.origin) && url.username === '' && url.password === '' ? url : undefined;
+  // The origin of `blob:https://shop.example/…` is the shop's, but the page there is whatever made the blob.
+  const isBare = url.protocol !== 'blob:' && url.username === '' && url.password === '';
+  return isPlace(url.origin) && isBare ? url : undefined;
 }
 
 /** The JSON object in a link; empty if it is invalid. */
@@ -193,8 +195,31 @@ function parseLink(request: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function askedOf({ id, data, total }: Readonly<Record<string, unknown>>, asker: Asked['asker']): Asked {
-  return { asker, id, data: [data], total, expiresAt: Date.now() + REQUEST_MS };
+function askedOf(
+  { id, data, total }: Readonly<Record<string, unknown>>,
+  asker: Asked['asker'],
+  expiresAt = Date.now() + REQUEST_MS,
+): Asked {
+  return { asker, id, data: [data], total, expiresAt };
+}
+
+/**
+ * When a link ends: counted from its first opening on this device, which a reload does not change. A link that never
+ * was opened here, or a browser that stores nothing, starts now.
+ */
+async function endOfLink(request: string): Promise<number> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(request)));
+  const [key, now] = [toHex(hash.subarray(0, 16)), Date.now()];
+  try {
+    const known = JSON.parse(localStorage.getItem('vault-links') ?? '[]') as readonly [string, number][];
+    const [, openedAt = now] = known.find(([name]) => name === key) ?? [];
+    const kept = [[key, openedAt], ...known.filter(([name]) => name !== key)].slice(0, LINKS_MAX);
+    localStorage.setItem('vault-links', JSON.stringify(kept));
+    // A clock that was turned back lengthens nothing.
+    return Math.min(openedAt, now) + REQUEST_MS;
+  } catch {
+    return now + REQUEST_MS;
+  }
 }
 
 /** A bare origin of https, or of loopback. */

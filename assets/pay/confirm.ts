@@ -3,12 +3,12 @@
 import type { Account } from '../wallet/account.ts';
 import { RefusedError, readConfig, UnreachableError } from '../wallet/api.ts';
 import { loadEnclave } from '../wallet/enclave.ts';
-import { keepAccount, MemoryError, readAccounts } from '../wallet/memory.ts';
+import { MemoryError, readAccounts } from '../wallet/memory.ts';
 import { PasskeyError } from '../wallet/passkey.ts';
 import { FeeBoundError } from '../wallet/send.ts';
-import { formatAmount } from './amount.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { QUOTE_MS, RECEIPT_SLOW_MS } from './constants.ts';
+import { showFunds } from './funds.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';
 import {
   approve,
@@ -22,11 +22,12 @@ import {
   SpentError,
   submit,
 } from './pay.ts';
+import { addressOf, sumOf } from './receipt.ts';
 import { type Payment, RequestError, readPayment } from './request.ts';
-import { writeReview } from './review.ts';
-import { showSetup } from './setup.ts';
+import { shortageOf, writeReview } from './review.ts';
+import { showSetup, weighAccounts } from './setup.ts';
 import { checkMemory, findPaymentOf, type StoredPayment } from './store.ts';
-import { element, onArmedPress, onPress, showPart, step, toggle, write } from './view.ts';
+import { onArmedPress, onPress, showPart, step, toggle, write } from './view.ts';
 import type { Problem } from './words.ts';
 
 /** One payment on this page. */
@@ -44,7 +45,7 @@ interface Session {
 }
 
 /** What it takes to follow a payment that was signed. */
-type Resumed = Pick<Session, 'channel' | 'enclave' | 'committed'>;
+type Resumed = Pick<Session, 'channel' | 'config' | 'enclave' | 'committed'>;
 
 let channel: Channel | undefined;
 /** The payment this page has sent, if the worker with the request has ended. */
@@ -57,7 +58,7 @@ async function start(): Promise<void> {
   channel ??= await connect();
   const [config, enclave] = await Promise.all([readConfig(), loadEnclave()]);
   write('chain', config.chain);
-  if (left) return resume({ channel, enclave, committed: true }, left);
+  if (left) return resume({ channel, config, enclave, committed: true }, left);
   const payment = readPayment(channel.asked, {
     chainId: config.chainId,
     now: Date.now(),
@@ -85,6 +86,8 @@ async function connect(): Promise<Channel> {
 async function proceed(session: Session): Promise<void> {
   const known = await recall(session.payment);
   if (known && known.state !== 'refused') return resume(session, known);
+  // Only of what was never signed here: a reload may come after the end.
+  if (session.payment.expiresAt <= Date.now()) throw new RequestError('expired');
   await review(session, known?.account);
 }
 
@@ -97,7 +100,8 @@ function openSession(session: Session): Session {
     problem(why);
   };
   given.onEnd = (why) => end(why === 'gone' ? 'no_request' : why);
-  setTimeout(() => end('expired'), payment.expiresAt - Date.now());
+  const rest = payment.expiresAt - Date.now();
+  if (rest > 0) setTimeout(() => end('expired'), rest);
   const commit = async () => {
     session.committed ||= !session.ended && Date.now() < payment.expiresAt && (await given.commit());
     return session.committed;
@@ -105,23 +109,23 @@ function openSession(session: Session): Session {
   return Object.assign(session, { channel: { ...given, commit } });
 }
 
-/** `pinned` is the account that has signed this payment before: no other may. */
-async function review(session: Session, pinned?: Account, notice?: string): Promise<void> {
-  const accounts = pinned ? [pinned] : await readAccounts();
-  const [account] = accounts;
-  if (!account) return setUp(session);
+/** `pinned` is the account that has signed this payment before: no other may. `chosen` is the person's choice. */
+async function review(session: Session, pinned?: Account, chosen = pinned): Promise<void> {
   const turn = ++session.turn;
   const isOver = () => session.ended || session.turn !== turn;
   if (isOver()) return;
   showPart('loading');
+  const account = chosen ?? (await firstAccount(session));
+  if (isOver()) return;
+  if (!account) return setUp(session);
   let current = await quote(session.payment, account, session.config);
   if (isOver()) return;
   const show = (given: Quote, words?: string) => {
     current = given;
     writeReview(session.payment, given, session);
     write('review-notice', words);
-    writeAccounts(session, accounts, given.account);
     toggle('other', !pinned);
+    onPress('add', () => addFunds(session, given, () => void guard(again, again)));
     showPart('review');
     onArmedPress('approve', () => void guard(confirm, () => proceed(session)));
   };
@@ -135,30 +139,34 @@ async function review(session: Session, pinned?: Account, notice?: string): Prom
     }
     await pay(session, current, (words) => show(current, words));
   };
+  const again = () => review(session, pinned, account);
   onPress('cancel', () => giveUp(session));
-  onPress('other', () => setUp(session));
-  show(current, notice);
+  onPress('other', () => void guard(() => setUp(session), again));
+  show(current);
 }
 
-function writeAccounts(session: Session, accounts: readonly Account[], chosen: Account): void {
-  const select = element('account') as HTMLSelectElement;
-  const options = accounts.map(({ name, address }) => new Option(name, address));
-  select.replaceChildren(...options);
-  select.value = chosen.address;
-  toggle('account', accounts.length > 1);
-  select.onchange = () => {
-    session.turn++;
-    const other = accounts.find(({ address }) => address === select.value);
-    const change = () => (other ? keepAccount(other) : Promise.resolve()).then(() => review(session));
-    void guard(change, () => review(session));
-  };
+/** The account used last, or one with money enough. */
+async function firstAccount({ payment }: Session): Promise<Account | undefined> {
+  const [first, ...others] = await readAccounts();
+  if (!first || others.length === 0) return first;
+  return (await weighAccounts([first, ...others], payment))[0]?.account;
 }
 
-function setUp(session: Session): void {
-  session.turn++;
+function addFunds({ payment, config, enclave }: Session, given: Quote, again: () => void): void {
+  const shortage = shortageOf(payment, given);
+  const address = addressOf(given.account.address, enclave);
+  const isFee = given.lacks === 'fee';
+  if (shortage) void showFunds({ shortage, isFee, address, chain: config.chain, again });
+}
+
+async function setUp(session: Session): Promise<void> {
+  const turn = ++session.turn;
   const { config, enclave, payment } = session;
-  const done = () => review(session);
-  showSetup({ config, enclave, token: payment.token, done, cancel: () => giveUp(session), guard });
+  const held = await weighAccounts(await readAccounts(), payment);
+  if (session.ended || session.turn !== turn) return;
+  const done = (account: Account) => review(session, undefined, account);
+  const back = held.length === 0 ? undefined : () => void guard(() => review(session), start);
+  showSetup({ config, enclave, payment, held, done, back, cancel: () => giveUp(session), guard });
 }
 
 /** What is still on its way to an approval ends with it. */
@@ -169,8 +177,7 @@ function giveUp(session: Session): void {
 
 async function pay(session: Session, current: Quote, back: (words: string) => void): Promise<void> {
   const { payment } = session;
-  const { decimals, symbol, listed } = current.token;
-  write('progress-amount', `${formatAmount(payment.amount, decimals)} ${listed ? symbol : ''}`);
+  write('progress-amount', sumOf(payment.amount, current.token));
   showProgress('sign');
   try {
     const sent = await approve(payment, current, session);
@@ -212,7 +219,7 @@ async function follow(session: Resumed, sent: StoredPayment): Promise<void> {
   if (known.state === 'failed') return problem('reverted');
   const details = detailsOf(known, session.enclave);
   session.channel.answer(details);
-  showPaid(details, session.channel);
+  showPaid(details, session.channel, { ...known, explorer: session.config.explorer });
 }
 
 function showProgress(current: 'sign' | 'send' | 'block'): void {

@@ -2,6 +2,8 @@
 
 /** Lifetime of a request, unless the shop set an earlier end. Chromium ends a worker's event after five minutes. */
 export const REQUEST_MS = 4 * 60_000;
+/** Links whose first opening this device remembers. */
+export const LINKS_MAX = 100;
 /** A quote older than this is requested again before approval. */
 export const QUOTE_MS = 60_000;
 /** A button that moves money reacts only after this time, so that a click meant for another window cannot hit it. */
@@ -10,6 +12,8 @@ export const ARMING_MS = 600;
 export const SIGNING_MS_MIN = 10_000;
 /** So long after its end a payment without a receipt is sent again, so that the bundler says what became of it. */
 export const LATE_MS = 20_000;
+/** Pause between looks for money that the account lacks. */
+export const FUNDS_POLL_MS = 4_000;
 /** Pause between polls for the receipt, and when the page says that it is slow. */
 export const RECEIPT_POLL_MS = 1_000;
 export const RECEIPT_SLOW_MS = 45_000;

@@ -1,23 +1,75 @@
 // The last screen of a payment, and the ways back to the shop.
+import { copyOnPress, make } from '../wallet/view.ts';
 import type { Channel, Details } from './channel.ts';
+import type { Receipt } from './receipt.ts';
+import { printable } from './request.ts';
 import { hostOf } from './review.ts';
-import { element, onPress, shownPart, showPart, toggle, write } from './view.ts';
+import { element, onPress, shownPart, showPart, toggle, write, writeDetail } from './view.ts';
 import { PROBLEMS, type Problem } from './words.ts';
 
+/** What is known of a settled payment, and where its transaction can be looked at. */
+export interface Settled {
+  /** Absent where an earlier release stored the payment. */
+  readonly receipt?: Receipt | undefined;
+  readonly changedAt: number;
+  /** Where in the chain, such as `Block 15, final`. */
+  readonly place?: string;
+  readonly explorer: string | null | undefined;
+}
+
 /** Shows a settled payment. */
-export function showPaid(details: Details, { asked, returnTo }: Channel): void {
+export function showPaid(details: Details, { asked, returnTo }: Channel, settled: Settled): void {
   const { origin, via } = asked.asker;
-  write('transaction', details.txHash);
+  const { receipt } = settled;
+  write('paid-amount', receipt?.amount ?? '');
   const shop = hostOf(origin);
   const words =
     via === 'link'
       ? `${shop} gets the receipt when you return.`
       : `Your browser sends the receipt to ${shop}. The shop can ask for it again.`;
   write('done-words', words);
+  writeReceipt(details, settled);
   offerReturn('return', returnTo?.(details), origin);
   toggle('close', !returnTo);
   onPress('close', () => window.close());
+  onPress('print', () => print());
   showPart('done');
+}
+
+function writeReceipt({ txHash }: Details, { receipt, changedAt, place, explorer }: Settled): void {
+  const url = explorer ? `${explorer}/tx/${txHash}` : undefined;
+  const rows: readonly (readonly [string, string | undefined, string?])[] = [
+    ['Amount', receipt?.amount],
+    ['To', receipt?.to, 'mono'],
+    ['For', receipt?.label],
+    ['Time', new Date(changedAt).toLocaleString(undefined, TIME)],
+    ['Reference', receipt && printable(receipt.id), 'mono'],
+    ['Block', place],
+    ['Transaction', txHash, 'mono'],
+  ];
+  const shown = rows.flatMap(([term, text, look = '']) => {
+    if (text === undefined) return [];
+    const value = make('bdi', '', text);
+    const link = term === 'Transaction' && url ? linkTo(url, value) : value;
+    return [make('div', '', make('dt', '', term), make('dd', look, link))];
+  });
+  element('receipt').replaceChildren(...shown);
+  const lines = rows.flatMap(([term, text]) => (text === undefined ? [] : [`${term}: ${text}`]));
+  copyOnPress('copy', [...lines, ...(url ? [url] : [])].join('\n'));
+}
+
+const TIME = {
+  ...({ year: 'numeric', month: 'short', day: 'numeric' } as const),
+  ...({ hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const),
+};
+
+/** A link to the explorer, which does not learn where it was followed. */
+function linkTo(url: string, text: HTMLElement): HTMLElement {
+  const link = make('a', '', text) as HTMLAnchorElement;
+  link.href = url;
+  link.target = '_blank';
+  link.rel = 'noreferrer';
+  return link;
 }
 
 interface Around {
@@ -33,7 +85,7 @@ export function showProblem(problem: Problem, { channel, again, detail }: Around
   const [title, words] = PROBLEMS[problem];
   write('problem-title', title);
   write('problem-words', words);
-  write('problem-detail', detail || undefined);
+  writeDetail('problem', detail || undefined);
   toggle('retry', again !== undefined);
   if (again) onPress('retry', again);
   onPress('leave', () => leave(problem, channel));

@@ -12,6 +12,7 @@ import { callDataOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Channel, Details } from './channel.ts';
 import { LATE_MS, RECEIPT_POLL_MS, SIGNING_MS_MIN, SPENT_LOOKS } from './constants.ts';
+import { receiptOf } from './receipt.ts';
 import { checksum, nameOf, type Payment, termsOf } from './request.ts';
 import { addPayment, dropPayment, findPayment, type StoredPayment, updatePayment } from './store.ts';
 
@@ -19,6 +20,7 @@ import { addPayment, dropPayment, findPayment, type StoredPayment, updatePayment
 export interface Quote {
   readonly account: Account;
   readonly token: Token;
+  readonly ether: Token;
   /** The most that the account pays for the transaction, in wei; 0 with a sponsor. */
   readonly fee: bigint;
   /** What the account lacks; undefined if it has enough. */
@@ -59,7 +61,7 @@ export async function quote(payment: Payment, account: Account, config: Config):
     paymentNonce({ ...payment.asker, id: payment.id }),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(payment), nonce, config });
-  const about = { account, token, entryPoint, standing };
+  const about = { account, token, ether, entryPoint, standing };
   // What cannot be paid is not worth a sponsor's signature.
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
   const operation = await withSponsor(draft, entryPoint, config);
@@ -83,7 +85,7 @@ export function lacksFee(
  */
 export async function approve(
   payment: Payment,
-  { account, operation, entryPoint, standing }: Quote,
+  { account, token, operation, entryPoint, standing }: Quote,
   { config, channel, enclave }: { config: Config; channel: Channel; enclave: Enclave },
 ): Promise<StoredPayment> {
   const endsBy = payment.expiresAt;
@@ -97,6 +99,7 @@ export async function approve(
     state: 'signed',
     account,
     token: payment.token,
+    receipt: receiptOf(payment, token, enclave),
     chainId: payment.chainId,
     entryPoint,
     operation: signed.operation,

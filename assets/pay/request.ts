@@ -73,12 +73,14 @@ interface Judge {
   readonly keccak256: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** Validates a request member by member and ignores unknown members. Throws `RequestError`. */
+/**
+ * Validates a request member by member and ignores unknown members. One that is over is read too: it may have been
+ * signed before. Throws `RequestError`.
+ */
 export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge: Judge): Payment {
   const fields = readData(data);
   if (typeof id !== 'string' || id === '' || id.length > ID_CHARS_MAX) throw new RequestError('no_id');
   const until = Math.min(expiresAt, judge.now + REQUEST_MS, readExpiry(fields['expires']));
-  if (until <= judge.now) throw new RequestError('expired');
   const chainId = readChain(fields['chainId']);
   if (chainId !== judge.chainId) throw new RequestError('other_chain');
   const token = fields['token'] === 'native' ? 'native' : readAddress(fields['token'], 'bad_token', judge);
@@ -104,15 +106,17 @@ export function nameOf({ asker, id }: Payment): string {
 }
 
 /**
- * A stranger's text without characters that are invisible or that turn or cover the text beside it: controls, marks of
- * direction, line breaks, towers of accents.
+ * A stranger's text without characters that are invisible or that turn, cover or push away the text beside it:
+ * controls, marks of direction, towers of accents. Blanks of all kinds and line breaks become one space.
  */
 export function printable(text: string, max = LABEL_CHARS_MAX): string {
   return text
     .toWellFormed()
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/(?!\s)[\p{C}\p{DI}]/gu, '')
+    .replace(/[\s\u2800]+/g, ' ')
     .replace(/(\p{M}{2})\p{M}+/gu, '$1')
-    .slice(0, max);
+    .slice(0, max)
+    .trim();
 }
 
 function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
@@ -165,7 +169,7 @@ function readUnits(value: unknown): bigint {
 function readLabel(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw new RequestError('bad_label');
-  return printable(value);
+  return printable(value) || undefined;
 }
 
 /** Leaves out an invalid total, because it is only shown. */

@@ -1,72 +1,165 @@
-// The screen on which the person makes an account, or finds the one of a passkey.
+// The screen on which the person chooses an account, makes one, or finds the one of a passkey.
 import { type Account, kindsOf } from '../wallet/account.ts';
-import { type Config, predictAddress } from '../wallet/api.ts';
+import { type Config, predictAddress, readToken, type Token } from '../wallet/api.ts';
 import type { Enclave } from '../wallet/enclave.ts';
 import { findAccounts, NoAccountError } from '../wallet/find.ts';
-import { keepAccounts } from '../wallet/memory.ts';
+import { keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { createPasskey, PasskeyError } from '../wallet/passkey.ts';
-import { onPress, showPart, write } from './view.ts';
+import { make, makeButton, short } from '../wallet/view.ts';
+import { formatAmount } from './amount.ts';
+import { type Payment, printable } from './request.ts';
+import { element, onPress, showPart, toggle, write } from './view.ts';
+
+/** An account, and what it holds of the token; undefined where that cannot be read. */
+export interface Held {
+  readonly account: Account;
+  readonly token: Token | undefined;
+}
+
+/** The accounts with what they hold: those with money enough first, else in their order. */
+export async function weighAccounts(
+  accounts: readonly Account[],
+  { token, amount }: Pick<Payment, 'token' | 'amount'>,
+): Promise<readonly Held[]> {
+  const held = accounts.map(async (account) => ({
+    account,
+    token: await readToken(token, account.address).catch(() => undefined),
+  }));
+  const isEnough = (one: Held) => Number(one.token !== undefined && one.token.balance >= amount);
+  return (await Promise.all(held)).sort((a, b) => isEnough(b) - isEnough(a));
+}
 
 /** What the screen needs of the page. */
 export interface Setup {
   readonly config: Config;
   readonly enclave: Enclave;
-  /** What is to be paid with. */
-  readonly token: string;
-  /** Called once an account was chosen and stored. */
-  readonly done: () => Promise<void>;
+  readonly payment: Payment;
+  /** The accounts of this device. */
+  readonly held: readonly Held[];
+  /** Called once an account was chosen, and stored. */
+  readonly done: (account: Account) => Promise<void>;
+  /** Undefined where there is nothing to go back to. */
+  readonly back: (() => void) | undefined;
   readonly cancel: () => void;
   /** Runs a step; shows what it throws, with a way to `again`. */
   readonly guard: (run: () => Promise<void>, again: () => Promise<void>) => Promise<void>;
 }
 
-/** Shows the screen; `notice` says what went wrong before. */
-export function showSetup(setup: Setup, notice?: string): void {
-  const { config, enclave, token, done, cancel, guard } = setup;
+/** Shows the screen; `notice` says what went wrong before. `known` are passkeys beside which none is made. */
+export function showSetup(setup: Setup, notice?: string, known = setup.held.map(idOf)): void {
+  const { config, enclave, payment, held, done, back, cancel, guard } = setup;
   write('setup-notice', notice);
   write('rp', config.rpId);
   write('find', FIND);
+  toggle('accounts', held.length > 0);
+  element('accounts').replaceChildren(...held.map((one) => rowOf(one, setup)));
+  toggle('setup-back', back !== undefined);
+  toggle('setup-cancel', back === undefined);
+  const field = element<HTMLInputElement>('name');
+  field.value ||= suggestedName();
   showPart('setup');
   const again = async () => showSetup(setup);
   const use = (open: () => Promise<readonly Account[]>) => {
     const run = async () => {
       try {
-        await keepAccounts(await open());
-        await done();
+        const [first, ...others] = await open();
+        if (!first) return;
+        await keepAccounts([first, ...others]);
+        await done(first);
       } catch (error) {
-        if (error instanceof PasskeyError) return showSetup(setup, refusalOf(error, config));
+        if (error instanceof PasskeyError) {
+          const isThere = causeOf(error) === 'InvalidStateError';
+          return showSetup(setup, isThere ? THERE : refusalOf(error, config), isThere ? [] : known);
+        }
         if (!(error instanceof NoAccountError)) throw error;
         showSetup(setup, error.account ? NOT_A_KEY : 'This passkey has no account that can pay.');
       }
     };
     return () => void guard(run, again);
   };
-  const tokens = [token as 'native'];
-  onPress(
-    'create',
-    use(async () => [await createAccount(setup)]),
-  );
+  const create = use(async () => [await createAccount(setup, printable(field.value), known)]);
+  onPress('create', () => {
+    const name = printable(field.value);
+    const isTaken = held.some(({ account }) => account.name === name);
+    if (name === '') showSetup(setup, 'Give the account a name.', known);
+    else if (isTaken) showSetup(setup, 'Another account here has this name. Choose another one.', known);
+    else create();
+  });
   onPress(
     'find',
-    use(() => findAccounts({ config, enclave, tokens, again: askAgain })),
+    use(() => findAccounts({ config, enclave, tokens: [payment.token], again: askAgain })),
   );
+  if (back) onPress('setup-back', back);
   onPress('setup-cancel', cancel);
 }
 
 const FIND = 'Use a passkey I have';
 const NOT_A_KEY =
   'This passkey does not open its account now. Its account removed it, or a recovery with it is not finished yet.';
+const THERE =
+  'This device has a passkey for one of your accounts already. Choose that account, or create one more all the same.';
+
+function idOf({ account }: Held): string {
+  return account.credentialId;
+}
+
+/** An account to choose: its name, which can be changed, and what it holds. */
+function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
+  const { address, name } = account;
+  const sum = token && `${formatAmount(token.balance, token.decimals)} ${token.listed ? token.symbol : 'units'}`;
+  const choose = makeButton(
+    '',
+    '',
+    () =>
+      void setup.guard(
+        () => setup.done(account),
+        async () => showSetup(setup),
+      ),
+  );
+  const words = make('span', '', make('strong', '', name), make('span', 'small quiet-text', short(address)));
+  choose.append(words, make('span', 'amount', sum ?? 'Not readable now'));
+  const rename = makeButton('Rename', 'link', () => {
+    const field = make('input', '') as HTMLInputElement;
+    field.value = name;
+    field.maxLength = 40;
+    field.ariaLabel = 'Name';
+    const save = async () => {
+      const named = { ...account, name: printable(field.value) || name };
+      await keepAccount(named);
+      showSetup({
+        ...setup,
+        held: setup.held.map((one) => (one.account === account ? { account: named, token } : one)),
+      });
+    };
+    row.replaceChildren(
+      field,
+      makeButton('Save', 'link', () => void setup.guard(save, async () => showSetup(setup))),
+    );
+    field.focus();
+  });
+  rename.ariaLabel = `Rename ${name}`;
+  const row = make('li', '', choose, rename);
+  return row;
+}
+
+/** Differs from what this or another device suggested before: the passkey managers of a person show them side by side. */
+function suggestedName(): string {
+  return `Account of ${new Date().toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
+}
+
+function causeOf({ cause }: PasskeyError): string {
+  return cause instanceof DOMException ? cause.name : '';
+}
 
 /** A browser that does not know related origins, or finds none, says so; else the person refused. */
-function refusalOf({ cause }: PasskeyError, { rpId }: Config): string {
-  const isForbidden = cause instanceof DOMException && cause.name === 'SecurityError';
+function refusalOf(error: PasskeyError, { rpId }: Config): string {
+  const isForbidden = causeOf(error) === 'SecurityError';
   return isForbidden ? `This browser lets no page here use passkeys of ${rpId}.` : 'No passkey was used.';
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */
-async function createAccount({ config, enclave }: Setup): Promise<Account> {
-  const name = `Vault account of ${new Date().toISOString().slice(0, 10)}`;
-  const { credentialId, x, y } = await createPasskey(config.rpId, enclave, { name });
+async function createAccount({ config, enclave }: Setup, name: string, known: readonly string[]): Promise<Account> {
+  const { credentialId, x, y } = await createPasskey(config.rpId, enclave, { name, known });
   const [kind = 1] = kindsOf(config);
   return { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name };
 }

@@ -5,6 +5,7 @@ import type { Hex } from '../wallet/bytes.ts';
 import { MemoryError, run, transact } from '../wallet/memory.ts';
 import type { Operation } from '../wallet/operation.ts';
 import { PAYMENT_KEEP_MS } from './constants.ts';
+import type { Receipt } from './receipt.ts';
 import type { Asker } from './request.ts';
 
 /**
@@ -21,6 +22,7 @@ export interface StoredPayment {
   readonly state: 'signed' | 'sent' | 'refused' | 'settled' | 'failed';
   readonly account: Account;
   readonly token: string;
+  readonly receipt?: Receipt;
   readonly chainId: number;
   readonly entryPoint: Hex;
   readonly operation: Operation;

@@ -1,13 +1,13 @@
 // The parts of the page. Only text is written, never HTML.
-import { element, step as markStep, onPress, shownOf, showOne, toggle } from '../wallet/view.ts';
+import { element, make, step as markStep, onPress, shownOf, showOne, toggle, write } from '../wallet/view.ts';
 import { ARMING_MS } from './constants.ts';
 
 export { element, onPress, toggle, write } from '../wallet/view.ts';
 
 /** The parts of the page, of which one is shown. */
-export type Part = 'loading' | 'setup' | 'review' | 'progress' | 'done' | 'problem';
+export type Part = (typeof PARTS)[number];
 
-const PARTS: readonly Part[] = ['loading', 'setup', 'review', 'progress', 'done', 'problem'];
+const PARTS = ['loading', 'setup', 'review', 'funds', 'progress', 'pending', 'done', 'problem'] as const;
 
 /** Shows one part and moves keyboard and screen reader to its heading. */
 export function showPart(part: Part): void {
@@ -21,13 +21,14 @@ export function shownPart(): Part | undefined {
 
 /** Lists the warnings; hides an empty list. */
 export function writeWarnings(texts: readonly string[]): void {
-  const items = texts.map((text) => {
-    const item = document.createElement('li');
-    item.textContent = text;
-    return item;
-  });
-  element('warnings').replaceChildren(...items);
-  toggle('warnings', items.length > 0);
+  element('warnings').replaceChildren(...texts.map((text) => make('li', 'notice', text)));
+  toggle('warnings', texts.length > 0);
+}
+
+/** Writes what stands folded below a part's words; undefined hides it. */
+export function writeDetail(part: 'pending' | 'problem', text: string | undefined): void {
+  write(`${part}-detail`, text);
+  toggle(`${part}-more`, text !== undefined);
 }
 
 /** Marks a step as current and the steps before it as past. */

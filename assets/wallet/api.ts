@@ -14,6 +14,8 @@ export interface Config extends Factories {
   readonly usdc: Hex | null;
   /** The most that an operation may cost in fees, in wei; the operator's bound. */
   readonly feeMax: string;
+  /** Where people look at transactions; null if unknown. */
+  readonly explorer: string | null;
 }
 
 /** A token as the chain describes it. An unlisted token chose its symbol itself. */

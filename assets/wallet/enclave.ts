@@ -1,6 +1,6 @@
 // The calls of the enclave (`/enclave.wasm`) that a payment needs. Private keys stay in the authenticator.
 import { bytesOf } from '../../client/bytes.ts';
-import { loadModule } from '../../client/load.ts';
+import { startModule } from '../../client/load.ts';
 import { createParsers } from '../../client/parsers.ts';
 import type { UserOperationDomain } from '../../client/user-operation.ts';
 import { ABI_VERSION } from '../../client/window.ts';
@@ -33,7 +33,11 @@ const SOURCE = `/enclave.wasm?abi=${ABI_VERSION}`;
 
 /** Loads the enclave from the vault or from bytes. Throws if they are not an enclave. */
 export async function loadEnclave(source: string | Uint8Array = SOURCE): Promise<Enclave> {
-  const module = await loadModule(source);
+  const module = await startModule(
+    typeof source === 'string'
+      ? await WebAssembly.compileStreaming(fetch(source))
+      : await WebAssembly.compile(new Uint8Array(source)),
+  );
   const enclave = createParsers(module);
   return {
     keccak256: (bytes) => module.window.hash('keccak256', bytes),

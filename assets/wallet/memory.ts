@@ -25,6 +25,8 @@ export async function keepAccounts(accounts: readonly Account[]): Promise<void> 
     const name = known.find(({ address }) => address === account.address)?.name ?? account.name;
     await keepAccount({ ...account, name });
   }
+  // Browsers delete what a site stores when space is short, unless it asked. A refusal changes nothing.
+  void navigator.storage?.persist?.().catch(() => undefined);
 }
 
 /** One request in a transaction of its own. Throws what IndexedDB throws. */

@@ -11,7 +11,12 @@ export function element<T extends Element = HTMLElement>(id: string): T {
 export function showOne<Part extends string>(parts: readonly Part[], part: Part): void {
   for (const name of parts) element(name).hidden = name !== part;
   const heading = element(part).querySelector<HTMLElement>('h1');
-  heading?.focus();
+  if (heading) {
+    heading.tabIndex = -1;
+    heading.focus();
+    // A section with a name is a landmark.
+    element(part).setAttribute('aria-labelledby', heading.id);
+  }
   say((heading ?? element(part)).textContent?.trim() ?? '');
 }
 
@@ -57,4 +62,56 @@ export function step(ids: readonly string[], current: string | undefined): void 
     else element(id).removeAttribute('aria-current');
   }
   if (current !== undefined) say(element(current).textContent ?? '');
+}
+
+/** An address as people read it: the first six and the last four digits. */
+export function short(address: string): string {
+  return `${address.slice(0, 8)}…${address.slice(-4)}`;
+}
+
+/** Writes an address into an element, short for eyes and whole for readers and the mouse. */
+export function writeAddress(target: HTMLElement, address: string): void {
+  target.textContent = short(address);
+  target.title = address;
+  target.setAttribute('role', 'img');
+  target.setAttribute('aria-label', address);
+}
+
+/** Copies text when the button is pressed, and says so on it. */
+export function copyOnPress(id: string, text: string): void {
+  const button = element(id);
+  const { words = button.textContent ?? '' } = button.dataset;
+  button.dataset['words'] = words;
+  button.textContent = words;
+  onPress(id, () => {
+    navigator.clipboard.writeText(text).then(
+      () => write(id, 'Copied'),
+      () => write(id, 'Not copied'),
+    );
+  });
+}
+
+/** Draws text as a QR code; its encoder is loaded when it is needed. */
+export async function drawCode(id: string, text: string): Promise<void> {
+  const { draw } = (await import(CODER)) as { draw: (svg: SVGElement, text: string) => void };
+  draw(element(id), text);
+}
+
+/** A name that the bundler leaves alone. */
+const CODER = '/account/qr.js' as string;
+
+/** An element with a class and text or children. */
+export function make(tag: string, className: string, ...children: (Node | string)[]): HTMLElement {
+  const made = document.createElement(tag);
+  if (className !== '') made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** A button that does something. */
+export function makeButton(text: string, className: string, act: () => void): HTMLElement {
+  const button = make('button', className, text) as HTMLButtonElement;
+  button.type = 'button';
+  press(button, act);
+  return button;
 }

@@ -58,9 +58,14 @@ if (chromium) {
       const page = await open();
       await part(page, 'setup');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('setup-title');
-      expect(await tabOrder(page, 3)).toEqual(['create', 'find', 'setup-cancel']);
+      expect(await tabOrder(page, 4)).toEqual(['name', 'create', 'find', 'setup-cancel']);
       const words = await spoken(page);
-      for (const one of ['heading: Which account pays?', 'button: Create an account', 'button: Cancel']) {
+      for (const one of [
+        'heading: Which account pays?',
+        'textbox: Name of a new account',
+        'button: Create an account',
+        'button: Cancel',
+      ]) {
         expect(words).toContain(one);
       }
     });
@@ -74,7 +79,7 @@ if (chromium) {
         const page = await open();
         await awaitSelector(page, '#approve:not([disabled])');
         expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
-        expect(await tabOrder(page, 3)).toEqual(['approve', 'cancel', 'other']);
+        expect(await tabOrder(page, 4)).toEqual(['', 'approve', 'other', 'cancel']);
         const words = await spoken(page);
         expect(words).toContain('heading: Pay 0.000000000000001 ETH');
         for (const role of ['alert', 'list', 'listitem', 'term', 'definition', 'status']) {

@@ -116,7 +116,7 @@ if (chromium) {
       await press(page, 'find');
       const shown = await part(page, 'review');
       expect(shown).toContain(account);
-      expect(shown).toContain('Not enough balance');
+      expect(shown).toContain('Not enough ETH: 0.001 needed, 0 here.');
     });
 
     test('it holds nothing but the token of the payment, which the vault does not list', async () => {

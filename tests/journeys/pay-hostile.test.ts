@@ -157,7 +157,7 @@ if (chromium) {
     test('a label cannot turn or hide what stands beside it', async () => {
       const { page } = await ask(native({ label: 'tea\u202e\u200b\nPay 0 ETH<b>' }));
       await part(page, 'review');
-      expect(await page.$eval('#label', (element) => element.textContent)).toBe('teaPay 0 ETH<b>');
+      expect(await page.$eval('#label', (element) => element.textContent)).toBe('tea Pay 0 ETH<b>');
     });
   });
 
@@ -372,6 +372,7 @@ if (chromium) {
     test.each([
       'javascript:alert(1)',
       'data:text/html,x',
+      'blob:https://shop.example/9115d58c-bcda-ff47-86e5-083e9a215304',
       'http://shop.example/back',
       'https://user:password@shop.example/back',
       '/back',
@@ -387,7 +388,7 @@ if (chromium) {
       const data = native();
       const page = await open({ id: 'linked', data, returnUrl: `${world.shop}/?order=1#old` });
       const shown = await part(page, 'review');
-      expect(shown).toContain('Requested by a link. The receipt goes to');
+      expect(shown).toContain('You followed a link. Nobody vouches for who made it. The receipt goes to');
       expect(shown).toContain('Anyone can make a link like the one you followed');
       await press(page, 'approve');
       const done = await part(page, 'done');

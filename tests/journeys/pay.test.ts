@@ -98,9 +98,9 @@ if (chromium) {
       const data = native({ label: 'Two teas' });
       const { told } = await buy(shop, { method, data, total: { currency: 'ETH', value: '0.001' } });
       const page = await confirmWindow(world, passkeys);
-      expect(await part(page, 'setup')).toContain('Create an account, or use a passkey that you have.');
+      expect(await part(page, 'setup')).toContain('Which account pays?');
       await press(page, 'create');
-      expect(await part(page, 'review')).toContain('Not enough balance');
+      expect(await part(page, 'review')).toContain('Not enough ETH: 0.001 needed, 0 here.');
       expect(await page.$eval('#approve', (button) => (button as HTMLElement).hidden)).toBe(true);
       account = await page.$eval('#from', (element) => element.textContent ?? '');
       await world.fund(account, { wei: ETHER, usdc: 100_000_000n });
@@ -419,9 +419,12 @@ if (chromium) {
       await awaitSelector(page, '#approve:not([disabled])');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
       const tree = JSON.stringify(await page.accessibility.snapshot());
-      for (const name of ['Pay 0.001 ETH', 'Approve with passkey', 'Cancel']) expect(tree).toContain(name);
+      for (const name of ['Pay 0.001 ETH', `Pay 0.001 ETH to ${data.to.slice(0, 8)}`, 'Cancel']) {
+        expect(tree).toContain(name);
+      }
       expect(await page.$eval('#status', (element) => element.textContent)).toBe('Pay 0.001 ETH');
-      await page.keyboard.press('Tab');
+      // The details come before it.
+      for (const _ of [1, 2]) await page.keyboard.press('Tab');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('approve');
       await page.keyboard.press('Enter');
       expect((await told).details).toMatchObject({ account });

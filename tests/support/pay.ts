@@ -405,9 +405,12 @@ export async function dismissed(page: Page): Promise<void> {
   );
 }
 
-/** Waits for a part of the confirm page, and reads it. */
+/** Waits for a part of the confirm page, and reads it, its details too. */
 export async function part(page: Page, name: string): Promise<string> {
   await awaitSelector(page, `#${name}`);
+  await page.$$eval(`#${name} details`, (all) => {
+    for (const one of all) (one as HTMLDetailsElement).open = true;
+  });
   // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
   return page.$eval(`#${name}`, (element) => (element as HTMLElement).innerText);
 }

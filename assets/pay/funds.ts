@@ -1,0 +1,44 @@
+// "Add funds": where the money has to go, and waiting until it is there.
+import { readToken } from '../wallet/api.ts';
+import { copyOnPress, drawCode, writeAddress } from '../wallet/view.ts';
+import { FUNDS_POLL_MS } from './constants.ts';
+import { sumOf } from './receipt.ts';
+import { type Shortage, shortageWords } from './review.ts';
+import { element, onPress, shownPart, showPart, toggle, write } from './view.ts';
+
+/** What the screen needs of the page. */
+export interface Funds {
+  readonly shortage: Shortage;
+  readonly isFee: boolean;
+  /** The account, with its checksum. */
+  readonly address: string;
+  readonly chain: string;
+  /** Called once the money is there, or when the person goes back. */
+  readonly again: () => void;
+}
+
+/** Shows the screen, and goes on by itself once the account has enough. */
+export async function showFunds({ shortage, isFee, address, chain, again }: Funds): Promise<void> {
+  const { about, needed, here } = shortage;
+  const send = `Send at least ${sumOf(needed - here, about)} to this account, on ${chain} only.`;
+  write('funds-words', `${shortageWords(shortage, isFee)} ${send}`);
+  writeAddress(element('funds-address'), address);
+  write('funds-whole', address);
+  write('funds-wait', 'Waiting for the money. This page then goes on by itself.');
+  copyOnPress('funds-copy', address);
+  onPress('funds-back', again);
+  toggle('funds-code', true);
+  showPart('funds');
+  // The address is there without it.
+  drawCode('funds-code', address).catch(() => toggle('funds-code', false));
+  // Each screen that replaces this one ends it, the one at the request's end at the latest.
+  while (shownPart() === 'funds') {
+    await new Promise((resolve) => setTimeout(resolve, FUNDS_POLL_MS));
+    if (document.visibilityState === 'hidden') continue;
+    const { balance } = await readToken(shortage.token, address).catch(() => ({ balance: here }));
+    if (shownPart() !== 'funds') return;
+    if (balance >= needed) return again();
+    if (balance > here)
+      write('funds-wait', `${sumOf(balance, about)} here, ${sumOf(needed - balance, about)} still missing.`);
+  }
+}

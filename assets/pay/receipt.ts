@@ -1,0 +1,39 @@
+// What a payment comes down to: so much, to whom, for what.
+import type { Token } from '../wallet/api.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import type { Enclave } from '../wallet/enclave.ts';
+import { formatAmount } from './amount.ts';
+import { checksum, type Payment } from './request.ts';
+
+/** What a receipt says of a payment, beside where it went through. It is stored with the payment. */
+export interface Receipt {
+  /** With its unit: `1.25 USDC`. */
+  readonly amount: string;
+  /** With its checksum. */
+  readonly to: Hex;
+  readonly label: string | undefined;
+  readonly id: string;
+}
+
+/** What the receipt of a payment will say. */
+export function receiptOf({ amount, to, label, id }: Payment, token: Token, enclave: Hashes): Receipt {
+  return { amount: sumOf(amount, token), to: addressOf(to, enclave), label, id };
+}
+
+/** What writes addresses with their checksums. */
+export type Hashes = Pick<Enclave, 'keccak256'>;
+
+/** An address as people read it. */
+export function addressOf(address: Hex, { keccak256 }: Hashes): Hex {
+  return checksum(address.slice(2), keccak256);
+}
+
+/** The unit of amounts of a token. An unlisted token's own name is none. */
+export function unitOf({ symbol, listed }: Token): string {
+  return listed ? symbol : 'units of an unknown token';
+}
+
+/** An amount with its unit. */
+export function sumOf(amount: bigint, token: Token): string {
+  return `${formatAmount(amount, token.decimals)} ${unitOf(token)}`;
+}
