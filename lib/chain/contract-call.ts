@@ -28,7 +28,7 @@ export async function readWords(
 }
 
 /**
- * As `readWords`, but undefined when the call reverts or answers otherwise. Throws 502 `rpc_error` when the node
+ * As `readWords`, but undefined when the contract reverts or answers otherwise. Throws 502 `rpc_error` when the node
  * cannot be asked.
  */
 export async function findWords(
@@ -36,33 +36,46 @@ export async function findWords(
   chainId: number,
   call: ContractCall,
   count: number,
-): Promise<string[] | undefined> {
-  return readWords(rpc, chainId, call, count).catch((failure) => {
-    if (rpcErrorOf(failure)) return undefined;
-    throw failure;
-  });
+): Promise<readonly string[] | undefined> {
+  return wordsOf(await findAnswer(rpc, chainId, call), count);
 }
 
-/**
- * What a view function answers, lower-case 0x-hex, in the state of `block`; undefined when it reverts or runs out of
- * gas, or the node lacks that state. Throws 502 `rpc_error` when the node cannot be asked, refuses to answer, or
- * answers no hex.
- */
+/** What a view function answers; undefined when it reverts. As `tryCall` otherwise. */
 export async function findAnswer(
   rpc: Rpc,
   chainId: number,
   call: ContractCall,
   block = 'latest',
 ): Promise<string | undefined> {
-  const result = await rpc.call(chainId, 'eth_call', [call, block]).catch((failure) => {
-    const error = rpcErrorOf(failure);
-    if (error && (error.data !== undefined || REVERT_CODES.has(error.code) || OUT_OF_GAS.test(error.message)))
-      return undefined;
-    throw failure;
-  });
-  if (result === undefined) return undefined;
-  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]*$/.test(result)) throw rpcError(new UpstreamError('malformed'));
-  return result.toLowerCase();
+  const outcome = await tryCall(rpc, chainId, call, block);
+  return 'answer' in outcome ? outcome.answer : undefined;
+}
+
+/** What a contract did with a call: its answer, or what it reverted with, `0x` without a reason; lower-case 0x-hex. */
+export type CallOutcome = { readonly answer: string } | { readonly reverted: string };
+
+/**
+ * Calls a view function in the state of `block`, a tag or a quantity; one that the node lacks counts as a revert. Throws
+ * 502 `rpc_error` when the node cannot be asked, refuses to answer, or answers no hex.
+ */
+export async function tryCall(rpc: Rpc, chainId: number, call: ContractCall, block = 'latest'): Promise<CallOutcome> {
+  let answer: unknown;
+  try {
+    answer = await rpc.call(chainId, 'eth_call', [call, block]);
+  } catch (failure) {
+    const reverted = revertOf(failure);
+    if (reverted === undefined) throw failure;
+    return { reverted };
+  }
+  if (typeof answer !== 'string' || !/^0x[0-9a-fA-F]*$/.test(answer)) throw rpcError(new UpstreamError('malformed'));
+  return { answer: answer.toLowerCase() };
+}
+
+/** What a contract reverted with, as a node's error says; undefined for an error that says nothing of the contract. */
+function revertOf(failure: unknown): string | undefined {
+  const error = rpcErrorOf(failure);
+  if (error?.data !== undefined) return error.data.toLowerCase();
+  return error && (REVERT_CODES.has(error.code) || OWN_DOING.test(error.message)) ? '0x' : undefined;
 }
 
 /** The words of an answer, 64 hex digits each; undefined for an answer of another length. */
@@ -113,7 +126,7 @@ export function addressWord(address: string): string {
 const REVERT_CODES: ReadonlySet<number> = new Set([3, -32_000, -32_001, -32_015]);
 
 /** A contract's own doing, which some nodes answer with the code of a fault of theirs (-32603). */
-const OUT_OF_GAS = /\bout ?of ?gas\b|OOG\b/i;
+const OWN_DOING = /\bout ?of ?gas\b|OOG\b|\bEVM error\b/i;
 
 /** The nodes' code of a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;

@@ -1,9 +1,7 @@
 /** What a registry answers about aliases and DIDs (completions section 9). Registries of others may lack a function. */
 import * as AbiParameters from 'ox/AbiParameters';
-import { rpcError } from '../base/error.ts';
-import { UpstreamError } from '../base/http-client.ts';
-import { addressWord, type ContractCall, toQuantity, ZERO_WORD } from './contract-call.ts';
-import { type ChainReader, rpcErrorOf } from './rpc.ts';
+import { addressWord, toQuantity, tryCall, ZERO_WORD } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
 
 /** A registry on its chain, and the block whose state is read; the newest one if absent. */
 export interface RegistryAt extends ChainReader {
@@ -86,21 +84,11 @@ async function readEntry(at: RegistryAt, data: string): Promise<Told<DidEntry>> 
 
 /** What `callView` answers for a revert with a reason: a contract that lacks the function gives none. */
 const GAVE_A_REASON = '';
-/** The nodes' codes of a revert, besides errors with data. Any other error says nothing of the contract. */
-const REVERTED: ReadonlySet<number> = new Set([3, -32_000, -32_015]);
 
 /** The bytes of the answer, lower-case; `0x` for a revert without a reason. */
 async function callView({ config, rpc, registry, block }: RegistryAt, data: string): Promise<string> {
-  const call: ContractCall = { to: registry, data };
   const tag = block === undefined ? 'latest' : toQuantity(block);
-  try {
-    const answer = await rpc.call(config.chainId, 'eth_call', [call, tag]);
-    if (typeof answer !== 'string' || !/^0x[0-9a-fA-F]*$/.test(answer)) throw rpcError(new UpstreamError('malformed'));
-    return answer.toLowerCase();
-  } catch (failure) {
-    const error = rpcErrorOf(failure);
-    if (error?.data !== undefined && error.data.length > 2) return GAVE_A_REASON;
-    if (error && (error.data !== undefined || REVERTED.has(error.code))) return '0x';
-    throw failure;
-  }
+  const outcome = await tryCall(rpc, config.chainId, { to: registry, data }, tag);
+  if ('answer' in outcome) return outcome.answer;
+  return outcome.reverted.length > 2 ? GAVE_A_REASON : '0x';
 }

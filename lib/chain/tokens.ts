@@ -4,9 +4,9 @@ import { fromHex } from '../base/bytes.ts';
 import { badRequest, VaultError } from '../base/error.ts';
 import { CHAINS } from '../config/chain-settings.ts';
 import type { Config } from '../config/config.ts';
-import { addressWord, findWords, readQuantity, readWords } from './contract-call.ts';
+import { addressWord, findAnswer, findWords, readQuantity, readWords } from './contract-call.ts';
 import { reportContradiction } from './contradiction.ts';
-import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
+import type { ChainReader, Rpc } from './rpc.ts';
 import { agreed, type Witnessed } from './witness.ts';
 
 /** The longest symbol that is shown. */
@@ -128,11 +128,8 @@ const SYMBOL = '0x95d89b41';
 
 /** The symbol in printable ASCII only, so that no letter of another script imitates one; empty without a symbol. */
 async function readSymbol(rpc: Rpc, chainId: number, contract: string): Promise<string> {
-  const answer = await rpc.call(chainId, 'eth_call', [{ to: contract, data: SYMBOL }, 'latest']).catch((failure) => {
-    if (rpcErrorOf(failure)) return '0x';
-    throw failure;
-  });
-  const bytes = fromHex(String(answer).slice(2)) ?? new Uint8Array();
+  const answer = (await findAnswer(rpc, chainId, { to: contract, data: SYMBOL })) ?? '0x';
+  const bytes = fromHex(answer.slice(2)) ?? new Uint8Array();
   const text = new TextDecoder().decode(symbolBytes(bytes));
   return text.replace(/[^\x21-\x7e]/g, '').slice(0, TOKEN_SYMBOL_CHARS_MAX);
 }

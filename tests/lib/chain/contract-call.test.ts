@@ -7,9 +7,12 @@ import {
   findWords,
   readQuantity,
   readWords,
+  tryCall,
   uint256Word,
 } from '../../../lib/chain/contract-call.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
+import { readRegistryVersion } from '../../../lib/chain/registry-version.ts';
+import { readAlias } from '../../../lib/chain/registry-views.ts';
 import { failureOf } from '../../support/secrecy.ts';
 
 const WORD = 'Ab'.repeat(32);
@@ -37,19 +40,50 @@ test('any other answer is 502 rpc_error; where there may be no such function, no
   expect(await findWords(failing(new RpcError(3, 'reverted')), 1, view, 1)).toBeUndefined();
 });
 
-test('what a contract does to itself is no answer; a fault of the node is 502 rpc_error', async () => {
-  // geth, reth and anvil for a call that burns its gas, by a loop or by memory.
-  for (const [code, message] of [
-    [-32_000, 'out of gas'],
-    [-32_003, 'out of gas: gas required exceeds allowance: 1000000'],
-    [-32_603, 'EVM error OutOfGas'],
-    [-32_603, 'EVM error MemoryOOG'],
-  ] as const) {
-    expect(await findAnswer(failing(new RpcError(code, message)), 1, view)).toBeUndefined();
-  }
-  for (const message of ['Internal error', 'no gas price oracle', 'too many requests']) {
-    expect((await failureOf(findAnswer(failing(new RpcError(-32_603, message)), 1, view))).code).toBe('rpc_error');
-  }
+// geth, reth, anvil, Nethermind for a call that reverts, burns its gas by a loop or by memory, or runs into nothing.
+const OWN_DOINGS = [
+  [3, 'execution reverted'],
+  [-32_000, 'execution reverted'],
+  [-32_015, 'VM execution error.'],
+  [-32_000, 'out of gas'],
+  [-32_003, 'out of gas: gas required exceeds allowance: 1000000'],
+  [-32_603, 'EVM error OutOfGas'],
+  [-32_603, 'EVM error MemoryOOG'],
+  [-32_603, 'EVM error InvalidFEOpcode'],
+  [-32_603, 'EVM error StackUnderflow'],
+] as const;
+const NODES_FAULTS = [
+  [-32_603, 'Internal error'],
+  [-32_603, 'no gas price oracle'],
+  [-32_603, 'too many requests'],
+  [-32_005, 'daily request count exceeded'],
+  [-32_601, 'the method eth_call does not exist'],
+  [-32_097, 'rate limit'],
+] as const;
+
+test.each(OWN_DOINGS)('%d %s is a contract\u2019s own doing for every reader', async (code, message) => {
+  const node = failing(new RpcError(code, message));
+  expect(await tryCall(node, 1, view)).toEqual({ reverted: '0x' });
+  expect(await findAnswer(node, 1, view)).toBeUndefined();
+  expect(await findWords(node, 1, view, 1)).toBeUndefined();
+  expect(await readAlias({ config: { chainId: 1 }, rpc: node, registry: '0x1' }, `0x${WORD}`)).toBeUndefined();
+});
+
+test.each(NODES_FAULTS)('%d %s is a fault of the node for every reader', async (code, message) => {
+  const node = failing(new RpcError(code, message));
+  const at = { config: { chainId: 1 }, rpc: node, registry: '0x1' };
+  for (const read of [
+    tryCall(node, 1, view),
+    findAnswer(node, 1, view),
+    findWords(node, 1, view, 1),
+    readAlias(at, `0x${WORD}`),
+    readRegistryVersion(at, '0x1'),
+  ])
+    expect((await failureOf(read)).code).toBe('rpc_error');
+});
+
+test('a revert with a reason keeps it', async () => {
+  expect(await tryCall(failing(new RpcError(3, 'reverted', '0xAB')), 1, view)).toEqual({ reverted: '0xab' });
 });
 
 test('no answer at all, or one of no hex, is 502 rpc_error either way', async () => {
