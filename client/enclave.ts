@@ -1,11 +1,13 @@
 import { createHashes } from './hashes.ts';
 import { createKeys } from './keys.ts';
 import { loadModule } from './load.ts';
+import { createMessages } from './messages.ts';
 import { createParsers } from './parsers.ts';
 import { createSharing } from './shares.ts';
 import { EnclaveError } from './window.ts';
 
 export type { Curve, EnclaveKey } from './keys.ts';
+export type { MessageAccount, TypedMessage } from './messages.ts';
 export type { PackedUserOperation, UserOperationDomain } from './user-operation.ts';
 export { EnclaveError };
 
@@ -15,6 +17,7 @@ export { EnclaveError };
  */
 export type Enclave = ReturnType<typeof createHashes> &
   ReturnType<typeof createParsers> &
+  ReturnType<typeof createMessages> &
   ReturnType<typeof createKeys> &
   ReturnType<typeof createSharing>;
 
@@ -28,5 +31,6 @@ export async function loadEnclave(
   options: { sha256?: string } = {},
 ): Promise<Enclave> {
   const module = await loadModule(source, options.sha256);
-  return { ...createHashes(module), ...createParsers(module), ...createKeys(module), ...createSharing(module) };
+  const calls = { ...createHashes(module), ...createParsers(module), ...createMessages(module) };
+  return { ...calls, ...createKeys(module), ...createSharing(module) };
 }
