@@ -9,6 +9,7 @@ import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
 import type { BlockRange } from './chain/log-range.ts';
+import { createRegistryCode, type RegistryCode } from './chain/registry-code.ts';
 import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
@@ -82,6 +83,7 @@ export interface Context extends Platform {
   readonly predict: PredictAddress;
   readonly findCreation: FindCreation;
   readonly registryVersion: () => Promise<RegistryVersion>;
+  readonly registryCode: RegistryCode;
   readonly aliases: Aliases;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
@@ -129,12 +131,13 @@ export function createContext(env: Env): Context {
     const witness = createWitness(outside, shared.witnessFacts);
     const leases = createLeases({ db, clock, owner });
     const relayOf = (role: RelayRole, key: `0x${string}`) =>
-      createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, db, leases }, key);
+      createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, witness, db, leases }, key);
     const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
     const guardian = guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey);
     const predict = createPredictAddress({ ...outside, rpc, witness }, shared.factoryFacts);
     const findCreation = createFindCreation({ ...outside, rpc, witness }, shared.factoryFacts);
     const registryVersion = createRegistryVersion({ ...outside, rpc }, shared.registryFacts);
+    const registryCode = createRegistryCode({ ...outside, rpc }, shared.registryCodeFacts);
     const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
     return {
       db,
@@ -147,6 +150,7 @@ export function createContext(env: Env): Context {
       predict,
       findCreation,
       registryVersion,
+      registryCode,
       aliases,
       readiness: createReadiness({ db, clock, log }),
       accepted: createAccepted(db),

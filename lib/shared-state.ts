@@ -2,6 +2,7 @@ import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
 import { SEARCH_RANGE_BLOCKS_MAX } from './chain/entry-point.ts';
 import { type BlockRange, createBlockRange } from './chain/log-range.ts';
 import { createFactoryFacts, type FactoryFacts } from './chain/own-factory.ts';
+import { createRegistryCodeFacts, type RegistryCodeFacts } from './chain/registry-code.ts';
 import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
@@ -24,6 +25,7 @@ export interface Shared {
   readonly witnessFacts: WitnessFacts;
   /** What is known about the registry. */
   readonly registryFacts: RegistryFacts;
+  readonly registryCodeFacts: RegistryCodeFacts;
   /** What the node answered about aliases. */
   readonly aliasFacts: AliasFacts;
   /** How many blocks the node is asked for at once where an operation is looked for. */
@@ -48,6 +50,7 @@ export function createShared(config: Config): Shared {
     factoryFacts: createFactoryFacts(config),
     witnessFacts: createWitnessFacts(),
     registryFacts: createRegistryFacts(),
+    registryCodeFacts: createRegistryCodeFacts(),
     aliasFacts: createAliasFacts(),
     searchRange: createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
     schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },

@@ -17,6 +17,7 @@ export const healthRoutes: readonly Route[] = [
         ...state,
         ...(follower ? { follower: { block: follower.block, lag: follower.lag } } : {}),
         ...(relay ? { relay } : {}),
+        ...(ctx.registryCode.isKnownMissing() ? { registry: 'missing' } : {}),
       });
     },
   }),

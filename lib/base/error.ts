@@ -54,6 +54,7 @@ export const ERROR_STATUS = {
   indexer_error: 502,
   identifier_busy: 503,
   relay_unfunded: 503,
+  registry_missing: 503,
   guardian_unfunded: 503,
   recoveries_not_offered: 503,
   bundler_not_configured: 503,
@@ -93,6 +94,8 @@ const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   recovery_pending: 'Another key is proposed for this account: stop that recovery first.',
   recovery_refused: 'The owners of this account have not named this vault and this address for its recovery.',
   veto_invalid: 'The account refuses this signature: it must be by one of its keys, over the recovery that is pending.',
+  registry_missing:
+    'DID_REGISTRY_ADDRESS names an address without code on this chain: nothing was registered. Try again later.',
   shutting_down: 'The vault is restarting: try again in a few seconds.',
   sms_not_configured: 'This vault sends no SMS (SMS_PROVIDER is none).',
 };

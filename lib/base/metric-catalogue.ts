@@ -50,6 +50,11 @@ export const METRICS = {
   vault_relay_oldest_seconds: gauge('Age of the oldest call in the outbox that is not mined.', 'signer'),
   vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'signer', 'kind', 'outcome'),
   vault_relay_foreign_nonces_total: counter('Nonces of the signer that others used.', 'signer'),
+  vault_relay_fills_total: counter('Empty transactions for nonces that no call has.', 'signer'),
+  vault_relay_nonces_taken_back_total: counter(
+    'Nonces that the chain never reached, and that are used again.',
+    'signer',
+  ),
 
   vault_recoveries: gauge('Recoveries of accounts that may still end.', 'status', 'foreign'),
   vault_recoveries_total: counter('Recoveries of accounts by what became of them.', 'outcome'),

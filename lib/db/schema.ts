@@ -1,6 +1,7 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
 import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED, SENDS_COUNT_THEMSELVES } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
+import { FILLS_ARE_COUNTED } from './schema-fills.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
@@ -225,4 +226,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SENDS_COUNT_THEMSELVES,
   RECOVERIES,
   KEYS_OF_ACCOUNTS,
+  FILLS_ARE_COUNTED,
 ];

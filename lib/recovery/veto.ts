@@ -65,6 +65,15 @@ async function findVetoed({ config, db }: Ctx, account: string, callData: string
   return isCarried ? recovery : undefined;
 }
 
+/** The blockers under which a veto is carried: two are about registrations alone, one may be a slip of a node. */
+const CARRIES: ReadonlySet<Awaited<ReturnType<Relay['blocker']>>> = new Set([
+  null,
+  'low_balance',
+  'not_registrar',
+  'no_registry',
+  'nonce_jump',
+]);
+
 /** Who pays: the guardian, else the registrar. Throws 503 `guardian_unfunded`. */
 async function choosePayer(ctx: Ctx): Promise<{ readonly role: RelayRole; readonly address: string }> {
   const payers: readonly (readonly [RelayRole, Relay | undefined])[] = [
@@ -74,9 +83,8 @@ async function choosePayer(ctx: Ctx): Promise<{ readonly role: RelayRole; readon
   for (const [role, relay] of payers) {
     if (!relay) continue;
     const [address, blocker] = [await relay.address(), await relay.blocker()];
-    const isAble =
-      blocker === null || blocker === 'low_balance' || (role === 'registrar' && blocker === 'not_registrar');
-    if (isAble && (await readEtherBalance(ctx, address)) >= ctx.config.relayMinBalance) return { role, address };
+    if (CARRIES.has(blocker) && (await readEtherBalance(ctx, address)) >= ctx.config.relayMinBalance)
+      return { role, address };
   }
   throw new VaultError('guardian_unfunded');
 }

@@ -3,6 +3,7 @@ import { UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
+import type { RegistryCode } from '../chain/registry-code.ts';
 import { withRow } from '../db/row-lock.ts';
 import type { Channel } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
@@ -28,6 +29,7 @@ import { assertionText, evidenceOf } from './stored-evidence.ts';
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
+  readonly registryCode: RegistryCode;
 };
 
 /** A request to record a registration that the client sent on-chain itself; values in normal form. */
@@ -49,7 +51,7 @@ export interface RecordingCaller extends RegistrationCaller {
 /**
  * Records a registration as `submitted` (completions section 6, form 1). An identical retry gets the same reply.
  * Throws the 403s of attestation and proof, the 409s of conflicts, 429 `ip_limit_reached`, 502 `rpc_error` for a
- * handle whose alias cannot be read, 503 `identifier_busy`.
+ * handle whose alias cannot be read, 503 `identifier_busy`, `registry_missing`.
  */
 export async function recordRegistration(
   ctx: Ctx,
@@ -64,6 +66,7 @@ export async function recordRegistration(
   const proof = assertionText(request.proof?.assertion);
   const proven = { proof, key: proof === null || request.key === undefined ? null : keyText(request.key) };
   if (isStored(asked, proven, await contendersOf(ctx, asked))) return;
+  await ctx.registryCode.demand();
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
   const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };

@@ -2,6 +2,7 @@ import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { FindCreation } from '../chain/account-creation.ts';
+import type { RegistryCode } from '../chain/registry-code.ts';
 import type { RegistryVersion } from '../chain/registry-version.ts';
 import type { Platform } from '../platform.ts';
 import type { SignedProof } from './consent.ts';
@@ -12,6 +13,7 @@ import type { RegistrationClaim } from './store.ts';
 /** The parts that know the registry and the accounts' factories. */
 export interface RegistryParts {
   readonly registryVersion: () => Promise<RegistryVersion>;
+  readonly registryCode: RegistryCode;
   readonly findCreation: FindCreation;
 }
 

@@ -62,7 +62,8 @@ export interface RelayResult {
  * receipt (completions section 6, form 2). A retry joins the relay it asked for before, whatever its proof; a DID that
  * the account has registered already is recorded. Throws
  * 403s of attestation and proof, `did_not_yours`, 409s of conflicts here and on-chain, 429 `ip_limit_reached` and
- * `relay_limit_reached`, 503 `relay_unfunded` and `identifier_busy`, 502 `rpc_error` when nothing was or will be sent.
+ * `relay_limit_reached`, 503 `relay_unfunded`, `registry_missing` and `identifier_busy`, 502 `rpc_error` when nothing
+ * was or will be sent.
  */
 export async function relayRegistration(
   ctx: Ctx,
@@ -113,6 +114,7 @@ async function queue(
   if (clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   const registry = config.didRegistryAddress;
   if (!registry) throw rpcError('DID_REGISTRY_ADDRESS is not set');
+  await ctx.registryCode.demand();
   checkDid(ctx, request);
   const proven = { ...request, attestationSignature: authorization.signature };
   const opened = await openWithKey(ctx, proven, request.proof, request.key);
@@ -229,5 +231,7 @@ const CONSENT_FAULTS: Readonly<Record<string, ProofFault>> = {
 
 /** Why a queued relay was withdrawn. */
 function blockedError(blocker: Awaited<ReturnType<Relay['blocker']>>): VaultError {
-  return blocker === 'unfunded' ? new VaultError('relay_unfunded') : rpcError(`withdrawn: ${blocker ?? 'no turn'}`);
+  if (blocker === 'unfunded') return new VaultError('relay_unfunded');
+  if (blocker === 'no_registry') return new VaultError('registry_missing');
+  return rpcError(`withdrawn: ${blocker ?? 'no turn'}`);
 }

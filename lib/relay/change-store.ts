@@ -1,12 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Statement } from '../db/database.ts';
-import {
-  registrationConfirmed,
-  registrationFailed,
-  registrationMined,
-  registrationReopened,
-  registrationSent,
-} from './registration-store.ts';
+import { registrationFailed, registrationMined, registrationReopened, registrationSent } from './registration-store.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
 import type { MinedBlock, RelayAttempt, RelayKind, RelayRole, RelayRow } from './store.ts';
 
@@ -122,37 +116,23 @@ export function replaceAttempt(relay: RelayRow, attempt: RelayAttempt, head: num
 }
 
 /**
- * Records that a block holds the transaction, which confirms a registration. `rowsAffected` of the first is 1 if it was
- * not known, or not as final.
+ * Records that a block holds the transaction, which confirms a registration; of a queued relay, the transaction is
+ * another's. `rowsAffected` of the first is 1 if it was not known, or not as final.
  */
 export function mineRelay(relay: RelayRow, mined: MinedBlock, now: number): readonly Statement[] {
   const { txHash, blockHash, isFinal, nextCheckAt } = mined;
   return [
     {
       sql: `UPDATE relays SET tx_hash = :tx_hash, mined_hash = :hash, final = :final
-        WHERE id = :id AND status IN ('signed', 'mined') AND (mined_hash IS NOT :hash OR final <> :final)`,
+        WHERE id = :id AND status IN ('queued', 'signed', 'mined') AND (mined_hash IS NOT :hash OR final <> :final)`,
       args: { id: relay.id, tx_hash: txHash, hash: blockHash, final: Number(isFinal) },
     },
     {
       sql: `UPDATE relays SET status = CASE WHEN :next IS NULL THEN 'confirmed' ELSE 'mined' END, next_check_at = :next,
-          checks = checks + 1 WHERE id = :id AND status IN ('signed', 'mined')`,
+          checks = checks + 1 WHERE id = :id AND status IN ('queued', 'signed', 'mined')`,
       args: { id: relay.id, next: nextCheckAt },
     },
     ...registrationMined(relay, mined, now),
-  ];
-}
-
-/**
- * Ends a relay whose work the chain shows as done, although none of its own transactions is known to have done it.
- * `rowsAffected` of the first is the verdict.
- */
-export function confirmRelay(relay: RelayRow, now: number): readonly Statement[] {
-  return [
-    {
-      sql: `UPDATE relays SET status = 'confirmed', next_check_at = NULL WHERE id = :id AND next_check_at IS NOT NULL`,
-      args: { id: relay.id },
-    },
-    ...registrationConfirmed(relay, now),
   ];
 }
 
@@ -184,6 +164,19 @@ export function requeueRelay(relay: RelayRow): Statement {
     sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
       WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
     args: { id: relay.id, nonce: relay.nonce },
+  };
+}
+
+/**
+ * Queues the signed relays again whose nonces are beyond the signer's next one, which `lowerNonce` has lowered:
+ * `rowsAffected` says how many.
+ */
+export function requeueBeyond({ chainId, address }: RelaySigner, nextNonce: number): Statement {
+  return {
+    sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
+      WHERE chain_id = :chain_id AND signer = :signer AND status = 'signed' AND nonce > :next
+        AND EXISTS (SELECT 1 FROM signers WHERE chain_id = :chain_id AND address = :signer AND next_nonce = :next)`,
+    args: { chain_id: chainId, signer: address, next: nextNonce },
   };
 }
 

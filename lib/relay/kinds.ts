@@ -1,11 +1,5 @@
 import { type RecoveryRefusal, simulateRecoveryCall } from '../chain/recovery-calls.ts';
-import {
-  isRegistered,
-  type RegisterForCall,
-  type RegistryRefusal,
-  registerForData,
-  simulate,
-} from '../chain/registry.ts';
+import { type RegisterForCall, type RegistryRefusal, registerForData, simulate } from '../chain/registry.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { SimulatedCall } from '../chain/simulation.ts';
 import type { RelayRow } from './store.ts';
@@ -27,15 +21,8 @@ export function simulateRelay(
   return simulateRecoveryCall(chain, { from, ...recoveryCallOf(relay) });
 }
 
-/**
- * Whether the chain shows a registration as done, by any sender. Never for a recovery's call: the recovery follows
- * the chain by itself, and is to be free to call again if a re-org takes another's call back. Throws 502 `rpc_error`.
- */
-export async function isDone(chain: ChainReader, relay: RelayRow): Promise<boolean> {
-  return relay.kind === 'registration' && isRegistered(chain, registrationOf(relay));
-}
-
-function registrationOf({ target, controller, didHash, callData }: RelayRow): RegisterForCall {
+/** A registration as the registry takes it. */
+export function registrationOf({ target, controller, didHash, callData }: RelayRow): RegisterForCall {
   if (controller === null || didHash === null) throw new Error('a relay of a registration names no DID');
   return { registry: target, controller, didHash, callData };
 }

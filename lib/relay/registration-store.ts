@@ -41,21 +41,6 @@ export function registrationMined(relay: RelayRow, mined: MinedBlock, now: numbe
   ];
 }
 
-/** Confirms the registration, although none of the relay's own transactions is known to have made it. */
-export function registrationConfirmed(relay: RelayRow, now: number): readonly Statement[] {
-  const { registrationId, controller, txHash } = relay;
-  if (registrationId === null) return [];
-  return [
-    emitConfirmed(registrationId, now, txHash),
-    {
-      sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, final = 1
-        WHERE id = :registration_id AND status <> 'failed'`,
-      args: { registration_id: registrationId, controller },
-    },
-    ...settleHolders(byId(registrationId), now),
-  ];
-}
-
 /** Opens the registration again if the statement before, which reopened its relay, changed a row. */
 export function registrationReopened({ registrationId }: RelayRow, now: number): readonly Statement[] {
   if (registrationId === null) return [];

@@ -44,7 +44,7 @@ export interface RelaySchedule {
   endedAt: number;
 }
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'>;
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'>;
 
 /** Whose key it is, and its own schedule. */
 type Own = Ctx & { readonly role: RelayRole; readonly schedule: RelaySchedule };
@@ -137,4 +137,6 @@ const LEVELS: { readonly [T in RelayBlocker]?: 'error' } = {
   chain_reset: 'error',
   unfunded: 'error',
   not_registrar: 'error',
+  nonce_jump: 'error',
+  no_registry: 'error',
 };

@@ -3,9 +3,11 @@ import { offerFees } from '../chain/fees.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import type { SimulatedCall } from '../chain/simulation.ts';
 import { signRelay } from './change-store.ts';
+import { endRefused } from './endings.ts';
 import { simulateRelay } from './kinds.ts';
+import { isOutdated } from './proof.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
-import { broadcast, callAttempt, endRefused, type Relayer, recordOutcome } from './transactions.ts';
+import { broadcast, callAttempt, type Relayer, recordOutcome } from './transactions.ts';
 
 /** The most transactions of one signer that are not mined: what every node keeps (geth's `txpool.accountslots`). */
 export const RELAY_IN_FLIGHT_MAX = 16;
@@ -22,11 +24,14 @@ export type SigningBlocker = 'unfunded' | 'fees_above_cap' | 'not_registrar';
 /** Simulates every queued relay, so that none spends a nonce on a transaction that would revert. */
 export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Promise<readonly Simulated[]> {
   return Promise.all(
-    queued.map(async (relay) => ({
-      relay,
-      simulation: await simulateRelay(relayer, relayer.signer.address, relay).catch(unlessUnreadable),
-    })),
+    queued.map(async (relay) => ({ relay, simulation: await simulateOne(relayer, relay).catch(unlessUnreadable) })),
   );
+}
+
+async function simulateOne(relayer: Relayer, relay: RelayRow): Promise<SimulatedCall> {
+  // A call of an address without code succeeds.
+  if (await isOutdated(relayer, relay)) return { refusal: 'no_registry' };
+  return simulateRelay(relayer, relayer.signer.address, relay);
 }
 
 function unlessUnreadable(failure: unknown): undefined {
@@ -51,8 +56,9 @@ export async function signQueued(
   }
   // Without the registrar's role every registration is refused, and none for a reason of its own.
   if (refused.some(({ refusal }) => refusal === 'not_registrar')) return 'not_registrar';
-  await Promise.all(refused.map(({ relay, refusal }) => endRefused(relayer, relay, refusal)));
-  if (ready.length === 0) return refused.length > 0;
+  const ended = await Promise.all(refused.map(({ relay, refusal }) => endRefused(relayer, relay, refusal)));
+  const isAnyEnded = ended.some((one) => one);
+  if (ready.length === 0) return isAnyEnded;
   if (state.balance < relayer.config.relayMinBalance) return 'unfunded';
   const fees = offerFees(state.market, relayer.config.relayMaxFeeGwei);
   if (!fees) return 'fees_above_cap';
@@ -62,7 +68,7 @@ export async function signQueued(
     return { relay, nonce, attempt: callAttempt(relayer, relay, nonce, gas, fees) };
   });
   const sent = await storeAndSend(relayer, state.head, made);
-  return sent > 0 || refused.length > 0;
+  return sent > 0 || isAnyEnded;
 }
 
 interface Made {

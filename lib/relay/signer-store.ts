@@ -37,6 +37,43 @@ export function raiseNonce({ chainId, address }: RelaySigner, chainNonce: number
   };
 }
 
+/**
+ * Lowers a next nonce that the chain never reached, as long as it is `from` and no relay shows a nonce of `to` or later
+ * as spent; `rowsAffected` is the verdict.
+ */
+export function lowerNonce({ chainId, address }: RelaySigner, { from, to }: NonceRange): Statement {
+  return {
+    sql: `UPDATE signers SET next_nonce = :to WHERE chain_id = :chain_id AND address = :signer AND next_nonce = :from
+      AND NOT EXISTS (SELECT 1 FROM relays WHERE chain_id = :chain_id AND signer = :signer AND nonce >= :to
+        AND status <> 'signed')`,
+    args: { chain_id: chainId, signer: address, from, to },
+  };
+}
+
+/** The nonces from `from` down to `to`. */
+export interface NonceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Counts an empty transaction for a nonce that no relay has, at most `max` in a rolling window that began after
+ * `since`; the same nonce again is free. `rowsAffected` 1 means that it may be sent.
+ */
+export function countFill(
+  { chainId, address }: RelaySigner,
+  { nonce, now, since, max }: { readonly nonce: number; readonly now: number; readonly since: number; max: number },
+): Statement {
+  return {
+    sql: `UPDATE signers SET
+        fills = CASE WHEN filled_nonce IS :nonce THEN fills WHEN fills_since > :since THEN fills + 1 ELSE 1 END,
+        fills_since = CASE WHEN fills_since > :since THEN fills_since ELSE :now END, filled_nonce = :nonce
+      WHERE chain_id = :chain_id AND address = :signer
+        AND (filled_nonce IS :nonce OR fills_since IS NULL OR fills_since <= :since OR fills < :max)`,
+    args: { chain_id: chainId, signer: address, nonce, now, since, max },
+  };
+}
+
 /** Spends the signer's next nonce, if the statement before it in the batch changed a row. */
 export function spendNonceIfChanged({ chainId, address }: RelaySigner, nonce: number): Statement {
   return {

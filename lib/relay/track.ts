@@ -1,12 +1,16 @@
 import { raiseFees } from '../chain/fees.ts';
-import { readFinalBlock } from '../chain/finality.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
 import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
-import { readNonce, type SignerState } from '../chain/signer-state.ts';
-import { confirmRelay, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
-import { isDone, simulateRelay } from './kinds.ts';
+import { isRegistered } from '../chain/registry.ts';
+import type { SignerState } from '../chain/signer-state.ts';
+import { readCommonFinal } from '../chain/witness.ts';
+import { mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
+import { RELAY_SETTLED_BLOCKS, readDeepNonce } from './deep-nonce.ts';
+import { endDone, endRefused } from './endings.ts';
+import { registrationOf, simulateRelay } from './kinds.ts';
+import { findDone, isCanonical, isRegistryMissing, isShown } from './proof.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
-import { broadcast, callAttempt, endRefused, noopAttempt, type Relayer, recordOutcome } from './transactions.ts';
+import { broadcast, callAttempt, noopAttempt, type Relayer, recordOutcome } from './transactions.ts';
 
 /**
  * Blocks that may pass without the transaction until its fee is raised, and the versions after which only its nonce
@@ -14,8 +18,6 @@ import { broadcast, callAttempt, endRefused, noopAttempt, type Relayer, recordOu
  */
 export const RELAY_STUCK_BLOCKS = 5;
 const RELAY_ATTEMPTS_MAX = 12;
-/** Blocks on top before a revert, or a nonce spent by another transaction, is taken as final. */
-export const RELAY_SETTLED_BLOCKS = 12;
 
 /** A relay with a nonce, every version of its transaction, oldest first, and what the node knows of them. */
 export interface TrackedRelay {
@@ -48,12 +50,13 @@ export async function readTracked(
 export async function trackRelay(relayer: Relayer, state: SignerState, tracked: TrackedRelay): Promise<boolean> {
   const { relay, mined } = tracked;
   const made = mined.find(({ succeeded, attempt }) => succeeded && attempt.kind === 'call');
-  if (made) return settle(relayer, state, relay, made);
+  if (made && isShown(relay, made)) return settle(relayer, state, relay, made);
+  if (made) return endUnshown(relayer, state, relay, made);
   if (relay.status === 'mined') return reopen(relayer, state, relay);
   const [spent] = mined;
   // A revert, or a nonce that was only freed. A re-org may still mine the call instead, so wait until it is
   // deep.
-  if (spent) return state.head - spent.block >= RELAY_SETTLED_BLOCKS && (await end(relayer, tracked, spent));
+  if (spent) return isDeep(state, spent) && (await end(relayer, tracked, spent));
   const isOwn = relay.signer === relayer.signer.address;
   if (isOwn && relay.nonce !== null && relay.nonce < state.nonce) return recover(relayer, state, relay, relay.nonce);
   const newest = tracked.attempts.at(-1);
@@ -62,14 +65,18 @@ export async function trackRelay(relayer: Relayer, state: SignerState, tracked: 
   return isOwn && isStuck(state, relay, newest) && replace(relayer, state, tracked, newest);
 }
 
+function isDeep({ head }: SignerState, { block }: TransactionReceipt): boolean {
+  return head - block >= RELAY_SETTLED_BLOCKS;
+}
+
+type Mined = TrackedRelay['mined'][number];
+
 /** Takes the call as made, and watches it until its block is final and deep. */
-async function settle(
-  relayer: Relayer,
-  { head }: SignerState,
-  relay: RelayRow,
-  { block, blockHash, attempt }: TrackedRelay['mined'][number],
-): Promise<boolean> {
-  const isFinal = block <= (await readFinalBlock(relayer));
+async function settle(relayer: Relayer, { head }: SignerState, relay: RelayRow, found: Mined): Promise<boolean> {
+  const { block, blockHash, attempt } = found;
+  // A recovery's call is only followed here: what it has come to is read from its account.
+  if (relay.kind === 'registration' && !(await isCanonical(relayer, relay, attempt.hash, found))) return false;
+  const isFinal = block <= (await readCommonFinal(relayer));
   const isSettled = isFinal && head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
   const now = relayer.clock.now();
   const next = isSettled ? null : nextCheckAt(relay.checks, now);
@@ -78,6 +85,16 @@ async function settle(
   const isNews = isNew?.rowsAffected === 1;
   if (isNews && relay.status === 'signed') recordOutcome(relayer, relay, 'confirmed', { tx: attempt.hash, block });
   return isNews;
+}
+
+/**
+ * The registration's transaction is mined, but its registry says nothing of it. While the registry has no code it may
+ * be the wrong node, or the wrong branch: that is not known yet. Else it is over once it is deep.
+ */
+async function endUnshown(relayer: Relayer, state: SignerState, relay: RelayRow, found: Mined): Promise<boolean> {
+  if (relay.status === 'mined') return found.blockHash !== relay.minedHash && reopen(relayer, state, relay);
+  if (!isDeep(state, found) || (await isRegistryMissing(relayer, relay))) return false;
+  return (await isCanonical(relayer, relay, found.attempt.hash, found)) && endRefused(relayer, relay, 'no_event');
 }
 
 /** A re-org removed its block: the same bytes are sent again. */
@@ -91,12 +108,15 @@ async function reopen(relayer: Relayer, { head }: SignerState, relay: RelayRow):
  * The nonce is spent, but by none of its versions: the key was used elsewhere. Final only once deep, since a receipt
  * may be late.
  */
-async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow, nonce: number): Promise<boolean> {
-  const depth = head - RELAY_SETTLED_BLOCKS;
-  if (depth < 0 || (await readNonce(relayer, relayer.signer.address, depth)) <= nonce) return false;
-  const isOurs = await isDone(relayer, relay);
-  await relayer.db.write(...(isOurs ? confirmRelay(relay, relayer.clock.now()) : [requeueRelay(relay)]));
-  recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'submitted', { reason: 'nonce_spent_elsewhere' });
+async function recover(relayer: Relayer, state: SignerState, relay: RelayRow, nonce: number): Promise<boolean> {
+  const deep = await readDeepNonce(relayer, state, RELAY_SETTLED_BLOCKS);
+  if (deep === undefined || deep <= nonce) return false;
+  const why = { reason: 'nonce_spent_elsewhere' };
+  const done = await findDone(relayer, relay);
+  if (done !== 'no') return endDone(relayer, relay, done, why);
+  const [queued] = await relayer.db.write(requeueRelay(relay));
+  if (queued?.rowsAffected !== 1) return false;
+  recordOutcome(relayer, relay, 'submitted', why);
   return true;
 }
 
@@ -104,19 +124,21 @@ async function recover(relayer: Relayer, { head }: SignerState, relay: RelayRow,
  * Ends a relay whose transaction reverted, or whose nonce was freed. A recovery's call that was given up because it
  * would have reverted, and would no longer after a re-org, is queued again.
  */
-async function end(
-  relayer: Relayer,
-  { relay, attempts }: TrackedRelay,
-  { attempt }: TrackedRelay['mined'][number],
-): Promise<boolean> {
+async function end(relayer: Relayer, { relay, attempts }: TrackedRelay, found: Mined): Promise<boolean> {
+  const { attempt } = found;
+  if (!(await isCanonical(relayer, relay, attempt.hash, found))) return false;
   const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
   const isFreed = relay.kind !== 'registration' && attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
   if (isFreed && 'gas' in simulation) {
     const [queued] = await relayer.db.write(requeueRelay(relay));
     return queued?.rowsAffected === 1;
   }
-  await endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');
-  return true;
+  return endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');
+}
+
+/** Whether the registry has the registration now. */
+async function isStanding(relayer: Relayer, relay: RelayRow): Promise<boolean> {
+  return relay.kind === 'registration' && isRegistered(relayer, registrationOf(relay));
 }
 
 async function isAnyMined(relayer: Relayer, attempts: readonly RelayAttempt[]): Promise<boolean> {
@@ -146,7 +168,7 @@ async function replace(
   const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
   const isRefused = 'refusal' in simulation;
   // Refused because one of its own versions has just been mined: the receipt shows it, or will.
-  if (isRefused && ((await isAnyMined(relayer, attempts)) || (await isDone(relayer, relay)))) return false;
+  if (isRefused && ((await isAnyMined(relayer, attempts)) || (await isStanding(relayer, relay)))) return false;
   const isGivenUp = isRefused || newest.kind === 'noop' || attempts.length >= RELAY_ATTEMPTS_MAX;
   const attempt = isGivenUp
     ? noopAttempt(relayer, relay.nonce, fees)

@@ -2,13 +2,12 @@ import { describeError } from '../base/log.ts';
 import type { TransactionFees } from '../chain/fees.ts';
 import type { SignedTransaction, UnsignedTransaction } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
-import { confirmRelay, failRelay } from './change-store.ts';
-import { callDataOf, isDone } from './kinds.ts';
+import { callDataOf } from './kinds.ts';
 import type { RelaySigner } from './signer-store.ts';
 import type { RelayAttempt, RelayRole, RelayRow } from './store.ts';
 
 /** What the relay's parts share: the ground parts, whose key it is, the signer and its signing function. */
-export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics'> {
+export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> {
   readonly role: RelayRole;
   readonly signer: RelaySigner & { readonly role: RelayRole };
   readonly sign: (unsigned: UnsignedTransaction) => SignedTransaction;
@@ -61,18 +60,6 @@ export async function broadcast({ config, rpc, log, metrics, role }: Relayer, at
     },
   );
   metrics.counter('vault_relay_broadcasts_total').add({ signer: role, kind, outcome: sent });
-}
-
-/**
- * Ends a relay that its contract refuses: confirmed if the chain shows its work as done, else failed. Throws 502
- * `rpc_error`.
- */
-export async function endRefused(relayer: Relayer, relay: RelayRow, refusal: string): Promise<void> {
-  const isOurs = await isDone(relayer, relay);
-  const now = relayer.clock.now();
-  const ending = isOurs ? confirmRelay(relay, now) : failRelay(relay, refusal, now);
-  const [ended] = await relayer.db.write(...ending);
-  if (ended?.rowsAffected === 1) recordOutcome(relayer, relay, isOurs ? 'confirmed' : 'failed', { refusal });
 }
 
 /** Logs and counts a relay's outcome. */

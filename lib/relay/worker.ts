@@ -1,23 +1,14 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { worstFailure } from '../base/error.ts';
-import { offerFees } from '../chain/fees.ts';
+import { hasCode } from '../chain/has-code.ts';
 import { readSignerState, type SignerState } from '../chain/signer-state.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
-import { recallRelays } from './change-store.ts';
+import { catchUp, closeGap } from './nonce.ts';
 import { RELAY_IN_FLIGHT_MAX, signQueued, simulateAll } from './sign.ts';
-import { raiseNonce, recordGenesis, selectGenesis, selectSigner, toStoredSigner } from './signer-store.ts';
-import {
-  type RelayRow,
-  selectAttempts,
-  selectAttemptsAt,
-  selectBacklog,
-  selectQueued,
-  selectSent,
-  toAttempt,
-  toRelay,
-} from './store.ts';
+import { recordGenesis, selectGenesis } from './signer-store.ts';
+import { type RelayRow, selectAttempts, selectBacklog, selectQueued, selectSent, toAttempt, toRelay } from './store.ts';
 import { readTracked, trackRelay } from './track.ts';
-import { broadcast, noopAttempt, type Relayer } from './transactions.ts';
+import type { Relayer } from './transactions.ts';
 
 /** Sent relays that one turn looks at. */
 export const RELAY_SENT_MAX = 100;
@@ -28,6 +19,8 @@ const RELAY_STUCK_MS = 2 * MINUTE_MS;
 export const RELAY_BLOCKERS = [
   'chain_reset',
   'unreachable',
+  'no_registry',
+  'nonce_jump',
   'unfunded',
   'not_registrar',
   'fees_above_cap',
@@ -58,21 +51,26 @@ export async function runTurn(relayer: Relayer): Promise<Turn> {
   const relays = sentRows.map(toRelay);
   const attempts = (await db.read(selectAttempts(relays))).map(toAttempt);
   const attemptsOf = ({ id }: RelayRow) => attempts.filter(({ relayId }) => relayId === id);
-  const [state, tracked, simulated] = await Promise.all([
+  const [state, isRegistryThere, tracked, simulated] = await Promise.all([
     readSignerState(relayer, signer.address),
+    hasRegistry(relayer),
     Promise.all(relays.map((relay) => readTracked(relayer, relay, attemptsOf(relay)))),
     simulateAll(relayer, queuedRows.map(toRelay)),
   ]);
   if (!(await isSameChain(relayer, state))) return { changed: false, blocker: 'chain_reset' };
-  const nextNonce = await catchUp(relayer, state);
+  const next = await catchUp(relayer, state);
   const followed = await Promise.allSettled(tracked.map((one) => trackRelay(relayer, state, one)));
-  await fillGap(relayer, state, relays);
+  const isGap = next !== undefined && (await closeGap(relayer, state, relays, next.nonce));
   const inFlight = relays.filter(({ status, signer: by }) => status === 'signed' && by === signer.address).length;
-  const signed = await signQueued(relayer, state, simulated, { nextNonce, inFlight });
+  const ready = isRegistryThere ? simulated : simulated.filter(({ relay }) => relay.kind !== 'registration');
+  const signed = next ? await signQueued(relayer, state, ready, { nextNonce: next.nonce, inFlight }) : false;
   const failure = worstFailure(followed);
   if (failure) throw failure;
   const changed = signed === true || followed.some((result) => result.status === 'fulfilled' && result.value);
-  return { changed, blocker: typeof signed === 'string' ? signed : await findBlocker(relayer, state) };
+  if (!isRegistryThere) return { changed, blocker: 'no_registry' };
+  if (typeof signed === 'string') return { changed, blocker: signed };
+  const isJump = isGap || next === undefined || next.isDoubted;
+  return { changed, blocker: isJump ? 'nonce_jump' : await findBlocker(relayer, state) };
 }
 
 /**
@@ -86,40 +84,10 @@ async function isSameChain({ db, signer }: Relayer, { genesis }: SignerState): P
   return true;
 }
 
-/**
- * The next nonce to sign with, never below the chain's. If the chain is ahead, another used the key, or the database
- * is an old copy.
- */
-async function catchUp({ db, log, metrics, signer, clock }: Relayer, { nonce }: SignerState): Promise<number> {
-  const [row] = await db.read(selectSigner(signer));
-  const stored = row ? toStoredSigner(row).nextNonce : null;
-  // What a re-org took back is checked now, not when it is due.
-  await db.write(raiseNonce(signer, nonce), recallRelays(signer, nonce, clock.now()));
-  if (stored === null || nonce <= stored) return stored ?? nonce;
-  log({
-    level: 'error',
-    event: `${signer.role}_key_used_elsewhere`,
-    address: signer.address,
-    expected: stored,
-    found: nonce,
-  });
-  metrics.counter('vault_relay_foreign_nonces_total').add({ signer: signer.role }, nonce - stored);
-  return nonce;
-}
-
-/**
- * Spends the chain's next nonce when no relay has it but one has a later nonce: with the bytes stored for that nonce,
- * which a re-org deeper than the watch took back, else with an empty transaction.
- */
-async function fillGap(relayer: Relayer, { nonce, market }: SignerState, relays: readonly RelayRow[]): Promise<void> {
-  const { config, db, signer } = relayer;
-  const waiting = relays.filter((one) => one.status === 'signed' && one.signer === signer.address);
-  const isGap = waiting.length > 0 && waiting.every((one) => one.nonce !== null && one.nonce > nonce);
-  if (!isGap) return;
-  const stored = (await db.read(selectAttemptsAt(signer, nonce))).map(toAttempt);
-  const fees = offerFees(market, config.relayMaxFeeGwei);
-  const attempts = stored.length > 0 || !fees ? stored : [noopAttempt(relayer, nonce, fees)];
-  await Promise.all(attempts.map((attempt) => broadcast(relayer, attempt)));
+/** Whether the registry that the registrar calls has code; true of the guardian, who calls accounts. */
+async function hasRegistry(relayer: Relayer): Promise<boolean> {
+  const { config, role } = relayer;
+  return role !== 'registrar' || config.didRegistryAddress === null || hasCode(relayer, config.didRegistryAddress);
 }
 
 /** What the operator should know although the turn succeeded. */

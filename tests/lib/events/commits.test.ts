@@ -26,7 +26,7 @@ import {
 } from '../../../lib/registration/change-store.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
 import { leaseDueRegistrations, toRegistration } from '../../../lib/registration/store.ts';
-import { confirmRelay, failRelay, mineRelay, reopenRelay, signRelay } from '../../../lib/relay/change-store.ts';
+import { failRelay, mineRelay, reopenRelay, signRelay } from '../../../lib/relay/change-store.ts';
 import { raiseNonce } from '../../../lib/relay/signer-store.ts';
 import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
 import { OPERATOR } from '../../support/events.ts';
@@ -299,8 +299,9 @@ describe('registrations', () => {
       expect(await tell(() => db.write(...reopenRelay(relay, 9, t.clock.now())))).toEqual([
         ['registration.submitted', registration('a', '0xsigned')],
       ]);
-      expect(await tell(() => db.write(...confirmRelay({ ...relay, txHash: '0xsigned' }, t.clock.now())))).toEqual([
-        ['registration.confirmed', registration('a', '0xsigned')],
+      const done = { txHash: '0xothers', block: 9, blockHash: '0x9', isFinal: true, nextCheckAt: null };
+      expect(await tell(() => db.write(...mineRelay(relay, done, t.clock.now())))).toEqual([
+        ['registration.confirmed', registration('a', '0xothers')],
       ]);
     });
 
