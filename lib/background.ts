@@ -14,6 +14,8 @@ import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
+import { sweepPayments } from './payments/store.ts';
+import { createPaymentWatch } from './payments/watch.ts';
 import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
 import { createKeyLooker } from './registration/look-at-keys.ts';
@@ -61,13 +63,15 @@ export function createWork(ctx: Context): Work {
   };
 }
 
-function createTasks({ follower, webhookUrl, guardianPrivateKey }: Context['config']): Readonly<Record<string, Task>> {
+function createTasks(config: Context['config']): Readonly<Record<string, Task>> {
+  const { follower, webhookUrl, guardianPrivateKey, bundlerUrl } = config;
   return {
     confirmations: confirmRegistrations,
     keys: createKeyLooker(),
     relay: relayQueued,
     ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
     handles: createSessionAsker(),
+    ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch() }),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
     budgets: createBudgetWatch(),
@@ -162,6 +166,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepDeliveries(now),
     sweepClaimIps(now),
     sweepJoins(now),
+    ...sweepPayments(now),
     ...also,
   );
   await deliverNotices(ctx, results[1]?.rows ?? []);

@@ -61,7 +61,7 @@ type Caller = Pick<Call<unknown>, 'ctx' | 'app' | 'client'>;
 async function answerCall({ ctx, app, client }: Caller, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {
-    return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client)) });
+    return json({ jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client, app)) });
   } catch (error) {
     if (!(error instanceof VaultError || error instanceof DatabaseUnavailable)) throw error;
     record(ctx, app, error);
@@ -73,7 +73,7 @@ async function answerCall({ ctx, app, client }: Caller, message: unknown): Promi
 async function answerItem({ ctx, app, client }: Caller, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
-    return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client)) };
+    return { jsonrpc: '2.0', id, ...(await callBundler(ctx, message, client, app)) };
   } catch (error) {
     record(ctx, app, error);
     return errorBody(id, asVaultError(error));

@@ -10,6 +10,7 @@ import type { Config } from '../lib/config/config.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
+import { recordFound } from '../lib/payments/record.ts';
 import { addressText, amountText, hashText, nonceHex, sinceText, tokenName } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { PAGE_HEADERS } from './http/page.ts';
@@ -129,10 +130,11 @@ export const payRoutes: readonly Route[] = [
       amount: optional(amountText),
       hint: optional(hashText('hint')),
     },
-    async handler({ ctx, input: { account, nonce, since, hint, ...terms } }) {
+    async handler({ ctx, app, client, input: { account, nonce, since, hint, ...terms } }) {
       const { chainId, entryPointAddress: entryPoint } = ctx.config;
-      const outcome = await readOutcome(ctx, { account, nonce, since, hint, movement: movementOf(terms) });
-      const { head, final, ...found } = outcome;
+      const query = { account, nonce, since, hint, movement: movementOf(terms) };
+      const { head, final, ...found } = await readOutcome(ctx, query);
+      if (found.operation) await recordFound(ctx, query, found.operation, { app, client });
       return json({ chainId, entryPoint, head: shown(head), final: final && shown(final), ...found });
     },
   }),

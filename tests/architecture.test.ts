@@ -73,7 +73,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   joins: [...GROUND, 'limits'],
   tokens: [...GROUND, 'ucan'],
   payments: [...GROUND, 'chain'],
-  bundler: [...GROUND, 'chain', 'limits'],
+  bundler: [...GROUND, 'chain', 'limits', 'payments'],
   holders: [...GROUND, 'sessions'],
   relay: [...GROUND, 'chain', 'holders', 'sessions'],
   indexer: [...GROUND, 'aliases', 'chain', 'holders', 'sessions'],

@@ -56,6 +56,8 @@ export const METRICS = {
     'signer',
   ),
 
+  vault_payments_total: counter('Payments that went through the bundler, by what became of them.', 'outcome'),
+
   vault_recoveries: gauge('Recoveries of accounts that may still end.', 'status', 'foreign'),
   vault_recoveries_total: counter('Recoveries of accounts by what became of them.', 'outcome'),
   vault_recoveries_foreign_total: counter("Recoveries that another copy of the guardian's key proposed."),

@@ -3,8 +3,10 @@ import { isObject } from '../base/json.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
+import { DEFAULT_APP } from '../events/catalogue.ts';
 import { useForSponsorship } from '../limits/budgets.ts';
 import { lastLimitReached } from '../limits/limits.ts';
+import { sendRecorded } from '../payments/record.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
@@ -12,7 +14,7 @@ import { isOwnSender } from './sponsorship.ts';
 import { insertSponsorship, type Sponsorship, selectIsSponsored, toIsSponsored } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
-type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly predict: PredictAddress;
   readonly bundler: Bundler | undefined;
 };
@@ -34,12 +36,20 @@ export function readId(message: unknown): CallId | undefined {
  * `invalid_params`, `method_refused`, `sponsorship_refused`, `sponsor_limit_reached`, `bundler_error`,
  * `bundler_timeout`, `bundler_not_configured`, `rpc_error`.
  */
-export async function callBundler(ctx: Ctx, message: unknown, client: string): Promise<BundlerOutcome> {
+export async function callBundler(
+  ctx: Ctx,
+  message: unknown,
+  client: string,
+  app = DEFAULT_APP,
+): Promise<BundlerOutcome> {
   const { method, params, userOperation, timeoutMs } = readCall(ctx, message);
   const { bundler } = ctx;
   if (!bundler) throw new VaultError('bundler_not_configured');
   const ask = () => bundler.call(method, params, timeoutMs);
-  return userOperation && isSponsorship(method) ? sponsor(ctx, userOperation, client, ask) : ask();
+  if (userOperation && isSponsorship(method)) return sponsor(ctx, userOperation, client, ask);
+  if (userOperation && method === 'eth_sendUserOperation')
+    return sendRecorded(ctx, userOperation, { app, client }, ask);
+  return ask();
 }
 
 /** The method is checked first, so that no other error reveals anything about a method that is not allowed. */

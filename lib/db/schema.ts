@@ -6,6 +6,7 @@ import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
+import { PAYMENTS } from './schema-payments.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
@@ -227,4 +228,5 @@ export const MIGRATIONS: readonly Migration[] = [
   RECOVERIES,
   KEYS_OF_ACCOUNTS,
   FILLS_ARE_COUNTED,
+  PAYMENTS,
 ];

@@ -2,7 +2,7 @@ import { isoTime } from '../base/clock.ts';
 import { RECOVERY_EVENTS } from './recovery-events.ts';
 
 /** The channels of events; a stream may be limited to some of them. */
-export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'webhooks'] as const;
+export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'payments', 'webhooks'] as const;
 
 /** One of `EVENT_CHANNELS`. */
 export type EventChannel = (typeof EVENT_CHANNELS)[number];
@@ -136,6 +136,11 @@ export const EVENTS = {
     data: ['did_hash', 'tx_hash', 'block'],
   },
   ...RECOVERY_EVENTS,
+  'payment.settled': {
+    channel: 'payments',
+    description: 'a final block shows that a payment moved exactly this',
+    data: ['account', 'to', 'token', 'amount', 'chain_id', 'user_op_hash', 'tx_hash', 'block', 'nonce'],
+  },
   'webhook.delivered': {
     channel: 'webhooks',
     description: 'the receiver took a webhook',

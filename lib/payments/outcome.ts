@@ -2,10 +2,10 @@ import { KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { judgeNative } from '../../client/native-transfer.ts';
 import { hasTransfer, type ReceiptLog, TRANSFER_EVENT } from '../../client/operations.ts';
 import { NodeError } from '../../client/payment-node.ts';
-import { rpcError, VaultError } from '../base/error.ts';
+import { DatabaseUnavailable, rpcError, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import { type Block, readTimedBlock, type TimedBlock } from '../chain/blocks.ts';
-import { addressWord } from '../chain/contract-call.ts';
+import { addressWord, toQuantity } from '../chain/contract-call.ts';
 import {
   type AccountNonce,
   entryPointOf,
@@ -18,6 +18,7 @@ import type { BlockRange } from '../chain/log-range.ts';
 import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import type { Platform } from '../platform.ts';
+import { selectSettledTransaction } from './store.ts';
 
 /** What a payment moves: `token` is `native` or an address; 0x-hex in lower case. */
 export interface Movement {
@@ -52,7 +53,8 @@ export interface PaymentOutcome {
   readonly operation: FoundOperation | null;
 }
 
-type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics'> & {
+/** What reading an outcome takes. */
+export type OutcomeContext = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics' | 'db'> & {
   /** How many blocks the node is asked for at once. */
   readonly searchRange: BlockRange;
   /** Its word is a hint. */
@@ -64,10 +66,23 @@ interface HintingBundler {
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<object>;
 }
 
+type Ctx = OutcomeContext;
+
+/** The newest and the final block; null while the chain has no final one. */
+export interface ChainEnds {
+  readonly head: TimedBlock;
+  readonly final: TimedBlock | null;
+}
+
 /** What the vault's node, and its second one, show of a payment. Throws 502 `rpc_error`, also where they disagree. */
 export async function readOutcome(ctx: Ctx, query: OutcomeQuery): Promise<PaymentOutcome> {
   entryPointOf(ctx.config);
-  const { head, final } = await readEnds(ctx);
+  return readOutcomeAt(ctx, query, await readEnds(ctx));
+}
+
+/** The same, at these blocks. */
+export async function readOutcomeAt(ctx: Ctx, query: OutcomeQuery, ends: ChainEnds): Promise<PaymentOutcome> {
+  const { head, final } = ends;
   const [spent, readAtFinal] = await Promise.all([
     agreed(ctx, 'payment', (chain) => isSpentAt(chain, query, head)),
     final && isSpentAtFinal(ctx, query, final),
@@ -89,7 +104,7 @@ export async function readOutcome(ctx: Ctx, query: OutcomeQuery): Promise<Paymen
 }
 
 /** The newest block, and the final one if there is one; of two nodes those that both have. */
-async function readEnds(ctx: Ctx): Promise<{ head: TimedBlock; final: TimedBlock | null }> {
+export async function readEnds(ctx: Ctx): Promise<ChainEnds> {
   const [newest, finalNumber] = await Promise.all([readCommonHead(ctx), readCommonFinal(ctx)]);
   const numbers = [newest, ...(finalNumber < 0 ? [] : [Math.min(finalNumber, newest)])];
   const [head, final = null] = await agreed(ctx, 'payment', (chain) =>
@@ -115,15 +130,20 @@ function startOf({ since }: OutcomeQuery, unspentAt: TimedBlock | null, head: Ti
 
 type Found = Omit<FoundOperation, 'final'>;
 
-/** The bundler's hint is looked at first; else the events of the EntryPoint show where to look. */
+/**
+ * A settlement that the vault saw and the bundler's hint are looked at first; else the events of the EntryPoint show
+ * where to look.
+ */
 async function findOperation(
   ctx: Ctx,
   query: OutcomeQuery,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<{ operation: Found | null; next: number }> {
-  const hinted = query.hint === undefined ? undefined : await askWhere(ctx, query.hint);
-  const first = hinted && (await readFound(ctx, hinted, query, to));
-  if (first) return { operation: first, next: from };
+  for (const where of [askStore, askBundler]) {
+    const txHash = await where(ctx, query);
+    const operation = txHash === undefined ? undefined : await readFound(ctx, txHash, query, to);
+    if (operation) return { operation, next: from };
+  }
   const { txHashes, next } = await searchOperation(ctx, query, { from, to }, ctx.searchRange);
   for (const txHash of txHashes) {
     const operation = await readFound(ctx, txHash, query, to);
@@ -132,10 +152,22 @@ async function findOperation(
   return { operation: null, next };
 }
 
+/** The transaction of a payment that the vault has seen settle. */
+async function askStore({ config, db }: Ctx, { account, nonce }: OutcomeQuery): Promise<string | undefined> {
+  const key = { chainId: config.chainId, entryPoint: entryPointOf(config), account, nonce: toQuantity(nonce) };
+  const rows = await db.read(selectSettledTransaction(key)).catch((error) => {
+    // The chain shows it too.
+    if (error instanceof DatabaseUnavailable) return [];
+    throw error;
+  });
+  return rows[0] && String(rows[0]['tx_hash']);
+}
+
 /** The transaction that a bundler names for an operation; undefined without a usable answer. */
-async function askWhere({ bundler }: Ctx, userOpHash: string): Promise<string | undefined> {
-  const asked = bundler?.call('eth_getUserOperationReceipt', [userOpHash], UPSTREAM_TIMEOUT_MS);
-  const answer = memberOf(await asked?.catch(() => undefined), 'result');
+async function askBundler({ bundler }: Ctx, { hint }: OutcomeQuery): Promise<string | undefined> {
+  const asked = hint && bundler?.call('eth_getUserOperationReceipt', [hint], UPSTREAM_TIMEOUT_MS);
+  if (!asked) return undefined;
+  const answer = memberOf(await asked.catch(() => undefined), 'result');
   const txHash = memberOf(memberOf(answer, 'receipt'), 'transactionHash');
   return typeof txHash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(txHash) ? txHash : undefined;
 }

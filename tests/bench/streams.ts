@@ -120,7 +120,7 @@ function stall(token: string) {
 }
 
 function requestOf(token: string): string {
-  return `GET /v1/console/events?channel=sessions,audit,credentials,webhooks&token=${token} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  return `GET /v1/console/events?channel=sessions,audit,credentials,payments,webhooks&token=${token} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }
 
 async function many<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {

@@ -17,7 +17,11 @@ describe('the catalogue', () => {
   });
 
   test('names no code, secret or whole credential as a member', () => {
-    const members = Object.values(EVENTS).flatMap(({ data }) => [...data] as string[]);
+    // The token of a payment is a contract's address.
+    const { 'payment.settled': payment, ...others } = EVENTS;
+    const members = [...Object.values(others), { data: payment.data.filter((name) => name !== 'token') }].flatMap(
+      ({ data }) => [...data] as string[],
+    );
     expect(
       members.filter((name) => ['code', 'secret', 'token', 'digest', 'credential_id', 'ip'].includes(name)),
     ).toEqual([]);

@@ -15,6 +15,7 @@ import {
   whileUnmoved,
 } from '../../../lib/indexer/follower-store.ts';
 import { useForRecovery } from '../../../lib/limits/budgets.ts';
+import { keepPayment, settlePayment, toOpenPayment } from '../../../lib/payments/store.ts';
 import { insertForeign, insertRecovery, recordSeen } from '../../../lib/recovery/change-store.ts';
 import { selectNewest, toRecovery } from '../../../lib/recovery/store.ts';
 import {
@@ -51,8 +52,10 @@ afterEach(() => t.stop());
 /** All rows but those of events and of what only bounds or locks. */
 async function state(): Promise<string> {
   const tables = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'relays', 'signers'];
-  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices', 'recoveries'];
-  const rows = await Promise.all([...tables, ...others].map((table) => t.rows(`SELECT * FROM ${table}`)));
+  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices'];
+  const rows = await Promise.all(
+    [...tables, ...others, 'recoveries', 'payments'].map((table) => t.rows(`SELECT * FROM ${table}`)),
+  );
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
@@ -415,6 +418,37 @@ describe('recoveries', () => {
     await find();
     expect((await t.rows(`SELECT 1 FROM events WHERE type = 'recovery.foreign'`)).length).toBe(1);
   });
+});
+
+test('a payment settles', async () => {
+  const key = {
+    chainId: 84532,
+    entryPoint: '0xe',
+    account: '0xac',
+    nonce: '0x10',
+    to: '0xa1',
+    token: 'native',
+    amount: '5',
+  };
+  const sent = {
+    ...key,
+    app: 'default',
+    client: '203.0.113.7',
+    userOpHash: '0x1',
+    validUntil: 9,
+    said: 2,
+    now: 1,
+  } as const;
+  await db.write(...keepPayment({ ...sent, sinceBlock: null }));
+  const [row] = await t.rows('SELECT * FROM payments');
+  const found = { userOpHash: '0x2', txHash: '0xt', block: 7 };
+  const settle = () => db.write(...settlePayment(toOpenPayment(row ?? {}), found, 2));
+  const { chainId: chain_id, entryPoint: _, ...shown } = key;
+  expect(await tell(settle)).toEqual([
+    ['payment.settled', { ...shown, chain_id, user_op_hash: '0x2', tx_hash: '0xt', block: 7 }],
+  ]);
+  await settle();
+  expect((await t.rows(`SELECT 1 FROM events WHERE type = 'payment.settled'`)).length).toBe(1);
 });
 
 describe('the operator', () => {

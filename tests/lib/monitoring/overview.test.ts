@@ -49,7 +49,7 @@ describe('the overview', () => {
       relay: null,
       follower: null,
     });
-    expect(rest.events.channels).toEqual(['audit', 'sessions', 'credentials', 'webhooks']);
+    expect(rest.events.channels).toEqual(['audit', 'sessions', 'credentials', 'payments', 'webhooks']);
     expect(rest.events.types).toContain('code.sent');
     expect(rest.events.first_id).toBe(1);
     expect(rest.events.last_id).toBeGreaterThan(1);

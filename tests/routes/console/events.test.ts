@@ -244,8 +244,8 @@ describe('a token', () => {
 test.each([
   [{ app: 'Shop' }, 'Invalid app'],
   [{ app: 'a'.repeat(65) }, 'Invalid app'],
-  [{ channel: 'other' }, 'Invalid channel. Must be of audit, sessions, credentials, webhooks'],
-  [{ channel: 'audit,' }, 'Invalid channel. Must be of audit, sessions, credentials, webhooks'],
+  [{ channel: 'other' }, 'Invalid channel. Must be of audit, sessions, credentials, payments, webhooks'],
+  [{ channel: 'audit,' }, 'Invalid channel. Must be of audit, sessions, credentials, payments, webhooks'],
 ])('%p is 400', async (query, error) => {
   const { status, body } = await t.call('GET /v1/console/events', { token: await tokenOf(t), ...query });
   expect([status, body]).toEqual([400, { error }]);

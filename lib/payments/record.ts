@@ -1,0 +1,142 @@
+import * as UserOperation from 'ox/erc4337/UserOperation';
+import { argumentsIn } from '../../client/call-data.ts';
+import { describeError } from '../base/log.ts';
+import { toQuantity } from '../chain/contract-call.ts';
+import { entryPointOf } from '../chain/entry-point.ts';
+import type { Statement } from '../db/database.ts';
+import type { Platform } from '../platform.ts';
+import type { FoundOperation, OutcomeQuery } from './outcome.ts';
+import { keepPayment, type NewPayment, type PaymentKey, recordWord, WATCH_MS, WORD } from './store.ts';
+
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'>;
+
+/** Who sends: the app of the events, and the key that bounds count under. */
+export interface PaymentSender {
+  readonly app: string;
+  readonly client: string;
+}
+
+/** A signed user operation as bundlers take it, 0x-hex. */
+type SentOperation = Readonly<Record<string, unknown>> & {
+  readonly sender: string;
+  readonly nonce: string;
+};
+
+/**
+ * Sends a user operation to the bundler by `ask`. One that is a payment is watched from before it goes out, since no
+ * answer of the bundler's says that it will not settle. Rejects as `ask` does.
+ */
+export async function sendRecorded<T extends object>(
+  ctx: Ctx,
+  operation: SentOperation,
+  sender: PaymentSender,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const payment = paymentIn(ctx, operation);
+  if (!payment) return ask();
+  const now = ctx.clock.now();
+  await keep(ctx, { ...payment, ...sender, said: WORD.none, sinceBlock: null, now });
+  const answer = await ask();
+  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused));
+  return answer;
+}
+
+/** Watches a payment whose operation was found on-chain, however it got there. */
+export async function recordFound(
+  ctx: Ctx,
+  { account, nonce, movement }: Pick<OutcomeQuery, 'account' | 'nonce' | 'movement'>,
+  { userOpHash, block, moved }: Pick<FoundOperation, 'userOpHash' | 'block' | 'moved'>,
+  sender: PaymentSender,
+): Promise<void> {
+  // Without a bundler nothing is watched: the vault sends no payments.
+  if (ctx.config.bundlerUrl === undefined || !movement || moved !== true || !isOfOrder(nonce)) return;
+  const now = ctx.clock.now();
+  const { to, token, amount } = movement;
+  const key = { ...placeOf(ctx), account, nonce: toQuantity(nonce), to, token, amount: String(amount) };
+  const validUntil = Math.floor((now + WATCH_MS) / 1000);
+  await keep(ctx, { ...key, ...sender, userOpHash, validUntil, said: WORD.accepted, sinceBlock: block, now });
+}
+
+type Payment = PaymentKey & Pick<NewPayment, 'userOpHash' | 'validUntil'>;
+
+/** The payment that an operation makes; undefined for any other operation. */
+function paymentIn(ctx: Ctx, operation: SentOperation): Payment | undefined {
+  const nonce = BigInt(operation.nonce);
+  const movement = isOfOrder(nonce) ? movementIn(String(operation['callData']).toLowerCase()) : undefined;
+  if (!movement) return undefined;
+  const account = operation.sender.toLowerCase();
+  const userOpHash = hashOf(ctx, operation);
+  const validUntil = endOf(String(operation['signature']));
+  return { ...placeOf(ctx), account, nonce: toQuantity(nonce), ...movement, userOpHash, validUntil };
+}
+
+function placeOf({ config }: Ctx): Pick<PaymentKey, 'chainId' | 'entryPoint'> {
+  return { chainId: config.chainId, entryPoint: entryPointOf(config) };
+}
+
+/** An order's nonce is number 0 of a sequence of its own. */
+function isOfOrder(nonce: bigint): boolean {
+  return nonce !== 0n && (nonce & SEQUENCE_MASK) === 0n;
+}
+
+/** The one transfer that an account's `execute` makes; undefined for other call data. */
+function movementIn(callData: string): Pick<PaymentKey, 'to' | 'token' | 'amount'> | undefined {
+  if (!callData.startsWith(EXECUTE)) return undefined;
+  const call = argumentsIn(callData);
+  const [target, value, data] = [addressOf(call.word(0)), call.word(1), call.bytes(2)];
+  if (target === undefined || value === undefined || data === undefined) return undefined;
+  if (data === '0x') return value > 0n ? { to: target, token: 'native', amount: String(value) } : undefined;
+  if (value !== 0n || data.length !== TRANSFER_CHARS || !data.startsWith(TRANSFER)) return undefined;
+  const transfer = argumentsIn(data);
+  const [to, amount] = [addressOf(transfer.word(0)), transfer.word(1)];
+  return to !== undefined && amount ? { to, token: target, amount: String(amount) } : undefined;
+}
+
+function addressOf(word: bigint | undefined): string | undefined {
+  return word === undefined || word >> 160n !== 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
+}
+
+/** Never the bundler's: it is a hint where to look, and a wrong one only finds nothing. */
+function hashOf({ config }: Ctx, operation: SentOperation): string {
+  const { entryPoint } = placeOf({ config } as Ctx);
+  const entryPointVersion = entryPoint === ENTRY_POINT_0_7 ? '0.7' : '0.8';
+  return UserOperation.hash(UserOperation.fromRpc(operation as never), {
+    chainId: config.chainId,
+    entryPointAddress: entryPoint as `0x${string}`,
+    entryPointVersion,
+  });
+}
+
+/**
+ * The last second in which the operation may be included, as a signature of an account of the second kind begins. It
+ * ends no watch by itself.
+ */
+function endOf(signature: string): number {
+  const end = Number.parseInt(signature.slice(4, 16), 16);
+  return Number.isSafeInteger(end) && end > 0 ? end : Number.MAX_SAFE_INTEGER;
+}
+
+async function keep(ctx: Ctx, payment: NewPayment): Promise<void> {
+  const results = await write(ctx, ...keepPayment(payment));
+  const dropped = results.slice(0, -1).reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+  const refused = results.length > 0 && results.at(-1)?.rowsAffected === 0 ? 1 : 0;
+  if (dropped + refused > 0) ctx.metrics.counter('vault_payments_total').add({ outcome: 'dropped' }, dropped + refused);
+}
+
+/** What is not written down is not watched; the payment itself goes on. */
+async function write({ db, log }: Ctx, ...statements: readonly Statement[]) {
+  try {
+    return await db.write(...statements);
+  } catch (error) {
+    log({ level: 'error', event: 'payment_not_recorded', ...describeError(error) });
+    return [];
+  }
+}
+
+const SEQUENCE_MASK = 2n ** 64n - 1n;
+/** Selectors of `execute(address,uint256,bytes)` and of ERC-20's `transfer(address,uint256)`. */
+const EXECUTE = '0xb61d27f6';
+const TRANSFER = '0xa9059cbb';
+const TRANSFER_CHARS = 2 + 2 * 68;
+/** It hashes in a way of its own; 0.8 and 0.9 do as EIP-712. */
+const ENTRY_POINT_0_7 = '0x0000000071727de22e5e9d8baf0edac6f37da032';

@@ -1,0 +1,233 @@
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { eventOf } from '../events/catalogue.ts';
+import { emitEvent } from '../events/emit.ts';
+
+/** The most payments that are watched at a time: of one account, of one client, in all. */
+export const OPEN_PER_ACCOUNT_MAX = 16;
+export const OPEN_PER_CLIENT_MAX = 64;
+export const OPEN_MAX = 2_000;
+/** How long a settled payment is kept: the device remembers it as long. */
+export const SETTLED_KEEP_MS = 90 * DAY_MS;
+/** How long an open one is watched after what was signed has ended, or could have. */
+export const WATCH_MS = DAY_MS;
+/** So long after it was due a row is kept that nothing looks at. */
+const OPEN_KEEP_MS = 3 * DAY_MS;
+
+/** What a bundler said of what was sent last: only the order in which rows are dropped depends on it. */
+export const WORD = { refused: 0, none: 1, accepted: 2 } as const;
+
+/** One of `WORD`. */
+export type Word = (typeof WORD)[keyof typeof WORD];
+
+/** A movement that a nonce of an account may make; 0x-hex in lower case, `nonce` without leading zeros. */
+export interface PaymentKey {
+  readonly chainId: number;
+  readonly entryPoint: string;
+  readonly account: string;
+  readonly nonce: string;
+  readonly to: string;
+  readonly token: string;
+  /** Decimal. */
+  readonly amount: string;
+}
+
+/** A payment that may settle from now on; times are milliseconds, `validUntil` in seconds of the chain's time. */
+export interface NewPayment extends PaymentKey {
+  readonly app: string;
+  readonly client: string;
+  readonly userOpHash: string;
+  readonly validUntil: number;
+  readonly said: Word;
+  /** The block from which on it is looked for, if that is known. */
+  readonly sinceBlock: number | null;
+  readonly now: number;
+}
+
+/** A row of `payments` that is watched. */
+export interface OpenPayment extends PaymentKey {
+  readonly id: number;
+  readonly app: string;
+  readonly userOpHash: string;
+  readonly validUntil: number;
+  readonly sinceBlock: number | null;
+  readonly nextBlock: number | null;
+  readonly createdAt: number;
+  readonly checks: number;
+}
+
+const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND entry_point = :entry_point
+  AND payee = :payee AND token = :token AND amount = :amount`;
+
+/**
+ * Watches a payment, or goes on with what is watched already. Where too many are open, those go first of which the
+ * bundler's word is no better and which are oldest; `rowsAffected` of all but the last statement counts them.
+ */
+export function keepPayment(payment: NewPayment): readonly Statement[] {
+  const { app, client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
+  const mine = keyArgs(key);
+  const scopes = { account: key.account, client, said };
+  return [
+    drop(`account = :account`, OPEN_PER_ACCOUNT_MAX, { account: key.account, said }),
+    drop(`client = :client`, OPEN_PER_CLIENT_MAX, { client, said }),
+    drop(`true`, OPEN_MAX, { said }),
+    {
+      sql: `INSERT INTO payments (app, chain_id, entry_point, account, nonce, payee, token, amount, user_op_hash, said,
+          client, valid_until, since_block, created_at, next_check_at)
+        SELECT :app, :chain_id, :entry_point, :account, :nonce, :payee, :token, :amount, :hash, :said, :client,
+          :valid_until, :since_block, :now, :next
+        WHERE EXISTS (SELECT 1 FROM payments WHERE ${KEY})
+          OR (${room('account = :account', OPEN_PER_ACCOUNT_MAX)} AND ${room('client = :client', OPEN_PER_CLIENT_MAX)}
+            AND ${room('true', OPEN_MAX)})
+        ON CONFLICT (chain_id, account, nonce, entry_point, payee, token, amount) DO UPDATE
+          SET user_op_hash = excluded.user_op_hash, said = max(said, excluded.said),
+            valid_until = max(valid_until, excluded.valid_until), next_check_at = min(next_check_at, excluded.next_check_at)
+          WHERE status = 'open'`,
+      args: {
+        ...scopes,
+        ...mine,
+        app,
+        hash: userOpHash,
+        valid_until: Math.min(validUntil, Math.floor((now + WATCH_MS) / 1000)),
+        since_block: sinceBlock,
+        now,
+        next: now + FIRST_LOOK_MS,
+      },
+    },
+  ];
+}
+
+/** Bundlers need about a second. */
+const FIRST_LOOK_MS = 1_000;
+
+/** Keeps the best of the open rows, one fewer than `max`. */
+function drop(scope: string, max: number, args: Statement['args']): Statement {
+  return {
+    sql: `DELETE FROM payments WHERE said <= :said AND id IN (SELECT id FROM payments WHERE status = 'open' AND ${scope}
+      ORDER BY said DESC, created_at DESC LIMIT ${SWEEP_ROWS_MAX} OFFSET ${max - 1})`,
+    args,
+  };
+}
+
+function room(scope: string, max: number): string {
+  return `NOT EXISTS (SELECT 1 FROM payments WHERE status = 'open' AND ${scope} LIMIT 1 OFFSET ${max - 1})`;
+}
+
+/** Records that the bundler took or refused what was sent. A refusal says nothing of what it took before. */
+export function recordWord(key: PaymentKey, said: Word): Statement {
+  const change = `CASE WHEN :said = ${WORD.accepted} OR said = ${WORD.none} THEN :said ELSE said END`;
+  return {
+    sql: `UPDATE payments SET said = ${change} WHERE ${KEY} AND status = 'open'`,
+    args: { ...keyArgs(key), said },
+  };
+}
+
+/** Open payments of a chain and EntryPoint that are due, the one that is due longest first. */
+export function selectDuePayments(
+  { chainId, entryPoint }: Pick<PaymentKey, 'chainId' | 'entryPoint'>,
+  now: number,
+  max: number,
+): Statement {
+  return {
+    sql: `SELECT * FROM payments WHERE next_check_at <= :now AND chain_id = :chain_id AND entry_point = :entry_point
+      ORDER BY next_check_at LIMIT :max`,
+    args: { now, chain_id: chainId, entry_point: entryPoint, max },
+  };
+}
+
+/** The transaction of a nonce's settled payment, if the vault saw one. */
+export function selectSettledTransaction(key: Omit<PaymentKey, 'to' | 'token' | 'amount'>): Statement {
+  const { chainId, entryPoint, account, nonce } = key;
+  return {
+    sql: `SELECT tx_hash FROM payments WHERE chain_id = :chain_id AND account = :account AND nonce = :nonce
+      AND entry_point = :entry_point AND status = 'settled' LIMIT 1`,
+    args: { chain_id: chainId, account, nonce, entry_point: entryPoint },
+  };
+}
+
+/** Puts off the next look, and records how far the blocks were searched. */
+export function putOff(
+  { id, checks }: Pick<OpenPayment, 'id' | 'checks'>,
+  { sinceBlock, nextBlock, nextCheckAt }: { sinceBlock: number; nextBlock: number; nextCheckAt: number },
+): Statement {
+  return {
+    sql: `UPDATE payments SET since_block = :since, next_block = :next_block, next_check_at = :next, checks = checks + 1
+      WHERE id = :id AND checks = :checks AND status = 'open'`,
+    args: { id, checks, since: sinceBlock, next_block: nextBlock, next: nextCheckAt },
+  };
+}
+
+/** The operation that made a payment, in a final block. */
+export interface Settlement {
+  readonly userOpHash: string;
+  readonly txHash: string;
+  readonly block: number;
+}
+
+/** Settles a payment, with its event: one, whoever else looks. `rowsAffected` of the first is the verdict. */
+export function settlePayment(payment: OpenPayment, { userOpHash, txHash, block }: Settlement, now: number) {
+  const { id, app, account, to, token, amount, chainId, nonce } = payment;
+  const data = {
+    account,
+    to,
+    token,
+    amount,
+    chain_id: chainId,
+    user_op_hash: userOpHash,
+    tx_hash: txHash,
+    block,
+    nonce,
+  };
+  return [
+    {
+      sql: `UPDATE payments SET status = 'settled', user_op_hash = :hash, tx_hash = :tx_hash, block = :block,
+        settled_at = :now, client = NULL, next_check_at = NULL WHERE id = :id AND status = 'open'`,
+      args: { id, hash: userOpHash, tx_hash: txHash, block, now },
+    },
+    emitEvent(eventOf('payment.settled', { app, at: now }, data), { ifChanged: true }),
+  ] as const;
+}
+
+/** Ends the watch of a payment that will not settle. */
+export function dropPayment({ id }: Pick<OpenPayment, 'id'>): Statement {
+  return { sql: `DELETE FROM payments WHERE id = :id AND status = 'open'`, args: { id } };
+}
+
+/** Deletes settled payments after their time, and open ones that nothing looks at: of a former chain or EntryPoint. */
+export function sweepPayments(now: number): readonly Statement[] {
+  const sweep = (condition: string, before: number): Statement => ({
+    sql: `DELETE FROM payments WHERE id IN (SELECT id FROM payments WHERE ${condition} LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before },
+  });
+  return [
+    sweep(`settled_at <= :before`, now - SETTLED_KEEP_MS),
+    sweep(`status = 'open' AND next_check_at <= :before`, now - OPEN_KEEP_MS),
+  ];
+}
+
+/** Reads a row of `selectDuePayments`. */
+export function toOpenPayment(row: Row): OpenPayment {
+  const text = (column: string) => textOf(row, column) ?? '';
+  return {
+    id: Number(row['id']),
+    app: text('app'),
+    chainId: Number(row['chain_id']),
+    entryPoint: text('entry_point'),
+    account: text('account'),
+    nonce: text('nonce'),
+    to: text('payee'),
+    token: text('token'),
+    amount: text('amount'),
+    userOpHash: text('user_op_hash'),
+    validUntil: Number(row['valid_until']),
+    sinceBlock: numberOf(row, 'since_block'),
+    nextBlock: numberOf(row, 'next_block'),
+    createdAt: Number(row['created_at']),
+    checks: Number(row['checks']),
+  };
+}
+
+function keyArgs({ chainId, entryPoint, account, nonce, to, token, amount }: PaymentKey): Statement['args'] {
+  return { chain_id: chainId, entry_point: entryPoint, account, nonce, payee: to, token, amount };
+}

@@ -1,0 +1,145 @@
+import { MINUTE_MS } from '../base/clock.ts';
+import { VaultError, worstFailure } from '../base/error.ts';
+import { describeError } from '../base/log.ts';
+import { readTimedBlock } from '../chain/blocks.ts';
+import { nextCheckAt } from '../chain/next-check.ts';
+import { agreed } from '../chain/witness.ts';
+import type { Platform } from '../platform.ts';
+import { type ChainEnds, type OutcomeContext, type PaymentOutcome, readEnds, readOutcomeAt } from './outcome.ts';
+import {
+  dropPayment,
+  type OpenPayment,
+  putOff,
+  selectDuePayments,
+  settlePayment,
+  toOpenPayment,
+  WATCH_MS,
+} from './store.ts';
+
+/** How long one process looks before it takes the lease again. It saves work, and is not what makes it safe. */
+export const PAYMENTS_LEASE_MS = 5_000;
+/** The payments that one turn looks at. */
+const PAYMENTS_MAX = 50;
+/** The longest pause after a look that the chain's node did not answer. */
+const RETRY_MAX_MS = MINUTE_MS;
+/** A payment whose operation no search finds is given up. */
+const LOST_MS = 2 * WATCH_MS;
+/** The pause where a node does not show whether ether moved. */
+const UNTOLD_MS = 10 * MINUTE_MS;
+/** The most blocks of a chain in a second, and before the time that a payment was sent. */
+const BLOCKS_PER_SECOND_MAX = 4;
+const EARLIER_BLOCKS = 64;
+
+type Ctx = OutcomeContext & Pick<Platform, 'leases'>;
+
+/**
+ * A background task: looks at each watched payment until a final block shows what became of it, and settles those that
+ * moved their money. Any of it may happen in several processes at once: each write holds only if nobody was faster.
+ */
+export function createPaymentWatch(): (ctx: Ctx) => Promise<boolean> {
+  let failures = 0;
+  let dueAt = 0;
+  return async (ctx) => {
+    const { config, clock, db, leases, log } = ctx;
+    const now = clock.now();
+    if (now < dueAt || config.entryPointAddress === null) return false;
+    const place = { chainId: config.chainId, entryPoint: config.entryPointAddress.toLowerCase() };
+    const rows = await db.read(selectDuePayments(place, now, PAYMENTS_MAX));
+    if (rows.length === 0 || !(await leases.take('payments', PAYMENTS_LEASE_MS))) return false;
+    try {
+      await lookAt(ctx, rows.map(toOpenPayment));
+      failures = 0;
+      return rows.length === PAYMENTS_MAX;
+    } catch (error) {
+      if (!(error instanceof VaultError)) throw error;
+      log({ level: 'debug', event: 'payments_interrupted', ...describeError(error) });
+      dueAt = clock.now() + Math.min(RETRY_MAX_MS, 1000 * 2 ** failures++);
+      return false;
+    }
+  };
+}
+
+/** One that cannot be judged now holds up no other. */
+async function lookAt(ctx: Ctx, payments: readonly OpenPayment[]): Promise<void> {
+  const ends = await readEnds(ctx);
+  const looks = await Promise.allSettled(payments.map((payment) => look(ctx, payment, ends)));
+  const failure = worstFailure(looks);
+  if (failure && !(failure instanceof VaultError)) throw failure;
+  if (failure && looks.every(({ status }) => status === 'rejected')) throw failure;
+}
+
+async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<void> {
+  const { clock, db } = ctx;
+  const since = payment.sinceBlock ?? startOf(payment, ends, clock.now());
+  const outcome = await ask(ctx, payment, since, ends).catch(async (failure) => {
+    if (failure instanceof VaultError) await putOffLook(ctx, payment, since, payment.nextBlock ?? since);
+    throw failure;
+  });
+  const { operation, next, final } = outcome;
+  const now = clock.now();
+  const verdict = judge(payment, outcome, now);
+  if (verdict === 'open' || verdict === 'untold') {
+    // What a search left out is looked for again from the start.
+    const isThrough = outcome.spentFinal && !operation && next > (final?.number ?? next);
+    return putOffLook(ctx, payment, since, isThrough ? since : next, verdict === 'untold' ? UNTOLD_MS : 0);
+  }
+  if (verdict === 'settled' && operation && (await isRecent(ctx, payment, operation.block))) {
+    const [settled] = await db.write(...settlePayment(payment, operation, now));
+    if (settled?.rowsAffected === 1) report(ctx, payment, verdict);
+    return;
+  }
+  const [dropped] = await db.write(dropPayment(payment));
+  if (dropped?.rowsAffected === 1) report(ctx, payment, verdict === 'settled' ? 'lost' : verdict);
+}
+
+function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Promise<PaymentOutcome> {
+  const { account, nonce, to, token, amount, userOpHash, nextBlock } = payment;
+  const movement = { to, token, amount: BigInt(amount) };
+  const query = { account, nonce: BigInt(nonce), movement, since: nextBlock ?? since, hint: userOpHash };
+  return readOutcomeAt(ctx, query, ends);
+}
+
+/**
+ * `settled` and `spent` (by an operation that did not pay) are what a final block shows. `ended`: what was signed has
+ * ended, and the nonce is unspent in a later final block. `lost`: no search finds what spent the nonce. `untold`: a
+ * node did not show whether ether moved.
+ */
+function judge({ validUntil, createdAt, token }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
+  const { operation, final, spentFinal } = outcome;
+  const isOver = now - createdAt > LOST_MS;
+  if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
+  if (operation?.final) return isOver || token !== 'native' ? 'spent' : 'untold';
+  if (final && !spentFinal && final.time > validUntil) return 'ended';
+  return isOver ? 'lost' : 'open';
+}
+
+type Verdict = 'open' | 'untold' | Over;
+type Over = 'settled' | 'spent' | 'ended' | 'lost';
+
+/** No earlier than when it was sent: a chain makes only so many blocks a second. */
+function startOf({ createdAt }: OpenPayment, { head }: ChainEnds, now: number): number {
+  const seconds = Math.ceil(Math.max(0, now - createdAt) / 1000);
+  return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - EARLIER_BLOCKS);
+}
+
+/** A payment of long ago may have settled, and its row be deleted, before: it raises no second event. */
+async function isRecent(ctx: Ctx, { createdAt }: OpenPayment, block: number): Promise<boolean> {
+  const { time } = await agreed(ctx, 'payment', (chain) => readTimedBlock(chain, block));
+  return createdAt - time * 1000 <= WATCH_MS;
+}
+
+async function putOffLook(
+  { clock, db }: Ctx,
+  payment: OpenPayment,
+  since: number,
+  next: number,
+  pauseMs = 0,
+): Promise<void> {
+  const at = Math.max(nextCheckAt(payment.checks, clock.now()), clock.now() + pauseMs);
+  await db.write(putOff(payment, { sinceBlock: since, nextBlock: next, nextCheckAt: at }));
+}
+
+function report({ log, metrics }: Ctx, { id }: OpenPayment, outcome: Over): void {
+  metrics.counter('vault_payments_total').add({ outcome });
+  log({ level: 'info', event: 'payment', id, outcome });
+}

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../../lib/base/clock.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import {
+  keepPayment,
+  type NewPayment,
+  OPEN_MAX,
+  OPEN_PER_ACCOUNT_MAX,
+  OPEN_PER_CLIENT_MAX,
+  recordWord,
+  SETTLED_KEEP_MS,
+  selectDuePayments,
+  settlePayment,
+  sweepPayments,
+  toOpenPayment,
+  WATCH_MS,
+  WORD,
+} from '../../../lib/payments/store.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+let t: TestVault;
+let db: OwnedStore;
+beforeEach(async () => {
+  t = await startVault();
+  db = createStore({ database: t.database, clock: t.clock, metrics: createMetrics(), maxConnections: 4 });
+  await db.ready();
+});
+afterEach(() => t.stop());
+
+const PLACE = { chainId: 84532, entryPoint: '0xe' };
+const payment = (more: Partial<NewPayment> = {}): NewPayment => ({
+  ...PLACE,
+  account: '0xac',
+  nonce: '0x10',
+  to: '0xa1',
+  token: 'native',
+  amount: '5',
+  app: 'default',
+  client: '203.0.113.7',
+  userOpHash: '0x1',
+  validUntil: 100,
+  said: WORD.none,
+  sinceBlock: null,
+  now: 1_000,
+  ...more,
+});
+const keep = (more: Partial<NewPayment> = {}) => db.write(...keepPayment(payment(more)));
+const due = async (now = 10 * DAY_MS, max = 5_000) =>
+  (await db.read(selectDuePayments(PLACE, now, max))).map(toOpenPayment);
+const nonces = async () => (await due()).map(({ nonce }) => nonce);
+
+test('a payment that is sent again is one row: its newest hash, its latest end, the best word', async () => {
+  await keep({ said: WORD.accepted, validUntil: 300 });
+  await keep({ userOpHash: '0x2', validUntil: 200, now: 2_000 });
+  expect(await t.rows('SELECT user_op_hash, valid_until, said, created_at, next_check_at FROM payments')).toEqual([
+    { user_op_hash: '0x2', valid_until: 300, said: 2, created_at: 1_000, next_check_at: 2_000 },
+  ]);
+});
+
+test('the end that a sender names bounds nothing but the watch, a day at most', async () => {
+  await keep({ validUntil: 2 ** 47 });
+  expect((await due())[0]?.validUntil).toBe((1_000 + WATCH_MS) / 1000);
+});
+
+test('a refusal takes back nothing that an earlier version was told', async () => {
+  const said = async () => (await t.rows('SELECT said FROM payments'))[0]?.['said'];
+  await keep();
+  await db.write(recordWord(payment(), WORD.refused));
+  expect(await said()).toBe(WORD.refused);
+  await keep();
+  await db.write(recordWord(payment(), WORD.accepted));
+  await keep();
+  await db.write(recordWord(payment(), WORD.refused));
+  expect(await said()).toBe(WORD.accepted);
+});
+
+test('a settled one is settled once, and never watched again', async () => {
+  await keep();
+  const [row] = await due();
+  if (!row) throw new Error('nothing is due');
+  const settle = () => db.write(...settlePayment(row, { userOpHash: '0x2', txHash: '0x3', block: 7 }, 5_000));
+  expect((await settle())[0]?.rowsAffected).toBe(1);
+  expect((await settle())[0]?.rowsAffected).toBe(0);
+  await keep({ now: 6_000 });
+  expect(await due()).toEqual([]);
+  expect(await t.rows(`SELECT count(*) AS events FROM events WHERE type = 'payment.settled'`)).toEqual([{ events: 1 }]);
+  expect(await t.rows('SELECT status, client, block FROM payments')).toEqual([
+    { status: 'settled', client: null, block: 7 },
+  ]);
+});
+
+test('only those of the configured chain and EntryPoint are due, the longest due first', async () => {
+  await keep({ nonce: '0x20', now: 3_000 });
+  await keep({ nonce: '0x30', now: 2_000 });
+  await keep({ nonce: '0x40', chainId: 1 });
+  await keep({ nonce: '0x50', entryPoint: '0xf' });
+  expect(await nonces()).toEqual(['0x30', '0x20']);
+  expect((await due(10 * DAY_MS, 1)).map(({ nonce }) => nonce)).toEqual(['0x30']);
+  expect(await due(2_999)).toEqual([]);
+});
+
+describe('where too many are open', () => {
+  /** So many payments, of accounts and clients of their own unless named. */
+  const fill = async (count: number, more: Partial<NewPayment>) => {
+    for (let i = 0; i < count; i++)
+      await keep({ account: `0x${i}`, client: `c${i}`, nonce: `0x1${i}0`, now: 10 + i, ...more });
+  };
+
+  test.each([
+    ['an account', OPEN_PER_ACCOUNT_MAX, { account: '0xac' }],
+    ['a client', OPEN_PER_CLIENT_MAX, { client: '203.0.113.7' }],
+  ])('of %s, its oldest of no better word goes', async (_, max, scope) => {
+    await keep({ account: '0xother', client: 'other', nonce: '0x9', now: 1 });
+    await fill(max, { ...scope, said: WORD.refused });
+    await keep({ nonce: '0xff', ...scope, ...(max === OPEN_PER_ACCOUNT_MAX ? { client: 'x' } : { account: '0xx' }) });
+    const open = await nonces();
+    expect(open).toHaveLength(max + 1);
+    expect(open).toContain('0xff');
+    expect(open).not.toContain('0x100');
+    // Another's is none of theirs.
+    expect(open).toContain('0x9');
+  });
+
+  test('junk that a stranger sends in an account’s name drops none that the bundler took', async () => {
+    await fill(OPEN_PER_ACCOUNT_MAX, { account: '0xac', said: WORD.accepted });
+    const taken = await nonces();
+    for (let i = 0; i < 50; i++) {
+      await keep({ nonce: `0x9${i}0`, client: `stranger${i}` });
+      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused));
+    }
+    expect(await nonces()).toEqual(taken);
+  });
+
+  test('of the whole vault, refused ones go before those that were taken', async () => {
+    const many = Array.from({ length: OPEN_MAX }, (_, i) =>
+      keepPayment(
+        payment({
+          account: `0x${i}`,
+          client: `c${i}`,
+          nonce: `0x1${i}0`,
+          now: 10 + i,
+          said: i === 0 ? WORD.accepted : WORD.refused,
+        }),
+      ).at(-1),
+    ).flatMap((statement) => (statement ? [statement] : []));
+    for (let i = 0; i < many.length; i += 100) await db.write(...many.slice(i, i + 100));
+    const results = await keep({ nonce: '0xff' });
+    expect(results.slice(0, -1).map(({ rowsAffected }) => rowsAffected)).toEqual([0, 0, 1]);
+    const open = await nonces();
+    expect([open.length, open.includes('0xff'), open.includes('0x100'), open.includes('0x110')]).toEqual([
+      OPEN_MAX,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+test('the clean-up removes settled ones after 90 days, and open ones that nothing looks at', async () => {
+  await keep({ nonce: '0x20' });
+  await keep({ nonce: '0x30', chainId: 1 });
+  const [row] = await due();
+  if (row) await db.write(...settlePayment(row, { userOpHash: '0x2', txHash: '0x3', block: 7 }, 5_000));
+  const left = async (now: number) => {
+    await db.write(...sweepPayments(now));
+    return (await t.rows('SELECT nonce FROM payments ORDER BY nonce')).map(({ nonce }) => nonce);
+  };
+  expect(await left(2_000 + 3 * DAY_MS - 1)).toEqual(['0x20', '0x30']);
+  expect(await left(2_000 + 3 * DAY_MS)).toEqual(['0x20']);
+  expect(await left(4_999 + SETTLED_KEEP_MS)).toEqual(['0x20']);
+  expect(await left(5_000 + SETTLED_KEEP_MS)).toEqual([]);
+});
