@@ -5,7 +5,7 @@ import type { Fetch } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
-import { readGenesis } from './blocks.ts';
+import { readBlock, readGenesis } from './blocks.ts';
 import { readFinalBlock } from './finality.ts';
 import { readBlockNumber } from './receipts.ts';
 import { type ChainReader, createRpc, type Rpc, rpcErrorOf } from './rpc.ts';
@@ -20,8 +20,8 @@ export interface Witness {
 export interface WitnessFacts {
   /** Whether both nodes have the same first block. */
   isSameChain: boolean;
-  /** When a disagreement about a subject was logged last. */
-  readonly loggedAt: Map<Subject, number>;
+  /** When a disagreement about a subject, or silence, was logged last. */
+  readonly loggedAt: Map<Subject | 'silence', number>;
 }
 
 /** What two nodes may disagree about. */
@@ -57,8 +57,9 @@ export function createWitness(outside: Outside, facts: WitnessFacts): Witness | 
 }
 
 /**
- * What `read` answers over the chain's node and, where there is a second one, over that too; `read` must use the chain
- * that it gets. Throws 502 `rpc_error` where either cannot be asked, and where `same` of the answers differs.
+ * What `read` answers over the chain's node and, where there is a second one, over that too. `read` must use the chain
+ * that it gets, and answer what it parsed: nodes write one fact in several ways. Throws 502 `rpc_error` where either
+ * cannot be asked, and where `same` of the answers differs.
  */
 export async function agreed<T, Name extends keyof Config>(
   ctx: Witnessed<Name>,
@@ -77,9 +78,14 @@ export async function readCommonHead(ctx: Witnessed): Promise<number> {
   return Math.min(...(await askEach(ctx, readBlockNumber)));
 }
 
-/** The newest block that is final for both nodes, by number; below 0 while there is none. Throws 502 `rpc_error`. */
+/**
+ * The newest block that is final for both nodes, by number; below 0 while there is none. Throws 502 `rpc_error`, also
+ * where they have two blocks of that number.
+ */
 export async function readCommonFinal(ctx: Witnessed<'finalityBlocks'>): Promise<number> {
-  return Math.min(...(await askEach(ctx, readFinalBlock)));
+  const final = Math.min(...(await askEach(ctx, readFinalBlock)));
+  if (ctx.witness && final >= 0) await agreed(ctx, 'chain', (chain) => readBlock(chain, final));
+  return final;
 }
 
 async function askEach<T, Name extends keyof Config>(
@@ -94,6 +100,8 @@ async function askEach<T, Name extends keyof Config>(
   const failure = worstFailure([first, second, checked]);
   const isAsked = first.status === 'fulfilled' && second.status === 'fulfilled';
   if (isAsked && failure === undefined) return [first.value, second.value];
+  // Nothing is final while the second node is silent.
+  if (second.status === 'rejected' && isDue(ctx, 'silence')) ctx.log({ level: 'warn', event: 'witness_silent' });
   // What one node alone says of a contract is not known yet.
   const isOfBoth = first.status === 'rejected' && second.status === 'rejected';
   throw rpcErrorOf(failure) && !isOfBoth ? rpcError('only one of the two nodes answers') : failure;
@@ -108,16 +116,20 @@ async function checkChain(ctx: Witnessed, { rpc, facts }: Witness): Promise<void
 
 const LOG_EACH_MS = MINUTE_MS;
 
-function disagreement({ witness, clock, log, metrics }: Witnessed, about: Subject): VaultError {
-  metrics.counter('vault_nodes_disagree_total').add({ about });
-  const loggedAt = witness?.facts.loggedAt;
-  const now = clock.now();
-  if (now - (loggedAt?.get(about) ?? Number.NEGATIVE_INFINITY) >= LOG_EACH_MS) {
-    loggedAt?.set(about, now);
-    log({ level: 'error', event: 'nodes_disagree', about });
-  }
+function disagreement(ctx: Witnessed, about: Subject): VaultError {
+  ctx.metrics.counter('vault_nodes_disagree_total').add({ about });
+  if (isDue(ctx, about)) ctx.log({ level: 'error', event: 'nodes_disagree', about });
   const { cause } = rpcError(`the nodes at RPC_URL and RPC_WITNESS_URL disagree (${about})`);
   return new VaultError('rpc_error', { cause, reason: 'nodes_disagree', hint: HINT });
+}
+
+/** Whether something is to be logged, since it was not for a minute. */
+function isDue({ witness, clock }: Witnessed, about: Subject | 'silence'): boolean {
+  const now = clock.now();
+  const last = witness?.facts.loggedAt.get(about) ?? Number.NEGATIVE_INFINITY;
+  if (now - last < LOG_EACH_MS) return false;
+  witness?.facts.loggedAt.set(about, now);
+  return true;
 }
 
 const HINT = 'The two nodes that this vault asks do not say the same: ask again later.';

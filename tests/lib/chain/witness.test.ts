@@ -117,7 +117,9 @@ describe('a judgement over two nodes', () => {
 
   test('is put off while the witness does not answer, or answers alone', async () => {
     second.trouble = () => new Response('down', { status: 503 });
-    expect((await failureOf(nonce(open()))).code).toBe('rpc_error');
+    const ctx = open();
+    for (let i = 0; i < 2; i++) expect((await failureOf(nonce(ctx))).code).toBe('rpc_error');
+    expect(ctx.entries).toEqual([{ level: 'warn', event: 'witness_silent' }]);
     second.trouble = undefined;
     node.trouble = refusing(3);
     const failure = await failureOf(nonce(open()));
@@ -148,6 +150,13 @@ describe('two nodes that differ by a few blocks', () => {
     expect([await readCommonHead(ctx), await readCommonFinal(ctx)]).toEqual([28, 23]);
     expect(ctx.entries).toEqual([]);
   });
+});
+
+test('two nodes that have two blocks of one number have no final block in common', async () => {
+  const ctx = open();
+  expect(await readCommonFinal(ctx)).toBe(27);
+  second.trouble = lying('eth_getBlockByNumber', (block) => ({ ...(block as object), hash: `0x${'12'.repeat(32)}` }));
+  expect((await failureOf(readCommonFinal(ctx))).details.reason).toBe('nodes_disagree');
 });
 
 describe('a witness of another chain', () => {
