@@ -91,7 +91,7 @@ export async function withSponsor(
     return checkFee(withGas(draft, await estimate(draft, entryPoint)), config);
   } catch (error) {
     // The account cannot pay for gas. The draft shows the least that it would take.
-    if (error instanceof RefusedError && error.aa === 'AA21') return draft;
+    if (error instanceof RefusedError && error.aa === 'AA21') return checkFee(draft, config);
     throw error;
   }
 }

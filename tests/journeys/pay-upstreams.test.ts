@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { type Forwarder, startForwarder } from '../support/forwarder.ts';
+import { USDC } from '../../scripts/dev-stack/usdc.ts';
+import { type Liar, startLiar } from '../support/liar.ts';
 import {
   buy,
   closeWindows,
@@ -18,14 +19,14 @@ import {
 
 if (chromium) {
   let world: PayWorld;
-  let node: Forwarder;
+  let node: Liar;
   let shop: Page;
   let account: string;
   const passkeys = createPasskeys();
   beforeAll(async () => {
     world = await startPayWorld({
       node(url) {
-        node = startForwarder(url);
+        node = startLiar({ target: url, seed: 1 });
         return node.url;
       },
     });
@@ -40,7 +41,7 @@ if (chromium) {
   });
   afterEach(async () => {
     world.upstream.set();
-    node.trouble = undefined;
+    node.lies.length = 0;
     await shop.close();
     await closeWindows(world);
   });
@@ -79,5 +80,34 @@ if (chromium) {
         expect(await part(page, 'review')).toContain('Pay 0.000000000000001 ETH');
       },
     );
+
+    test("a node's gas price of 2,000 gwei is not signed either", async () => {
+      const before = [sent(), await world.balanceOf(account, 'native')];
+      world.upstream.set('refusing', 'pm_sponsorUserOperation');
+      node.lies.push(async ({ method, params }, honest) => {
+        if (method !== 'eth_feeHistory') return undefined;
+        const history = (await honest(method, params)) as { baseFeePerGas: string[] };
+        return { result: { ...history, baseFeePerGas: history.baseFeePerGas.map(() => '0x1d1a94a2000') } };
+      });
+      const page = await ask();
+      expect(await part(page, 'problem')).toContain('The network fee is too high');
+      expect([sent(), await world.balanceOf(account, 'native')]).toEqual(before);
+    });
+
+    test('a node that gives USDC 12 decimals has no amount shown, and nothing signed', async () => {
+      const before = [sent(), await world.balanceOf(account, 'usdc')];
+      node.lies.push(({ method, params: [call] }) => {
+        const isAsked = method === 'eth_call' && (call as { data?: string }).data === '0x313ce567';
+        return isAsked ? { result: `0x${'c'.padStart(64, '0')}` } : undefined;
+      });
+      const page = await ask({ token: USDC, amount: '50000000' });
+      const shown = await part(page, 'problem');
+      expect(shown).toContain('Nothing was paid.');
+      expect(shown).not.toContain('0.00005');
+      expect([sent(), await world.balanceOf(account, 'usdc')]).toEqual(before);
+      node.lies.length = 0;
+      await press(page, 'retry');
+      expect(await part(page, 'review')).toContain('50 USDC');
+    });
   });
 }
