@@ -55,8 +55,8 @@ export async function findAnswer(
 export type CallOutcome = { readonly answer: string } | { readonly reverted: string };
 
 /**
- * Calls a view function in the state of `block`, a tag or a quantity; one that the node lacks counts as a revert. Throws
- * 502 `rpc_error` when the node cannot be asked, refuses to answer, or answers no hex.
+ * Calls a view function in the state of `block`, a tag or a quantity; one that the node lacks counts as a revert.
+ * Throws 502 `rpc_error` when the node cannot be asked, refuses to answer, or answers no hex.
  */
 export async function tryCall(rpc: Rpc, chainId: number, call: ContractCall, block = 'latest'): Promise<CallOutcome> {
   let answer: unknown;
