@@ -55,7 +55,7 @@ export type PaymentVerdict =
     }
   /** Not on the chain, not any more, or not in a final block: ask again later. */
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
-  /** What was handed in is no receipt for this chain, or whether ether was moved does not follow from what a node shows. */
+  /** No receipt for this chain was handed in, or whether ether was moved does not follow from what a node shows. */
   | { readonly status: 'unverifiable'; readonly reason: 'bad_receipt' | 'other_chain' | Unproven };
 
 /** What else to trust beside the pinned contracts, and when a block is final. */
