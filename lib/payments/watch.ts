@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { readTimedBlock } from '../chain/blocks.ts';
+import { FRESH_BLOCKS } from '../chain/entry-point.ts';
 import { nextCheckAt } from '../chain/next-check.ts';
 import { agreed } from '../chain/witness.ts';
 import type { Platform } from '../platform.ts';
@@ -26,9 +27,8 @@ const RETRY_MAX_MS = MINUTE_MS;
 const LOST_MS = 2 * WATCH_MS;
 /** The pause where a node does not show whether ether moved. */
 const UNTOLD_MS = 10 * MINUTE_MS;
-/** The most blocks of a chain in a second, and before the time that a payment was sent. */
+/** The most blocks of a chain in a second. */
 const BLOCKS_PER_SECOND_MAX = 4;
-const EARLIER_BLOCKS = 64;
 
 type Ctx = OutcomeContext & Pick<Platform, 'leases'>;
 
@@ -75,12 +75,12 @@ async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<vo
     if (failure instanceof VaultError) await putOffLook(ctx, payment, since, payment.nextBlock ?? since);
     throw failure;
   });
-  const { operation, next, final } = outcome;
+  const { operation, next } = outcome;
   const now = clock.now();
   const verdict = judge(payment, outcome, now);
   if (verdict === 'open' || verdict === 'untold') {
-    // What a search left out is looked for again from the start.
-    const isThrough = outcome.spentFinal && !operation && next > (final?.number ?? next);
+    // What a search left out, it looks for again from the start.
+    const isThrough = outcome.spentFinal && !operation && next >= ends.head.number - FRESH_BLOCKS;
     return putOffLook(ctx, payment, since, isThrough ? since : next, verdict === 'untold' ? UNTOLD_MS : 0);
   }
   if (verdict === 'settled' && operation && (await isRecent(ctx, payment, operation.block))) {
@@ -119,7 +119,7 @@ type Over = 'settled' | 'spent' | 'ended' | 'lost';
 /** No earlier than when it was sent: a chain makes only so many blocks a second. */
 function startOf({ createdAt }: OpenPayment, { head }: ChainEnds, now: number): number {
   const seconds = Math.ceil(Math.max(0, now - createdAt) / 1000);
-  return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - EARLIER_BLOCKS);
+  return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - FRESH_BLOCKS);
 }
 
 /** A payment of long ago may have settled, and its row be deleted, before: it raises no second event. */
