@@ -82,11 +82,11 @@ export const payRoutes: readonly Route[] = [
 
   get('/pay/config', {
     handler({ ctx: { config } }) {
-      const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress } = config;
+      const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress, explorerUrl: explorer } = config;
       const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
       const factories = { factory: config.hyperauthFactoryAddress, factory2: config.accountFactory2Address };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, ...factories, usdc: usdcAddress };
-      return json({ ...relyingParty, ...chain, feeMax: String(config.payMaxFee) });
+      return json({ ...relyingParty, ...chain, explorer, feeMax: String(config.payMaxFee) });
     },
   }),
 

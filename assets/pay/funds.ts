@@ -4,7 +4,7 @@ import { copyOnPress, drawCode, writeAddress } from '../wallet/view.ts';
 import { FUNDS_POLL_MS } from './constants.ts';
 import { sumOf } from './receipt.ts';
 import { type Shortage, shortageWords } from './review.ts';
-import { element, onPress, shownPart, showPart, toggle, write } from './view.ts';
+import { element, onPress, shownPart, showPart, write } from './view.ts';
 
 /** What the screen needs of the page. */
 export interface Funds {
@@ -27,10 +27,9 @@ export async function showFunds({ shortage, isFee, address, chain, again }: Fund
   write('funds-wait', 'Waiting for the money. This page then goes on by itself.');
   copyOnPress('funds-copy', address);
   onPress('funds-back', again);
-  toggle('funds-code', true);
   showPart('funds');
   // The address is there without it.
-  drawCode('funds-code', address).catch(() => toggle('funds-code', false));
+  drawCode('funds-code', address).catch(() => undefined);
   // Each screen that replaces this one ends it, the one at the request's end at the latest.
   while (shownPart() === 'funds') {
     await new Promise((resolve) => setTimeout(resolve, FUNDS_POLL_MS));

@@ -56,7 +56,7 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
   toggle('setup-back', back !== undefined);
   toggle('setup-cancel', back === undefined);
   const field = element<HTMLInputElement>('name');
-  field.value ||= suggestedName();
+  field.value ||= suggestedName(held);
   showPart('setup');
   const again = async () => showSetup(setup);
   const use = (open: () => Promise<readonly Account[]>) => {
@@ -143,8 +143,10 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
 }
 
 /** Differs from what this or another device suggested before: the passkey managers of a person show them side by side. */
-function suggestedName(): string {
-  return `Account of ${new Date().toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
+function suggestedName(held: readonly Held[]): string {
+  const name = `Account of ${new Date().toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
+  const alike = held.filter(({ account }) => account.name.startsWith(name)).length;
+  return alike === 0 ? name : `${name} (${alike + 1})`;
 }
 
 function causeOf({ cause }: PasskeyError): string {

@@ -8,6 +8,7 @@ import * as url from './url-parsers.ts';
 export const CHAINS: Readonly<Record<string, Vars>> = {
   84532: {
     CHAIN_NAME: 'Base Sepolia',
+    EXPLORER_URL: 'https://sepolia.basescan.org',
     RPC_URL: 'https://sepolia.base.org',
     ENTRY_POINT_ADDRESS: '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
     DID_REGISTRY_ADDRESS: '0xd38972ffea26b66f09e2109e650887acd447e7b7',
@@ -18,6 +19,7 @@ export const CHAINS: Readonly<Record<string, Vars>> = {
   },
   8453: {
     CHAIN_NAME: 'Base',
+    EXPLORER_URL: 'https://basescan.org',
     RPC_URL: 'https://mainnet.base.org',
     USDC_ADDRESS: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   },
@@ -30,6 +32,11 @@ export const CHAIN_SETTINGS = {
     "the chain's display name",
     parse.anyText,
     derived("the chain's name", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['CHAIN_NAME'] ?? `Chain ${CHAIN_ID}`),
+  ),
+  EXPLORER_URL: plain(
+    'block explorer that receipts link to, as /tx/<hash> below it, or none',
+    url.explorerUrl,
+    derived("the chain's, else none", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['EXPLORER_URL'] ?? 'none'),
   ),
   RPC_URL: endpoint(
     "JSON-RPC endpoint of the chain; may contain a provider's key and is never shown",

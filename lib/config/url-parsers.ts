@@ -58,6 +58,16 @@ export const httpUrl = parsed('must be an http(s) URL without user, password and
   parseUrl(given, ['https:', 'http:'])?.href.replace(/\/+$/, ''),
 );
 
+/** An https URL without query and trailing slash, or null for `none`: pages link to it. */
+export const explorerUrl = parsed(
+  'must be an https URL without user, password, query and fragment, or none',
+  (given): string | null | undefined => {
+    if (given === 'none') return null;
+    const url = parseUrl(given, ['https:']);
+    return url?.search === '' ? url.href.replace(/\/+$/, '') : undefined;
+  },
+);
+
 /** A mail server's URL: `smtp:` or `smtps:`, credentials percent-encoded. */
 export const smtpUrl = parsed('must look like smtp://user:password@host:587 or smtps://user:password@host', (given) =>
   /^smtps?:\/\//i.test(given) && URL.canParse(given) && new URL(given).hostname !== '' ? given : undefined,

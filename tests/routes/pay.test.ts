@@ -163,6 +163,26 @@ describe('the worker and the page', () => {
     expect(await rpIdOf('old.example,example.com', BASE_URL)).toBe('example.com');
   });
 
+  test('/pay/config names the explorer of a chain that has one, and the one that the operator set', async () => {
+    expect((await t.call('GET /pay/config')).body.explorer).toBe('https://sepolia.basescan.org');
+    const explorerOf = async (vars: Readonly<Record<string, string>>) => {
+      const other = await startVault({ ...PUBLIC, ...vars });
+      const { body } = await other.call('GET /pay/config');
+      await other.stop();
+      return body.explorer;
+    };
+    expect(await explorerOf({ CHAIN_ID: '31337', RPC_URL: 'http://127.0.0.1:1' })).toBeNull();
+    expect(await explorerOf({ EXPLORER_URL: 'none' })).toBeNull();
+    expect(await explorerOf({ EXPLORER_URL: 'https://scan.example/base/' })).toBe('https://scan.example/base');
+  });
+
+  test.each(['http://scan.example', 'javascript:alert(1)', 'https://a:b@scan.example', 'https://scan.example/?a=1'])(
+    'the explorer %s is refused',
+    async (EXPLORER_URL) => {
+      await expect(startVault({ ...PUBLIC, EXPLORER_URL })).rejects.toThrow('EXPLORER_URL must be an https URL');
+    },
+  );
+
   test('/pay/config tells the page its chain and contracts, and whose passkeys it takes', async () => {
     const { body } = await t.call('GET /pay/config');
     expect(body).toMatchObject({ rpId: 'vault.example.com', origin: BASE_URL, chainId: 84532, chain: 'Base Sepolia' });
