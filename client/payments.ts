@@ -115,11 +115,11 @@ async function find(
   };
   const named = claim.txHash === undefined ? undefined : await read(claim.txHash);
   if (named?.mined && named.operation) return { mined: named.mined, operation: named.operation };
-  // The hash covers the nonce: no re-org makes it this order's.
-  if (named?.claimed) return { status: 'unpaid', reason: 'other_order' };
   const elsewhere = await search(ask, wanted, trusted);
   const searched = elsewhere === undefined ? undefined : await read(elsewhere);
   if (searched?.mined && searched.operation) return { mined: searched.mined, operation: searched.operation };
+  // The hash covers the nonce: no re-org makes it this order's.
+  if (named?.claimed) return { status: 'unpaid', reason: 'other_order' };
   return { status: 'pending', reason: named?.mined ? 'no_operation' : 'no_transaction' };
 }
 

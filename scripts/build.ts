@@ -123,8 +123,8 @@ export { ${names.join(', ')} };`;
 }
 
 /**
- * The vault and the enclave's client as modules for any Fetch runtime, their dependencies left outside, with their
- * types.
+ * The vault, the enclave's client and the check of payments as modules for any Fetch runtime, their dependencies left
+ * outside, with their types.
  */
 export async function buildPackage(folder: string): Promise<void> {
   for (const entry of MODULES) {
@@ -150,8 +150,8 @@ export async function buildPackage(folder: string): Promise<void> {
   await nameModules(join(folder, 'types'));
 }
 
-/** What the package exports: `vault` and `vault/enclave`. */
-const MODULES = ['routes/index.ts', 'client/enclave.ts'];
+/** What the package exports: `vault`, `vault/enclave` and `vault/payments`. */
+const MODULES = ['routes/index.ts', 'client/enclave.ts', 'client/payments.ts'];
 
 const TYPES = [
   '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',

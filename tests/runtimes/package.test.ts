@@ -24,9 +24,12 @@ async function packagesInTypes(file: string): Promise<string[]> {
 test('the package depends on what its entries import, and on nothing else', async () => {
   const folder = temporaryFolder();
   await buildPackage(folder.path);
-  const entries = ['index.js', 'enclave.js'].map((name) => join(folder.path, name));
+  const entries = ['index.js', 'enclave.js', 'payments.js'].map((name) => join(folder.path, name));
   const imported = new Set((await Promise.all(entries.map(packagesIn))).flat());
   expect(Object.keys(manifest.dependencies)).toEqual([...imported].sort());
+
+  // What clients use brings nothing.
+  for (const entry of entries.slice(1)) expect(await packagesIn(entry)).toEqual([]);
 
   const types = readdirSync(folder.path, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.d.ts'),
