@@ -90,7 +90,9 @@ async function distrustUpgrades(
   }
   // Without that state: an account that never ran anything else. Its first other implementation would be in a log.
   const all = { address: account, topics: [UPGRADED], fromBlock: '0x0', toBlock: 'latest' };
-  const upgrades = await ask('eth_getLogs', [all]).then(listOf, () => undefined);
+  const upgrades = await ask('eth_getLogs', [all])
+    .then(listOf)
+    .catch(() => undefined);
   if (!upgrades) return 'no_state';
   const implementations = upgrades.map(({ topics }) => (Array.isArray(topics) ? String(topics[1]) : ''));
   return implementations.every((one) => /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one)) ? undefined : 'upgraded';

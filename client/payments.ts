@@ -128,7 +128,9 @@ async function search(ask: AskNode, wanted: { sender: string; nonce: bigint }, t
   const fromBlock = quantity((await readHead(ask)) - SEARCH_BLOCKS);
   const topics = [USER_OPERATION_EVENT, null, `0x${wanted.sender.slice(2).padStart(64, '0')}`];
   const filter = { address: trusted, topics, fromBlock, toBlock: 'latest' };
-  const logs = await ask('eth_getLogs', [filter]).then(listOf, () => []);
+  const logs = await ask('eth_getLogs', [filter])
+    .then(listOf)
+    .catch(() => []);
   const found = logs.find(({ data }) => typeof data === 'string' && firstWord(data) === wanted.nonce);
   return isHash(found?.['transactionHash']) ? found['transactionHash'] : undefined;
 }

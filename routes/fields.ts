@@ -57,8 +57,27 @@ export const tokenName = v.union(
 /** A number below 2²⁵⁶ in decimal digits. */
 export const amountText = uint256Field(/^\d+$/, 'Invalid amount: expected uint256 decimal string');
 
+/** The same, above 0. */
+export const priceText = v.pipe(amountText, v.minValue(1n, 'Invalid amount: expected a number above 0'));
+
+/** The origin of a page, as `location.origin` says it or otherwise. */
+export function originText(name: string) {
+  const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin !== 'null';
+  return v.pipe(
+    textField(name),
+    v.check(isOrigin, `Invalid ${name}: expected an origin, such as https://shop.example`),
+  );
+}
+
 /** The nonce of a user operation: a number below 2²⁵⁶ in 0x-hex. */
 export const nonceHex = uint256Field(/^0x[0-9a-fA-F]+$/, 'Invalid nonce: expected uint256 hex string');
+
+/** A chain's number in decimal digits. */
+export const chainIdText = v.pipe(
+  v.string('Invalid chainId'),
+  v.regex(/^\d{1,15}$/, 'Invalid chainId'),
+  v.transform((digits) => Number(digits)),
+);
 
 /** A block number in decimal digits. */
 export const sinceText = v.pipe(

@@ -9,10 +9,21 @@ import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import type { Config } from '../lib/config/config.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
+import { checkOrder } from '../lib/payments/check-order.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
 import { recordFound } from '../lib/payments/record.ts';
-import { addressText, amountText, hashText, nonceHex, sinceText, tokenName } from './fields.ts';
-import { optional, required } from './http/fields.ts';
+import {
+  addressText,
+  amountText,
+  chainIdText,
+  hashText,
+  nonceHex,
+  originText,
+  priceText,
+  sinceText,
+  tokenName,
+} from './fields.ts';
+import { optional, required, textField } from './http/fields.ts';
 import { PAGE_HEADERS } from './http/page.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
@@ -136,6 +147,27 @@ export const payRoutes: readonly Route[] = [
       const { head, final, ...found } = await readOutcome(ctx, query);
       if (found.operation) await recordFound(ctx, query, found.operation, { app, client });
       return json({ chainId, entryPoint, head: shown(head), final: final && shown(final), ...found });
+    },
+  }),
+
+  get('/pay/verify', {
+    limit: 'proxy',
+    fields: {
+      origin: required(originText('origin')),
+      frame: optional(originText('frame')),
+      id: required(textField('id')),
+      to: required(addressText('to')),
+      token: required(tokenName),
+      amount: required(priceText),
+      chainId: required(chainIdText),
+      userOpHash: required(hashText('userOpHash')),
+      txHash: optional(hashText('txHash')),
+      account: required(addressText('account')),
+    },
+    async handler({ ctx, input: { userOpHash, txHash, account, ...order } }) {
+      const { chainId } = ctx.config;
+      if (order.chainId !== chainId) throw badRequest(`Invalid chainId: this vault is on chain ${chainId}`);
+      return json(await checkOrder(ctx, { userOpHash, txHash, account }, order));
     },
   }),
 ];

@@ -1,0 +1,48 @@
+import {
+  NodeError,
+  type PaymentOrder,
+  type PaymentReceipt,
+  type PaymentVerdict,
+  verifyPayment,
+} from '../../client/payments.ts';
+import { rpcError } from '../base/error.ts';
+import type { ChainReader } from '../chain/rpc.ts';
+import { agreed } from '../chain/witness.ts';
+import type { Platform } from '../platform.ts';
+
+type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics'>;
+
+/**
+ * Whether an order was paid, by the vault's own node; of two nodes what both show, `pending` where one shows nothing
+ * yet. Throws 502 `rpc_error`, also where they disagree.
+ */
+export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: PaymentOrder): Promise<PaymentVerdict> {
+  const verdicts: PaymentVerdict[] = [];
+  const pending = () => verdicts.find(({ status }) => status === 'pending');
+  const first = await agreed(
+    ctx,
+    'payment',
+    async (chain) => {
+      const verdict = await judgeOver(chain, receipt, order);
+      verdicts.push(verdict);
+      return verdict;
+    },
+    // One node may be a block ahead.
+    (verdict) => (pending() ? null : { ...verdict, final: null }),
+  );
+  const isFinal = verdicts.every((verdict) => verdict.status === 'paid' && verdict.final);
+  return pending() ?? (first.status === 'paid' ? { ...first, final: isFinal } : first);
+}
+
+async function judgeOver(
+  { config, rpc }: ChainReader<'entryPointAddress' | 'finalityBlocks'>,
+  receipt: PaymentReceipt,
+  order: PaymentOrder,
+): Promise<PaymentVerdict> {
+  const { chainId, entryPointAddress, finalityBlocks } = config;
+  const ask = (method: string, params: readonly unknown[]) => rpc.call(chainId, method, params);
+  const entryPoints = entryPointAddress === null ? [] : [entryPointAddress];
+  return verifyPayment(receipt, order, ask, { entryPoints, finalityBlocks }).catch((error) => {
+    throw error instanceof NodeError ? rpcError(error) : error;
+  });
+}
