@@ -17,7 +17,7 @@ export interface PaymentReceipt {
   readonly userOpHash: string;
   /** Absent of a payment that was `pending` when the page was closed: then the newest blocks are searched. */
   readonly txHash?: string | undefined;
-  readonly account: string;
+  readonly account?: string | undefined;
   readonly chainId?: number | undefined;
   readonly token?: string | undefined;
 }
@@ -46,14 +46,19 @@ export async function readOrder(order: PaymentOrder): Promise<Order> {
 export interface Claim {
   readonly userOpHash: string;
   readonly txHash: string | undefined;
-  readonly account: string;
+  readonly account: string | undefined;
 }
 
 /** Undefined for what is no receipt: a stranger wrote it, and any value may be anything. */
 export function readClaim(receipt: unknown): Claim | undefined {
   const { userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
-  if (!isHash(userOpHash) || !isAddress(account) || (txHash !== undefined && !isHash(txHash))) return undefined;
-  return { userOpHash: userOpHash.toLowerCase(), txHash: txHash?.toLowerCase(), account: account.toLowerCase() };
+  const isClaim = isHash(userOpHash) && isAbsentOr(isHash, txHash) && isAbsentOr(isAddress, account);
+  if (!isClaim) return undefined;
+  return { userOpHash: userOpHash.toLowerCase(), txHash: txHash?.toLowerCase(), account: account?.toLowerCase() };
+}
+
+function isAbsentOr<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {
+  return value === undefined || is(value);
 }
 
 function isAddress(value: unknown): value is string {

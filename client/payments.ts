@@ -99,39 +99,39 @@ interface Found {
   readonly operation: SettledOperation;
 }
 
+interface Wanted extends Claim {
+  readonly nonce: bigint;
+}
+
 /** By its nonce, which names the order: re-priced it has another hash, re-orged another transaction. */
-async function find(
-  ask: AskNode,
-  claim: Claim & { nonce: bigint },
-  trusted: readonly string[],
-): Promise<Found | PaymentVerdict> {
-  const wanted = { sender: claim.account, nonce: claim.nonce };
-  const read = async (txHash: string) => {
-    const mined = await readMined(ask, txHash);
+async function find(ask: AskNode, wanted: Wanted, trusted: readonly string[]): Promise<Found | PaymentVerdict> {
+  const { txHash, account: sender, nonce, userOpHash } = wanted;
+  const read = async (transaction: string) => {
+    const mined = await readMined(ask, transaction);
     const operations = mined ? operationsIn(mined.logs, trusted) : [];
-    const claimed = findOperation(operations, { userOpHash: claim.userOpHash });
-    const isOrders = claimed?.nonce === claim.nonce;
-    return { mined, claimed, operation: findOperation(operations, wanted) ?? (isOrders ? claimed : undefined) };
+    const claimed = findOperation(operations, { userOpHash });
+    const named = sender === undefined ? undefined : findOperation(operations, { sender, nonce });
+    return { mined, claimed, operation: named ?? (claimed?.nonce === nonce ? claimed : undefined) };
   };
-  const named = claim.txHash === undefined ? undefined : await read(claim.txHash);
-  if (named?.mined && named.operation) return { mined: named.mined, operation: named.operation };
+  const hinted = txHash === undefined ? undefined : await read(txHash);
+  if (hinted?.mined && hinted.operation) return { mined: hinted.mined, operation: hinted.operation };
   const elsewhere = await search(ask, wanted, trusted);
   const searched = elsewhere === undefined ? undefined : await read(elsewhere);
   if (searched?.mined && searched.operation) return { mined: searched.mined, operation: searched.operation };
   // The hash covers the nonce: no re-org makes it this order's.
-  if (named?.claimed) return { status: 'unpaid', reason: 'other_order' };
-  return { status: 'pending', reason: named?.mined ? 'no_operation' : 'no_transaction' };
+  if (hinted?.claimed) return { status: 'unpaid', reason: 'other_order' };
+  return { status: 'pending', reason: hinted?.mined ? 'no_operation' : 'no_transaction' };
 }
 
 /** The transaction that holds the operation; undefined if there is none, or the node does not search. */
-async function search(ask: AskNode, wanted: { sender: string; nonce: bigint }, trusted: readonly string[]) {
+async function search(ask: AskNode, { account, userOpHash, nonce }: Wanted, trusted: readonly string[]) {
   const fromBlock = quantity((await readHead(ask)) - SEARCH_BLOCKS);
-  const topics = [USER_OPERATION_EVENT, null, `0x${wanted.sender.slice(2).padStart(64, '0')}`];
-  const filter = { address: trusted, topics, fromBlock, toBlock: 'latest' };
+  const of = account === undefined ? [userOpHash] : [null, `0x${account.slice(2).padStart(64, '0')}`];
+  const filter = { address: trusted, topics: [USER_OPERATION_EVENT, ...of], fromBlock, toBlock: 'latest' };
   const logs = await ask('eth_getLogs', [filter])
     .then(listOf)
     .catch(() => []);
-  const found = logs.find(({ data }) => typeof data === 'string' && firstWord(data) === wanted.nonce);
+  const found = logs.find(({ data }) => typeof data === 'string' && firstWord(data) === nonce);
   return isHash(found?.['transactionHash']) ? found['transactionHash'] : undefined;
 }
 

@@ -162,7 +162,7 @@ export const payRoutes: readonly Route[] = [
       chainId: required(chainIdText),
       userOpHash: required(hashText('userOpHash')),
       txHash: optional(hashText('txHash')),
-      account: required(addressText('account')),
+      account: optional(addressText('account')),
     },
     async handler({ ctx, input: { userOpHash, txHash, account, ...order } }) {
       const { chainId } = ctx.config;

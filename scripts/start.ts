@@ -51,7 +51,12 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   const port = freeOr(VAULT_PORT) || freePort();
   // By name, as the console and passkeys have it: a passkey belongs to a host, and an address is none.
   const origin = `http://localhost:${port}`;
-  const shop = await startShop({ vault: origin, rpc: devStack.chain.rpc, port: freeOr(SHOP_PORT) });
+  const shop = await startShop({
+    vault: origin,
+    rpc: devStack.chain.rpc,
+    rpcUrl: devStack.chain.url,
+    port: freeOr(SHOP_PORT),
+  });
   const command = isWatched ? [process.execPath, ...flags, join(ROOT, 'server.ts')] : [PROGRAM];
   await writeSettings(devStack, port);
   const start = () => startVault(command);

@@ -1,5 +1,6 @@
 import { Address, type Hex } from 'ox';
 import type { ChainRpc } from './chain.ts';
+import { type DocumentedShop, loadDocumentedShop } from './documented-shop.ts';
 import { mintUsdc } from './usdc.ts';
 import { devAccount, sendTransaction } from './wallet.ts';
 
@@ -13,22 +14,30 @@ export interface Shop {
 /** What a click at the shop gives an account: 100 USDC and one ether of the local chain. */
 export const GIFT = { usdc: 100_000_000n, wei: 10n ** 18n } as const;
 
-const DOCUMENT = new URL('../../docs/payments.md', import.meta.url);
+/** Where the shop is paid, and what it asks whether it was. */
+export interface ShopOptions {
+  /** The vault's origin. */
+  readonly vault: string;
+  readonly rpc: ChainRpc;
+  /** The URL of the same node. */
+  readonly rpcUrl: string;
+  readonly port?: number;
+}
 
 /**
- * The shop of docs/payments.md, paid through the vault at the origin `vault`, and below it a form that gives an account
- * money to pay with.
+ * The shop of docs/payments.md, page and server, and below the page a form that gives an account money to pay with.
  */
-export async function startShop(options: { vault: string; rpc: ChainRpc; port?: number }): Promise<Shop> {
-  const page = (await documentedShop()).replace('https://vault.example.com', options.vault);
-  const give = createGiver(options.rpc);
+export async function startShop({ vault, rpc, rpcUrl, port = 0 }: ShopOptions): Promise<Shop> {
+  const give = createGiver(rpc);
+  let shop: DocumentedShop | undefined;
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: options.port ?? 0,
+    port,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      if (request.method === 'GET' && pathname === '/') return html(page + FORM);
-      if (request.method !== 'POST' || pathname !== '/give') return new Response('Not found\n', { status: 404 });
+      if (!shop) return new Response('Starting\n', { status: 503 });
+      if (request.method === 'GET' && pathname === '/') return html(shop.page + FORM);
+      if (pathname !== '/give' || request.method !== 'POST') return shop.fetch(request);
       const account = String((await request.formData()).get('account')).trim();
       if (!Address.validate(account, { strict: false })) return new Response('That is no address.\n', { status: 400 });
       return give(account).then(
@@ -37,13 +46,9 @@ export async function startShop(options: { vault: string; rpc: ChainRpc; port?: 
       );
     },
   });
-  return { url: `http://localhost:${server.port}`, stop: () => server.stop(true) };
-}
-
-async function documentedShop(): Promise<string> {
-  const [, page] = /```html\n([\s\S]*?)```/.exec(await Bun.file(DOCUMENT).text()) ?? [];
-  if (page === undefined) throw new Error('docs/payments.md holds no shop');
-  return page;
+  const origin = `http://localhost:${server.port}`;
+  shop = await loadDocumentedShop({ origin, vault, rpcUrl });
+  return { url: origin, stop: () => server.stop(true) };
 }
 
 /** One gift after the other: a transaction's nonce is read from the chain. */

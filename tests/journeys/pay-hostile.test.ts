@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { type Shop, startShop as startDocumentedShop } from '../../scripts/dev-stack/shop.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import {
   awaitSelector,
@@ -19,22 +18,24 @@ import {
   startPayWorld,
   startShop,
 } from '../support/pay.ts';
-
-/** The shop in docs/payments.md, as it stands there. */
-const DOCUMENTED =
-  /```html\n([\s\S]*?)```/.exec(readFileSync(join(import.meta.dir, '../../docs/payments.md'), 'utf8'))?.[1] ?? '';
+import { createPayer, orderOf, payOrder } from '../support/payers.ts';
 
 if (chromium) {
   let world: PayWorld;
   let shop: Page;
   let account: string;
+  /** The shop in docs/payments.md, as it is printed there. */
+  let documented: Shop;
   const passkeys = createPasskeys();
   beforeAll(async () => {
     world = await startPayWorld();
     account = await makeAccount(world, passkeys);
-    world.pages.set('/tea', DOCUMENTED.replace('https://vault.example.com', world.origin));
+    documented = await startDocumentedShop({ vault: world.origin, rpc: world.chain.rpc, rpcUrl: world.chain.url });
   });
-  afterAll(() => world.stop());
+  afterAll(async () => {
+    await documented.stop();
+    await world.stop();
+  });
   beforeEach(async () => {
     shop = await openShop(world);
   });
@@ -61,10 +62,25 @@ if (chromium) {
 
   describe('the shop in docs/payments.md', () => {
     const PAYEE = '0x00000000000000000000000000000000000A11cE';
-    const result = (page: Page) =>
+    const openTea = async (fragment = '') => {
+      const tea = await world.own.browser.newPage();
+      await tea.goto(documented.url + fragment);
+      await awaitSelector(tea, '#buy:enabled');
+      return tea;
+    };
+    /** What it says in the end. */
+    const result = (page: Page, isEnd = /^(?:Paid|Not accepted|No payment yet)/) =>
       page
-        .waitForFunction(() => document.getElementById('result')?.textContent, { timeout: 20_000 })
+        .waitForFunction(
+          (pattern) => {
+            const text = document.getElementById('result')?.textContent ?? '';
+            return new RegExp(pattern).test(text) ? text : '';
+          },
+          { timeout: 20_000 },
+          isEnd.source,
+        )
         .then((handle) => handle.jsonValue());
+    const fragmentOf = (outcome: object) => `#vault-pay=${Buffer.from(JSON.stringify(outcome)).toString('base64url')}`;
 
     test.each([
       ['by the Payment Request API', 'undefined'],
@@ -72,7 +88,7 @@ if (chromium) {
       ['by a link, where popups are blocked', 'delete window.PaymentRequest; window.open = () => null'],
     ])('is paid %s', async (_, before) => {
       const earlier = await world.balanceOf(PAYEE, 'usdc');
-      const tea = await openShop(world, '/tea');
+      const tea = await openTea();
       await tea.evaluate(before);
       await tea.click('#buy');
       const page = await confirmWindow(world, passkeys);
@@ -90,10 +106,10 @@ if (chromium) {
 
     test('is told by a popup that was cancelled, or closed', async () => {
       for (const [leave, words] of [
-        [(page: Page) => press(page, 'cancel'), 'Not paid: cancelled'],
-        [(page: Page) => page.close(), 'Not paid: closed'],
+        [(page: Page) => press(page, 'cancel'), 'No payment yet: cancelled'],
+        [(page: Page) => page.close(), 'No payment yet: closed'],
       ] as const) {
-        const tea = await openShop(world, '/tea');
+        const tea = await openTea();
         await tea.evaluate('delete window.PaymentRequest');
         await tea.click('#buy');
         const page = await confirmWindow(world, passkeys);
@@ -102,6 +118,32 @@ if (chromium) {
         expect(await result(tea)).toBe(words);
         await tea.close();
       }
+    });
+
+    test('takes no forged fragment for a payment: its server asks the chain', async () => {
+      const order = async () =>
+        (await fetch(`${documented.url}/orders`, { method: 'POST' })).json() as Promise<{ id: string; data: PayData }>;
+      const [mine, theirs] = [await order(), await order()];
+      // An invented hash; and a real payment, of the right amount to the right payee, for another order.
+      const invented = { userOpHash: `0x${'12'.repeat(32)}`, txHash: `0x${'34'.repeat(32)}`, chainId: 84532, account };
+      const payer = await createPayer(world.chain.rpc, 2);
+      const paid = await payOrder(
+        world.chain.rpc,
+        payer,
+        orderOf({ ...theirs.data, id: theirs.id, origin: documented.url }),
+      );
+      for (const [receipt, words] of [
+        [invented, 'Not confirmed yet'],
+        [{ ...invented, userOpHash: 'paid' }, 'Not accepted: bad_receipt'],
+        [paid, 'Not accepted: other_order'],
+      ] as const) {
+        const tea = await openTea(fragmentOf({ id: mine.id, ...receipt }));
+        expect(await result(tea, /./)).toBe(words);
+        await tea.close();
+      }
+      const tea = await openTea(fragmentOf({ id: theirs.id, ...paid }));
+      expect(await result(tea)).toBe(`Paid: ${paid.txHash}`);
+      await tea.close();
     });
   });
 
