@@ -64,10 +64,12 @@ function paymentIn(ctx: Ctx, operation: SentOperation): Payment | undefined {
   const nonce = BigInt(operation.nonce);
   const movement = isOfOrder(nonce) ? movementIn(String(operation['callData']).toLowerCase()) : undefined;
   if (!movement) return undefined;
+  const place = placeOf(ctx);
+  const userOpHash = hashOf(place, operation);
+  if (userOpHash === undefined) return undefined;
   const account = operation.sender.toLowerCase();
-  const userOpHash = hashOf(ctx, operation);
   const validUntil = endOf(String(operation['signature']));
-  return { ...placeOf(ctx), account, nonce: toQuantity(nonce), ...movement, userOpHash, validUntil };
+  return { ...place, account, nonce: toQuantity(nonce), ...movement, userOpHash, validUntil };
 }
 
 function placeOf({ config }: Ctx): Pick<PaymentKey, 'chainId' | 'entryPoint'> {
@@ -96,15 +98,19 @@ function addressOf(word: bigint | undefined): string | undefined {
   return word === undefined || word >> 160n !== 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
 }
 
-/** Never the bundler's: it is a hint where to look, and a wrong one only finds nothing. */
-function hashOf({ config }: Ctx, operation: SentOperation): string {
-  const { entryPoint } = placeOf({ config } as Ctx);
+/**
+ * Never the bundler's: it is a hint where to look, and a wrong one only finds nothing. Undefined for what no EntryPoint
+ * takes, such as gas of more than 128 bits.
+ */
+function hashOf({ chainId, entryPoint }: Pick<PaymentKey, 'chainId' | 'entryPoint'>, operation: SentOperation) {
   const entryPointVersion = entryPoint === ENTRY_POINT_0_7 ? '0.7' : '0.8';
-  return UserOperation.hash(UserOperation.fromRpc(operation as never), {
-    chainId: config.chainId,
-    entryPointAddress: entryPoint as `0x${string}`,
-    entryPointVersion,
-  });
+  const entryPointAddress = entryPoint as `0x${string}`;
+  try {
+    const plain = UserOperation.fromRpc(operation as never);
+    return UserOperation.hash(plain, { chainId, entryPointAddress, entryPointVersion });
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -130,7 +130,8 @@ export function selectDuePayments(
   max: number,
 ): Statement {
   return {
-    sql: `SELECT * FROM payments WHERE next_check_at <= :now AND chain_id = :chain_id AND entry_point = :entry_point
+    // Unary plus: the index of nonces would lead through all settled rows of the chain.
+    sql: `SELECT * FROM payments WHERE next_check_at <= :now AND +chain_id = :chain_id AND entry_point = :entry_point
       ORDER BY next_check_at LIMIT :max`,
     args: { now, chain_id: chainId, entry_point: entryPoint, max },
   };

@@ -128,6 +128,26 @@ describe('what an operation only seems to pay', () => {
   });
 });
 
+describe('an operation that no EntryPoint takes goes on to the bundler, and is not watched', () => {
+  test.each([
+    ['gas of 256 bits', { callGasLimit: 2n ** 255n }],
+    ['fees of 256 bits', { maxFeePerGas: 2n ** 255n }],
+    ['call data that is cut off', { callData: execute(TEA).slice(0, -64) as Hex.Hex }],
+    [
+      'a payee of more than 20 bytes',
+      {
+        callData: execute(TEA)
+          .replace('000a11ce', 'ff0a11ce')
+          .replace(/^(.{74})../, '$1ff') as Hex.Hex,
+      },
+    ],
+  ] as [string, Partial<Operation>][])('%s', async (_, more) => {
+    const { status, body } = await world.post(t, { ...unsigned(execute(TEA)), ...more } as Operation);
+    expect([status, body.result]).toEqual([200, 'eth_sendUserOperation']);
+    expect(await openPayments(t)).toBe(0);
+  });
+});
+
 describe('a flood', () => {
   const refuse = () => {
     world.bundler.answer = (call) => errorOf(call, { code: -32500, message: 'AA24 signature error' });

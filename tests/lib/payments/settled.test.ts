@@ -46,6 +46,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('with EntryPoint %s', (version) =>
     test('is payment.settled once it is final, exactly once', async () => {
       const payment = await sign(terms);
       expect((await world.post(t, payment.operation)).status).toBe(200);
+      expect(await t.rows('SELECT user_op_hash FROM payments')).toEqual([{ user_op_hash: payment.userOpHash }]);
       await look(t);
       expect(await settledEvents(t)).toEqual([]);
       const { logs } = await handle(payment);

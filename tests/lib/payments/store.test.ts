@@ -3,14 +3,17 @@ import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import {
+  dropPayment,
   keepPayment,
   type NewPayment,
   OPEN_MAX,
   OPEN_PER_ACCOUNT_MAX,
   OPEN_PER_CLIENT_MAX,
+  putOff,
   recordWord,
   SETTLED_KEEP_MS,
   selectDuePayments,
+  selectSettledTransaction,
   settlePayment,
   sweepPayments,
   toOpenPayment,
@@ -170,4 +173,30 @@ test('the clean-up removes settled ones after 90 days, and open ones that nothin
   expect(await left(2_000 + 3 * DAY_MS)).toEqual(['0x20']);
   expect(await left(4_999 + SETTLED_KEEP_MS)).toEqual(['0x20']);
   expect(await left(5_000 + SETTLED_KEEP_MS)).toEqual([]);
+});
+
+test('no statement reads settled payments from end to end, or sorts', async () => {
+  await keep();
+  const [row] = await due();
+  if (!row) throw new Error('nothing is due');
+  const statements = [
+    ...keepPayment(payment()),
+    recordWord(payment(), WORD.refused),
+    selectDuePayments(PLACE, 1, 1),
+    selectSettledTransaction(payment()),
+    putOff(row, { sinceBlock: 1, nextBlock: 1, nextCheckAt: 1 }),
+    settlePayment(row, { userOpHash: '0x2', txHash: '0x3', block: 7 }, 1)[0],
+    dropPayment(row),
+    ...sweepPayments(1),
+  ];
+  const plans = await Promise.all(
+    statements.map(
+      async ({ sql, args }) => (await t.database.execute({ sql: `EXPLAIN QUERY PLAN ${sql}`, args })).rows,
+    ),
+  );
+  const steps = plans.flat().map(({ detail }) => String(detail));
+  expect(steps.length).toBeGreaterThan(statements.length);
+  // Open ones are few.
+  expect(steps.filter((step) => /SCAN payments(?! USING (?:COVERING )?INDEX payments_open)/.test(step))).toEqual([]);
+  expect(steps.filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
 });
