@@ -45,7 +45,7 @@ export function startLiar({ target, seed, rate = 0 }: LiarOptions): Liar {
 
   async function answer(call: NodeCall): Promise<object | undefined> {
     for (const lie of liar.lies) {
-      const told = await lie(call, ask);
+      const told = await Promise.resolve(lie(call, ask)).catch(errorOf);
       if (!told) continue;
       count('lie');
       return { jsonrpc: '2.0', id: call.id, ...told };

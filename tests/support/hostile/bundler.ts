@@ -6,6 +6,7 @@ import { openDraw } from '../draw.ts';
 import { hashOf } from '../node-faults.ts';
 import { handleOpsData } from '../operations.ts';
 import { plan, refusalFor, strangeReceipt } from './bundler-faults.ts';
+import type { WorldTime } from './time.ts';
 
 /**
  * A bundler that says one thing and does another, by a seed: it takes and drops, refuses and includes, now or long
@@ -21,7 +22,9 @@ export interface LyingBundler {
   include(): Promise<void>;
   /** After a re-org: what is not on the chain any more is included again, or forgotten. */
   reconsider(): Promise<void>;
-  /** When it got the bytes that were included with this nonce; undefined if none are on the chain. */
+  /** The newest operation of this nonce and account that it got. */
+  hashOf(nonce: bigint, account: string): Hex.Hex | undefined;
+  /** When (`sequence`) it got the bytes that were included with this nonce; undefined if none are on the chain. */
   settledBytesAt(nonce: bigint, payee: string): Promise<number | undefined>;
   stop(): Promise<void>;
 }
@@ -31,7 +34,7 @@ export interface BundlerOptions {
   readonly node: ChainRpc;
   readonly entryPoint: Address.Address;
   readonly seed: number;
-  readonly now: () => number;
+  readonly time: Pick<WorldTime, 'now' | 'sequence'>;
   /** Of the paymaster's service, which estimates by this bundler. */
   readonly sponsor: () => string | undefined;
 }
@@ -53,7 +56,8 @@ const TRIES_MAX = 60;
 
 /** Starts one on loopback. */
 export async function startLyingBundler(options: BundlerOptions): Promise<LyingBundler> {
-  const { node, entryPoint, seed, now } = options;
+  const { node, entryPoint, seed } = options;
+  const { now, sequence } = options.time;
   const held = new Map<Hex.Hex, Held>();
   const times = new Map<string, number>();
   const tally: Record<string, number> = {};
@@ -70,9 +74,9 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
     const hash = operationHash({ entryPoint } as SmartAccount, operation, CHAIN);
     const known = held.get(hash);
     const isNew = known?.operation.signature !== operation.signature;
-    const times = isNew ? { gotAt: now() } : {};
+    const times = isNew ? { gotAt: sequence() } : {};
     if (known) Object.assign(known, known.txHash ? {} : { operation, ...times });
-    else held.set(hash, { hash, operation, gotAt: now(), dueAt: Infinity, txHash: undefined, tries: 0 });
+    else held.set(hash, { hash, operation, gotAt: sequence(), dueAt: Infinity, txHash: undefined, tries: 0 });
     return hash;
   }
 
@@ -170,6 +174,10 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
         if (draw.below(1000) < liar.rate) one.dueAt = draw.below(2) === 0 ? Number.POSITIVE_INFINITY : now() + 30_000;
       }
     },
+    hashOf: (nonce, account) =>
+      [...held.values()].findLast(
+        ({ operation }) => operation.nonce === nonce && operation.sender.toLowerCase() === account.toLowerCase(),
+      )?.hash,
     async settledBytesAt(nonce, payee) {
       const ours = [...held.values()].filter(
         ({ operation, txHash }) => txHash && operation.nonce === nonce && operation.callData.includes(payee.slice(2)),

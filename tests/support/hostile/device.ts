@@ -22,8 +22,6 @@ export interface Device {
   readonly indexedDB: IDBFactory;
   /** Where its pages are from. */
   readonly vault: string;
-  /** Of a window that was closed: nothing of its code goes on. */
-  readonly closed?: boolean;
 }
 
 /** No passkeys yet. */
@@ -54,15 +52,11 @@ export function installBrowser(time: WorldTime): () => void {
   const change = {
     fetch: (input: string, init?: RequestInit) => {
       const device = current.getStore();
-      if (device?.closed) return new Promise<never>(() => undefined);
-      return device ? time.during(reach(real.fetch, device, input, init)) : real.fetch(input, init);
+      return device ? time.during(reach(device, input, init, real.fetch)) : real.fetch(input, init);
     },
     setTimeout: (fn: () => void, ms = 0) => (current.getStore() ? time.timer(ms, fn) : real.setTimeout(fn, ms)),
     indexedDB: {
-      open: (...name: [string, number]) => {
-        const device = current.getStore() as Device;
-        return device.closed ? {} : device.indexedDB.open(...name);
-      },
+      open: (...name: [string, number]) => (current.getStore() as Device).indexedDB.open(...name),
     },
   };
   const before = new Map(Object.keys(change).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
@@ -96,10 +90,15 @@ export function installBrowser(time: WorldTime): () => void {
   };
 }
 
-/** The whole answer is read before it counts as there, so that nothing of it is under way afterwards. */
-async function reach(real: typeof fetch, { vault }: Device, input: string, init: RequestInit = {}): Promise<Response> {
+/** A request to the vault. The whole answer is there before it counts as such, so that nothing of it is under way. */
+export async function reach(
+  { vault }: Device,
+  path: string,
+  init: RequestInit = {},
+  ask: typeof fetch = fetch,
+): Promise<Response> {
   const { signal: _, credentials: __, ...sent } = init;
-  const answer = await real(new URL(input, vault), { ...sent, redirect: 'manual' });
+  const answer = await ask(new URL(path, vault), { ...sent, redirect: 'manual' });
   return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers });
 }
 
@@ -111,8 +110,8 @@ interface Given {
   };
 }
 
-/** An authenticator that makes passkeys of its own and signs with them, without asking anybody. */
-const CREDENTIALS = {
+/** An authenticator, for code that runs `on` a device: it makes passkeys and signs with them, without asking anybody. */
+export const CREDENTIALS = {
   async create({ publicKey }: Given) {
     const { keyring } = current.getStore() as Device;
     const rawId = crypto.getRandomValues(new Uint8Array(16));

@@ -97,7 +97,7 @@ function transferLog({ token, payee, amount }: Fiction, account: Hex.Hex, at: Pl
 }
 
 /** The lie that the chain is long ahead, so that everything seems final and everything signed seems over. */
-export function forgeFuture(blocks = 2_000, secondsEach = 2): Lie {
+export function forgeFuture(blocks = 300, secondsEach = 2): Lie {
   return async ({ method, params }, ask) => {
     if (method !== 'eth_blockNumber' && method !== 'eth_getBlockByNumber' && method !== 'eth_call') return undefined;
     const head = Number(await ask('eth_blockNumber'));
@@ -164,7 +164,7 @@ const RESOLVE = '0x5c23bdf5';
 const FUTURE = '0xfeedfeed';
 
 function forgedHash(account: Hex.Hex, nonce: bigint): Hex.Hex {
-  return Hash.keccak256(Hex.concat(account, Hex.fromNumber(nonce)));
+  return Hash.keccak256(Hex.concat(account, Hex.fromNumber(nonce, { size: 32 })));
 }
 
 function hexWord(value: bigint): string {

@@ -8,6 +8,8 @@ export interface WorldTime extends TestClock {
   leap(ms: number): Promise<void>;
   /** Waits until nothing that `during` counts is under way. */
   settle(): Promise<void>;
+  /** A number that is greater each time: what came first. */
+  sequence(): number;
   /** Counts work whose end the world waits for. */
   during<T>(work: Promise<T>): Promise<T>;
 }
@@ -25,6 +27,7 @@ export function worldTime(startMs: number): WorldTime {
   const timers = new Set<Timer>();
   let now = startMs;
   let busy = 0;
+  let sequence = 0;
   const timer = (ms: number, fn: () => void) => {
     const one = { at: now + Math.max(0, ms), fn };
     timers.add(one);
@@ -56,6 +59,7 @@ export function worldTime(startMs: number): WorldTime {
     leap,
     advance: leap,
     settle,
+    sequence: () => ++sequence,
     async during(work) {
       busy++;
       try {

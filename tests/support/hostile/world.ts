@@ -18,6 +18,7 @@ export interface HostileWorld {
   readonly chain: Chain;
   readonly contracts: Deployment;
   readonly time: WorldTime;
+  readonly seed: number;
   readonly draw: Draw;
   readonly node: Liar;
   /** The second node of a world in which the first one lies. */
@@ -64,7 +65,7 @@ export async function startHostileWorld({
   let paymaster: Paymaster | undefined;
   const { entryPoint } = contracts;
   const sponsor = () => paymaster?.url;
-  const bundler = await startLyingBundler({ node: chain.rpc, entryPoint, seed, now: time.now, sponsor });
+  const bundler = await startLyingBundler({ node: chain.rpc, entryPoint, seed, time, sponsor });
   paymaster = await startPaymaster({ node: chain.rpc, bundlerUrl: bundler.url });
   const uninstall = installBrowser(time);
   const vault = await startVault(
@@ -95,6 +96,7 @@ export async function startHostileWorld({
     chain,
     contracts,
     time,
+    seed,
     draw,
     node,
     witness,

@@ -1,0 +1,97 @@
+import { Hash, type Hex } from 'ox';
+import { forgeFuture, forgePayment } from './forgeries.ts';
+import { bundlePage, type PageBundle, type Window } from './page.ts';
+import { act, falsehoods, listen, look, newOrder, type Order } from './payments.ts';
+import { FINAL_DEPTH, type HostileWorld, startHostileWorld } from './world.ts';
+
+/** What came of it: each list holds what should not be. */
+export interface PaymentRace {
+  readonly untruePaid: readonly string[];
+  readonly untrueNothing: readonly string[];
+  readonly twice: readonly string[];
+  readonly faults: readonly string[];
+  /** Orders of which no window ever came to an end. */
+  readonly hanging: readonly string[];
+  readonly paid: number;
+  readonly tally: object;
+}
+
+/** How many orders there are, and whether the first node lies beside an honest second one. */
+export interface PaymentRaceOptions {
+  readonly seed: number;
+  readonly count: number;
+  readonly isLying: boolean;
+}
+
+const FAULTS_SHOWN = 3;
+/** Orders that are paid at the same time. */
+const WAVE = 20;
+const RAGING_TURNS = 40;
+/** Then all is honest, until everything signed has ended: some short turns, and long ones. */
+const CALM_TURNS = [...Array<number>(12).fill(20), ...Array<number>(18).fill(150)];
+
+/** People pay while everything fails and lies, then look once more when it is calm. */
+export async function racePayments({ seed, count, isLying }: PaymentRaceOptions): Promise<PaymentRace> {
+  const page = await bundlePage();
+  const world = await startHostileWorld({ seed, hasWitness: isLying });
+  try {
+    const orders: Order[] = [];
+    while (orders.length < count) orders.push(...(await payWave(world, page, orders.length, isLying)));
+    const found = await Promise.all(orders.map((order) => falsehoods(world, order)));
+    return {
+      untruePaid: found.flatMap(({ untruePaid }) => untruePaid),
+      untrueNothing: found.flatMap(({ untrueNothing }) => untrueNothing),
+      twice: found.flatMap(({ twice }) => twice),
+      faults: found.flatMap(({ faults }) => faults).slice(0, FAULTS_SHOWN),
+      hanging: orders.filter(isHanging).map(({ id, windows }) => `${id}: ${windows.map(lastOf)}`),
+      paid: orders.filter(({ wasPaid }) => wasPaid).length,
+      tally: { node: world.node.tally, bundler: world.bundler.tally },
+    };
+  } finally {
+    await world.stop();
+  }
+}
+
+async function payWave(world: HostileWorld, page: PageBundle, from: number, isLying: boolean): Promise<Order[]> {
+  const { draw, node } = world;
+  const orders: Order[] = [];
+  for (let n = from; n < from + WAVE; n++) orders.push(await newOrder(world, n));
+  // No re-org reaches what they own.
+  for (let block = 0; block <= FINAL_DEPTH; block++) await world.mine();
+  const round = async (seconds: number) => {
+    for (const order of orders) act(world, order, page);
+    await world.turn(seconds);
+    await look(world, orders);
+    for (const order of orders) listen(order);
+  };
+  world.rage(true);
+  if (isLying) for (const order of orders) lie(world, order);
+  if (isLying && draw.below(3) === 0) node.lies.push(forgeFuture());
+  for (let turn = 0; turn < RAGING_TURNS; turn++) await round(1 + draw.below(25));
+  world.rage(false);
+  node.lies.length = 0;
+  for (const seconds of CALM_TURNS) await round(seconds);
+  for (const { windows } of orders) for (const one of windows) one.close();
+  return orders;
+}
+
+/** The first node tells a story of the order, or none. */
+function lie({ node, draw, contracts, bundler }: HostileWorld, order: Order): void {
+  const story = ([undefined, 'paid', 'other', 'denied'] as const)[draw.below(4)];
+  if (!story) return;
+  const accounts = order.accounts.map(({ address }) => address.toLowerCase() as Hex.Hex);
+  const { nonce, payee, amount } = order;
+  const token = order.token === 'native' ? payee : order.token;
+  const entryPoint = contracts.entryPoint.toLowerCase() as Hex.Hex;
+  const userOpHash = (account: Hex.Hex) => bundler.hashOf(nonce, account) ?? Hash.keccak256(account);
+  node.lies.push(forgePayment({ story, entryPoint, accounts, nonce, token, payee, amount, userOpHash }));
+}
+
+/** Nobody was told how it ended. A payment of an account of the first kind never ends by itself. */
+function isHanging({ said, accounts }: Order): boolean {
+  return accounts.every(({ kind }) => kind === 2) && !said.some(({ word }) => word !== 'left');
+}
+
+function lastOf(one: Window): string {
+  return [one.part(), one.text('pending-words'), one.text('pending-detail'), one.text('pending-notice')].join(' ');
+}
