@@ -1,4 +1,5 @@
 import * as Address from 'ox/Address';
+import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import { type AccountKind, computeAddress, type Factory } from '../../lib/chain/account.ts';
 import {
   type FactoryReader,
@@ -39,6 +40,14 @@ export async function checkAccounts(
   if (found === null || prediction !== computeAddress(own, PROBE))
     return [fail('accounts', `RPC_URL says what cannot be so of ${SETTINGS[kind]}, ${factory}`, ANOTHER_NODE)];
   return [await checkEntryPoint(chain, own)];
+}
+
+/** Warns of an EntryPoint whose hashes the pages and the enclave do not know. */
+export function checkEntryPointVersion({ entryPointAddress: address }: Config): readonly Finding[] {
+  const isKnown = KNOWN_ENTRY_POINTS.some((known) => known.toLowerCase() === address?.toLowerCase());
+  if (address === null || isKnown) return [];
+  const remedy = 'set it to one of these: /pay and /account sign nothing for another';
+  return [warn('contracts', `ENTRY_POINT_ADDRESS ${address} is no EntryPoint 0.7, 0.8 or 0.9`, remedy)];
 }
 
 async function checkEntryPoint(

@@ -14,7 +14,7 @@ import { CHAINS } from '../../lib/config/chain-settings.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { createAskIndexer } from '../../lib/indexer/graphql-client.ts';
-import { checkAccounts } from './accounts.ts';
+import { checkAccounts, checkEntryPointVersion } from './accounts.ts';
 import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { checkGuardian } from './guardian.ts';
 import { checkTokens, checkWitness } from './nodes.ts';
@@ -37,6 +37,7 @@ export function chainChecks(config: Config): readonly DoctorCheck[] {
     { name: 'clock', remedy, run: () => checkClock(config) },
     { name: 'chain', remedy, run: () => checkChain(chain) },
     { name: 'contracts', remedy, run: () => checkContracts(chain) },
+    { name: 'contracts', remedy, run: async () => checkEntryPointVersion(config) },
     ...(witness === undefined
       ? []
       : [{ name: 'witness', remedy: 'check the node at RPC_WITNESS_URL', run: () => checkWitness(chain, witness) }]),

@@ -57,7 +57,7 @@ export const CHAIN_SETTINGS = {
   ),
   RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', url.httpUrl, rpcOf('84532')),
   RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', url.httpUrl, rpcOf('8453')),
-  ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point', 'ENTRY_POINT_ADDRESS'),
+  ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point 0.7, 0.8 or 0.9', 'ENTRY_POINT_ADDRESS'),
   DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),

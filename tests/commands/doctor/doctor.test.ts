@@ -9,6 +9,7 @@ import { fileChecks, networkChecks } from '../../../commands/doctor/place.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { addressOf } from '../../../scripts/dev-stack/wallet.ts';
@@ -211,6 +212,17 @@ describe('the chain', () => {
     expect(await accountsOf(copy)).toEqual([expect.stringMatching(/^warn .* other code/)]);
     expect(await accountsOf(`0x${'f3'.repeat(20)}`)).toEqual([]);
     expect(await accountsOf('none')).toEqual([]);
+  });
+
+  test('with an EntryPoint that /pay does not know', async () => {
+    await placeUsdc(chain.rpc);
+    const toldOf = async (entryPoint: string) => {
+      const findings = await check({ ...ONLY_OURS, ENTRY_POINT_ADDRESS: entryPoint });
+      return told(findings, 'contracts').filter((text) => text.startsWith('warn'));
+    };
+    expect(await toldOf(USDC)).toEqual([`warn ENTRY_POINT_ADDRESS ${USDC} is no EntryPoint 0.7, 0.8 or 0.9`]);
+    for (const version of ['0.7', '0.8', '0.9'] as const) expect(await toldOf(ENTRY_POINTS[version])).toEqual([]);
+    expect(await toldOf('none')).toEqual([]);
   });
 
   test('with the first factory: its code, and the EntryPoint that its accounts trust', async () => {
