@@ -5,7 +5,7 @@ import { KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
-import type { AccountKey, AccountKind, Factory } from './account.ts';
+import { ACCOUNT_KINDS, type AccountKey, type AccountKind, type Factory } from './account.ts';
 import { readWords, uint256Word } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 import { agreed, type Witnessed } from './witness.ts';
@@ -62,6 +62,15 @@ export async function readOwnFactory(
   const bytes = fromHex(code.slice(2).replaceAll(implementation.slice(2), '0'.repeat(40)));
   const isOwn = bytes !== undefined && toHex(keccak_256(bytes)) === OWN_CODE_HASHES[kind];
   return isOwn ? { kind, factory, implementation } : null;
+}
+
+/** The known factories, and the configured ones that are of our own code elsewhere. Throws 502 `rpc_error`. */
+export async function ownFactories(chain: FactoryReader): Promise<readonly Factory[]> {
+  const configured = ACCOUNT_KINDS.map(async (kind) => {
+    const factory = factoryOf(chain.config, kind);
+    return factory === null || knownFactory(kind, factory) ? null : readOwnFactory(chain, kind, factory);
+  });
+  return [...KNOWN_ACCOUNTS, ...(await Promise.all(configured)).filter((one) => one != null)];
 }
 
 async function readCode({ config, rpc }: ChainReader, address: string): Promise<string> {

@@ -1,4 +1,5 @@
 import {
+  type AccountFactory,
   NodeError,
   type PaymentOrder,
   type PaymentReceipt,
@@ -6,6 +7,7 @@ import {
   verifyPayment,
 } from '../../client/payments.ts';
 import { rpcError } from '../base/error.ts';
+import { ownFactories } from '../chain/account-factory.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { agreed } from '../chain/witness.ts';
 import type { Platform } from '../platform.ts';
@@ -17,13 +19,14 @@ type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metr
  * yet. Throws 502 `rpc_error`, also where they disagree.
  */
 export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: PaymentOrder): Promise<PaymentVerdict> {
+  const accounts = order.token === 'native' ? await ownFactories(ctx) : [];
   const verdicts: PaymentVerdict[] = [];
   const pending = () => verdicts.find(({ status }) => status === 'pending');
   const first = await agreed(
     ctx,
     'payment',
     async (chain) => {
-      const verdict = await judgeOver(chain, receipt, order);
+      const verdict = await judgeOver(chain, { receipt, order, accounts });
       verdicts.push(verdict);
       return verdict;
     },
@@ -34,15 +37,20 @@ export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: Payme
   return pending() ?? (first.status === 'paid' ? { ...first, final: isFinal } : first);
 }
 
+interface Question {
+  readonly receipt: PaymentReceipt;
+  readonly order: PaymentOrder;
+  readonly accounts: readonly AccountFactory[];
+}
+
 async function judgeOver(
   { config, rpc }: ChainReader<'entryPointAddress' | 'finalityBlocks'>,
-  receipt: PaymentReceipt,
-  order: PaymentOrder,
+  { receipt, order, accounts }: Question,
 ): Promise<PaymentVerdict> {
   const { chainId, entryPointAddress, finalityBlocks } = config;
   const ask = (method: string, params: readonly unknown[]) => rpc.call(chainId, method, params);
   const entryPoints = entryPointAddress === null ? [] : [entryPointAddress];
-  return verifyPayment(receipt, order, ask, { entryPoints, finalityBlocks }).catch((error) => {
+  return verifyPayment(receipt, order, ask, { entryPoints, accounts, finalityBlocks }).catch((error) => {
     throw error instanceof NodeError ? rpcError(error) : error;
   });
 }

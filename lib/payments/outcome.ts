@@ -1,9 +1,9 @@
-import { KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { judgeNative } from '../../client/native-transfer.ts';
 import { hasTransfer, type ReceiptLog, TRANSFER_EVENT } from '../../client/operations.ts';
 import { NodeError } from '../../client/payment-node.ts';
 import { DatabaseUnavailable, rpcError, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
+import { ownFactories } from '../chain/account-factory.ts';
 import { type Block, readTimedBlock, type TimedBlock } from '../chain/blocks.ts';
 import { addressWord, toQuantity } from '../chain/contract-call.ts';
 import {
@@ -206,12 +206,14 @@ function isTransferTo({ address, topics }: ReceiptLog, token: string, to: string
 
 /** No log shows ether: it follows from what an account of known code was told. Null where a node does not tell. */
 async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Movement): Promise<boolean | null> {
-  const finding = await unlessUnknown(
-    agreed(ctx, 'payment', ({ config, rpc }) => {
+  const judge = async () => {
+    const factories = await ownFactories(ctx);
+    return agreed(ctx, 'payment', ({ config, rpc }) => {
       const ask = (method: string, params: readonly unknown[]) => rpc.call(config.chainId, method, params);
-      return judgeNative(ask, found, { mined: found, to, amount, factories: KNOWN_ACCOUNTS });
-    }),
-  );
+      return judgeNative(ask, found, { mined: found, to, amount, factories });
+    });
+  };
+  const finding = await unlessUnknown(judge());
   return finding === 'moved' ? true : null;
 }
 

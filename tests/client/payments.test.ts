@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { Hex } from 'ox';
 import { type PaymentReceipt, verifyPayment } from '../../client/payments.ts';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
+import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
+import { createdAccount2 } from '../support/account2.ts';
 import { createPayer, orderOf, PAYEE, paymentOf, payOrder, settle, USDC } from '../support/payers.ts';
 
 const { rpc, url, stop } = await startChain();
@@ -30,6 +32,16 @@ describe.each([
       expect(verdict).toEqual({ status: 'paid', final: true, ...about });
     }
   });
+});
+
+test.each(['native', USDC])('an account of kind 2 at EntryPoint 0.9 that paid in %s has paid', async (token) => {
+  const account = { ...(await createdAccount2(rpc, '0.9')), kind: 2 } as const;
+  await placeUsdc(rpc);
+  await mintUsdc(rpc, account.address, 100_000_000n);
+  const order = orderOf({ token });
+  const receipt = await payOrder(rpc, account, order);
+  expect(await verify(receipt, order)).toMatchObject({ status: 'paid', userOpHash: receipt.userOpHash });
+  expect(await verify(receipt, { ...order, id: 'order-2' })).toMatchObject({ reason: 'other_order' });
 });
 
 describe('a receipt pays the order that it paid, and no other', () => {

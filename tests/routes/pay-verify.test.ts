@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { Hex } from 'ox';
+import { AbiParameters, Hex } from 'ox';
 import type { PaymentOrder } from '../../client/payments.ts';
+import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import { type Chain, type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
-import type { SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
+import { create2 } from '../../scripts/dev-stack/create2.ts';
+import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
+import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { createPayer, orderOf, payOrder, type TestReceipt, USDC } from '../support/payers.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -86,6 +89,28 @@ describe('GET /pay/verify', () => {
     const invented = { userOpHash: Hex.random(32), txHash: Hex.random(32), account: account.address };
     const { status, body } = await ask(invented, orderOf());
     expect([status, body]).toEqual([200, { status: 'pending', reason: 'no_transaction' }]);
+  });
+
+  test('ether of an account of a factory elsewhere, where it is configured and of our own code', async () => {
+    // The same code at another address; and one that says it is a factory.
+    const args = AbiParameters.encode([{ type: 'address' }], [account.entryPoint]);
+    const code = Hex.concat(creationCode.AccountFactory as Hex.Hex, args);
+    const accountFactory = await create2(rpc, code, Hex.random(32));
+    const payer = await openAccount(rpc, { accountFactory, entryPoint: account.entryPoint }, createPasskey());
+    await rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+    const order = orderOf();
+    const receipt = await payOrder(rpc, payer, order);
+    expect((await ask(receipt, order)).body).toEqual({ status: 'unverifiable', reason: 'other_account_code' });
+    const verdictOf = async (factory: string) => {
+      const vault = await startVault({ ...varsOf(), HYPERAUTH_FACTORY_ADDRESS: factory });
+      const { body } = await ask(receipt, order, vault);
+      await vault.stop();
+      return body.status;
+    };
+    expect(await verdictOf(accountFactory)).toBe('paid');
+    const other = await create2(rpc, Hex.concat(code, '0x00'), Hex.random(32));
+    expect(await verdictOf(other)).toBe('unverifiable');
+    expect(await verdictOf(USDC)).toBe('unverifiable');
   });
 
   test('without a transaction the newest blocks are searched', async () => {
