@@ -1,17 +1,20 @@
-import { VaultError } from '../base/error.ts';
+import { DAY_MS } from '../base/clock.ts';
+import { type LimitState, VaultError } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
+import type { Row } from '../db/database.ts';
 import { DEFAULT_APP } from '../events/catalogue.ts';
 import { useForSponsorship } from '../limits/budgets.ts';
-import { lastLimitReached } from '../limits/limits.ts';
+import { lastLimitReached, limitState } from '../limits/limits.ts';
 import { sendRecorded } from '../payments/record.ts';
 import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
+import { refusalOfCalls } from './sponsored-calls.ts';
 import { isOwnSender } from './sponsorship.ts';
-import { insertSponsorship, type Sponsorship, selectIsSponsored, toIsSponsored } from './store.ts';
+import { insertSponsorship, type Sponsorship, selectAccountFull, selectIsSponsored, toIsSponsored } from './store.ts';
 import type { UserOperation } from './user-operation.ts';
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics' | 'log'> & {
@@ -77,11 +80,9 @@ async function sponsor(
   ask: () => Promise<BundlerOutcome>,
 ): Promise<BundlerOutcome> {
   const { config, clock, db } = ctx;
-  if (!(await isOwnSender(ctx, userOperation))) {
-    throw new VaultError('sponsorship_refused', {
-      extra: { kind: 'paymaster_rejected', reason: 'the sender is not an account of the configured factory' },
-    });
-  }
+  if (!(await isOwnSender(ctx, userOperation))) throw refused('the sender is not an account of the configured factory');
+  const fault = refusalOfCalls(config, userOperation);
+  if (fault !== undefined) throw refused(fault);
   const operation = {
     sender: userOperation.sender.toLowerCase(),
     nonce: toQuantity(BigInt(userOperation.nonce)),
@@ -89,25 +90,43 @@ async function sponsor(
   await checkBudgets(ctx, { ...operation, now: clock.now() }, client);
   const outcome = await ask();
   if (!('result' in outcome)) return outcome;
+  const dear = refusalOfCalls(config, userOperation, outcome.result);
+  if (dear !== undefined) throw refused(dear);
   const sponsorship = { ...operation, now: clock.now() };
   const use = useForSponsorship(config, client, sponsorship.now);
   const results = await db.write(
-    insertSponsorship(sponsorship, use.room),
+    insertSponsorship(sponsorship, use.room, config.sponsorAccountDailyMax),
     ...use.spend,
     use.resets,
+    selectAccountFull(sponsorship, config.sponsorAccountDailyMax),
     selectIsSponsored(sponsorship),
   );
   if (toIsSponsored(results.at(-1)?.rows)) return outcome;
-  throw lastLimitReached(ctx, use.full(results.at(-2)?.rows[0]));
+  const ofAccount = fullAccount(config, sponsorship, results.at(-2)?.rows);
+  throw lastLimitReached(ctx, [...use.full(results.at(-3)?.rows[0]), ...ofAccount]);
+}
+
+function refused(reason: string): VaultError {
+  return new VaultError('sponsorship_refused', { extra: { kind: 'paymaster_rejected', reason } });
+}
+
+/** The state of the account's own limit, if it is full. */
+function fullAccount(config: Ctx['config'], { sender, now }: Sponsorship, rows: readonly Row[] = []): LimitState[] {
+  return rows.map(({ since = null }) => {
+    const freesAt = since === null ? null : Number(since) + DAY_MS;
+    return limitState(config, 'sponsorships-per-account', { bucket: sender, freesAt, now });
+  });
 }
 
 /** Spares the sponsor a call whose answer nobody would get. */
 async function checkBudgets({ db, ...ctx }: Ctx, sponsorship: Sponsorship, client: string): Promise<void> {
-  const [isSponsored, [state]] = await Promise.all([
+  const use = useForSponsorship(ctx.config, client, sponsorship.now);
+  const [isSponsored, [state], ofAccount] = await Promise.all([
     db.read(selectIsSponsored(sponsorship)),
-    db.read(useForSponsorship(ctx.config, client, sponsorship.now).state),
+    db.read(use.state),
+    db.read(selectAccountFull(sponsorship, ctx.config.sponsorAccountDailyMax)),
   ]);
-  const full = useForSponsorship(ctx.config, client, sponsorship.now).full(state);
+  const full = [...use.full(state), ...fullAccount(ctx.config, sponsorship, ofAccount)];
   if (full.length > 0 && !toIsSponsored(isSponsored)) throw lastLimitReached(ctx, full);
 }
 

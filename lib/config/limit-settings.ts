@@ -51,6 +51,7 @@ export const LIMIT_SETTINGS = {
     '0.01',
   ),
   SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
+  SPONSOR_ACCOUNT_DAILY_MAX: count('user operations of one account sponsored per day', 20),
   RATE_LIMIT_PROXY_PER_IP: count(
     'requests of one IP per minute that cause an upstream call',
     limit.RATE_LIMIT_PROXY_PER_IP,

@@ -34,6 +34,16 @@ export const matching = (pattern: RegExp, problem: string) =>
 const listMatching = (pattern: RegExp, problem: string) =>
   listOf(problem, (entry) => (pattern.test(entry) ? entry : undefined));
 
+/** A contract, or one function of it, that `SPONSOR_CALLS` adds; lower-case. `*` is every call. */
+export type AddedCall = '*' | { readonly to: string; readonly selector?: string };
+
+/** A comma list of calls: `0xaddress`, `0xaddress:0xselector`, or `*`. */
+export const addedCalls = listOf('0xaddress, 0xaddress:0xselector or *', (entry): AddedCall | undefined => {
+  if (entry === '*') return '*';
+  const [, to, selector] = /^(0x[0-9a-f]{40})(?::(0x[0-9a-f]{8}))?$/.exec(entry.toLowerCase()) ?? [];
+  return to === undefined ? undefined : { to, ...(selector === undefined ? {} : { selector }) };
+});
+
 /** Any text. */
 export const anyText = parsed('must be text', (any) => any);
 

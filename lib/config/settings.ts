@@ -94,6 +94,11 @@ const UPSTREAMS = {
     'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
     optional(parse.jsonObject),
   ),
+  SPONSOR_CALLS: plain(
+    'calls sponsored besides transfers of ether and USDC, the registry, and an account’s keys and recovery: a comma list of `0xaddress`, `0xaddress:0xselector` or `*`',
+    parse.addedCalls,
+    '',
+  ),
   INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(url.httpUrl)),
   ...FOLLOWER_SETTINGS,
   WEBHOOK_URL: endpoint('URL that events are posted to', optional(url.httpUrl)),

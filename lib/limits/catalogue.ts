@@ -11,6 +11,7 @@ import {
   type PartOfSetting,
   RELAY_LIMITS,
   SMS_OF_NUMBER,
+  SPONSOR_LIMITS,
   sendsOf,
   shareOf,
   usesOf,
@@ -122,18 +123,7 @@ export const LIMITS = {
     'recoveriesDailyMax',
     'recovery_limit_reached',
   ),
-  'sponsorships-per-day': dayOf(
-    'sponsorships-per-day',
-    'user operations sponsored',
-    'sponsorDailyMax',
-    'sponsor_limit_reached',
-  ),
-  'sponsorships-per-network': shareOf(
-    'sponsorships-per-network',
-    'user operations sponsored',
-    'sponsorDailyMax',
-    'sponsor_limit_reached',
-  ),
+  ...SPONSOR_LIMITS,
   'joins-per-ip': {
     counts: 'links for a key on another device',
     max: JOINS_PER_IP_MAX,

@@ -31,10 +31,10 @@ export interface Limit {
   readonly max: number | NumberSetting | PartOfSetting;
   readonly windowSeconds: number | NumberSetting;
   /**
-   * What it counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, or
-   * nothing, for the whole vault.
+   * What it counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, an
+   * account's address, or nothing, for the whole vault.
    */
-  readonly bucket: 'client' | 'network' | 'identifier' | 'vault';
+  readonly bucket: 'client' | 'network' | 'identifier' | 'account' | 'vault';
   /** The word of its refusals; null where the answer is no error. */
   readonly error: ErrorCode | null;
   /** Where it is stored, and so shown and cleared; each process counts the others in memory. */
@@ -99,5 +99,29 @@ export const RELAY_LIMITS = {
     bucket: 'network',
     error: 'relay_limit_reached',
     stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS },
+  },
+} as const;
+
+/** The limits of user operations that the paymaster pays for. */
+export const SPONSOR_LIMITS = {
+  'sponsorships-per-day': dayOf(
+    'sponsorships-per-day',
+    'user operations sponsored',
+    'sponsorDailyMax',
+    'sponsor_limit_reached',
+  ),
+  'sponsorships-per-network': shareOf(
+    'sponsorships-per-network',
+    'user operations sponsored',
+    'sponsorDailyMax',
+    'sponsor_limit_reached',
+  ),
+  'sponsorships-per-account': {
+    counts: 'user operations of one account sponsored',
+    max: 'sponsorAccountDailyMax',
+    windowSeconds: DAY,
+    bucket: 'account',
+    error: 'sponsor_limit_reached',
+    stored: { table: 'sponsorships', at: 'sponsored_at', key: 'sender' },
   },
 } as const;

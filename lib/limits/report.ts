@@ -78,7 +78,7 @@ export function maskKey(kind: LimitName, key: string): string {
     const channel = key.slice(0, at) as 'email' | 'sms' | 'handle';
     return maskIdentifier({ channel, value: key.slice(at + 1) });
   }
-  return bucket === 'vault' ? key : maskClient(key);
+  return bucket === 'vault' || bucket === 'account' ? key : maskClient(key);
 }
 
 /** The key a bucket is stored under. Throws 400 where it is missing, too much, or of the wrong form. */
@@ -94,6 +94,10 @@ function bucketOf(kind: StoredLimit, key: string): string {
     const text = rest ?? key;
     const channel = (named as 'email' | 'sms' | undefined) ?? inferChannel(text);
     return parseQueryIdentifier(channel, text, ANY_DOMAIN).key;
+  }
+  if (bucket === 'account') {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(key)) throw badRequest('Invalid key: expected an address');
+    return key.toLowerCase();
   }
   const ip = parseIp(key.replace(/\/(?:48|64)$/, ''));
   if (!ip && key !== 'unknown') throw badRequest('Invalid key: expected an IP address');
@@ -120,7 +124,7 @@ async function readUse(
   }
   const span = limitSpan(kind, windowSeconds, now);
   const found =
-    key === undefined && (bucket === 'client' || bucket === 'network')
+    key === undefined && (bucket === 'client' || bucket === 'network' || bucket === 'account')
       ? await readFullest({ db, clock }, kind, span)
       : await db.read(selectLimitUse(kind, span, key, LIMITS_SHOWN_MAX));
   return found.map((row) => {

@@ -159,7 +159,7 @@ const SEND_LIMITS = [
 
 /** The full limits, each with the seconds until it has room. */
 function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
-  const buckets = { client: ip, network: '', identifier, vault: '' };
+  const buckets = { client: ip, network: '', identifier, account: '', vault: '' };
   const full: LimitState[] = [];
   for (const [name, column] of SEND_LIMITS) {
     const at = numberOf(reset, column);

@@ -44,6 +44,7 @@ const settings = (max = 3) => ({
   ...chainVars(node.url, contracts),
   BUNDLER_URL: upstream.url,
   SPONSOR_DAILY_MAX: String(max),
+  SPONSOR_ACCOUNT_DAILY_MAX: '1000',
   RATE_LIMIT_PROXY_PER_IP: '100000',
 });
 

@@ -27,7 +27,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     const sponsorship = { sender, nonce, now };
     const use = useForSponsorship({ sponsorDailyMax: max } as Config, sender + nonce, now);
     const results = await db.write(
-      insertSponsorship(sponsorship, use.room),
+      insertSponsorship(sponsorship, use.room, 1_000),
       ...use.spend,
       use.resets,
       selectIsSponsored(sponsorship),

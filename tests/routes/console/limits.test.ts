@@ -39,6 +39,7 @@ describe('limits', () => {
         'recoveries-per-network',
         'sponsorships-per-day',
         'sponsorships-per-network',
+        'sponsorships-per-account',
         'joins-per-ip',
         'joins-per-hour',
       ],
