@@ -6,6 +6,7 @@ const TSC = join(import.meta.dir, '../../node_modules/typescript/bin/tsc');
 
 const CONSUMER = `
 import { createVault, type Env, type Vault } from 'vault';
+import { type PaymentOrder, type PaymentVerdict, verifyPayment } from 'vault/payments';
 
 declare const env: Env;
 const vault: Vault = createVault(env);
@@ -13,6 +14,12 @@ const response: Promise<Response> = vault.fetch(new Request('http://localhost/')
 export const closed: Promise<void> = response.then(() => vault.close());
 // @ts-expect-error: the settings are required.
 createVault({ database: env.database });
+
+declare const order: PaymentOrder;
+const verdict: PaymentVerdict = await verifyPayment({ userOpHash: '0x' }, order, 'http://localhost:8545');
+export const isFinal: boolean = verdict.status === 'paid' && verdict.final;
+// @ts-expect-error: a verdict is judged before anything is read from it.
+verdict.txHash;
 `;
 
 test.each([
