@@ -37,7 +37,7 @@ export async function sendRecorded<T extends object>(
   const now = ctx.clock.now();
   await keep(ctx, { ...payment, ...sender, said: WORD.none, sinceBlock: null, now });
   const answer = await ask();
-  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused));
+  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused, ctx.clock.now()));
   return answer;
 }
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { eventOf } from '../events/catalogue.ts';
@@ -6,12 +6,13 @@ import { emitEvent } from '../events/emit.ts';
 
 /** The most payments that are watched at a time: of one account, of one client, in all. */
 export const OPEN_PER_ACCOUNT_MAX = 16;
-export const OPEN_PER_CLIENT_MAX = 64;
+export const OPEN_PER_CLIENT_MAX = 256;
 export const OPEN_MAX = 2_000;
 /** How long a settled payment is kept: the device remembers it as long. */
 export const SETTLED_KEEP_MS = 90 * DAY_MS;
-/** How long an open one is watched after what was signed has ended, or could have. */
+/** How long an open one is watched if what was signed ends later or never: one that the bundler took, or refused. */
 export const WATCH_MS = DAY_MS;
+export const WATCH_REFUSED_MS = HOUR_MS;
 /** So long after it was due a row is kept that nothing looks at. */
 const OPEN_KEEP_MS = 3 * DAY_MS;
 
@@ -51,8 +52,11 @@ export interface OpenPayment extends PaymentKey {
   readonly app: string;
   readonly userOpHash: string;
   readonly validUntil: number;
+  readonly said: number;
   readonly sinceBlock: number | null;
   readonly nextBlock: number | null;
+  /** The block that its operation was seen in. */
+  readonly block: number | null;
   readonly createdAt: number;
   readonly checks: number;
 }
@@ -66,8 +70,6 @@ const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND 
  */
 export function keepPayment(payment: NewPayment): readonly Statement[] {
   const { app, client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
-  const mine = keyArgs(key);
-  const scopes = { account: key.account, client, said };
   return [
     drop(`account = :account`, OPEN_PER_ACCOUNT_MAX, { account: key.account, said }),
     drop(`client = :client`, OPEN_PER_CLIENT_MAX, { client, said }),
@@ -85,9 +87,10 @@ export function keepPayment(payment: NewPayment): readonly Statement[] {
             valid_until = max(valid_until, excluded.valid_until), next_check_at = min(next_check_at, excluded.next_check_at)
           WHERE status = 'open'`,
       args: {
-        ...scopes,
-        ...mine,
+        ...keyArgs(key),
         app,
+        client,
+        said,
         hash: userOpHash,
         valid_until: Math.min(validUntil, Math.floor((now + WATCH_MS) / 1000)),
         since_block: sinceBlock,
@@ -114,12 +117,20 @@ function room(scope: string, max: number): string {
   return `NOT EXISTS (SELECT 1 FROM payments WHERE status = 'open' AND ${scope} LIMIT 1 OFFSET ${max - 1})`;
 }
 
-/** Records that the bundler took or refused what was sent. A refusal says nothing of what it took before. */
-export function recordWord(key: PaymentKey, said: Word): Statement {
-  const change = `CASE WHEN :said = ${WORD.accepted} OR said = ${WORD.none} THEN :said ELSE said END`;
+/**
+ * Records that the bundler took or refused what was sent. What it refused is watched for a shorter time, unless it took
+ * it before.
+ */
+export function recordWord(key: PaymentKey, said: Word, now: number): Statement {
+  const end = said === WORD.refused ? `min(valid_until, :refused_until)` : `valid_until`;
   return {
-    sql: `UPDATE payments SET said = ${change} WHERE ${KEY} AND status = 'open'`,
-    args: { ...keyArgs(key), said },
+    sql: `UPDATE payments SET said = :said, valid_until = ${end} WHERE ${KEY} AND status = 'open' AND said <= :up_to`,
+    args: {
+      ...keyArgs(key),
+      said,
+      up_to: said === WORD.refused ? WORD.none : WORD.accepted,
+      ...(said === WORD.refused ? { refused_until: Math.floor((now + WATCH_REFUSED_MS) / 1000) } : {}),
+    },
   };
 }
 
@@ -147,15 +158,18 @@ export function selectSettledTransaction(key: Omit<PaymentKey, 'to' | 'token' | 
   };
 }
 
-/** Puts off the next look, and records how far the blocks were searched. */
-export function putOff(
-  { id, checks }: Pick<OpenPayment, 'id' | 'checks'>,
-  { sinceBlock, nextBlock, nextCheckAt }: { sinceBlock: number; nextBlock: number; nextCheckAt: number },
-): Statement {
+/** What a look found, as far as it matters to the next one. */
+export interface Look extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block'> {
+  readonly nextCheckAt: number;
+}
+
+/** Puts off the next look. */
+export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look: Look): Statement {
+  const { sinceBlock, nextBlock, block, nextCheckAt } = look;
   return {
-    sql: `UPDATE payments SET since_block = :since, next_block = :next_block, next_check_at = :next, checks = checks + 1
-      WHERE id = :id AND checks = :checks AND status = 'open'`,
-    args: { id, checks, since: sinceBlock, next_block: nextBlock, next: nextCheckAt },
+    sql: `UPDATE payments SET since_block = :since, next_block = :next_block, block = :block, next_check_at = :next,
+      checks = checks + 1 WHERE id = :id AND checks = :checks AND status = 'open'`,
+    args: { id, checks, since: sinceBlock, next_block: nextBlock, block, next: nextCheckAt },
   };
 }
 
@@ -224,6 +238,8 @@ export function toOpenPayment(row: Row): OpenPayment {
     validUntil: Number(row['valid_until']),
     sinceBlock: numberOf(row, 'since_block'),
     nextBlock: numberOf(row, 'next_block'),
+    said: Number(row['said']),
+    block: numberOf(row, 'block'),
     createdAt: Number(row['created_at']),
     checks: Number(row['checks']),
   };

@@ -3,7 +3,6 @@ import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { readTimedBlock } from '../chain/blocks.ts';
 import { FRESH_BLOCKS } from '../chain/entry-point.ts';
-import { nextCheckAt } from '../chain/next-check.ts';
 import { agreed } from '../chain/witness.ts';
 import type { Platform } from '../platform.ts';
 import { type ChainEnds, type OutcomeContext, type PaymentOutcome, readEnds, readOutcomeAt } from './outcome.ts';
@@ -15,6 +14,8 @@ import {
   settlePayment,
   toOpenPayment,
   WATCH_MS,
+  WATCH_REFUSED_MS,
+  WORD,
 } from './store.ts';
 
 /** How long one process looks before it takes the lease again. It saves work, and is not what makes it safe. */
@@ -23,10 +24,13 @@ export const PAYMENTS_LEASE_MS = 5_000;
 const PAYMENTS_MAX = 50;
 /** The longest pause after a look that the chain's node did not answer. */
 const RETRY_MAX_MS = MINUTE_MS;
-/** A payment whose operation no search finds is given up. */
-const LOST_MS = 2 * WATCH_MS;
-/** The pause where a node does not show whether ether moved. */
-const UNTOLD_MS = 10 * MINUTE_MS;
+/** The pauses between two looks at a payment; of one that was seen in a block, which costs no request. */
+const PAUSE_MIN_MS = 1_000;
+const PAUSE_MAX_MS = 5 * MINUTE_MS;
+const SEEN_MS = 10_000;
+/** The pause where a node does not show what it would take, after so many looks. */
+const RARE_MS = 10 * MINUTE_MS;
+const OFTEN = 8;
 /** The most blocks of a chain in a second. */
 const BLOCKS_PER_SECOND_MAX = 4;
 
@@ -65,23 +69,26 @@ async function lookAt(ctx: Ctx, payments: readonly OpenPayment[]): Promise<void>
   const looks = await Promise.allSettled(payments.map((payment) => look(ctx, payment, ends)));
   const failure = worstFailure(looks);
   if (failure && !(failure instanceof VaultError)) throw failure;
-  if (failure && looks.every(({ status }) => status === 'rejected')) throw failure;
 }
 
 async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<void> {
   const { clock, db } = ctx;
   const since = payment.sinceBlock ?? startOf(payment, ends, clock.now());
+  // One that was seen in a block is read again when that is final.
+  if (payment.block !== null && payment.block > (ends.final?.number ?? -1))
+    return putOffLook(ctx, { ...payment, sinceBlock: since }, SEEN_MS);
   const outcome = await ask(ctx, payment, since, ends).catch(async (failure) => {
-    if (failure instanceof VaultError) await putOffLook(ctx, payment, since, payment.nextBlock ?? since);
+    if (failure instanceof VaultError) await putOffLook(ctx, { ...payment, sinceBlock: since });
     throw failure;
   });
   const { operation, next } = outcome;
   const now = clock.now();
   const verdict = judge(payment, outcome, now);
   if (verdict === 'open' || verdict === 'untold') {
-    // What a search left out, it looks for again from the start.
+    // What a search left out, it looks for again from the start, less and less often.
     const isThrough = outcome.spentFinal && !operation && next >= ends.head.number - FRESH_BLOCKS;
-    return putOffLook(ctx, payment, since, isThrough ? since : next, verdict === 'untold' ? UNTOLD_MS : 0);
+    const seen = { sinceBlock: since, nextBlock: isThrough ? since : next, block: operation?.block ?? null };
+    return putOffLook(ctx, { ...payment, ...seen }, pauseOf(payment, { verdict, outcome, isThrough, now }));
   }
   if (verdict === 'settled' && operation && (await isRecent(ctx, payment, operation.block))) {
     const [settled] = await db.write(...settlePayment(payment, operation, now));
@@ -90,6 +97,21 @@ async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<vo
   }
   const [dropped] = await db.write(dropPayment(payment));
   if (dropped?.rowsAffected === 1) report(ctx, payment, verdict === 'settled' ? 'lost' : verdict);
+}
+
+interface Found {
+  readonly verdict: Verdict;
+  readonly outcome: PaymentOutcome;
+  readonly isThrough: boolean;
+  readonly now: number;
+}
+
+/** A payment is in a block within seconds, or it may take its time. */
+function pauseOf({ createdAt, checks }: OpenPayment, { verdict, outcome, isThrough, now }: Found): number {
+  if (verdict === 'untold') return RARE_MS;
+  if (outcome.operation) return SEEN_MS;
+  if (isThrough && checks > OFTEN) return RARE_MS;
+  return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, (now - createdAt) / 4));
 }
 
 function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Promise<PaymentOutcome> {
@@ -104,9 +126,9 @@ function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Pr
  * ended, and the nonce is unspent in a later final block. `lost`: no search finds what spent the nonce. `untold`: a
  * node did not show whether ether moved.
  */
-function judge({ validUntil, createdAt, token }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
+function judge({ validUntil, createdAt, token, said }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
   const { operation, final, spentFinal } = outcome;
-  const isOver = now - createdAt > LOST_MS;
+  const isOver = now - createdAt > 2 * (said === WORD.refused ? WATCH_REFUSED_MS : WATCH_MS);
   if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
   if (operation?.final) return isOver || token !== 'native' ? 'spent' : 'untold';
   if (final && !spentFinal && final.time > validUntil) return 'ended';
@@ -128,15 +150,8 @@ async function isRecent(ctx: Ctx, { createdAt }: OpenPayment, block: number): Pr
   return createdAt - time * 1000 <= WATCH_MS;
 }
 
-async function putOffLook(
-  { clock, db }: Ctx,
-  payment: OpenPayment,
-  since: number,
-  next: number,
-  pauseMs = 0,
-): Promise<void> {
-  const at = Math.max(nextCheckAt(payment.checks, clock.now()), clock.now() + pauseMs);
-  await db.write(putOff(payment, { sinceBlock: since, nextBlock: next, nextCheckAt: at }));
+async function putOffLook({ clock, db }: Ctx, payment: OpenPayment, pauseMs = PAUSE_MAX_MS / 2): Promise<void> {
+  await db.write(putOff(payment, { ...payment, nextCheckAt: Math.round(clock.now() + pauseMs) }));
 }
 
 function report({ log, metrics }: Ctx, { id }: OpenPayment, outcome: Over): void {

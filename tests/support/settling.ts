@@ -82,7 +82,7 @@ export async function startSettling(version: Version = '0.7'): Promise<SettlingW
 
 /** The watch looks at everything again: the longest pause is over. */
 export async function look(vault: TestVault): Promise<void> {
-  await vault.clock.advance(61_000);
+  await vault.clock.advance(601_000);
   await vault.work();
 }
 

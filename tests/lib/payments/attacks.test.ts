@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { AbiFunction, type Address, Hex } from 'ox';
 import { paymentNonce } from '../../../client/payment-nonce.ts';
 import { DAY_MS } from '../../../lib/base/clock.ts';
-import { OPEN_PER_ACCOUNT_MAX } from '../../../lib/payments/store.ts';
+import { OPEN_PER_ACCOUNT_MAX, OPEN_PER_CLIENT_MAX } from '../../../lib/payments/store.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { create2 } from '../../../scripts/dev-stack/create2.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
@@ -175,8 +175,9 @@ describe('a flood', () => {
     const account = await createPayer(world.rpc, 2, '0.8');
     const payment = await paymentOf(world.rpc, account, orderOf({ token: TEA.token }));
     await world.post(t, payment, '198.51.100.1');
-    for (let i = 0; i < 80; i++) await world.post(t, junk(Hex.random(20)), '198.51.100.2');
-    expect(await openPayments(t)).toBe(65);
+    const count = OPEN_PER_CLIENT_MAX + 16;
+    for (let i = 0; i < count; i++) await world.post(t, junk(Hex.random(20)), '198.51.100.2');
+    expect(await openPayments(t)).toBe(OPEN_PER_CLIENT_MAX + 1);
     await handle(payment);
     await look(t);
     await look(t);

@@ -18,6 +18,7 @@ import {
   sweepPayments,
   toOpenPayment,
   WATCH_MS,
+  WATCH_REFUSED_MS,
   WORD,
 } from '../../../lib/payments/store.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -69,13 +70,24 @@ test('the end that a sender names bounds nothing but the watch, a day at most', 
 test('a refusal takes back nothing that an earlier version was told', async () => {
   const said = async () => (await t.rows('SELECT said FROM payments'))[0]?.['said'];
   await keep();
-  await db.write(recordWord(payment(), WORD.refused));
+  await db.write(recordWord(payment(), WORD.refused, 1_000));
   expect(await said()).toBe(WORD.refused);
   await keep();
-  await db.write(recordWord(payment(), WORD.accepted));
+  await db.write(recordWord(payment(), WORD.accepted, 1_000));
   await keep();
-  await db.write(recordWord(payment(), WORD.refused));
+  await db.write(recordWord(payment(), WORD.refused, 1_000));
   expect(await said()).toBe(WORD.accepted);
+});
+
+test('what the bundler refused is watched for an hour, what it took as long as it may be included', async () => {
+  const end = async () => (await due())[0]?.validUntil;
+  await keep({ validUntil: 2 ** 47 });
+  await db.write(recordWord(payment(), WORD.refused, 1_000));
+  expect(await end()).toBe((1_000 + WATCH_REFUSED_MS) / 1000);
+  await keep({ validUntil: 2 ** 47 });
+  await db.write(recordWord(payment(), WORD.accepted, 1_000));
+  await db.write(recordWord(payment(), WORD.refused, 1_000));
+  expect(await end()).toBe((1_000 + WATCH_MS) / 1000);
 });
 
 test('a settled one is settled once, and never watched again', async () => {
@@ -130,7 +142,7 @@ describe('where too many are open', () => {
     const taken = await nonces();
     for (let i = 0; i < 50; i++) {
       await keep({ nonce: `0x9${i}0`, client: `stranger${i}` });
-      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused));
+      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused, 1_000));
     }
     expect(await nonces()).toEqual(taken);
   });
@@ -181,10 +193,10 @@ test('no statement reads settled payments from end to end, or sorts', async () =
   if (!row) throw new Error('nothing is due');
   const statements = [
     ...keepPayment(payment()),
-    recordWord(payment(), WORD.refused),
+    recordWord(payment(), WORD.refused, 1_000),
     selectDuePayments(PLACE, 1, 1),
     selectSettledTransaction(payment()),
-    putOff(row, { sinceBlock: 1, nextBlock: 1, nextCheckAt: 1 }),
+    putOff(row, { sinceBlock: 1, nextBlock: 1, block: null, nextCheckAt: 1 }),
     settlePayment(row, { userOpHash: '0x2', txHash: '0x3', block: 7 }, 1)[0],
     dropPayment(row),
     ...sweepPayments(1),

@@ -97,6 +97,28 @@ describe('the chain', () => {
     expect(await settledEvents(t)).toMatchObject([{ block: Number(logs[0]?.blockNumber) }]);
   });
 
+  test('one that was seen in a block costs no request until that is final; one in no block ever fewer', async () => {
+    const [seen, waiting] = [await sign(), await sign()];
+    await world.post(t, seen.operation);
+    await handle(seen);
+    await look(t);
+    const asked = async (ms: number) => {
+      const before = world.node.methods.length;
+      await t.clock.advance(ms);
+      await t.work();
+      return world.node.methods.slice(before).filter((method) => method === 'eth_call').length;
+    };
+    for (let looks = 0; looks < 5; looks++) expect(await asked(11_000)).toBe(0);
+    await world.post(t, waiting.operation);
+    let looks = 0;
+    for (let minute = 0; minute < 60; minute++) if ((await asked(60_000)) > 0) looks++;
+    expect(looks).toBeLessThan(30);
+    expect(await openPayments(t)).toBe(2);
+    await world.mine();
+    await look(t);
+    expect(await settledEvents(t)).toHaveLength(1);
+  });
+
   test('what was signed ends by the time of a final block, never by the clock', async () => {
     const draft = await sign();
     const validUntil = (await timeOf(world.rpc)) + 120;
