@@ -159,12 +159,12 @@ export function selectSettledTransaction(key: Omit<PaymentKey, 'to' | 'token' | 
 }
 
 /** What a look found, as far as it matters to the next one. */
-export interface Look extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block'> {
+export interface PaymentLook extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block'> {
   readonly nextCheckAt: number;
 }
 
 /** Puts off the next look. */
-export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look: Look): Statement {
+export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look: PaymentLook): Statement {
   const { sinceBlock, nextBlock, block, nextCheckAt } = look;
   return {
     sql: `UPDATE payments SET since_block = :since, next_block = :next_block, block = :block, next_check_at = :next,
