@@ -60,9 +60,18 @@ export async function readMined(ask: AskNode, txHash: string): Promise<MinedTran
 
 /** The number of the newest final block: that so many blocks below the newest one, else the node's `finalized` one. */
 export async function readFinal(ask: AskNode, depth: number | undefined): Promise<number> {
-  const tagged = depth === undefined ? await ask('eth_getBlockByNumber', ['finalized', false]).catch(() => null) : null;
-  if (tagged !== null) return numberOf(objectOf(tagged)?.['number']);
-  return (await readHead(ask)) - (depth ?? FINAL_DEPTH_BLOCKS);
+  const tagged = depth === undefined ? await readTagged(ask) : undefined;
+  if (tagged !== undefined) return tagged;
+  const head = await readHead(ask);
+  if (depth !== undefined) return head - depth;
+  // A node at its limit refuses now and then; one without the tag refuses it each time, and says the rest.
+  return (await readTagged(ask)) ?? head - FINAL_DEPTH_BLOCKS;
+}
+
+/** The node's `finalized` block; undefined where it refuses the tag, or says that there is none. */
+async function readTagged(ask: AskNode): Promise<number | undefined> {
+  const block = await ask('eth_getBlockByNumber', ['finalized', false]).catch(() => null);
+  return block === null ? undefined : numberOf(objectOf(block)?.['number']);
 }
 
 /** The number of the newest block. */

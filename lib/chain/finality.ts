@@ -12,13 +12,22 @@ export const FINAL_DEPTH_BLOCKS = 12;
  * node's own `finalized` one. Throws 502 `rpc_error`.
  */
 export async function readFinalBlock(chain: ChainReader<'finalityBlocks'>): Promise<number> {
-  const { config, rpc } = chain;
-  if (config.finalityBlocks !== undefined) return (await readBlockNumber(chain)) - config.finalityBlocks;
+  const { finalityBlocks } = chain.config;
+  if (finalityBlocks !== undefined) return (await readBlockNumber(chain)) - finalityBlocks;
+  const tagged = await readTagged(chain);
+  if (tagged !== undefined) return tagged;
+  // A node at its limit refuses now and then; one without the tag refuses it each time, and says the rest.
+  const head = await readBlockNumber(chain);
+  return (await readTagged(chain)) ?? head - FINAL_DEPTH_BLOCKS;
+}
+
+/** The node's `finalized` block; undefined where it answers an error, or that there is none. */
+async function readTagged({ config, rpc }: ChainReader): Promise<number | undefined> {
   const block = await rpc.call(config.chainId, 'eth_getBlockByNumber', ['finalized', false]).catch((failure) => {
     if (rpcErrorOf(failure)) return null;
     throw failure;
   });
-  if (block === null) return (await readBlockNumber(chain)) - FINAL_DEPTH_BLOCKS;
+  if (block === null) return undefined;
   if (typeof block !== 'object') throw rpcError('a node answered no block');
   return Number(readQuantity((block as { readonly number?: unknown }).number));
 }

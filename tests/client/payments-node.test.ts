@@ -48,6 +48,16 @@ describe('a payment in a block is final', () => {
       expect(await verifyPayment(receipt, order, node)).toMatchObject({ status: 'paid', final: true });
   });
 
+  test('not by one refusal of the tag: a node at its limit knows it all the same', async () => {
+    const order = orderOf();
+    const receipt = await payOrder(rpc, account, order);
+    await mine(12);
+    let times = 0;
+    const limited: AskNode = (method, params) =>
+      params[0] === 'finalized' && times++ === 0 ? Promise.reject(new Error('too many requests')) : rpc(method, params);
+    expect(await verifyPayment(receipt, order, limited)).toMatchObject({ status: 'paid', final: false });
+  });
+
   test('at the depth that the shop says', async () => {
     const order = orderOf();
     const receipt = await payOrder(rpc, account, order);

@@ -46,6 +46,19 @@ describe('the final block', () => {
     expect(await read()).toBe(head - FINAL_DEPTH_BLOCKS);
   });
 
+  test.each([
+    ['a limit', { error: { code: -32005, message: 'daily request count exceeded' } }],
+    ['null of a back end that is behind', { result: null }],
+  ])("is the node's own also behind one answer of %s", async (_, answer) => {
+    let times = 0;
+    node.trouble = (forward, _methods, body) => {
+      const { id } = JSON.parse(body);
+      return body.includes('finalized') && times++ === 0 ? Response.json({ jsonrpc: '2.0', id, ...answer }) : forward();
+    };
+    const { number } = (await chain.rpc('eth_getBlockByNumber', ['finalized', false])) as { number: string };
+    expect(await read()).toBe(Number(number));
+  });
+
   test('is unknown, 502 rpc_error, where the node cannot be asked or answers no block', async () => {
     node.trouble = (_forward, _methods, body) => Response.json({ id: JSON.parse(body).id, result: { number: 7 } });
     expect((await failureOf(read())).code).toBe('rpc_error');
