@@ -8,17 +8,17 @@ export const LINKS_MAX = 100;
 export const QUOTE_MS = 60_000;
 /** A button that moves money reacts only after this time, so that a click meant for another window cannot hit it. */
 export const ARMING_MS = 600;
-/** A request that ends sooner is not signed any more: bundlers refuse what ends in a few seconds. */
-export const SIGNING_MS_MIN = 10_000;
-/** So long after its end a payment without a receipt is sent again, so that the bundler says what became of it. */
-export const LATE_MS = 20_000;
+/** With less time left nothing is signed: it could end before a block has it. */
+export const SIGNING_MS_MIN = 90_000;
+/** After this time the page says that the network is slow. */
+export const SLOW_MS = 45_000;
+/** So often the bundler gets again what it took: it may have forgotten. */
+export const RESEND_MS = 30_000;
+/** Looks for a payment that another device made, and the pause between them. */
+export const LOOKS_ELSEWHERE = 12;
+export const LOOK_PAUSE_MS = 1_500;
 /** Pause between looks for money that the account lacks. */
 export const FUNDS_POLL_MS = 4_000;
-/** Pause between polls for the receipt, and when the page says that it is slow. */
-export const RECEIPT_POLL_MS = 1_000;
-export const RECEIPT_SLOW_MS = 45_000;
-/** Polls for the receipt of an operation whose nonce is spent, before another operation is assumed to have spent it. */
-export const SPENT_LOOKS = 5;
 /** After this time without an answer the browser, the shop or the vault counts as gone. */
 export const CHANNEL_MS = 5_000;
 /** What a shop may send. */

@@ -1,6 +1,7 @@
 import type { AccountKind, AccountState, Factories, OwnerKey } from './account.ts';
 import type { Hex } from './bytes.ts';
 import { API_MS } from './constants.ts';
+import type { Outcome } from './judge.ts';
 import type { Operation } from './operation.ts';
 import type { PublicKey } from './recover.ts';
 
@@ -28,19 +29,14 @@ export interface Token {
   readonly deposit: bigint;
 }
 
-/** Fees per unit of gas, the chain's time in seconds, and whether it has a precompile for P-256. */
+/** Fees per unit of gas, the chain's time in seconds, its newest block, and whether it has a precompile for P-256. */
 export interface Fees {
   readonly time: number;
+  /** The number of the newest block. */
+  readonly block: number;
   readonly p256: boolean;
   readonly maxFeePerGas: Hex;
   readonly maxPriorityFeePerGas: Hex;
-}
-
-/** A bundler's receipt of an operation in a block; `success` is that of the inner call. */
-export interface Receipt {
-  readonly success: boolean;
-  readonly userOpHash: Hex;
-  readonly receipt: { readonly transactionHash: Hex };
 }
 
 /** The vault, the chain or the bundler does not answer, or answers nonsense. The result of the call is unknown. */
@@ -144,9 +140,20 @@ export async function send(operation: Operation, entryPoint: string): Promise<vo
   await bundler('eth_sendUserOperation', [operation, entryPoint]);
 }
 
-/** The receipt of an operation; null while it is not in a block. */
-export async function readReceipt(userOpHash: Hex): Promise<Receipt | null> {
-  return (await bundler('eth_getUserOperationReceipt', [userOpHash])) as Receipt | null;
+/** Asks what became of an account's nonce; `since` is the block from which the operation is looked for. */
+export function readOutcome(asked: Asked): Promise<Outcome> {
+  return get('/pay/outcome', { ...asked, since: String(asked.since) });
+}
+
+/** An operation to look for. `to`, `token` and `amount` say what it should move; `hint` is a hash that it may have. */
+export interface Asked {
+  readonly account: Hex;
+  readonly nonce: Hex;
+  readonly since: number;
+  readonly to?: string;
+  readonly token?: string;
+  readonly amount?: string;
+  readonly hint?: Hex;
 }
 
 async function bundler(method: string, params: readonly unknown[]): Promise<unknown> {

@@ -1,5 +1,6 @@
 // IndexedDB on this device: the accounts used here; the payments of `/pay` stand beside them.
 import type { Account } from './account.ts';
+import { upgradePayment } from './upgrade.ts';
 
 /** The browser stores nothing here, as in some private windows. */
 export class MemoryError extends Error {
@@ -62,13 +63,14 @@ export async function transact(
 type StoreName = 'accounts' | 'payments';
 
 const DATABASE = 'vault-pay';
-const VERSION = 2;
+const VERSION = 3;
 
 async function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, VERSION);
   request.onupgradeneeded = ({ oldVersion }) => {
     if (oldVersion < 1) request.result.createObjectStore('payments', { keyPath: 'name' });
-    upgradeAccounts(request, oldVersion);
+    if (oldVersion < 2) upgradeAccounts(request, oldVersion);
+    if (oldVersion > 0 && oldVersion < 3) upgradePayments(request);
   };
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -85,5 +87,15 @@ function upgradeAccounts({ result: db, transaction }: IDBOpenDBRequest, oldVersi
     db.deleteObjectStore('accounts');
     const store = create();
     for (const account of old.result) store.put({ ...account, kind: 1 });
+  };
+}
+
+/** Versions before 3 believed the bundler. */
+function upgradePayments({ transaction }: IDBOpenDBRequest): void {
+  const store = transaction?.objectStore('payments');
+  const old = store?.getAll();
+  if (!store || !old) return;
+  old.onsuccess = () => {
+    for (const payment of old.result) store.put(upgradePayment(payment));
   };
 }

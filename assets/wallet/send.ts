@@ -90,17 +90,21 @@ export async function withSponsor(
   try {
     return checkFee(withGas(draft, await estimate(draft, entryPoint)), config);
   } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
     // The account cannot pay for gas. The draft shows the least that it would take.
-    if (error instanceof RefusedError && error.aa === 'AA21') return checkFee(draft, config);
+    if (error.aa === 'AA21') return checkFee(draft, config);
+    const { factory, factoryData, ...created } = draft;
+    // Somebody has created the account meanwhile.
+    if (error.aa === 'AA10' && factory !== undefined) return withSponsor(created, entryPoint, config);
     throw error;
   }
 }
 
-/** A signed operation. `endsAt` is when it ends, in the device's milliseconds; undefined if it never does. */
+/** A signed operation. `validUntil` is its last second by the chain's time; absent if it never ends. */
 export interface Signed {
   readonly operation: Operation;
   readonly userOpHash: Hex;
-  readonly endsAt: number | undefined;
+  readonly validUntil?: number;
 }
 
 /** What signing takes. */
@@ -124,8 +128,7 @@ export async function signOperation(account: Account, operation: Operation, sign
   const userOpHash = toHex(hash);
   const sign = async (challenge: Uint8Array<ArrayBuffer>) =>
     enclave.packAssertion(await askPasskey(config.rpId, challenge, [account.credentialId]));
-  if (account.kind === 1)
-    return { operation: { ...operation, signature: await sign(hash) }, userOpHash, endsAt: undefined };
+  if (account.kind === 1) return { operation: { ...operation, signature: await sign(hash) }, userOpHash };
   const index = standing.state.isDeployed ? indexOf(standing.state, account) : 0;
   if (index === undefined) throw new NoAccountError(account.address);
   const now = Date.now();
@@ -133,5 +136,5 @@ export async function signOperation(account: Account, operation: Operation, sign
   const validUntil = standing.fees.time + Math.floor((now - standing.at) / 1000) + seconds;
   const assertion = await sign(enclave.operationDigest(hash, validUntil));
   const signature: Hex = `${signatureHead(index, validUntil)}${assertion.slice(2)}`;
-  return { operation: { ...operation, signature }, userOpHash, endsAt: now + seconds * 1000 };
+  return { operation: { ...operation, signature }, userOpHash, validUntil };
 }
