@@ -1,20 +1,28 @@
-// From a request to a transfer in a block: quote, sign, send, receipt.
+// From a request to an operation on its way: quote, sign, store, send. What became of it, `watch.ts` finds out.
 // If anything is interrupted in between, the money moves once or not at all.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
 import type { Account } from '../wallet/account.ts';
 import * as api from '../wallet/api.ts';
-import { type Config, type Receipt, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
+import { type Config, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
 import { keepAccount } from '../wallet/memory.ts';
 import { callDataOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Channel, Details } from './channel.ts';
-import { LATE_MS, RECEIPT_POLL_MS, SIGNING_MS_MIN, SPENT_LOOKS } from './constants.ts';
+import { SIGNING_MS_MIN } from './constants.ts';
 import { receiptOf } from './receipt.ts';
-import { checksum, nameOf, type Payment, termsOf } from './request.ts';
-import { addPayment, dropPayment, findPayment, type StoredPayment, updatePayment } from './store.ts';
+import { checksum, nameOf, type Payment, RequestError, termsOf } from './request.ts';
+import {
+  type Answer,
+  addPayment,
+  dropPayment,
+  findPayment,
+  markSent,
+  type StoredPayment,
+  updatePayment,
+} from './store.ts';
 
 /** What a payment costs and whether the account has enough. The operation lacks only its signature. */
 export interface Quote {
@@ -30,32 +38,41 @@ export interface Quote {
   readonly standing: Standing;
 }
 
-/** The shop withdrew its request, or the request expired, before anything was sent. */
+/** The request is over, was withdrawn, or is `ending`, before anything was sent. */
 export class EndedError extends Error {
   override readonly name = 'EndedError';
 }
 
-/** The payment cannot be made any more: its transfer reverted, or its nonce was spent elsewhere. */
-export class SpentError extends Error {
-  override readonly name = 'SpentError';
+/** The id names another payment. */
+export class OtherTermsError extends Error {
+  override readonly name = 'OtherTermsError';
 }
 
-/** This device's record of a payment. Throws `SpentError` if its id was used for another payment. */
+/** What the steps of a payment need of the page. */
+export interface World {
+  readonly config: Config;
+  readonly channel: Channel;
+  readonly enclave: Enclave;
+  /** The page's URL. */
+  readonly page: string;
+}
+
+/** This device's record of a payment. Throws `OtherTermsError` if its id was used for another payment. */
 export async function recall(payment: Payment): Promise<StoredPayment | undefined> {
   const known = await findPayment(nameOf(payment));
-  if (known && known.terms !== termsOf(payment)) throw new SpentError('other terms');
+  if (known && known.terms !== termsOf(payment)) throw new OtherTermsError();
   return known;
 }
 
 /**
- * Asks the chain and the sponsor for the price. Throws `UnreachableError`, `RefusedError` if the transfer would fail,
- * and `NoAccountError` if the key of an account that is not deployed is unknown.
+ * Asks the chain and the sponsor for the price. Throws `UnreachableError`, `RefusedError` if the transfer would fail
+ * (`AA25` if the nonce is spent), and `NoAccountError` if the key of an account that is not deployed is unknown.
  */
 export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
   const { entryPoint } = config;
   if (entryPoint === null) throw new UnreachableError('no contracts on this chain');
   const [token, ether, standing, nonce] = await Promise.all([
-    api.readToken(payment.token, account.address),
+    readPaid(payment.token, account.address),
     api.readToken('native', account.address),
     readStanding(account),
     paymentNonce({ ...payment.asker, id: payment.id }),
@@ -69,6 +86,12 @@ export async function quote(payment: Payment, account: Account, config: Config):
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
 }
 
+function readPaid(token: string, account: Hex): Promise<Token> {
+  return api.readToken(token, account).catch((error) => {
+    throw error instanceof RefusedError ? new RequestError('bad_token') : error;
+  });
+}
+
 /** The EntryPoint takes the fee from the account's deposit first, then from its ether, before the transfer. */
 export function lacksFee(
   { token, amount }: Pick<Payment, 'token' | 'amount'>,
@@ -80,119 +103,89 @@ export function lacksFee(
 }
 
 /**
- * Asks the passkey to sign, stores the signed operation, and sends it. Throws `PasskeyError` and `EndedError` if
- * nothing was sent, and what `submit` throws.
+ * Asks the passkey to sign, stores the signed operation, and sends it. Answers the record to watch. Throws
+ * `PasskeyError` and `EndedError` if nothing was sent.
  */
-export async function approve(
-  payment: Payment,
-  { account, token, operation, entryPoint, standing }: Quote,
-  { config, channel, enclave }: { config: Config; channel: Channel; enclave: Enclave },
-): Promise<StoredPayment> {
+export async function approve(payment: Payment, given: Quote, world: World): Promise<StoredPayment> {
+  const { account, operation, entryPoint, standing } = given;
+  const { config, enclave, channel, page } = world;
   const endsBy = payment.expiresAt;
-  if (endsBy - Date.now() < SIGNING_MS_MIN) throw new EndedError();
+  if (endsBy - Date.now() < SIGNING_MS_MIN) throw new EndedError('ending');
   const signed = await signOperation(account, operation, { config, enclave, entryPoint, standing, endsBy });
-  const stored: StoredPayment = {
-    name: nameOf(payment),
-    terms: termsOf(payment),
-    page: location.href,
-    asker: payment.asker,
-    state: 'signed',
-    account,
-    token: payment.token,
-    receipt: receiptOf(payment, token, enclave),
-    chainId: payment.chainId,
-    entryPoint,
-    operation: signed.operation,
-    userOpHash: signed.userOpHash,
-    ...(signed.endsAt === undefined ? {} : { endsAt: signed.endsAt }),
-    changedAt: Date.now(),
-  };
   await keepAccount(account);
-  // Of two tabs the one that comes second goes on with what the first has signed.
-  if (!(await addPayment(stored))) return submit((await findPayment(stored.name)) ?? stored, channel);
-  return submit(stored, channel);
+  const since = Math.max(0, standing.fees.block - LOOK_BACK_BLOCKS);
+  const record = await addPayment({
+    ...recordOf(payment, account, { nonce: operation.nonce, entryPoint, page, since }),
+    versions: [{ kind: 'pay', ...signed }],
+    receipt: receiptOf(payment, given.token, enclave),
+  });
+  // Of two tabs the one that comes second goes on with what the first has signed, also if that is another account's.
+  return submit(record, channel);
 }
 
+/** The record of a payment of which nothing is signed yet. */
+export function recordOf(
+  payment: Payment,
+  account: Account,
+  about: Pick<StoredPayment, 'nonce' | 'entryPoint' | 'page'> & { readonly since: number | undefined },
+): StoredPayment {
+  const { asker, token, chainId, expiresAt } = payment;
+  return {
+    name: nameOf(payment),
+    terms: termsOf(payment),
+    ...about,
+    asker,
+    state: 'signed',
+    account,
+    token,
+    chainId,
+    endsBy: expiresAt,
+    versions: [],
+    changedAt: Date.now(),
+  };
+}
+
+/** Another device may have paid the order a while before. */
+const LOOK_BACK_BLOCKS = 64;
+
 /**
- * Sends a payment's one signed operation, again if needed. Resolves once the bundler has it or may have it. Throws
- * `EndedError` if the request ended before, `RefusedError` if the bundler refuses it, `UnreachableError` if unknown.
+ * Sends what was signed and never sent. Throws `EndedError` if the request ended before. What the bundler answers is
+ * written down, and decides nothing.
  */
 export async function submit(stored: StoredPayment, channel: Channel): Promise<StoredPayment> {
-  if (stored.state === 'settled' || stored.state === 'failed') return stored;
-  if (stored.state === 'signed' && !(await channel.commit())) {
-    await dropPayment(stored.name);
+  if (stored.state !== 'signed') return stored;
+  if (!(await channel.commit())) {
+    const known = await dropPayment(stored.name);
+    if (known) return known;
     throw new EndedError();
   }
   // Written before it goes out: from here on it may settle, even if page or worker end.
-  const isFirst = stored.state === 'signed';
-  const sent = await updatePayment(stored, { state: 'sent' });
-  const receipt = isFirst ? null : await api.readReceipt(sent.userOpHash);
-  if (receipt) return settle(sent, receipt);
-  try {
-    await api.send(sent.operation, sent.entryPoint);
-    return sent;
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return judgeRefusal(sent, error);
-  }
+  const { record, isOurs } = await markSent(stored);
+  if (!record) throw new EndedError();
+  return isOurs ? resend(record) : record;
 }
 
-/**
- * A bundler that has the operation already refuses it too, and so does the EntryPoint once its nonce is spent: only the
- * receipt tells.
- */
-async function judgeRefusal(sent: StoredPayment, error: RefusedError): Promise<StoredPayment> {
-  if (api.isHad(error)) return sent;
-  // Its own block may not have been read yet when the nonce is spent already.
-  for (let look = 0; look < (error.aa === 'AA25' ? SPENT_LOOKS : 1); look++) {
-    const receipt = await api.readReceipt(sent.userOpHash);
-    if (receipt) return settle(sent, receipt);
-    await pause();
-  }
-  if (error.aa === 'AA25') throw new SpentError('the nonce is spent');
-  await updatePayment(sent, { state: 'refused' });
-  throw error;
+/** Sends the newest bytes that were signed. */
+export async function resend(record: StoredPayment): Promise<StoredPayment> {
+  const newest = record.versions.at(-1);
+  if (!newest) return record;
+  const answer = await api.send(newest.operation, record.entryPoint).then(() => TAKEN, answerOf);
+  return updatePayment(record, { answer });
 }
 
-/**
- * Waits for the receipt. Calls `tick` after each poll; if it throws, the wait ends. A payment that has no receipt after
- * its end is sent again: throws the bundler's refusal, after which nothing can settle it any more.
- */
-export async function awaitReceipt(sent: StoredPayment, channel: Channel, tick: () => void): Promise<StoredPayment> {
-  let lateAt = (sent.endsAt ?? Number.POSITIVE_INFINITY) + LATE_MS;
-  for (let now = sent; ; ) {
-    if (now.state === 'settled' || now.state === 'failed') return now;
-    const receipt = await api.readReceipt(now.userOpHash).catch(() => null);
-    if (receipt) now = await settle(now, receipt);
-    else {
-      tick();
-      await pause();
-    }
-    if (Date.now() < lateAt) continue;
-    lateAt = Date.now() + LATE_MS;
-    now = await submit(now, channel).catch((error) => {
-      if (error instanceof UnreachableError) return now;
-      throw error;
-    });
-  }
+const TAKEN: Answer = { is: 'taken', words: '', aa: '' };
+
+function answerOf(error: Error): Answer {
+  if (!(error instanceof RefusedError)) return { is: 'lost', words: error.message, aa: '' };
+  return api.isHad(error) ? TAKEN : { is: 'refused', words: error.message, aa: error.aa };
 }
 
-/** Whether a refusal says that the operation's end has passed. */
-export function isTooLate({ kind, aa }: RefusedError): boolean {
-  return kind === 'out_of_time_range' || aa === 'AA22';
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, RECEIPT_POLL_MS));
-}
-
-async function settle(sent: StoredPayment, { success, receipt }: Receipt): Promise<StoredPayment> {
-  return updatePayment(sent, { state: success ? 'settled' : 'failed', txHash: receipt.transactionHash });
-}
-
-/** The shop's receipt of a settled payment, addresses with checksums. */
-export function detailsOf(settled: StoredPayment, { keccak256 }: Pick<Enclave, 'keccak256'>): Details {
-  const { userOpHash, txHash = '0x', chainId, account, token } = settled;
+/** The shop's receipt of a paid payment, addresses with checksums. */
+export function detailsOf(
+  { paid, chainId, account, token }: StoredPayment,
+  { keccak256 }: Pick<Enclave, 'keccak256'>,
+): Details {
+  const { userOpHash = '0x', txHash = '0x' } = paid ?? {};
   const address = (of: string) => checksum(of.slice(2), keccak256);
   return {
     userOpHash,
