@@ -1,8 +1,9 @@
 // How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a
 // link.
 
-import { fromBase64url, toBase64url, toHex } from '../wallet/bytes.ts';
-import { CHANNEL_MS, LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
+import { toBase64url } from '../wallet/bytes.ts';
+import { CHANNEL_MS, REQUEST_MS } from './constants.ts';
+import { endOfLink, isPlace, parseLink, readReturnUrl } from './link.ts';
 import type { Asked, Asker } from './request.ts';
 
 /** The receipt that the shop gets for a payment in a block. */
@@ -14,18 +15,35 @@ export interface Details {
   readonly token: string;
 }
 
-/** The connection to the shop for one request. Only `answer` reveals the account. */
+/** What the shop learns once a payment was sent. Nothing is paid yet. */
+export interface PendingDetails {
+  readonly userOpHash: string;
+  readonly account: string;
+  /** The last second, by the chain's time, in which it can be paid; null if it has none. */
+  readonly endsAt: number | null;
+}
+
+/** How a link's request ended without a payment that is confirmed. */
+export interface Failure {
+  readonly error: string;
+  /** Of a payment that may still be paid. */
+  readonly userOpHash?: string | undefined;
+}
+
+/** The connection to the shop for one request. Only `pending` and `answer` reveal the account. */
 export interface Channel {
   readonly asked: Asked;
   /** Call before sending a signature. False if the request was withdrawn or is over: then nothing may be sent. */
   commit(): Promise<boolean>;
+  /** Says that a payment was sent, as far as the channel can. */
+  pending(details: PendingDetails): void;
   answer(details: Details): void;
   /** `reason` is a word for programs. */
   cancel(reason: string): void;
   /** Called when the shop withdraws its request or the request expires. */
   onEnd: (why: 'aborted' | 'expired' | 'gone') => void;
   /** Where a link's answer goes after a click; undefined if the answer is sent without one. */
-  readonly returnTo: ((outcome: Details | { readonly error: string }) => string) | undefined;
+  readonly returnTo: ((outcome: Details | Failure) => string) | undefined;
 }
 
 /** There is no request for this page, or its sender has gone. */
@@ -47,6 +65,7 @@ export function deafChannel(asker: Asker): Channel {
   return {
     asked: { asker, id: undefined, data: [], total: undefined, expiresAt: 0 },
     commit: async () => false,
+    pending: () => undefined,
     answer: () => undefined,
     cancel: () => undefined,
     onEnd: () => undefined,
@@ -94,6 +113,8 @@ async function fromWorker(key: string): Promise<Channel> {
       expiresAt: given.expiresAt,
     },
     commit: async () => (await ask('commit', 'committed')) !== undefined,
+    // Browsers take one answer, and a payment on its way is none.
+    pending: () => undefined,
     answer: (details) => say('answer', { details }),
     cancel: (reason) => say('cancel', { reason }),
     onEnd: () => undefined,
@@ -143,6 +164,7 @@ async function fromOpener(origin: string): Promise<Channel> {
   channel = {
     asked: await asked,
     commit: async () => !isOver && !opener.closed,
+    pending: (details) => say({ type: 'pending', details }),
     answer: (details) => say({ type: 'answer', details }),
     cancel: (reason) => say({ type: 'cancel', reason }),
     onEnd: () => undefined,
@@ -163,6 +185,7 @@ async function fromLink(request: string): Promise<Channel> {
   return {
     asked: askedOf(given, { via: 'link', origin: returnUrl.origin, frame: undefined }, await endOfLink(request)),
     commit: async () => true,
+    pending: () => undefined,
     answer: () => undefined,
     cancel: () => undefined,
     onEnd: () => undefined,
@@ -176,56 +199,10 @@ async function fromLink(request: string): Promise<Channel> {
   };
 }
 
-/** A URL that may receive an answer: https, or http on loopback. Undefined for others, such as `javascript:`. */
-export function readReturnUrl(value: unknown): URL | undefined {
-  if (typeof value !== 'string' || value.length > URL_CHARS_MAX || !URL.canParse(value)) return undefined;
-  const url = new URL(value);
-  // The origin of `blob:https://shop.example/…` is the shop's, but the page there is whatever made the blob.
-  const isBare = url.protocol !== 'blob:' && url.username === '' && url.password === '';
-  return isPlace(url.origin) && isBare ? url : undefined;
-}
-
-/** The JSON object in a link; empty if it is invalid. */
-function parseLink(request: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64url(request))) as unknown;
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
-}
-
 function askedOf(
   { id, data, total }: Readonly<Record<string, unknown>>,
   asker: Asked['asker'],
   expiresAt = Date.now() + REQUEST_MS,
 ): Asked {
   return { asker, id, data: [data], total, expiresAt };
-}
-
-/**
- * When a link ends: counted from its first opening on this device, which a reload does not change. A link that never
- * was opened here, or a browser that stores nothing, starts now.
- */
-async function endOfLink(request: string): Promise<number> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(request)));
-  const [key, now] = [toHex(hash.subarray(0, 16)), Date.now()];
-  try {
-    const known = JSON.parse(localStorage.getItem('vault-links') ?? '[]') as readonly [string, number][];
-    const [, openedAt = now] = known.find(([name]) => name === key) ?? [];
-    const kept = [[key, openedAt], ...known.filter(([name]) => name !== key)].slice(0, LINKS_MAX);
-    localStorage.setItem('vault-links', JSON.stringify(kept));
-    // A clock that was turned back lengthens nothing.
-    return Math.min(openedAt, now) + REQUEST_MS;
-  } catch {
-    return now + REQUEST_MS;
-  }
-}
-
-/** A bare origin of https, or of loopback. */
-function isPlace(origin: string): boolean {
-  if (!URL.canParse(origin) || new URL(origin).origin !== origin) return false;
-  const { protocol, hostname } = new URL(origin);
-  const isLoopback = /^(?:localhost|(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
 }

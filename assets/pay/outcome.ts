@@ -1,6 +1,6 @@
 // The last screen of a payment, and the ways back to the shop.
 import { copyOnPress, make } from '../wallet/view.ts';
-import type { Channel, Details } from './channel.ts';
+import type { Channel, Details, Failure } from './channel.ts';
 import type { Receipt } from './receipt.ts';
 import { printable } from './request.ts';
 import { hostOf } from './review.ts';
@@ -78,30 +78,49 @@ interface Around {
   /** What trying again does, where that can help. */
   readonly again: (() => void) | undefined;
   readonly detail?: string | undefined;
+  /** Looks for an operation of this order that may still be paid: then the shop hears that, and nothing else. */
+  readonly findLive: () => Promise<string | undefined>;
 }
 
 /** Shows what went wrong. */
-export function showProblem(problem: Problem, { channel, again, detail }: Around): void {
+export function showProblem(problem: Problem, around: Around, known: Failure = { error: wordOf(problem) }): void {
+  const { channel, again, detail } = around;
   const [title, words] = PROBLEMS[problem];
   write('problem-title', title);
   write('problem-words', words);
   writeDetail('problem', detail || undefined);
   toggle('retry', again !== undefined);
   if (again) onPress('retry', again);
-  onPress('leave', () => leave(problem, channel));
+  onPress('leave', () => void leave(problem, around));
   const { returnTo, asked } = channel ?? {};
-  // While it may be on its way, there is nothing to tell.
-  const href = problem === 'unknown' ? undefined : returnTo?.({ error: problem });
-  offerReturn('leave-link', href, asked?.asker.origin ?? '');
+  offerReturn('leave-link', returnTo?.(known), asked?.asker.origin ?? '');
+  element('leave-link').onclick = (event) => {
+    event.preventDefault();
+    // Another tab may have paid since.
+    if (event.isTrusted) void failureOf(problem, around).then((failure) => location.assign(returnTo?.(failure) ?? ''));
+  };
   toggle('leave', !returnTo);
   showPart('problem');
 }
 
 /** Reports the problem to the shop and closes the window. After a link, offers the link back instead. */
-export function leave(problem: Problem, channel: Channel | undefined): void {
-  channel?.cancel(problem);
-  if (channel?.returnTo && shownPart() !== 'problem') showProblem('cancelled', { channel, again: undefined });
+export async function leave(problem: Problem, around: Around): Promise<void> {
+  const { channel } = around;
+  const failure = await failureOf(problem, around);
+  channel?.cancel(failure.error);
+  if (channel?.returnTo && shownPart() !== 'problem') showProblem(problem, around, failure);
   else window.close();
+}
+
+/** What the shop hears of a problem: of the order as it is now, not as it was when the problem was shown. */
+async function failureOf(problem: Problem, { findLive }: Around): Promise<Failure> {
+  const userOpHash = await findLive().catch(() => '');
+  if (userOpHash === undefined) return { error: wordOf(problem) };
+  return { error: 'unconfirmed', ...(userOpHash === '' ? {} : { userOpHash }) };
+}
+
+function wordOf(problem: Problem): string {
+  return problem === 'ending' ? 'expired' : problem;
 }
 
 /** A link to where the answer goes, which it names; followed by the person alone. */

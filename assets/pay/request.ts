@@ -101,7 +101,7 @@ export function termsOf({ to, amount, token, chainId }: Payment): string {
  * The name of a payment: the shop's origin, its frame and its id. It is the same by worker, popup and link, so that a
  * payment is made once over all of them. A link can claim any origin, but other terms under a known name are refused.
  */
-export function nameOf({ asker, id }: Payment): string {
+export function nameOf({ asker, id }: Pick<Payment, 'asker' | 'id'>): string {
   return paymentName({ ...asker, id });
 }
 

@@ -142,7 +142,7 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
   return row;
 }
 
-/** Differs from what this or another device suggested before: the passkey managers of a person show them side by side. */
+/** Differs from what a device suggested before: the passkey managers of a person show them side by side. */
 function suggestedName(held: readonly Held[]): string {
   const name = `Account of ${new Date().toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
   const alike = held.filter(({ account }) => account.name.startsWith(name)).length;

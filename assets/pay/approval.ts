@@ -1,0 +1,138 @@
+// What the person reads and chooses before the passkey signs, and the signature.
+
+import { paymentNonce } from '../../client/payment-nonce.ts';
+import type { Account } from '../wallet/account.ts';
+import { RefusedError, readState } from '../wallet/api.ts';
+import { readAccounts } from '../wallet/memory.ts';
+import { PasskeyError } from '../wallet/passkey.ts';
+import { QUOTE_MS } from './constants.ts';
+import { findElsewhere } from './elsewhere.ts';
+import { follow, showProgress } from './follow.ts';
+import { showFunds } from './funds.ts';
+import { leave } from './outcome.ts';
+import { approve, type Quote, quote, recordOf } from './pay.ts';
+import { addressOf, sumOf } from './receipt.ts';
+import { shortageOf, writeReview } from './review.ts';
+import { followingOf, type Session } from './session.ts';
+import { showSetup, weighAccounts } from './setup.ts';
+import { onArmedPress, onPress, showPart, write } from './view.ts';
+
+/** Shows the payment with an account, and its price; `chosen` is the person's choice. */
+export async function review(session: Session, chosen?: Account): Promise<void> {
+  const { guard, proceed } = session.steps;
+  const turn = ++session.turn;
+  const isOver = () => session.ended || session.turn !== turn;
+  if (isOver()) return;
+  showPart('loading');
+  const account = chosen ?? (await firstAccount(session));
+  if (isOver()) return;
+  if (!account) return setUp(session);
+  const priced = await quote(session.payment, account, session.config).catch((error) =>
+    lookElsewhere(session, account, error),
+  );
+  if (!priced || isOver()) return;
+  let current = priced;
+  const show = (given: Quote, words?: string) => {
+    current = given;
+    writeReview(session.payment, given, session);
+    write('review-notice', words);
+    onPress('add', () => addFunds(session, given, () => void guard(again, again)));
+    showPart('review');
+    onArmedPress('approve', () => void guard(confirm, () => proceed(session)));
+  };
+  const confirm = async () => {
+    if (isOver()) return;
+    if (await isStale(current)) {
+      const fresh = await quote(session.payment, current.account, session.config);
+      if (isOver()) return;
+      if (fresh.lacks || fresh.fee > current.fee) return show(fresh, 'The fee or the balance has changed.');
+      current = fresh;
+    }
+    await pay(session, current, (words) => show(current, words));
+  };
+  const again = () => review(session, account);
+  onPress('cancel', () => void giveUp(session));
+  onPress('other', () => void guard(() => setUp(session), again));
+  show(current);
+}
+
+/** Somebody may have created the account: then the operation must not. */
+async function isStale({ account, operation, standing }: Quote): Promise<boolean> {
+  if (Date.now() - standing.at > QUOTE_MS) return true;
+  return operation.factory !== undefined && (await readState(account.address)).isDeployed;
+}
+
+/** The nonce is spent, and this device signed nothing: another one may have paid. Throws other errors on. */
+async function lookElsewhere(session: Session, account: Account, error: unknown): Promise<undefined> {
+  if (!(error instanceof RefusedError) || error.aa !== 'AA25' || session.config.entryPoint === null) throw error;
+  const { payment, steps } = session;
+  const nonce = await paymentNonce({ ...payment.asker, id: payment.id });
+  const about = { nonce, entryPoint: session.config.entryPoint, page: location.href, since: undefined };
+  const found = await findElsewhere(recordOf(payment, account, about));
+  if (session.ended) return undefined;
+  session.committed = typeof found === 'object';
+  if (typeof found === 'object') await follow(followingOf(session), found);
+  else await steps.problem(found ?? 'used', found ? undefined : () => steps.proceed(session));
+  return undefined;
+}
+
+/** The account used last, or one with money enough. */
+async function firstAccount({ payment }: Session): Promise<Account | undefined> {
+  const [first, ...others] = await readAccounts();
+  if (!first || others.length === 0) return first;
+  return (await weighAccounts([first, ...others], payment))[0]?.account;
+}
+
+function addFunds({ payment, config, enclave }: Session, given: Quote, again: () => void): void {
+  const shortage = shortageOf(payment, given);
+  const address = addressOf(given.account.address, enclave);
+  const isFee = given.lacks === 'fee';
+  if (shortage) void showFunds({ shortage, isFee, address, chain: config.chain, again });
+}
+
+async function setUp(session: Session): Promise<void> {
+  const turn = ++session.turn;
+  const { config, enclave, payment, steps } = session;
+  const { guard } = steps;
+  const held = await weighAccounts(await readAccounts(), payment);
+  if (session.ended || session.turn !== turn) return;
+  const done = (account: Account) => review(session, account);
+  const back =
+    held.length === 0
+      ? undefined
+      : () =>
+          void guard(
+            () => review(session),
+            () => steps.proceed(session),
+          );
+  showSetup({ config, enclave, payment, held, done, back, cancel: () => void giveUp(session), guard });
+}
+
+/** What is still on its way to an approval ends with it. */
+async function giveUp(session: Session): Promise<void> {
+  session.ended = true;
+  const { guard, problem, proceed, resume, findLive } = session.steps;
+  const live = await findLive().catch(() => null);
+  if (live === null) return problem('no_memory');
+  if (live)
+    return guard(
+      () => resume(session, live),
+      () => proceed(session),
+    );
+  await leave('cancelled', { channel: session.channel, again: undefined, findLive: async () => undefined });
+}
+
+async function pay(session: Session, current: Quote, back: (words: string) => void): Promise<void> {
+  write('progress-amount', sumOf(session.payment.amount, current.token));
+  showProgress('sign');
+  try {
+    const stored = await approve(session.payment, current, { ...session, page: location.href });
+    // Also another tab's, which may be sent already.
+    session.committed ||= stored.state !== 'signed';
+    await follow(followingOf(session), stored);
+  } catch (error) {
+    if (session.ended) return;
+    if (error instanceof PasskeyError) return back('Your passkey was not used. Nothing was paid.');
+    throw error;
+  }
+}
