@@ -2,9 +2,10 @@
 import { nonceOf } from '../../client/payment-nonce.ts';
 import type { Account } from '../wallet/account.ts';
 import * as api from '../wallet/api.ts';
-import { type Config, RefusedError } from '../wallet/api.ts';
+import { type Config, RefusedError, UnreachableError } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
+import { judge, type Version } from '../wallet/judge.ts';
 import { batchOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Call } from './abi.ts';
@@ -34,26 +35,38 @@ export function callDataOf(account: Account, calls: readonly Call[]): Hex {
   return batchOf(calls.map(({ to, value, data }) => ({ target: to, value, data })));
 }
 
-/** Asks the chain and the sponsor for the price. Throws `RefusedError` if the calls would fail. */
-export async function priceOf({ config }: World, account: Account, calls: readonly Call[]): Promise<Price> {
+/**
+ * Asks the chain and the sponsor for the price. `earlier` was signed for the same calls: of both at most one happens.
+ * Throws `RefusedError` if the calls would fail.
+ */
+export async function priceOf(
+  { config }: World,
+  account: Account,
+  calls: readonly Call[],
+  earlier?: Sent,
+): Promise<Price> {
   const { entryPoint } = config;
   if (entryPoint === null) throw new ProblemError('refused', 'This network has no contracts for accounts.');
   const [ether, standing, nonce] = await Promise.all([
     api.readToken('native', account.address),
     readStanding(account),
     // A sequence of its own: operations do not wait for each other.
-    nonceOf(crypto.randomUUID()),
+    earlier?.nonce ?? nonceOf(crypto.randomUUID()),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(account, calls), nonce, config });
   const operation = await withSponsor(draft, entryPoint, config);
   return { operation, standing, fee: feeOf(operation), has: ether.balance + ether.deposit, entryPoint };
 }
 
-/** A signed operation on its way, as the page remembers it over a reload. */
+/** A change on its way, as the page remembers it over a reload: all that was signed for one nonce. */
 export interface Sent {
-  readonly userOpHash: Hex;
-  /** After this moment it cannot happen any more, in milliseconds; absent if it never ends. */
-  readonly endsAt?: number;
+  readonly account: Hex;
+  readonly chainId: number;
+  readonly entryPoint: Hex;
+  readonly nonce: Hex;
+  /** The block from which its operation is looked for. */
+  readonly since: number;
+  readonly versions: readonly Version[];
   readonly title: string;
   readonly done: readonly [string, string];
   /** The screen that follows. */
@@ -65,35 +78,45 @@ export function sign(world: World, account: Account, { operation, standing, entr
   return signOperation(account, operation, { ...world, standing, entryPoint });
 }
 
-/**
- * Sends a signed operation, once. A refusal is one unless the bundler says that it has the operation, or its receipt is
- * there.
- */
-export async function send(operation: Operation, entryPoint: Hex, userOpHash: Hex): Promise<void> {
+/** Sends a signed operation; answers what the bundler said against it. That decides nothing: only a block does. */
+export async function send(operation: Operation, entryPoint: Hex): Promise<string | undefined> {
   try {
     await api.send(operation, entryPoint);
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    if (!api.isHad(error) && !(await api.readReceipt(userOpHash).catch(() => null))) throw error;
+    if (error instanceof RefusedError) return api.isHad(error) ? undefined : error.message;
+    if (error instanceof UnreachableError) return '';
+    throw error;
   }
+  return undefined;
 }
 
-/** What became of an operation: its calls succeeded, or they failed, or it has ended unused. */
+/** What became of a change: its calls succeeded, or they failed, or it has ended unused. */
 export type Outcome = 'done' | 'reverted' | 'ended';
 
-/**
- * Waits for an operation's block. One that ends by itself is over some time after its end; `tick` says whether anybody
- * still waits.
- */
-export async function settle({ userOpHash, endsAt }: Sent, tick: () => boolean): Promise<Outcome> {
-  for (;;) {
-    const receipt = await api.readReceipt(userOpHash).catch(() => undefined);
-    if (receipt) return receipt.success ? 'done' : 'reverted';
-    if (receipt === null && endsAt !== undefined && Date.now() > endsAt + GRACE_MS) return 'ended';
-    if (!tick()) return 'ended';
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+/** Waits for a change's block, while `tick` says that somebody waits. Only a final one shows that it did not happen. */
+export async function settle(sent: Sent, tick: () => boolean): Promise<Outcome> {
+  const { account, nonce, versions } = sent;
+  let { since } = sent;
+  const slowAt = Date.now() + FAST_MS;
+  while (tick()) {
+    const hint = versions.at(-1)?.userOpHash ?? '0x';
+    const outcome = await api.readOutcome({ account, nonce, since, hint }).catch(() => undefined);
+    const verdict = outcome && judge({ ...sent, token: 'native' }, outcome);
+    if (verdict?.is === 'paid') return 'done';
+    if (verdict?.is === 'nothing') return verdict.why === 'ended' ? 'ended' : 'reverted';
+    if (outcome?.operation) since = outcome.operation.block;
+    else if (outcome) since = isSearched(outcome) ? sent.since : outcome.next;
+    await new Promise((resolve) => setTimeout(resolve, Date.now() < slowAt ? POLL_MS : POLL_SLOW_MS));
   }
+  return 'ended';
 }
 
-const POLL_MS = 1_000;
-const GRACE_MS = 60_000;
+/** A search that came to the newest blocks in vain; it never counts these as read. */
+function isSearched({ spent, next, head }: Awaited<ReturnType<typeof api.readOutcome>>): boolean {
+  return spent && next >= head.number - 64;
+}
+
+/** Many people may share one address, and the vault counts its questions. */
+const POLL_MS = 1_500;
+const POLL_SLOW_MS = 6_000;
+const FAST_MS = 45_000;

@@ -2,12 +2,13 @@
 
 import { formatAmount } from '../pay/amount.ts';
 import type { Account } from '../wallet/account.ts';
-import { RefusedError, UnreachableError } from '../wallet/api.ts';
+import { RefusedError } from '../wallet/api.ts';
+import { PasskeyError } from '../wallet/passkey.ts';
 import type { Call } from './abi.ts';
 import { writeAddress } from './format.ts';
 import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
-import { guard, ProblemError } from './problem.ts';
+import { guard, ProblemError, wordsOf } from './problem.ts';
 import { element, loading, onPress, show, step, toggle, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
@@ -48,6 +49,19 @@ export function perform(world: World, account: Account, plan: Plan, back: () => 
   );
 }
 
+/** Signs a change that is not confirmed once more, with the same nonce. What that throws is said beside the wait. */
+async function repeat(world: World, account: Account, plan: Plan, earlier: Sent): Promise<void> {
+  try {
+    const price = await priceOf(world, account, plan.calls, earlier);
+    if (price.fee > price.has) throw new RefusedError('There is not enough for the fee.', 'lacks');
+    await go(world, account, plan, price, earlier);
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    const words = error instanceof PasskeyError ? NO_PASSKEY : wordsOf(error)[1];
+    await follow(earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
+  }
+}
+
 function showPrice(world: World, account: Account, plan: Plan, price: Price, back: () => void, notice?: string): void {
   const { operation, fee, has } = price;
   const lacks = fee > has;
@@ -76,28 +90,35 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
   show('confirm');
 }
 
-async function go(world: World, account: Account, plan: Plan, price: Price): Promise<void> {
+async function go(world: World, account: Account, plan: Plan, price: Price, earlier?: Sent): Promise<void> {
   showProgress(plan.progress, 'step-sign');
-  const { operation, userOpHash, endsAt } = await sign(world, account, price);
-  const end = endsAt === undefined ? {} : { endsAt };
-  const sent: Sent = { userOpHash, ...end, title: plan.progress, done: plan.done, next: plan.next ?? '' };
+  const { operation, userOpHash, validUntil } = await sign(world, account, price);
+  const { entryPoint, standing } = price;
+  const version = { kind: 'pay', userOpHash, ...(validUntil === undefined ? {} : { validUntil }) } as const;
+  const sent: Sent = {
+    account: account.address,
+    chainId: world.config.chainId,
+    entryPoint,
+    nonce: operation.nonce,
+    since: earlier?.since ?? standing.fees.block,
+    versions: [...(earlier?.versions ?? []), version],
+    title: plan.progress,
+    done: plan.done,
+    next: plan.next ?? '',
+  };
   step(STEPS, 'step-send');
   // Written before it goes out: from here on it may settle, also if the page is closed.
   remember('sent', sent);
-  try {
-    await send(operation, price.entryPoint, userOpHash);
-  } catch (error) {
-    if (error instanceof RefusedError) forget('sent');
-    if (error instanceof UnreachableError) throw new ProblemError('unknown', error.message);
-    throw error;
-  }
-  await follow(sent);
+  const words = await send(operation, entryPoint);
+  const again = () => guard(() => repeat(world, account, plan, sent));
+  await follow(sent, words === undefined ? undefined : { words, again });
 }
 
 /** Goes on with a change that was on its way when the page was closed; false if there is none. */
 export function resume(): boolean {
   const sent = recall<Sent>('sent');
-  if (!sent) return false;
+  // Pages before this one did not write down where to look.
+  if (!sent?.versions) return false;
   showProgress(sent.title, 'step-block');
   guard(() => follow(sent));
   return true;
@@ -108,8 +129,7 @@ let waited: Sent | undefined;
 
 function showProgress(title: string, at: string): void {
   write('progress-title', title);
-  toggle('slow', false);
-  toggle('leave', false);
+  for (const id of ['slow', 'repeat', 'leave']) toggle(id, false);
   onPress('leave', () => {
     waited = undefined;
     forget('sent');
@@ -119,21 +139,42 @@ function showProgress(title: string, at: string): void {
   step(STEPS, at);
 }
 
-async function follow(sent: Sent): Promise<void> {
-  step(STEPS, 'step-block');
+/** What the bundler said against a change, and what signs it again. */
+interface Doubt {
+  readonly words: string;
+  readonly again: () => void;
+}
+
+async function follow(sent: Sent, doubt?: Doubt): Promise<void> {
+  showProgress(sent.title, 'step-block');
   const slowAt = Date.now() + SLOW_MS;
   waited = sent;
   const isHere = () => waited === sent;
+  onPress('repeat', () => {
+    waited = undefined;
+    doubt?.again();
+  });
   const outcome = await settle(sent, () => {
-    for (const id of ['slow', 'leave']) toggle(id, Date.now() > slowAt);
+    const isSlow = Date.now() > slowAt || doubt !== undefined;
+    write('slow', isSlow ? slowWords(doubt) : undefined);
+    toggle('leave', isSlow);
+    toggle('repeat', doubt !== undefined);
     return isHere();
   });
   if (!isHere()) return;
   // Another tab may have sent something since.
-  if (recall<Sent>('sent')?.userOpHash === sent.userOpHash) forget('sent');
-  if (outcome !== 'done') throw new ProblemError(outcome, sent.userOpHash);
+  if (recall<Sent>('sent')?.nonce === sent.nonce) forget('sent');
+  if (outcome !== 'done') throw new ProblemError(outcome, sent.versions.at(-1)?.userOpHash);
   showDone(sent.done, sent.next);
 }
+
+/** A bundler's no is not the end: it may have the operation all the same. */
+function slowWords(doubt: Doubt | undefined): string {
+  if (!doubt) return SLOW;
+  return `This is not confirmed yet. ${doubt.words === '' ? 'The network did not answer.' : `The network answered: ${doubt.words}`}. You can wait, or sign it again: it happens once at most.`;
+}
+
+const SLOW = 'This takes longer than usual. You can wait, or come back later: this page goes on where it is.';
 
 /** The last screen of a change. */
 export function showDone([title, words]: readonly [string, string], next: string): void {

@@ -44,10 +44,6 @@ export const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
 /** What is no refusal of the vault's. */
 export const PROBLEMS = {
   down: ['The vault cannot be reached', 'Nothing has changed. Check your connection, then try again.'],
-  unknown: [
-    'No answer yet',
-    'Your change is signed and may be on its way. Look again in a moment before you repeat it.',
-  ],
   fee_bound: [
     'The network fee is too high',
     'It is more than the operator of this vault allows. Nothing was signed, and nothing has changed. Try again later.',

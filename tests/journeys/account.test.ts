@@ -11,6 +11,7 @@ import {
   type,
 } from '../support/account-page.ts';
 import { awaitSelector, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { keepSent } from '../support/pay-windows.ts';
 
 if (chromium) {
   let world: PayWorld;
@@ -181,13 +182,41 @@ if (chromium) {
       const here = await device();
       const account = await createHere(world, here);
       await makeHere(here);
-      // The bundler has it, and the page hears nothing: its reload finds the receipt.
+      const { operations, release } = keepSent(world);
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#step-block[aria-current]');
+      expect(operations).toHaveLength(1);
+      await here.page.reload();
+      await awaitSelector(here.page, '#step-block[aria-current]');
+      await release();
+      expect(await here.screen('done')).toContain('Added');
+      expect(await keysOf(account)).toHaveLength(2);
+    });
+
+    test("a bundler's answer that is lost: the page finds that it is done", async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await makeHere(here);
       world.upstream.set('deaf', 'eth_sendUserOperation');
       await press(here.page, 'confirm-go');
-      expect(await here.screen('problem')).toContain('Your change is signed and may be on its way.');
-      world.upstream.set();
-      await here.page.reload();
       expect(await here.screen('done')).toContain('Added');
+      expect(await keysOf(account)).toHaveLength(2);
+    });
+
+    test("a bundler's refusal is not the end: it is signed again with the same nonce, and happens once", async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await makeHere(here);
+      const { operations, release } = keepSent(world, { error: { code: -32504, message: 'throttled' } });
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#repeat');
+      expect(await here.screen('progress')).toContain('The network answered: throttled.');
+      world.upstream.answer = undefined;
+      await press(here.page, 'repeat');
+      expect(await here.screen('done')).toContain('Added');
+      const again = world.upstream.calls.findLast(({ method }) => method === 'eth_sendUserOperation');
+      expect(again?.params[0]).toMatchObject({ nonce: operations[0]?.['nonce'] ?? '' });
+      await release();
       expect(await keysOf(account)).toHaveLength(2);
     });
 
