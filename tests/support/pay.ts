@@ -57,6 +57,8 @@ export interface Upstream {
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
   /** What becomes of the results of a method; absent, all are passed on as they are. */
   lie: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined;
+  /** Answers a call in the bundler's place, by `{ result }` or `{ error }`; `pass` asks the bundler. */
+  answer: ((call: UpstreamCall) => Promise<object | undefined>) | undefined;
   /** Sets both; without arguments all is well again. */
   set(mode?: Upstream['mode'], ...methods: string[]): void;
 }
@@ -67,6 +69,13 @@ interface PayWorldOptions extends ChainOptions {
   readonly mail?: Mailer;
   /** Puts something between the vault and its node, whose URL it answers. */
   readonly node?: (url: string) => string;
+}
+
+/** A call to the bundler. */
+export interface UpstreamCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly pass: () => Promise<object>;
 }
 
 /** Starts it all; about three seconds. */
@@ -147,10 +156,12 @@ function startLine(target: string) {
     methods: [],
     calls: [],
     lie: undefined,
+    answer: undefined,
     set(mode = 'up', ...methods) {
       upstream.mode = mode;
       upstream.methods = methods;
       upstream.lie = undefined;
+      upstream.answer = undefined;
     },
   };
   const server = Bun.serve({
@@ -167,6 +178,9 @@ function startLine(target: string) {
       if (isHit && upstream.mode === 'refusing') return Response.json({ jsonrpc: '2.0', id, error });
       if (isHit && upstream.mode === 'swallowing') return Response.json({ jsonrpc: '2.0', id, result: '0x' });
       const headers = { 'content-type': 'application/json' };
+      const pass = async () => (await fetch(target, { method: 'POST', headers, body })).json() as Promise<object>;
+      const own = await upstream.answer?.({ method, params, pass });
+      if (own) return Response.json({ jsonrpc: '2.0', id, ...own });
       const answer = await fetch(target, { method: 'POST', headers, body });
       if (isHit && upstream.mode === 'deaf') return new Response('lost', { status: 502 });
       const text = await answer.text();
