@@ -71,9 +71,9 @@ const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND 
 export function keepPayment(payment: NewPayment): readonly Statement[] {
   const { app, client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
   return [
-    drop(`account = :account`, OPEN_PER_ACCOUNT_MAX, { account: key.account, said }),
-    drop(`client = :client`, OPEN_PER_CLIENT_MAX, { client, said }),
-    drop(`true`, OPEN_MAX, { said }),
+    drop(`account = :account`, OPEN_PER_ACCOUNT_MAX, { ...keyArgs(key), said }),
+    drop(`client = :client`, OPEN_PER_CLIENT_MAX, { ...keyArgs(key), client, said }),
+    drop(`true`, OPEN_MAX, { ...keyArgs(key), said }),
     {
       sql: `INSERT INTO payments (app, chain_id, entry_point, account, nonce, payee, token, amount, user_op_hash, said,
           client, valid_until, since_block, created_at, next_check_at)
@@ -104,11 +104,12 @@ export function keepPayment(payment: NewPayment): readonly Statement[] {
 /** Bundlers need about a second. */
 const FIRST_LOOK_MS = 1_000;
 
-/** Keeps the best of the open rows, one fewer than `max`. */
+/** Keeps the best of the open rows, one fewer than `max`, for a new one. */
 function drop(scope: string, max: number, args: Statement['args']): Statement {
   return {
     sql: `DELETE FROM payments WHERE said <= :said AND id IN (SELECT id FROM payments WHERE status = 'open' AND ${scope}
-      ORDER BY said DESC, created_at DESC LIMIT ${SWEEP_ROWS_MAX} OFFSET ${max - 1})`,
+        ORDER BY said DESC, created_at DESC LIMIT ${SWEEP_ROWS_MAX} OFFSET ${max - 1})
+      AND NOT EXISTS (SELECT 1 FROM payments WHERE ${KEY})`,
     args,
   };
 }
@@ -122,15 +123,11 @@ function room(scope: string, max: number): string {
  * it before.
  */
 export function recordWord(key: PaymentKey, said: Word, now: number): Statement {
-  const end = said === WORD.refused ? `min(valid_until, :refused_until)` : `valid_until`;
+  const isRefused = `:said = ${WORD.refused}`;
   return {
-    sql: `UPDATE payments SET said = :said, valid_until = ${end} WHERE ${KEY} AND status = 'open' AND said <= :up_to`,
-    args: {
-      ...keyArgs(key),
-      said,
-      up_to: said === WORD.refused ? WORD.none : WORD.accepted,
-      ...(said === WORD.refused ? { refused_until: Math.floor((now + WATCH_REFUSED_MS) / 1000) } : {}),
-    },
+    sql: `UPDATE payments SET said = :said, valid_until = iif(${isRefused}, min(valid_until, :until), valid_until)
+      WHERE ${KEY} AND status = 'open' AND said <= iif(${isRefused}, ${WORD.none}, ${WORD.accepted})`,
+    args: { ...keyArgs(key), said, until: Math.floor((now + WATCH_REFUSED_MS) / 1000) },
   };
 }
 

@@ -137,6 +137,13 @@ describe('where too many are open', () => {
     expect(open).toContain('0x9');
   });
 
+  test('one that is watched already takes no place', async () => {
+    await fill(OPEN_PER_ACCOUNT_MAX, { account: '0xac', client: 'c' });
+    const full = await nonces();
+    await keep({ nonce: '0x1150', client: 'c' });
+    expect((await nonces()).toSorted()).toEqual(full.toSorted());
+  });
+
   test('junk that a stranger sends in an account’s name drops none that the bundler took', async () => {
     await fill(OPEN_PER_ACCOUNT_MAX, { account: '0xac', said: WORD.accepted });
     const taken = await nonces();
