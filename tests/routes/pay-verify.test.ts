@@ -11,6 +11,7 @@ import { createPayer, orderOf, payOrder, type TestReceipt, USDC } from '../suppo
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const FINALITY_BLOCKS = 3;
+const DOCUMENT = new URL('../../docs/payments.md', import.meta.url);
 
 let chain: Chain;
 let rpc: ChainRpc;
@@ -83,6 +84,16 @@ describe('GET /pay/verify', () => {
     expect((await ask(receipt, order)).body).toMatchObject({ status: 'paid' });
     const { frame: _, ...withoutFrame } = order;
     expect((await ask(receipt, withoutFrame)).body).toMatchObject({ reason: 'other_order' });
+  });
+
+  test('asked as docs/payments.md shows, a receipt changes nothing of the order', async () => {
+    const [, asked = ''] = /```js\n(const \{ userOpHash[\s\S]*?)```/.exec(await Bun.file(DOCUMENT).text()) ?? [];
+    const Documented = Object.getPrototypeOf(async () => undefined).constructor;
+    const run = new Documented('vault', 'order', 'receipt', `${asked}\nreturn verdict;`);
+    const [paid, wanted] = [orderOf({ token: USDC, amount: 1n }), orderOf({ token: USDC })];
+    const receipt = await payOrder(rpc, account, paid);
+    expect(await run(t.url, paid, receipt)).toMatchObject({ status: 'paid' });
+    expect(await run(t.url, wanted, { ...receipt, ...paid })).toEqual({ status: 'unpaid', reason: 'other_order' });
   });
 
   test('an invented receipt is pending', async () => {
