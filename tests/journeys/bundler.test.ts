@@ -17,6 +17,7 @@ import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 
 import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
+import { freshNonce, type OrderTerms, paymentCall } from '../support/payment-operations.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let chain: Chain;
@@ -84,6 +85,32 @@ test('a passkey without any ether registers its DID through vault, bundler and p
   expect(state.body).toMatchObject({ nonce: '0x2', did: hash, isActive: true });
   const balance = await t.call('GET /api/balance', { account: account.address, token: 'ETH', chainId: '84532' });
   expect(balance.body.balance).toBe('0');
+});
+
+test('a payment through vault and bundler is payment.settled, by what the chain shows', async () => {
+  const account = await openRichAccount();
+  const [terms, nonce] = [{ to: account.address.replace(/..$/, '00'), token: 'native', amount: 1_000n }, freshNonce()];
+  const calls = [paymentCall(terms as OrderTerms)];
+  const estimated = await wallet.prepareOperation(chain.rpc, account, calls);
+  const operation = { ...estimated, nonce, preVerificationGas: 100_000n, callGasLimit: 200_000n };
+  const signed = await wallet.signOperation(chain.rpc, account, operation);
+  const { success, userOpHash, receipt } = await wallet.sendOperation(bundler, account, signed);
+  expect(success).toBe(true);
+  const settled = () => t.rows("SELECT data FROM events WHERE type = 'payment.settled'");
+  for (const end = performance.now() + 20_000; (await settled()).length === 0 && performance.now() < end; ) {
+    await t.work();
+    await Bun.sleep(50);
+  }
+  expect((await settled()).map(({ data }) => JSON.parse(String(data)))).toMatchObject([
+    {
+      account: account.address.toLowerCase(),
+      to: terms.to.toLowerCase(),
+      amount: '1000',
+      user_op_hash: userOpHash,
+      tx_hash: receipt.transactionHash,
+      nonce: Hex.fromNumber(nonce),
+    },
+  ]);
 });
 
 describe('every method on the list, answered by a real bundler', () => {
