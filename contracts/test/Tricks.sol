@@ -20,6 +20,19 @@ contract Tricks {
         }
     }
 
+    address private _target;
+    bytes private _data;
+
+    /// @notice The call that is made whatever else this contract is told.
+    function keep(address target, bytes calldata data) external {
+        (_target, _data) = (target, data);
+    }
+
+    fallback() external {
+        (bool done,) = _target.call(_data);
+        require(done);
+    }
+
     bytes private _code;
 
     /// @notice Deploys `code` always at the same address: what is deployed asks for it here.

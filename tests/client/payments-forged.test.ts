@@ -252,6 +252,18 @@ describe('ether is unverifiable', () => {
     expect(await verify(receipt, order)).toEqual({ status: 'unverifiable', reason: 'other_call' });
   });
 
+  test('in an input that shows another call than the one that the EntryPoint got', async () => {
+    const account = await createPayer(rpc, 1);
+    const order = orderOf();
+    const nothing = await paymentOf(rpc, account, order, [{ target: account.address }]);
+    const kept = encode('function keep(address target, bytes data)', account.entryPoint, handleOpsData(nothing));
+    await sendTransaction(rpc, bob, { to: tricks, data: kept });
+    const shown = handleOpsData(await paymentOf(rpc, account, order));
+    const { transactionHash: txHash } = await sendTransaction(rpc, bob, { to: tricks, data: shown });
+    const receipt = receiptFor(account.entryPoint, nothing, txHash);
+    expect(await verify(receipt, order)).toEqual({ status: 'unverifiable', reason: 'no_input' });
+  });
+
   test('by another function of the account', async () => {
     const account = await createPayer(rpc, 2);
     const order = orderOf();
