@@ -214,7 +214,8 @@ async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Mo
     });
   };
   const finding = await unlessUnknown(judge());
-  return finding === 'moved' ? true : null;
+  if (finding === 'moved' || finding === 'no_transfer') return finding === 'moved';
+  return null;
 }
 
 /** Undefined where a node lacks what it would take to answer. Throws where two nodes disagree. */

@@ -31,6 +31,8 @@ const SEEN_MS = 10_000;
 /** The pause where a node does not show what it would take, after so many looks. */
 const RARE_MS = 10 * MINUTE_MS;
 const OFTEN = 8;
+/** What a node may tell later, it tells within so many looks; of a contract of unknown code none ever does. */
+const UNTOLD_LOOKS_MAX = 24;
 /** The most blocks of a chain in a second. */
 const BLOCKS_PER_SECOND_MAX = 4;
 
@@ -126,11 +128,15 @@ function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Pr
  * ended, and the nonce is unspent in a later final block. `lost`: no search finds what spent the nonce. `untold`: a
  * node did not show whether ether moved.
  */
-function judge({ validUntil, createdAt, token, said }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
+function judge(
+  { validUntil, createdAt, token, said, checks }: OpenPayment,
+  outcome: PaymentOutcome,
+  now: number,
+): Verdict {
   const { operation, final, spentFinal } = outcome;
   const isOver = now - createdAt > 2 * (said === WORD.refused ? WATCH_REFUSED_MS : WATCH_MS);
   if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
-  if (operation?.final) return isOver || token !== 'native' ? 'spent' : 'untold';
+  if (operation?.final) return token !== 'native' || checks > UNTOLD_LOOKS_MAX || isOver ? 'spent' : 'untold';
   if (final && !spentFinal && final.time > validUntil) return 'ended';
   return isOver ? 'lost' : 'open';
 }
