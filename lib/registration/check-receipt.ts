@@ -2,12 +2,14 @@ import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { readBlock } from '../chain/blocks.ts';
+import { hasCode } from '../chain/has-code.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS } from '../chain/next-check.ts';
 import type { ShownKeys } from '../chain/owner-keys.ts';
 import { readReceipt } from '../chain/receipts.ts';
+import { controllerIn } from '../chain/registration-event.ts';
 import { readDidEntry, readIsRightful } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';
-import { TOPICS } from '../chain/topics.ts';
+import { agreed, readCommonHead, type Witnessed } from '../chain/witness.ts';
 import { didNames } from '../identity/did.ts';
 import { type Judgement, judgeProof, type RegisteredEvent, readControllerKeys } from './judge-proof.ts';
 import { storedProof } from './proof.ts';
@@ -15,12 +17,12 @@ import type { Registration, RegistrationClaim } from './store.ts';
 
 /**
  * What the chain says about a claim now. `registered`: its transaction succeeded and the configured registry emitted
- * `DIDRegistered` for its DID.
+ * `DIDRegistered` for its DID, in a block of the chain. `unknown`: it did not, but there is no registry now.
  */
 export type ReceiptCheck =
   | { readonly outcome: 'unseen' }
-  | { readonly outcome: 'reverted' }
-  | { readonly outcome: 'other_did' }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'reverted' | 'other_did'; readonly block: number }
   | RegisteredClaim;
 
 /** A claim whose event the registry has emitted, with the keys of its controller. */
@@ -30,24 +32,38 @@ export interface RegisteredClaim extends RegisteredEvent, Judgement, ShownKeys {
   readonly isRightful: boolean;
 }
 
-type Ctx = ChainReader<'didRegistryAddress'>;
+type Ctx = Witnessed<'didRegistryAddress'>;
 type Head = { readonly head: number };
 
 /**
- * Reads the claim's receipt and checks its event and its proof. Without `tip`, which has the newest block, the
- * registration counts as recent. Throws 502 `rpc_error` when the chain cannot be read.
+ * Reads the claim's receipt, of both nodes, and checks its event and its proof. Without `tip`, which has the newest
+ * block, the registration counts as recent. Throws 502 `rpc_error` when the chain cannot be read.
  */
 export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim, tip?: Promise<Head>): Promise<ReceiptCheck> {
-  const receipt = await readReceipt(ctx, claim.txHash).catch(unlessOversize);
-  if (!receipt) return { outcome: 'unseen' };
-  if (!receipt.succeeded) return { outcome: 'reverted' };
-  const logs = receipt.logs.filter((log) => log.address === ctx.config.didRegistryAddress?.toLowerCase());
-  const topicOf = (topic: string, controllerAt: number) =>
-    logs.find(({ topics }) => topics[0] === topic && topics[1] === claim.didHash)?.topics[controllerAt];
-  const controller = topicOf(TOPICS.DIDRegistered, 2) ?? topicOf(TOPICS.DIDMoved, 3);
-  if (controller === undefined) return { outcome: 'other_did' };
-  const { block, blockHash } = receipt;
-  return describe(ctx, claim, { givenTo: `0x${controller.slice(26)}`, block, blockHash }, tip);
+  // Nodes differ in their newest blocks.
+  const head = ctx.witness ? await readCommonHead(ctx) : Number.POSITIVE_INFINITY;
+  const seen = await agreed(ctx, 'registration', (chain) => readSeen(chain, claim, head));
+  if (!seen) return { outcome: 'unseen' };
+  const { succeeded, givenTo, block, blockHash } = seen;
+  if (!succeeded) return { outcome: 'reverted', block };
+  if (givenTo !== undefined) return describe(ctx, claim, { givenTo, block, blockHash }, tip);
+  const registry = ctx.config.didRegistryAddress;
+  // A wrong node, or a branch without the registry, has the event neither way.
+  if (registry !== null && !(await hasCode(ctx, registry))) return { outcome: 'unknown' };
+  return { outcome: 'other_did', block };
+}
+
+/** What a node shows of the claim's transaction, in a block of its chain up to `head`. */
+async function readSeen(
+  chain: ChainReader<'didRegistryAddress'>,
+  { txHash, didHash }: RegistrationClaim,
+  head: number,
+) {
+  const receipt = await readReceipt(chain, txHash).catch(unlessOversize);
+  if (!receipt || receipt.block > head) return undefined;
+  const { succeeded, block, blockHash } = receipt;
+  if ((await readBlock(chain, block))?.hash !== blockHash) return undefined;
+  return { succeeded, block, blockHash, givenTo: controllerIn(receipt, chain.config.didRegistryAddress, didHash) };
 }
 
 /**

@@ -2,9 +2,8 @@ import type { Aliases } from '../aliases/aliases.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
-import { readFinalBlock } from '../chain/finality.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
-import { readBlockNumber } from '../chain/receipts.ts';
+import { readCommonFinal, readCommonHead } from '../chain/witness.ts';
 import type { Statement } from '../db/database.ts';
 import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
@@ -25,7 +24,9 @@ export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
 export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'metrics' | 'log'> & { readonly aliases: Aliases };
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'metrics' | 'log'> & {
+  readonly aliases: Aliases;
+};
 
 /**
  * Checks a batch of due registrations on-chain: confirms, fails or postpones each. A confirmed one is watched until
@@ -61,7 +62,7 @@ interface Tip {
 type JudgedTip = Tip & { readonly isKeyFinal: boolean };
 
 async function readTip(ctx: Ctx): Promise<Tip> {
-  const [head, final] = await Promise.all([readBlockNumber(ctx), readFinalBlock(ctx)]);
+  const [head, final] = await Promise.all([readCommonHead(ctx), readCommonFinal(ctx)]);
   return { head, final };
 }
 
@@ -104,19 +105,22 @@ export function decide(
   { chainId, now }: { readonly chainId: number; readonly now: number },
 ): { readonly statements: readonly Statement[]; readonly outcome: Registration['status'] } {
   const fail = (reason: string) => ({ statements: failRegistration(one, reason, now), outcome: 'failed' as const });
+  const wait = () => ({
+    statements: postponeRegistration(one, leadOf(alias), now, nextCheckAt(one.checks - 1, now)),
+    outcome: 'submitted' as const,
+  });
   switch (receipt.outcome) {
     case 'reverted':
     case 'other_did':
-      return fail(receipt.outcome);
+      // In another block it may succeed yet.
+      return receipt.block <= tip.final ? fail(receipt.outcome) : wait();
+    case 'unknown':
+      return wait();
     case 'forgotten':
       return { statements: [watchRegistration(one, null)], outcome: 'confirmed' };
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
-      if (isOver) return fail('unseen');
-      return {
-        statements: postponeRegistration(one, leadOf(alias), now, nextCheckAt(one.checks - 1, now)),
-        outcome: 'submitted',
-      };
+      return isOver ? fail('unseen') : wait();
     }
     case 'registered': {
       // A did:pkh says whose it is; any other DID is a label.

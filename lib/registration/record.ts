@@ -26,7 +26,7 @@ import { proofInvalid } from './proof-fault.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 import { assertionText, evidenceOf } from './stored-evidence.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
   readonly registryCode: RegistryCode;
@@ -128,9 +128,9 @@ async function openedProof(
  * Refuses a wrong proof of a claim that competes with another, if its event can be read now. Otherwise the proof
  * stays unread, which takes nothing from anybody. Throws 403 `proof_invalid`, 429 `rate_limited`.
  */
-async function judgeEarly({ config, rpc }: Ctx, claim: RegistrationClaim, { spend }: RecordingCaller): Promise<void> {
+async function judgeEarly(ctx: Ctx, claim: RegistrationClaim, { spend }: RecordingCaller): Promise<void> {
   spend();
-  const check = await checkReceipt({ config, rpc }, claim).catch(() => undefined);
+  const check = await checkReceipt(ctx, claim).catch(() => undefined);
   if (check?.outcome !== 'registered') return;
-  if (check.proof === 'account' || check.proof === 'signature') throw proofInvalid(check.proof, config);
+  if (check.proof === 'account' || check.proof === 'signature') throw proofInvalid(check.proof, ctx.config);
 }

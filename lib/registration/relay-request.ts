@@ -36,7 +36,7 @@ import { type RegistrationClaim, selectRegistered } from './store.ts';
 export const RELAY_WAIT_MS = 20_000;
 export const RELAY_POLL_MS = 250;
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
   readonly relay: Relay;

@@ -125,7 +125,8 @@ export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   expect(ok).toBe(true);
 }
 
-async function answerWith(lie: Lie, forward: () => Promise<Response>, body: string): Promise<Response> {
+/** The answer of a node, with the results that a lie changes. */
+export async function answerWith(lie: Lie, forward: () => Promise<Response>, body: string): Promise<Response> {
   const calls = [JSON.parse(body)].flat() as { id: number; method: string; params: unknown[] }[];
   const answers = [await (await forward()).json()].flat() as { id: number; result?: unknown }[];
   const told = answers.map((answer) => {
