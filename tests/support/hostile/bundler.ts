@@ -182,7 +182,10 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
       const ours = [...held.values()].filter(
         ({ operation, txHash }) => txHash && operation.nonce === nonce && operation.callData.includes(payee.slice(2)),
       );
-      for (const { txHash, gotAt } of ours) if (await node('eth_getTransactionReceipt', [txHash])) return gotAt;
+      for (const one of ours) {
+        const receipt = await node('eth_getTransactionReceipt', [one.txHash]);
+        if (receipt && (receiptOf(one, receipt) as { success: boolean }).success) return one.gotAt;
+      }
       return undefined;
     },
     stop: () => server.stop(true),
@@ -199,6 +202,7 @@ function receiptOf({ hash, operation }: Held, receipt: object): object {
     readonly logs: readonly { readonly topics: readonly string[]; readonly data: string }[];
   };
   const event = logs.find(({ topics }) => topics[1] === hash);
+  // Two of one nonce in a block: the second transaction reverts, without logs.
   const success = event !== undefined && BigInt(Hex.slice(event.data as Hex.Hex, 32, 64)) === 1n;
   return { userOpHash: hash, sender: operation.sender, nonce: Hex.fromNumber(operation.nonce), success, receipt, logs };
 }

@@ -10,6 +10,9 @@ export interface PaymentRace {
   readonly untrueNothing: readonly string[];
   readonly twice: readonly string[];
   readonly faults: readonly string[];
+  /** Events `payment.settled` without a transfer, or a second one of an order; and orders paid without one. */
+  readonly untrueEvents: readonly string[];
+  readonly lackEvents: readonly string[];
   /** Orders of which no window ever came to an end. */
   readonly hanging: readonly string[];
   readonly paid: number;
@@ -43,8 +46,9 @@ export async function racePayments({ seed, count, isLying }: PaymentRaceOptions)
       untrueNothing: found.flatMap(({ untrueNothing }) => untrueNothing),
       twice: found.flatMap(({ twice }) => twice),
       faults: found.flatMap(({ faults }) => faults).slice(0, FAULTS_SHOWN),
+      ...(await judgeEvents(world, orders)),
       hanging: orders.filter(isHanging).map(({ id, windows }) => `${id}: ${windows.map(lastOf)}`),
-      paid: orders.filter(({ wasPaid }) => wasPaid).length,
+      paid: orders.filter(({ isPaid }) => isPaid).length,
       tally: { node: world.node.tally, bundler: world.bundler.tally },
     };
   } finally {
@@ -72,7 +76,18 @@ async function payWave(world: HostileWorld, page: PageBundle, from: number, isLy
   node.lies.length = 0;
   for (const seconds of CALM_TURNS) await round(seconds);
   for (const { windows } of orders) for (const one of windows) one.close();
+  for (const order of orders) order.isPaid = (await world.balanceOf(order.payee, order.token)) > 0n;
   return orders;
+}
+
+/** The event is for shops: it says what is so for good, once. */
+async function judgeEvents({ vault }: HostileWorld, orders: readonly Order[]) {
+  const rows = await vault.rows(`SELECT data FROM events WHERE type = 'payment.settled'`);
+  const nonces = rows.map(({ data }) => BigInt((JSON.parse(String(data)) as { nonce: string }).nonce));
+  const timesOf = ({ nonce }: Order) => nonces.filter((one) => one === nonce).length;
+  const untrue = orders.filter((order) => timesOf(order) > (order.isPaid ? 1 : 0));
+  const lacking = orders.filter((order) => order.isPaid && timesOf(order) === 0);
+  return { untrueEvents: untrue.map(({ id }) => id), lackEvents: lacking.map(({ id }) => id) };
 }
 
 /** The first node tells a story of the order, or none. */

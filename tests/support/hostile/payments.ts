@@ -26,8 +26,9 @@ export interface Order {
   readonly accounts: readonly Account[];
   readonly windows: Window[];
   readonly said: Said[];
-  /** Whether the amount was ever in a block. */
+  /** Whether the amount was ever in a block, and whether it is there in the end. */
   wasPaid: boolean;
+  isPaid: boolean;
 }
 
 /** What a window said when it ended, to the person or to the shop. */
@@ -67,6 +68,7 @@ export async function newOrder(world: HostileWorld, n: number): Promise<Order> {
     windows: [],
     said: [],
     wasPaid: false,
+    isPaid: false,
   };
 }
 

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SEED } from '../support/draw.ts';
+import { type PaymentRace, racePayments } from '../support/hostile/payment-race.ts';
+import { isLong } from '../support/long.ts';
+
+/** `SEED=… npm test -- hostile-payments` draws the same again. */
+const COUNT = isLong ? 400 : 100;
+const TIMEOUT_MS = isLong ? 1_200_000 : 280_000;
+
+const WORLDS = [
+  { name: 'a node that fails by a seed', isLying: false },
+  { name: 'a node that lies, beside an honest one that fails', isLying: true },
+];
+
+const races = new Map<string, PaymentRace>();
+beforeAll(async () => {
+  for (const { name, isLying } of WORLDS) {
+    const race = await racePayments({ seed: SEED, count: COUNT, isLying });
+    races.set(name, race);
+    console.log(`SEED=${SEED} ${name}: ${race.paid} paid, ${JSON.stringify(race.tally)}`);
+  }
+}, TIMEOUT_MS);
+afterAll(() => races.clear());
+
+describe.each(WORLDS)(`${COUNT} payments over $name and a bundler that lies (SEED=${SEED})`, ({ name }) => {
+  const race = () => races.get(name) as PaymentRace;
+
+  test('none is "paid" without a transfer', () => expect(race().untruePaid).toEqual([]));
+
+  test('of none is said that nothing was paid, to the person or the shop, and it was', () =>
+    expect(race().untrueNothing).toEqual([]));
+
+  test('no order is settled twice', () => expect(race().twice).toEqual([]));
+
+  test('each order of an account whose operations end comes to an end', () => expect(race().hanging).toEqual([]));
+
+  test('payment.settled is emitted once for each payment, and for nothing else', () => {
+    expect([race().untrueEvents, race().lackEvents]).toEqual([[], []]);
+  });
+
+  test('the page has an answer to everything', () => expect(race().faults).toEqual([]));
+
+  test('most are paid all the same', () => expect(race().paid).toBeGreaterThan(COUNT / 2));
+});
