@@ -120,6 +120,29 @@ if (chromium) {
       }
     });
 
+    test('learns from its server that it was paid, when the popup was closed before', async () => {
+      const { rpc } = world.chain;
+      const tea = await openTea();
+      await tea.evaluate('delete window.PaymentRequest');
+      await tea.click('#buy');
+      const page = await confirmWindow(world, passkeys);
+      await part(page, 'review');
+      await rpc('evm_setAutomine', [false]);
+      await tea.evaluate(() => {
+        addEventListener('message', ({ data }) => {
+          if (data.type === 'pending') document.title = 'sent';
+        });
+      });
+      await press(page, 'approve');
+      await tea.waitForFunction(() => document.title === 'sent');
+      await page.close();
+      expect(await result(tea, /./)).toBe('Not confirmed yet');
+      await rpc('evm_setAutomine', [true]);
+      await rpc('anvil_mine', ['0x1']);
+      expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
+      await tea.close();
+    });
+
     test('takes no forged fragment for a payment: its server asks the chain', async () => {
       const order = async () =>
         (await fetch(`${documented.url}/orders`, { method: 'POST' })).json() as Promise<{ id: string; data: PayData }>;
