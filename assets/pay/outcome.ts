@@ -5,7 +5,7 @@ import type { Receipt } from './receipt.ts';
 import { printable } from './request.ts';
 import { hostOf } from './review.ts';
 import { element, onPress, shownPart, showPart, toggle, write, writeDetail } from './view.ts';
-import { PROBLEMS, type Problem } from './words.ts';
+import { type Problem, wordsOf } from './words.ts';
 
 /** What is known of a settled payment, and where its transaction can be looked at. */
 export interface Settled {
@@ -85,7 +85,7 @@ interface Around {
 /** Shows what went wrong. */
 export function showProblem(problem: Problem, around: Around, known: Failure = { error: wordOf(problem) }): void {
   const { channel, again, detail } = around;
-  const [title, words] = PROBLEMS[problem];
+  const [title, words] = wordsOf(problem);
   write('problem-title', title);
   write('problem-words', words);
   writeDetail('problem', detail || undefined);

@@ -208,8 +208,8 @@ if (chromium) {
 
     test.each([
       ['another chain', { chainId: 1 }, 'Wrong network'],
-      ['an amount that is a number', { amount: 5 }, 'The amount is missing or invalid.'],
-      ['a wrong checksum', { to: '0x036cbD53842c5426634e7929541eC2318f3dCF7e' }, 'An address is misspelt.'],
+      ['an amount that is a number', { amount: 5 }, 'the amount is missing or invalid.'],
+      ['a wrong checksum', { to: '0x036cbD53842c5426634e7929541eC2318f3dCF7e' }, 'an address is misspelt.'],
       ['an address that is no token', { token: '0x00000000000000000000000000000000000000ff' }, 'Nothing was signed.'],
     ])('%s is refused, with nothing to approve', async (_, wrong, words) => {
       const count = sent();
