@@ -6,7 +6,7 @@ import { entryPointOf } from '../chain/entry-point.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import type { FoundOperation, OutcomeQuery } from './outcome.ts';
-import { keepPayment, type NewPayment, type PaymentKey, recordWord, WATCH_MS, WORD } from './store.ts';
+import { keepPayment, type NewPayment, type PaymentKey, recordWord, WORD } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'>;
 
@@ -37,7 +37,7 @@ export async function sendRecorded<T extends object>(
   const now = ctx.clock.now();
   await keep(ctx, { ...payment, ...sender, said: WORD.none, sinceBlock: null, now });
   const answer = await ask();
-  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused, ctx.clock.now()));
+  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused));
   return answer;
 }
 
@@ -53,8 +53,7 @@ export async function recordFound(
   const now = ctx.clock.now();
   const { to, token, amount } = movement;
   const key = { ...placeOf(ctx), account, nonce: toQuantity(nonce), to, token, amount: String(amount) };
-  const validUntil = Math.floor((now + WATCH_MS) / 1000);
-  await keep(ctx, { ...key, ...sender, userOpHash, validUntil, said: WORD.accepted, sinceBlock: block, now });
+  await keep(ctx, { ...key, ...sender, userOpHash, validUntil: NO_END, said: WORD.accepted, sinceBlock: block, now });
 }
 
 type Payment = PaymentKey & Pick<NewPayment, 'userOpHash' | 'validUntil'>;
@@ -119,7 +118,7 @@ function hashOf({ chainId, entryPoint }: Pick<PaymentKey, 'chainId' | 'entryPoin
  */
 function endOf(signature: string): number {
   const end = Number.parseInt(signature.slice(4, 16), 16);
-  return Number.isSafeInteger(end) && end > 0 ? end : Number.MAX_SAFE_INTEGER;
+  return Number.isSafeInteger(end) && end > 0 ? end : NO_END;
 }
 
 async function keep(ctx: Ctx, payment: NewPayment): Promise<void> {
@@ -139,6 +138,7 @@ async function write({ db, log }: Ctx, ...statements: readonly Statement[]) {
   }
 }
 
+const NO_END = 2 ** 48;
 const SEQUENCE_MASK = 2n ** 64n - 1n;
 /** Selectors of `execute(address,uint256,bytes)` and of ERC-20's `transfer(address,uint256)`. */
 const EXECUTE = '0xb61d27f6';

@@ -10,7 +10,7 @@ export const OPEN_PER_CLIENT_MAX = 256;
 export const OPEN_MAX = 2_000;
 /** How long a settled payment is kept: the device remembers it as long. */
 export const SETTLED_KEEP_MS = 90 * DAY_MS;
-/** How long an open one is watched if what was signed ends later or never: one that the bundler took, or refused. */
+/** How long one is watched at most: one that the bundler took, or refused. What was signed may end later, or never. */
 export const WATCH_MS = DAY_MS;
 export const WATCH_REFUSED_MS = HOUR_MS;
 /** So long after it was due a row is kept that nothing looks at. */
@@ -92,7 +92,7 @@ export function keepPayment(payment: NewPayment): readonly Statement[] {
         client,
         said,
         hash: userOpHash,
-        valid_until: Math.min(validUntil, Math.floor((now + WATCH_MS) / 1000)),
+        valid_until: validUntil,
         since_block: sinceBlock,
         now,
         next: now + FIRST_LOOK_MS,
@@ -118,16 +118,12 @@ function room(scope: string, max: number): string {
   return `NOT EXISTS (SELECT 1 FROM payments WHERE status = 'open' AND ${scope} LIMIT 1 OFFSET ${max - 1})`;
 }
 
-/**
- * Records that the bundler took or refused what was sent. What it refused is watched for a shorter time, unless it took
- * it before.
- */
-export function recordWord(key: PaymentKey, said: Word, now: number): Statement {
-  const isRefused = `:said = ${WORD.refused}`;
+/** Records that the bundler took or refused what was sent. A refusal takes back nothing that it took before. */
+export function recordWord(key: PaymentKey, said: Word): Statement {
   return {
-    sql: `UPDATE payments SET said = :said, valid_until = iif(${isRefused}, min(valid_until, :until), valid_until)
-      WHERE ${KEY} AND status = 'open' AND said <= iif(${isRefused}, ${WORD.none}, ${WORD.accepted})`,
-    args: { ...keyArgs(key), said, until: Math.floor((now + WATCH_REFUSED_MS) / 1000) },
+    sql: `UPDATE payments SET said = :said WHERE ${KEY} AND status = 'open'
+      AND said <= iif(:said = ${WORD.refused}, ${WORD.none}, ${WORD.accepted})`,
+    args: { ...keyArgs(key), said },
   };
 }
 

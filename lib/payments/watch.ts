@@ -124,8 +124,8 @@ function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Pr
 }
 
 /**
- * `settled` and `spent` (by an operation that did not pay) are what a final block shows. `ended`: what was signed has
- * ended, and the nonce is unspent in a later final block. `lost`: no search finds what spent the nonce. `untold`: a
+ * `settled` and `spent` (by an operation that did not pay) are what a final block shows. `ended`: the nonce is unspent,
+ * and what was signed has ended by the time of a final block, or was watched for long enough. `lost`: no search finds what spent the nonce. `untold`: a
  * node did not show whether ether moved.
  */
 function judge(
@@ -133,11 +133,13 @@ function judge(
   outcome: PaymentOutcome,
   now: number,
 ): Verdict {
-  const { operation, final, spentFinal } = outcome;
-  const isOver = now - createdAt > 2 * (said === WORD.refused ? WATCH_REFUSED_MS : WATCH_MS);
+  const { operation, final, spent } = outcome;
+  const age = now - createdAt;
+  const watchMs = said === WORD.refused ? WATCH_REFUSED_MS : WATCH_MS;
+  const isOver = age > 2 * watchMs;
   if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
   if (operation?.final) return token !== 'native' || checks > UNTOLD_LOOKS_MAX || isOver ? 'spent' : 'untold';
-  if (final && !spentFinal && final.time > validUntil) return 'ended';
+  if (final && !spent && (final.time > validUntil || age > watchMs)) return 'ended';
   return isOver ? 'lost' : 'open';
 }
 

@@ -114,9 +114,9 @@ describe('two vaults on one database, over a node that fails by a seed, and re-o
       }
     }
     await world.mine();
-    for (let looks = 0; looks < 5; looks++) await lookBoth(MINUTE_MS);
+    for (let looks = 0; looks < 3; looks++) await lookBoth(MINUTE_MS);
     node.rate = 0;
-    for (let looks = 0; looks < 5; looks++) await lookBoth(6 * MINUTE_MS);
+    for (let looks = 0; looks < 5; looks++) await lookBoth(5 * MINUTE_MS);
     const told = (await settledEvents(vaults[0])).map(({ nonce, user_op_hash }) => `${nonce} ${user_op_hash}`);
     const paid = [...fates].flatMap(([nonce, { pays, handled }]) => (pays ? [`${nonce} ${handled?.userOpHash}`] : []));
     expect({ SEED, told: told.toSorted() }).toEqual({ SEED, told: paid.toSorted() });

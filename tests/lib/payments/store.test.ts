@@ -17,8 +17,6 @@ import {
   settlePayment,
   sweepPayments,
   toOpenPayment,
-  WATCH_MS,
-  WATCH_REFUSED_MS,
   WORD,
 } from '../../../lib/payments/store.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -62,32 +60,16 @@ test('a payment that is sent again is one row: its newest hash, its latest end, 
   ]);
 });
 
-test('the end that a sender names bounds nothing but the watch, a day at most', async () => {
-  await keep({ validUntil: 2 ** 47 });
-  expect((await due())[0]?.validUntil).toBe((1_000 + WATCH_MS) / 1000);
-});
-
 test('a refusal takes back nothing that an earlier version was told', async () => {
   const said = async () => (await t.rows('SELECT said FROM payments'))[0]?.['said'];
   await keep();
-  await db.write(recordWord(payment(), WORD.refused, 1_000));
+  await db.write(recordWord(payment(), WORD.refused));
   expect(await said()).toBe(WORD.refused);
   await keep();
-  await db.write(recordWord(payment(), WORD.accepted, 1_000));
+  await db.write(recordWord(payment(), WORD.accepted));
   await keep();
-  await db.write(recordWord(payment(), WORD.refused, 1_000));
+  await db.write(recordWord(payment(), WORD.refused));
   expect(await said()).toBe(WORD.accepted);
-});
-
-test('what the bundler refused is watched for an hour, what it took as long as it may be included', async () => {
-  const end = async () => (await due())[0]?.validUntil;
-  await keep({ validUntil: 2 ** 47 });
-  await db.write(recordWord(payment(), WORD.refused, 1_000));
-  expect(await end()).toBe((1_000 + WATCH_REFUSED_MS) / 1000);
-  await keep({ validUntil: 2 ** 47 });
-  await db.write(recordWord(payment(), WORD.accepted, 1_000));
-  await db.write(recordWord(payment(), WORD.refused, 1_000));
-  expect(await end()).toBe((1_000 + WATCH_MS) / 1000);
 });
 
 test('a settled one is settled once, and never watched again', async () => {
@@ -149,7 +131,7 @@ describe('where too many are open', () => {
     const taken = await nonces();
     for (let i = 0; i < 50; i++) {
       await keep({ nonce: `0x9${i}0`, client: `stranger${i}` });
-      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused, 1_000));
+      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused));
     }
     expect(await nonces()).toEqual(taken);
   });
@@ -200,7 +182,7 @@ test('no statement reads settled payments from end to end, or sorts', async () =
   if (!row) throw new Error('nothing is due');
   const statements = [
     ...keepPayment(payment()),
-    recordWord(payment(), WORD.refused, 1_000),
+    recordWord(payment(), WORD.refused),
     selectDuePayments(PLACE, 1, 1),
     selectSettledTransaction(payment()),
     putOff(row, { sinceBlock: 1, nextBlock: 1, block: null, nextCheckAt: 1 }),
