@@ -2,6 +2,7 @@ import { ACCOUNT_KINDS } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { type Factories, factoryOf } from '../chain/account-factory.ts';
 import { type FoundKey, keyOfWords, readAccountKey } from '../chain/account-key.ts';
+import { isUpgraded } from '../chain/guarded-account.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
@@ -12,6 +13,7 @@ interface Chain extends ChainReader<Factories> {
 /**
  * Whether the sender is an account of a configured factory: deployed already, or created by this user operation. The
  * key named by the operation or the account's code is verified, since the address commits to key, salt and factory.
+ * One of the second kind counts as long as its code is the factory's.
  * Throws 502 `rpc_error`.
  */
 export async function isOwnSender(chain: Chain, userOperation: UserOperation): Promise<boolean> {
@@ -21,6 +23,8 @@ export async function isOwnSender(chain: Chain, userOperation: UserOperation): P
       : keyOfCreation(chain, userOperation);
   // Without such a factory nobody is its account.
   if (!found || (found.kind === 2 && factoryOf(chain.config, 2) === null)) return false;
+  // Other code does with a call whatever it likes. An EntryPoint may ignore the creation of an account that exists.
+  if (found.kind === 2 && (await isUpgraded(chain, userOperation.sender))) return false;
   return (await chain.predict(found.key, found.kind)).toLowerCase() === userOperation.sender.toLowerCase();
 }
 

@@ -1,6 +1,6 @@
 /** What `contracts/Account2.sol` says of its guardian and a pending recovery. */
 import type { PredictAddress } from './account-address.ts';
-import { factoryOf } from './account-factory.ts';
+import { type Factories, factoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
 import { findWords, readWords, uint256Word, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
@@ -56,18 +56,27 @@ export async function isOwnerKey(
 /** By its own code, which names the first key and the factory's implementation, and the slot that owners upgrade by. */
 export async function isUnchanged(chain: Chain, account: string): Promise<boolean> {
   const { config, rpc, predict } = chain;
-  const factory = factoryOf(config, 2);
-  if (!factory) return false;
-  const [code, slot] = await Promise.all([
+  const [code, isOther] = await Promise.all([
     rpc.call(config.chainId, 'eth_getCode', [account, 'latest']),
-    rpc.call(config.chainId, 'eth_getStorageAt', [account, IMPLEMENTATION_SLOT, 'latest']),
+    isUpgraded(chain, account),
   ]);
   const found = keyInCode(String(code));
-  if (found?.kind !== 2 || (await predict(found.key, 2)).toLowerCase() !== account.toLowerCase()) return false;
+  if (found?.kind !== 2 || factoryOf(config, 2) === null) return false;
+  return !isOther && (await predict(found.key, 2)).toLowerCase() === account.toLowerCase();
+}
+
+/**
+ * Whether the owners of an account of the second kind put another implementation under it than the factory's. Throws
+ * 502 `rpc_error`.
+ */
+export async function isUpgraded({ config, rpc }: ChainReader<Factories>, account: string): Promise<boolean> {
+  const slot = await rpc.call(config.chainId, 'eth_getStorageAt', [account, IMPLEMENTATION_SLOT, 'latest']);
   const upgradedTo = String(slot).slice(2).padStart(64, '0').toLowerCase();
-  if (upgradedTo === ZERO_WORD) return true;
+  if (upgradedTo === ZERO_WORD) return false;
+  const factory = factoryOf(config, 2);
+  if (!factory) return true;
   const [first] = await readWords(rpc, config.chainId, { to: factory, data: IMPLEMENTATION }, 1);
-  return upgradedTo === first;
+  return upgradedTo !== first;
 }
 
 /** Selectors of `getGuardian()`, `getRecovery()`, `isKey(uint256,uint256)` and the factory's `implementation()`. */

@@ -110,6 +110,23 @@ test('an account of the second kind is known as the first ones are, where its fa
   expect(await isOwn(SOMEBODY)).toBe(false);
 });
 
+test('an account of the second kind whose owners put other code under it is none, with and without its creation', async () => {
+  const key = createPasskey().key;
+  const account = await createSecond(chain.rpc, contracts, key);
+  const words = [...pointOf(key), 0n].map((word) => word.toString(16).padStart(64, '0')).join('');
+  const creation = { factory: contracts.accountFactory2, factoryData: `0x4c1ed7f5${words}` };
+  const slot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+  const upgrade = (to: string) =>
+    chain.rpc('anvil_setStorageAt', [account, slot, `0x${to.slice(2).padStart(64, '0')}`]);
+  const both = async () => [await isOwn(account), await isOwn(account, creation)];
+  expect(await both()).toEqual([true, true]);
+  await upgrade(SOMEBODY);
+  expect(await both()).toEqual([false, false]);
+  const call = { to: contracts.accountFactory2, data: '0x5c60da1b' };
+  await upgrade(`0x${String(await chain.rpc('eth_call', [call, 'latest'])).slice(26)}`);
+  expect(await both()).toEqual([true, true]);
+});
+
 test('a creation of something else is none', async () => {
   const { factory, factoryData } = bob;
   const words = factoryData.slice(10);
