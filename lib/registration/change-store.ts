@@ -104,11 +104,12 @@ function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now
 
 /**
  * Postpones a leased registration's next check; `rowsAffected` of the second is the verdict. A confirmed one whose
- * receipt is gone becomes submitted again, without what needed the event, and `unseenSince` restarts.
+ * receipt is gone becomes submitted again, without what needed the event. `unseenSince` restarts then, and where the
+ * transaction was seen.
  */
 export function postponeRegistration(
   leased: Leased,
-  { isAliased, aliasFinal }: Pick<SeenRegistration, 'isAliased' | 'aliasFinal'>,
+  { isAliased, aliasFinal, isSeen }: Pick<SeenRegistration, 'isAliased' | 'aliasFinal'> & { readonly isSeen: boolean },
   now: number,
   nextCheckAt: number,
 ): readonly Statement[] {
@@ -118,10 +119,10 @@ export function postponeRegistration(
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
         controller = NULL, controller_key = NULL, proof_key = NULL, late = 0, final = 0, aliased = :aliased,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
-        unseen_since = CASE WHEN status = 'confirmed' THEN :now ELSE unseen_since END,
+        unseen_since = CASE WHEN status = 'confirmed' OR :seen THEN :now ELSE unseen_since END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
       WHERE ${IS_LEASED}`,
-    args: { ...leaseArgs(leased), now, next: nextCheckAt, aliased: Number(isAliased) },
+    args: { ...leaseArgs(leased), now, next: nextCheckAt, aliased: Number(isAliased), seen: Number(isSeen) },
   };
   const isSame = leased.status === 'submitted' && aliasFinal === null;
   return [
@@ -130,6 +131,14 @@ export function postponeRegistration(
     ...loseHandles(leased, aliasFinal, now),
     ...(isSame ? [] : settleHolders(siblings(leased), now)),
   ];
+}
+
+/** Lets a registration that could not be looked at count as unseen since this moment at the earliest. */
+export function delayUnseen(leased: Leased, since: number): Statement {
+  return {
+    sql: `UPDATE registrations SET unseen_since = max(unseen_since, :since) WHERE ${IS_LEASED} AND status = 'submitted'`,
+    args: { ...leaseArgs(leased), since },
+  };
 }
 
 /** Ends or continues the watch of a leased registration of which the chain says what is stored. */

@@ -9,6 +9,7 @@ import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
 import {
   confirmRegistration,
+  delayUnseen,
   failRegistration,
   postponeRegistration,
   type SeenRegistration,
@@ -20,6 +21,8 @@ import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration 
 
 /** How long a registration may have no receipt until it fails. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
+/** After a check that could not be made, so long again. */
+const CONFIRMATION_UNREAD_MS = 2 * MINUTE_MS;
 /** Longer than a check can take, which is two upstream calls in a row. */
 export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;
@@ -46,6 +49,10 @@ export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
     due.map(async (one) => recordCheck(ctx, one, ...(await check(ctx, one, tip)))),
   );
   const failure = worstFailure(checked);
+  const unread = due.filter((_, i) => checked[i]?.status === 'rejected');
+  // Who could not look has seen nothing missing.
+  const since = now - CONFIRMATION_UNSEEN_MS + CONFIRMATION_UNREAD_MS;
+  if (unread.length > 0) await db.write(...unread.map((one) => delayUnseen(one, since)));
   if (!failure) return due.length === CONFIRMATION_BATCH_MAX;
   // The same registrations are due again once their lease has lapsed.
   if (!(failure instanceof VaultError)) throw failure;
@@ -105,10 +112,11 @@ export function decide(
   { chainId, now }: { readonly chainId: number; readonly now: number },
 ): { readonly statements: readonly Statement[]; readonly outcome: Registration['status'] } {
   const fail = (reason: string) => ({ statements: failRegistration(one, reason, now), outcome: 'failed' as const });
-  const wait = () => ({
-    statements: postponeRegistration(one, leadOf(alias), now, nextCheckAt(one.checks - 1, now)),
-    outcome: 'submitted' as const,
-  });
+  const wait = () => {
+    const isSeen = receipt.outcome !== 'unseen';
+    const statements = postponeRegistration(one, { ...leadOf(alias), isSeen }, now, nextCheckAt(one.checks - 1, now));
+    return { statements, outcome: 'submitted' as const };
+  };
   switch (receipt.outcome) {
     case 'reverted':
     case 'other_did':

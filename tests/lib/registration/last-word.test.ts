@@ -168,6 +168,33 @@ describe('a recorded registration (M4)', () => {
     expect(await told(alice)).toBe('confirmed, final');
   });
 
+  test('has not failed by one missing receipt after the node was away for long', async () => {
+    await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '' });
+    const alice = await recorded();
+    node.trouble = () => new Response('bad gateway', { status: 502 });
+    for (let i = 0; i < 40; i++) await look();
+    lie((method) => (method === 'eth_getTransactionReceipt' ? null : undefined));
+    await look();
+    expect(await told(alice)).toBe('submitted');
+    node.trouble = undefined;
+    await look();
+    expect(await told(alice)).toBe('confirmed, final');
+  });
+
+  test('has not failed by receipts that one of two nodes denies, and once both', async () => {
+    await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '', RPC_WITNESS_URL: 'http://witness.example' });
+    const alice = await recorded();
+    const none: Lie = (method) => (method === 'eth_getTransactionReceipt' ? null : undefined);
+    lie(none);
+    for (let i = 0; i < 40; i++) await look();
+    lie(none, witness);
+    await look();
+    expect(await told(alice)).toBe('submitted');
+    // What both nodes miss all the time has failed in the end.
+    for (let i = 0; i < 6; i++) await look();
+    expect(await told(alice)).toBe('failed');
+  });
+
   test('is not confirmed by a receipt that one of two nodes makes up', async () => {
     await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '', RPC_WITNESS_URL: 'http://witness.example' });
     const spent = await chain.register({ did: label() });
