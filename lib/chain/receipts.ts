@@ -1,4 +1,5 @@
 import type { ReceiptLog } from '../../client/operations.ts';
+import { rpcError } from '../base/error.ts';
 import { readForm, readQuantity } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
@@ -10,7 +11,10 @@ export interface TransactionReceipt {
   readonly logs: readonly ReceiptLog[];
 }
 
-/** The transaction's receipt; undefined while it has none, or one without a block. Throws 502 `rpc_error`. */
+/**
+ * The transaction's receipt; undefined while it has none, or one without a block. Throws 502 `rpc_error`, also for the
+ * receipt of another transaction.
+ */
 export async function readReceipt(
   { config, rpc }: ChainReader,
   txHash: string,
@@ -18,6 +22,8 @@ export async function readReceipt(
   const receipt = (await rpc.call(config.chainId, 'eth_getTransactionReceipt', [txHash])) as RawReceipt | null;
   const { blockHash, blockNumber, status, logs } = receipt ?? {};
   if (!blockHash || !blockNumber) return undefined;
+  if (receipt?.transactionHash?.toLowerCase() !== txHash.toLowerCase())
+    throw rpcError('a node answered the receipt of another transaction');
   return readForm(() => ({
     succeeded: status === '0x1',
     block: Number(readQuantity(blockNumber)),
@@ -36,6 +42,7 @@ export async function readBlockNumber({ config, rpc }: ChainReader): Promise<num
 }
 
 interface RawReceipt {
+  readonly transactionHash?: string;
   readonly status?: string;
   readonly blockNumber?: string;
   readonly blockHash?: string;

@@ -33,6 +33,7 @@ export interface RegisteredClaim extends RegisteredEvent, Judgement, ShownKeys {
 }
 
 type Ctx = Witnessed<'didRegistryAddress'>;
+type Chain = ChainReader<'didRegistryAddress'>;
 type Head = { readonly head: number };
 
 /**
@@ -54,11 +55,7 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim, tip?: Pro
 }
 
 /** What a node shows of the claim's transaction, in a block of its chain up to `head`. */
-async function readSeen(
-  chain: ChainReader<'didRegistryAddress'>,
-  { txHash, didHash }: RegistrationClaim,
-  head: number,
-) {
+async function readSeen(chain: Chain, { txHash, didHash }: RegistrationClaim, head: number) {
   const receipt = await readReceipt(chain, txHash).catch(unlessOversize);
   if (!receipt || receipt.block > head) return undefined;
   const { succeeded, block, blockHash } = receipt;
@@ -78,7 +75,7 @@ export async function checkStored(
   const check = await checkReceipt(ctx, one, tip);
   const { status, minedBlock, minedHash } = one;
   if (check.outcome !== 'unseen' || status !== 'confirmed' || minedBlock === null || minedHash === null) return check;
-  const block = await readBlock(ctx, minedBlock);
+  const block = await agreed(ctx, 'registration', (chain) => readBlock(chain, minedBlock));
   if (block?.hash !== minedHash) return check;
   // The proof names whom the event named.
   const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readController(ctx, one));
@@ -88,22 +85,31 @@ export async function checkStored(
 }
 
 /** The controller of a DID now; undefined where the registry does not say. */
-async function readController(ctx: Ctx, { didHash }: RegistrationClaim): Promise<`0x${string}` | undefined> {
+async function readController(ctx: Chain, { didHash }: RegistrationClaim): Promise<`0x${string}` | undefined> {
   const registry = ctx.config.didRegistryAddress;
   const entry = registry ? await readDidEntry({ ...ctx, registry }, didHash) : undefined;
   return entry?.controller as `0x${string}` | undefined;
 }
 
 /** Whether a did:pkh that names another address than its controller was moved on by that address. */
-async function isMovedOn({ config, rpc }: Ctx, claim: RegistrationClaim, controller: string): Promise<boolean> {
+async function isMovedOn({ config, rpc }: Chain, claim: RegistrationClaim, controller: string): Promise<boolean> {
   const registry = config.didRegistryAddress;
   if (registry === null || didNames(claim.did, config.chainId, controller) !== 'another') return false;
   return readIsRightful({ config, rpc, registry }, claim.didHash);
 }
 
-/** What follows from the event: the keys of its controller, and what the proof is worth. */
-async function describe(
+/** What follows from the event, for both nodes: the keys of its controller, and what the proof is worth. */
+function describe(
   ctx: Ctx,
+  claim: RegistrationClaim,
+  given: Omit<RegisteredEvent, 'controller'>,
+  tip: Promise<Head> | undefined,
+): Promise<RegisteredClaim> {
+  return agreed(ctx, 'registration', (chain) => readClaim(chain, claim, given, tip));
+}
+
+async function readClaim(
+  ctx: Chain,
   claim: RegistrationClaim,
   given: Omit<RegisteredEvent, 'controller'>,
   tip: Promise<Head> | undefined,

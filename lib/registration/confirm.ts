@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
-import { readCommonFinal, readCommonHead } from '../chain/witness.ts';
+import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
 import type { Statement } from '../db/database.ts';
 import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
@@ -87,7 +87,8 @@ async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
 /** Whether the key of a proof is evidence that no re-org takes back, as far as its block is none. */
 async function isKeyFinal(ctx: Ctx, receipt: StoredCheck, { final }: Tip): Promise<boolean> {
   if (receipt.outcome !== 'registered' || !receipt.isLate || receipt.signer === null) return true;
-  return receipt.block <= final && hasKeyAt(ctx, receipt.controller, receipt.signer, final);
+  const { controller, signer, block } = receipt;
+  return block <= final && agreed(ctx, 'registration', (chain) => hasKeyAt(chain, controller, signer, final));
 }
 
 /** Writes the result of a check, unless its lease has lapsed: then another process checks again. */

@@ -141,6 +141,42 @@ describe('a recorded registration (M4)', () => {
     expect(await told(alice)).toBe('confirmed');
   });
 
+  test("is judged by its own receipt: another transaction's is a fault of the node", async () => {
+    await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '' });
+    const { txHash } = await chain.register({ did: label() });
+    const others = await chain.rpc('eth_getTransactionReceipt', [txHash]);
+    const alice = await recorded();
+    lie((method, [hash]) => (method === 'eth_getTransactionReceipt' && hash !== txHash ? others : undefined));
+    for (let i = 0; i < 2; i++) await look();
+    expect(await told(alice)).toBe('submitted');
+    node.trouble = undefined;
+    await look();
+    expect(await told(alice)).toBe('confirmed, final');
+  });
+
+  test.each(['node', 'witness'])(
+    'has the controller that two nodes name, not the one that the %s names alone',
+    async (by) => {
+      await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '', RPC_WITNESS_URL: 'http://witness.example' });
+      const alice = await recorded();
+      const mallory = 'ba'.repeat(20);
+      lie(
+        (method, [call], result) =>
+          method === 'eth_call' && String((call as { data?: string }).data).startsWith('0x5c23bdf5')
+            ? `0x${'0'.repeat(24)}${mallory}${String(result).slice(66)}`
+            : undefined,
+        by === 'node' ? node : witness,
+      );
+      for (let i = 0; i < 2; i++) await look();
+      expect(await told(alice)).toBe('submitted');
+      expect(t.entries).toContainEqual({ level: 'error', event: 'nodes_disagree', about: 'registration' });
+      node.trouble = witness.trouble = undefined;
+      await look();
+      expect(await told(alice)).toBe('confirmed, final');
+      expect((await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId })).text).not.toContain(mallory);
+    },
+  );
+
   test('that reverted has failed once that is final', async () => {
     await open({ FINALITY_BLOCKS: '3', REGISTRAR_PRIVATE_KEY: '' });
     const taken = { did: label() };

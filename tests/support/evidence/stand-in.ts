@@ -67,7 +67,7 @@ function receiptOf(world: World, hash: string): unknown {
   const { number: blockNumber, hash: blockHash } = block;
   const controller = `0x${addressOf(did).slice(2).padStart(64, '0')}`;
   const logs = [{ address: REGISTRY, topics: [TOPIC, didHash(did), controller] }];
-  return { status: '0x1', blockNumber, blockHash, logs };
+  return { transactionHash: hash, status: '0x1', blockNumber, blockHash, logs };
 }
 
 function callOf(
