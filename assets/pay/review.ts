@@ -2,7 +2,7 @@
 
 import type { Config, Token } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
-import { short, writeAddress } from '../wallet/view.ts';
+import { make, short, writeAddress } from '../wallet/view.ts';
 import { compareTotal, formatAmount } from './amount.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
@@ -15,10 +15,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const { symbol, decimals, listed, balance } = quote.token;
   const { address } = quote.account;
   const isLink = asker.via === 'link';
-  write(
-    'asker-words',
-    isLink ? 'You followed a link. Nobody vouches for who made it. The receipt goes to' : 'Requested by',
-  );
+  write('asker-words', isLink ? 'You followed a link. The receipt goes to' : 'Requested by');
   write('asker', hostOf(asker.origin) + (asker.frame === undefined ? '' : `, in a frame of ${hostOf(asker.frame)}`));
   // Bold is who the browser says it is. A link may name any site.
   element('asker').className = isLink ? '' : 'known';
@@ -43,7 +40,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('fee', feeWords(quote));
   write('bound', `${formatAmount(BigInt(config.feeMax), 18)} ETH, set by this vault’s operator`);
   writeWarnings(warningsOf(payment, quote));
-  write('approve', `Pay ${sumOf(amount, quote.token)} to ${short(to)}`);
+  element('approve').replaceChildren(`Pay ${sumOf(amount, quote.token)} to `, make('span', 'whole', short(to)));
   toggle('approve', quote.lacks === undefined);
   toggle('add', quote.lacks !== undefined);
 }
@@ -112,7 +109,9 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   if (total && verdict === 'incomparable') {
     warnings.push(`The shop’s total, ${total.value} ${total.currency}, cannot be compared with the amount.`);
   }
-  if (asker.via === 'link') warnings.push('Anyone can make a link like the one you followed. Check who gets paid.');
+  if (asker.via === 'link') {
+    warnings.push('Anyone can make a link like the one you followed, and nobody vouches for it. Check who gets paid.');
+  }
   if (asker.frame !== undefined) {
     warnings.push(`The request comes from ${hostOf(asker.frame)}, embedded in a page of ${hostOf(asker.origin)}.`);
   }

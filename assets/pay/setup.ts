@@ -52,6 +52,7 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
   write('rp', config.rpId);
   write('find', FIND);
   toggle('accounts', held.length > 0);
+  element('create').className = held.length > 0 ? '' : 'primary';
   element('accounts').replaceChildren(...held.map((one) => rowOf(one, setup)));
   toggle('setup-back', back !== undefined);
   toggle('setup-cancel', back === undefined);
@@ -116,8 +117,10 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
         async () => showSetup(setup),
       ),
   );
-  const words = make('span', '', make('strong', '', name), make('span', 'small quiet-text', short(address)));
-  choose.append(words, make('span', 'amount', sum ?? 'Not readable now'));
+  choose.append(
+    make('strong', '', name),
+    make('span', 'small quiet-text', `${sum ?? '?'} · `, make('span', 'whole', short(address))),
+  );
   const rename = makeButton('Rename', 'link', () => {
     const field = make('input', '') as HTMLInputElement;
     field.value = name;

@@ -454,7 +454,7 @@ if (chromium) {
       const data = native();
       const page = await open({ id: 'linked', data, returnUrl: `${world.shop}/?order=1#old` });
       const shown = await part(page, 'review');
-      expect(shown).toContain('You followed a link. Nobody vouches for who made it. The receipt goes to');
+      expect(shown).toContain('You followed a link. The receipt goes to');
       expect(shown).toContain('Anyone can make a link like the one you followed');
       await press(page, 'approve');
       const done = await part(page, 'done');
