@@ -6,7 +6,7 @@ import { pageStyle, smallHtml } from './small-page.ts';
 const SCRIPTS: readonly string[] = ['account/account', 'console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
 
 /** Scripts that a page imports when it needs them. */
-const MODULES: readonly string[] = ['account/qr'];
+const MODULES: readonly string[] = ['account/qr', 'pay/setup'];
 
 /** Files that are served as they lie in `assets/`. */
 const FILES: readonly RegExp[] = [

@@ -36,6 +36,7 @@ export function pageStyle({ tokens, parts, own, page }: StyleParts): string {
 interface Made {
   readonly elements: readonly { readonly tag: string; readonly classes: readonly string[] }[];
   readonly given: readonly string[];
+  readonly text: string;
 }
 
 function madeIn(page: string): Made {
@@ -55,7 +56,7 @@ function madeIn(page: string): Made {
     page.matchAll(/class(?:Name|List)\b([^\n]*)/g),
     ([, rest = '']) => rest.match(/\w+(?=')/g) ?? [],
   );
-  return { elements: [...elements, { tag: 'body', classes: [] }], given: given.flat() };
+  return { elements: [...elements, { tag: 'body', classes: [] }], given: given.flat(), text: page };
 }
 
 function wordsOf(classes = ''): string[] {
@@ -90,7 +91,9 @@ function usedOf(rule: string, made: Made): string[] {
 }
 
 /** Whether each part of a selector fits some element; that one is inside the other is not asked. */
-function isUsed(selector: string, { elements, given }: Made): boolean {
+function isUsed(selector: string, { elements, given, text }: Made): boolean {
+  const attributes = Array.from(selector.matchAll(/(?<!\()\[([\w-]+)/g), ([, name = '']) => name);
+  if (!attributes.every((name) => text.includes(name))) return false;
   const plain = selector.replace(/\[[^\]]*\]|:not\([^)]*\)|::?[\w-]+/g, '');
   return plain.split(/[\s>]+/).every((part) => {
     const classes = Array.from(part.matchAll(/\.([\w-]+)/g), ([, name = '']) => name);

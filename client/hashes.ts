@@ -5,8 +5,15 @@ import type { Module } from './load.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Hashes, MACs, encryption, and the verification of signatures. */
-export function createHashes({ abi, window: { ask, take, hash } }: Module) {
+export function createHashes({ abi, window: { ask, fill, take, hash } }: Module) {
   return {
+    /** The on-chain hash of a name in its normal form. */
+    aliasHash(name: string): Bytes {
+      const bytes = utf8(name);
+      return fill([bytes], 32, (p, out) => abi.alias_hash(p, bytes.length, out));
+    },
+    /** The on-chain hash of a DID. */
+    didHash: (did: string): Bytes => hash('keccak256', utf8(did)),
     sha256: (bytes: Uint8Array): Bytes => hash('sha256', bytes),
     keccak256: (bytes: Uint8Array): Bytes => hash('keccak256', bytes),
     hmacSha256: (key: Uint8Array, bytes: Uint8Array): Bytes =>

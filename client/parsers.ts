@@ -1,4 +1,4 @@
-import { bytesOf, fixed, join, number, utf8 } from './bytes.ts';
+import { bytesOf, fixed, join, number } from './bytes.ts';
 import type { Module } from './load.ts';
 import { dynamicOf, fieldsOf, type PackedUserOperation, type UserOperationDomain } from './user-operation.ts';
 
@@ -40,12 +40,5 @@ export function createParsers({ abi, window: { fill, take, hash } }: Module) {
      */
     operationDigest: (userOpHash: Uint8Array, validUntil: number): Bytes =>
       hash('keccak256', join([OPERATION_TYPE, fixed(userOpHash, 32), number(BigInt(validUntil), 32)])),
-    /** The on-chain hash of a name in its normal form. */
-    aliasHash(name: string): Bytes {
-      const bytes = utf8(name);
-      return fill([bytes], 32, (p, out) => abi.alias_hash(p, bytes.length, out));
-    },
-    /** The on-chain hash of a DID. */
-    didHash: (did: string): Bytes => hash('keccak256', utf8(did)),
   };
 }

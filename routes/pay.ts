@@ -80,6 +80,7 @@ export const payRoutes: readonly Route[] = [
   }),
   withOpener(file('/pay/confirm', { asset: '/pay/confirm.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } })),
   file('/pay/confirm.js', { type: SCRIPT, headers: OWN }),
+  file('/pay/setup.js', { type: SCRIPT, headers: OWN }),
   file('/pay/confirm.css', {
     type: 'text/css; charset=utf-8',
     headers: OWN,

@@ -1,7 +1,7 @@
 // Who is signed in on this device: the account that the person looks at.
-import { type Account, kindsOf, nameOf } from '../wallet/account.ts';
+import { type Account, kindsOf, NoAccountError, nameOf } from '../wallet/account.ts';
 import { predictAddress } from '../wallet/api.ts';
-import { findAccounts, NoAccountError } from '../wallet/find.ts';
+import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts, MemoryError, readAccounts } from '../wallet/memory.ts';
 import { createPasskey } from '../wallet/passkey.ts';
 import { nameHere } from './format.ts';

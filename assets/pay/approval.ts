@@ -8,13 +8,12 @@ import { PasskeyError } from '../wallet/passkey.ts';
 import { QUOTE_MS } from './constants.ts';
 import { findElsewhere } from './elsewhere.ts';
 import { follow, showProgress } from './follow.ts';
-import { showFunds } from './funds.ts';
 import { leave } from './outcome.ts';
 import { approve, type Quote, quote, recordOf } from './pay.ts';
-import { addressOf, sumOf } from './receipt.ts';
-import { shortageOf, writeReview } from './review.ts';
+import { firstAccount, loadSetup, weighAccounts } from './payer.ts';
+import { sumOf } from './receipt.ts';
+import { writeReview } from './review.ts';
 import { followingOf, type Session } from './session.ts';
-import { showSetup, weighAccounts } from './setup.ts';
 import { onArmedPress, onPress, showPart, write } from './view.ts';
 
 /** Shows the payment with an account, and its price; `chosen` is the person's choice. */
@@ -24,7 +23,7 @@ export async function review(session: Session, chosen?: Account): Promise<void> 
   const isOver = () => session.ended || session.turn !== turn;
   if (isOver()) return;
   showPart('loading');
-  const account = chosen ?? (await firstAccount(session));
+  const account = chosen ?? (await firstAccount(session.payment));
   if (isOver()) return;
   if (!account) return setUp(session);
   const priced = await quote(session.payment, account, session.config).catch((error) =>
@@ -36,7 +35,7 @@ export async function review(session: Session, chosen?: Account): Promise<void> 
     current = given;
     writeReview(session.payment, given, session);
     write('review-notice', words);
-    onPress('add', () => addFunds(session, given, () => void guard(again, again)));
+    onPress('add', () => void guard(() => addFunds(given), again));
     showPart('review');
     onArmedPress('approve', () => void guard(confirm, () => proceed(session)));
   };
@@ -51,6 +50,10 @@ export async function review(session: Session, chosen?: Account): Promise<void> 
     await pay(session, current, (words) => show(current, words));
   };
   const again = () => review(session, account);
+  const addFunds = async (given: Quote) => {
+    const { showFunds } = await loadSetup();
+    if (!isOver()) void showFunds({ ...session, quote: given, again: () => void guard(again, again) });
+  };
   onPress('cancel', () => void giveUp(session));
   onPress('other', () => void guard(() => setUp(session), again));
   show(current);
@@ -76,25 +79,12 @@ async function lookElsewhere(session: Session, account: Account, error: unknown)
   return undefined;
 }
 
-/** The account used last, or one with money enough. */
-async function firstAccount({ payment }: Session): Promise<Account | undefined> {
-  const [first, ...others] = await readAccounts();
-  if (!first || others.length === 0) return first;
-  return (await weighAccounts([first, ...others], payment))[0]?.account;
-}
-
-function addFunds({ payment, config, enclave }: Session, given: Quote, again: () => void): void {
-  const shortage = shortageOf(payment, given);
-  const address = addressOf(given.account.address, enclave);
-  const isFee = given.lacks === 'fee';
-  if (shortage) void showFunds({ shortage, isFee, address, chain: config.chain, again });
-}
-
 async function setUp(session: Session): Promise<void> {
   const turn = ++session.turn;
   const { config, enclave, payment, steps } = session;
   const { guard } = steps;
-  const held = await weighAccounts(await readAccounts(), payment);
+  const accounts = readAccounts().then((all) => weighAccounts(all, payment));
+  const [{ showSetup }, held] = await Promise.all([loadSetup(), accounts]);
   if (session.ended || session.turn !== turn) return;
   const done = (account: Account) => review(session, account);
   const back =

@@ -1,6 +1,7 @@
 // How a request comes in and its answer goes out: the payment handler's worker, the window that opened this one, or a
 // link.
 
+import { utf8 } from '../../client/bytes.ts';
 import { toBase64url } from '../wallet/bytes.ts';
 import { CHANNEL_MS, REQUEST_MS } from './constants.ts';
 import { endOfLink, isPlace, parseLink, readReturnUrl } from './link.ts';
@@ -60,16 +61,16 @@ export function openChannel(location: Location): Promise<Channel> {
   return fromWorker(query.get('request') ?? '');
 }
 
+/** Says nothing to anybody. */
+const nothing = () => undefined;
+const SILENT = { pending: nothing, answer: nothing, cancel: nothing, onEnd: nothing, returnTo: undefined };
+
 /** For a payment already sent when the browser ended the worker: no one is left to answer. */
 export function deafChannel(asker: Asker): Channel {
   return {
+    ...SILENT,
     asked: { asker, id: undefined, data: [], total: undefined, expiresAt: 0 },
     commit: async () => false,
-    pending: () => undefined,
-    answer: () => undefined,
-    cancel: () => undefined,
-    onEnd: () => undefined,
-    returnTo: undefined,
   };
 }
 
@@ -105,6 +106,7 @@ async function fromWorker(key: string): Promise<Channel> {
   // Chromium says an origin with a slash at its end.
   const [origin, frame] = [new URL(topOrigin).origin, new URL(frameOrigin).origin];
   channel = {
+    ...SILENT,
     asked: {
       asker: { via: 'browser', origin, frame: frame === origin ? undefined : frame },
       id,
@@ -117,8 +119,6 @@ async function fromWorker(key: string): Promise<Channel> {
     pending: () => undefined,
     answer: (details) => say('answer', { details }),
     cancel: (reason) => say('cancel', { reason }),
-    onEnd: () => undefined,
-    returnTo: undefined,
   };
   return channel;
 }
@@ -162,13 +162,12 @@ async function fromOpener(origin: string): Promise<Channel> {
   });
   say({ type: 'ready' });
   channel = {
+    ...SILENT,
     asked: await asked,
     commit: async () => !isOver && !opener.closed,
     pending: (details) => say({ type: 'pending', details }),
     answer: (details) => say({ type: 'answer', details }),
     cancel: (reason) => say({ type: 'cancel', reason }),
-    onEnd: () => undefined,
-    returnTo: undefined,
   };
   return channel;
 }
@@ -183,17 +182,14 @@ async function fromLink(request: string): Promise<Channel> {
   const returnUrl = readReturnUrl(given['returnUrl']);
   if (!returnUrl) throw new NoRequestError();
   return {
+    ...SILENT,
     asked: askedOf(given, { via: 'link', origin: returnUrl.origin, frame: undefined }, await endOfLink(request)),
     commit: async () => true,
-    pending: () => undefined,
-    answer: () => undefined,
-    cancel: () => undefined,
-    onEnd: () => undefined,
     returnTo(outcome) {
       // In the fragment, which stays in the browser: neither logs nor other sites see the account.
       const url = new URL(returnUrl);
       const text = JSON.stringify({ id: given['id'], ...outcome });
-      url.hash = `vault-pay=${toBase64url(new TextEncoder().encode(text))}`;
+      url.hash = `vault-pay=${toBase64url(utf8(text))}`;
       return url.href;
     },
   };

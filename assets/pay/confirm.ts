@@ -1,12 +1,10 @@
 // The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is decided.
 
-import { RefusedError, readConfig, UnreachableError } from '../wallet/api.ts';
+import { type RefusedError, readConfig } from '../wallet/api.ts';
 import { loadEnclave } from '../wallet/enclave.ts';
-import { MemoryError } from '../wallet/memory.ts';
 import { FeeBoundError } from '../wallet/send.ts';
 import { review } from './approval.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
-
 import { SIGNING_MS_MIN } from './constants.ts';
 import { follow } from './follow.ts';
 import { showProblem } from './outcome.ts';
@@ -14,8 +12,7 @@ import { EndedError, OtherTermsError, recall } from './pay.ts';
 import { nameOf, RequestError, readPayment } from './request.ts';
 import { followingOf, openSession, type Session } from './session.ts';
 import { checkMemory, findLiveHash, findPayment, findPaymentOf, isLive, isOver, type StoredPayment } from './store.ts';
-import { showPart, write } from './view.ts';
-
+import { isNamed, showPart, write } from './view.ts';
 import type { Problem } from './words.ts';
 
 let channel: Channel | undefined;
@@ -111,13 +108,14 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
   } catch (error) {
     if (error instanceof RequestError) problem(error.fault);
     else if (error instanceof NoRequestError) problem('no_request');
-    else if (error instanceof MemoryError) problem('no_memory', again);
+    else if (isNamed(error, 'MemoryError')) problem('no_memory', again);
     else if (error instanceof EndedError) problem(error.message === 'ending' ? 'ending' : 'expired');
     else if (error instanceof OtherTermsError) problem('other_terms');
-    else if (error instanceof UnreachableError) problem('down', again);
+    else if (isNamed(error, 'UnreachableError')) problem('down', again);
     else if (error instanceof FeeBoundError) problem('fee_bound', again, error.message);
-    else if (error instanceof RefusedError) {
-      problem(error.aa === 'AA25' ? 'used' : 'refused', again, error.message);
+    else if (isNamed(error, 'RefusedError')) {
+      const { aa, message } = error as RefusedError;
+      problem(aa === 'AA25' ? 'used' : 'refused', again, message);
     } else {
       console.error(error);
       problem('unexpected');

@@ -116,7 +116,7 @@ function writePending(record: StoredPayment, verdict: Verdict | undefined, isSlo
 
 function endWords(record: StoredPayment): string {
   const end = endOf(record);
-  if (end === Number.POSITIVE_INFINITY) return ' It does not end by itself: cancel it to be sure that it is not paid.';
+  if (end === Infinity) return ' It does not end by itself: cancel it to be sure that it is not paid.';
   return ` It ends at ${new Date(end * 1000).toLocaleTimeString()}.`;
 }
 

@@ -1,27 +1,31 @@
 // "Add funds": where the money has to go, and waiting until it is there.
-import { readToken } from '../wallet/api.ts';
+import { type Config, readToken } from '../wallet/api.ts';
 import { copyOnPress, drawCode, writeAddress } from '../wallet/view.ts';
 import { FUNDS_POLL_MS } from './constants.ts';
-import { sumOf } from './receipt.ts';
-import { type Shortage, shortageWords } from './review.ts';
+import type { Quote } from './pay.ts';
+import { addressOf, type Hashes, sumOf } from './receipt.ts';
+import type { Payment } from './request.ts';
+import { shortageOf, shortageWords } from './review.ts';
 import { element, onPress, shownPart, showPart, write } from './view.ts';
 
 /** What the screen needs of the page. */
 export interface Funds {
-  readonly shortage: Shortage;
-  readonly isFee: boolean;
-  /** The account, with its checksum. */
-  readonly address: string;
-  readonly chain: string;
+  readonly payment: Payment;
+  readonly quote: Quote;
+  readonly config: Config;
+  readonly enclave: Hashes;
   /** Called once the money is there, or when the person goes back. */
   readonly again: () => void;
 }
 
 /** Shows the screen, and goes on by itself once the account has enough. */
-export async function showFunds({ shortage, isFee, address, chain, again }: Funds): Promise<void> {
+export async function showFunds({ payment, quote, config, enclave, again }: Funds): Promise<void> {
+  const shortage = shortageOf(payment, quote);
+  if (!shortage) return;
   const { about, needed, here } = shortage;
-  const send = `Send at least ${sumOf(needed - here, about)} to this account, on ${chain} only.`;
-  write('funds-words', `${shortageWords(shortage, isFee)} ${send}`);
+  const address = addressOf(quote.account.address, enclave);
+  const send = `Send at least ${sumOf(needed - here, about)} to this account, on ${config.chain} only.`;
+  write('funds-words', `${shortageWords(shortage, quote.lacks === 'fee')} ${send}`);
   writeAddress(element('funds-address'), address);
   write('funds-whole', address);
   write('funds-wait', 'Waiting for the money. This page then goes on by itself.');

@@ -1,4 +1,5 @@
 // A link's request, where its answer may go, and when it ends.
+import { utf8 } from '../../client/bytes.ts';
 import { fromBase64url, toHex } from '../wallet/bytes.ts';
 import { LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 
@@ -26,18 +27,19 @@ export function parseLink(request: string): Readonly<Record<string, unknown>> {
  * was opened here, or a browser that stores nothing, starts now.
  */
 export async function endOfLink(request: string): Promise<number> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(request)));
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(request)));
   const [key, now] = [toHex(hash.subarray(0, 16)), Date.now()];
+  let openedAt = now;
   try {
     const known = JSON.parse(localStorage.getItem('vault-links') ?? '[]') as readonly [string, number][];
-    const [, openedAt = now] = known.find(([name]) => name === key) ?? [];
-    const kept = [[key, openedAt], ...known.filter(([name]) => name !== key)].slice(0, LINKS_MAX);
-    localStorage.setItem('vault-links', JSON.stringify(kept));
     // A clock that was turned back lengthens nothing.
-    return Math.min(openedAt, now) + REQUEST_MS;
+    openedAt = Math.min(now, new Map(known).get(key) ?? now);
+    const others = known.filter(([name]) => name !== key).slice(0, LINKS_MAX);
+    localStorage.setItem('vault-links', JSON.stringify([[key, openedAt], ...others]));
   } catch {
-    return now + REQUEST_MS;
+    // Then it starts now.
   }
+  return openedAt + REQUEST_MS;
 }
 
 /** A bare origin of https, or of loopback. */

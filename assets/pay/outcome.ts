@@ -59,9 +59,13 @@ function writeReceipt({ txHash }: Details, { receipt, changedAt, place, explorer
 }
 
 const TIME = {
-  ...({ year: 'numeric', month: 'short', day: 'numeric' } as const),
-  ...({ hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const),
-};
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+} as const;
 
 /** A link to the explorer, which does not learn where it was followed. */
 function linkTo(url: string, text: HTMLElement): HTMLElement {

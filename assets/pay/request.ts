@@ -1,3 +1,4 @@
+import { utf8 } from '../../client/bytes.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
@@ -128,7 +129,7 @@ function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
 }
 
 function readExpiry(value: unknown): number {
-  if (value === undefined) return Number.POSITIVE_INFINITY;
+  if (value === undefined) return Infinity;
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) throw new RequestError('bad_expiry');
   return at;
@@ -153,7 +154,7 @@ function readAddress(value: unknown, fault: 'bad_to' | 'bad_token', { keccak256 
 
 /** An address (40 digits in lower case) with EIP-55's checksum. */
 export function checksum(lower: string, keccak256: Judge['keccak256']): Hex {
-  const hash = keccak256(new TextEncoder().encode(lower));
+  const hash = keccak256(utf8(lower));
   const isUpper = (i: number) => (((hash[i >> 1] ?? 0) >> (i % 2 === 0 ? 4 : 0)) & 15) >= 8;
   return `0x${Array.from(lower, (digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`;
 }

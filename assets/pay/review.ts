@@ -38,7 +38,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('keys', keys > 1 ? `${keys} passkeys or keys can pay from it` : undefined);
   write('balance', `${formatAmount(balance, decimals)} ${listed ? symbol : 'units'}`);
   write('fee', feeWords(quote));
-  write('bound', `${formatAmount(BigInt(config.feeMax), 18)} ETH, set by this vault’s operator`);
+  write('bound', `${formatAmount(BigInt(config.feeMax), 18)} ETH, by this vault’s operator`);
   writeWarnings(warningsOf(payment, quote));
   element('approve').replaceChildren(`Pay ${sumOf(amount, quote.token)} to `, make('span', 'whole', short(to)));
   toggle('approve', quote.lacks === undefined);
@@ -101,14 +101,11 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
       `The token at ${address} is not on this vault’s list.${name} The amount in its smallest unit: ${amount}.`,
     );
   }
+  const said = total && `The shop’s total, ${total.value} ${total.currency}, `;
   const verdict = total && compareTotal(total, { amount, symbol, decimals, listed });
-  if (total && verdict === 'different') {
-    const asked = `${formatAmount(amount, decimals)} ${symbol}`;
-    warnings.push(`The shop’s total says ${total.value} ${total.currency}, but it asks for ${asked}.`);
-  }
-  if (total && verdict === 'incomparable') {
-    warnings.push(`The shop’s total, ${total.value} ${total.currency}, cannot be compared with the amount.`);
-  }
+  if (verdict === 'different')
+    warnings.push(`${said}is not what it asks for: ${formatAmount(amount, decimals)} ${symbol}.`);
+  if (verdict === 'incomparable') warnings.push(`${said}cannot be compared with the amount.`);
   if (asker.via === 'link') {
     warnings.push('Anyone can make a link like the one you followed, and nobody vouches for it. Check who gets paid.');
   }

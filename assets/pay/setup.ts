@@ -1,33 +1,19 @@
-// The screen on which the person chooses an account, makes one, or finds the one of a passkey.
-import { type Account, kindsOf } from '../wallet/account.ts';
-import { type Config, predictAddress, readToken, type Token } from '../wallet/api.ts';
+// The screen on which the person chooses an account, makes one, or finds the one of a passkey. It is a file of its own,
+// which the page loads when it shows the screen, or that of the funds: who pays from the same account again never does.
+// Classes that the page has too exist twice, so errors are known by their names.
+import { type Account, kindsOf, type NoAccountError } from '../wallet/account.ts';
+import { type Config, predictAddress } from '../wallet/api.ts';
 import type { Enclave } from '../wallet/enclave.ts';
-import { findAccounts, NoAccountError } from '../wallet/find.ts';
+import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { createPasskey, PasskeyError } from '../wallet/passkey.ts';
-import { make, makeButton, short } from '../wallet/view.ts';
+import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { formatAmount } from './amount.ts';
+import type { Held } from './payer.ts';
 import { type Payment, printable } from './request.ts';
 import { element, onPress, showPart, toggle, write } from './view.ts';
 
-/** An account, and what it holds of the token; undefined where that cannot be read. */
-export interface Held {
-  readonly account: Account;
-  readonly token: Token | undefined;
-}
-
-/** The accounts with what they hold: those with money enough first, else in their order. */
-export async function weighAccounts(
-  accounts: readonly Account[],
-  { token, amount }: Pick<Payment, 'token' | 'amount'>,
-): Promise<readonly Held[]> {
-  const held = accounts.map(async (account) => ({
-    account,
-    token: await readToken(token, account.address).catch(() => undefined),
-  }));
-  const isEnough = (one: Held) => Number(one.token !== undefined && one.token.balance >= amount);
-  return (await Promise.all(held)).sort((a, b) => isEnough(b) - isEnough(a));
-}
+export { showFunds } from './funds.ts';
 
 /** What the screen needs of the page. */
 export interface Setup {
@@ -72,8 +58,8 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
           const isThere = causeOf(error) === 'InvalidStateError';
           return showSetup(setup, isThere ? THERE : refusalOf(error, config), isThere ? [] : known);
         }
-        if (!(error instanceof NoAccountError)) throw error;
-        showSetup(setup, error.account ? NOT_A_KEY : 'This passkey has no account that can pay.');
+        if (!isNamed(error, 'NoAccountError')) throw error;
+        showSetup(setup, (error as NoAccountError).account ? NOT_A_KEY : 'This passkey has no account that can pay.');
       }
     };
     return () => void guard(run, again);

@@ -2,7 +2,7 @@
 import { element, make, step as markStep, onPress, shownOf, showOne, toggle, write } from '../wallet/view.ts';
 import { ARMING_MS } from './constants.ts';
 
-export { element, onPress, toggle, write } from '../wallet/view.ts';
+export { element, isNamed, onPress, toggle, write } from '../wallet/view.ts';
 
 /** The parts of the page, of which one is shown. */
 export type Part = (typeof PARTS)[number];

@@ -66,3 +66,14 @@ export function isSame(one: PublicKey, other: KnownKey): boolean {
 export function nameOf(address: Hex): string {
   return `Account ${address.slice(0, 6)}…${address.slice(-4)}`;
 }
+
+/** The passkey has no account that it can act for. `account` is the one it was made for, if it names one. */
+export class NoAccountError extends Error {
+  override readonly name = 'NoAccountError';
+  readonly account: Hex | undefined;
+
+  constructor(account?: Hex) {
+    super('no account');
+    this.account = account;
+  }
+}

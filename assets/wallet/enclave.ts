@@ -60,23 +60,24 @@ const ENTRY_POINTS = {
   '0x433709009b8330fda32311df1c2afa402ed8d009': '0.9',
 } as const;
 
+const NUMBERS = [
+  ...(['nonce', 'verificationGasLimit', 'callGasLimit', 'preVerificationGas'] as const),
+  ...(['maxPriorityFeePerGas', 'maxFeePerGas'] as const),
+] as const;
+
 function hashOf(
   enclave: ReturnType<typeof createParsers>,
   operation: Operation,
   entryPoint: Hex,
   chainId: number,
 ): Uint8Array<ArrayBuffer> {
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, BigInt(operation[name])]));
   const packed = {
     sender: operation.sender,
-    nonce: BigInt(operation.nonce),
     initCode: toHex(initCodeOf(operation)),
     callData: toHex(bytesOf(operation.callData)),
-    verificationGasLimit: BigInt(operation.verificationGasLimit),
-    callGasLimit: BigInt(operation.callGasLimit),
-    preVerificationGas: BigInt(operation.preVerificationGas),
-    maxPriorityFeePerGas: BigInt(operation.maxPriorityFeePerGas),
-    maxFeePerGas: BigInt(operation.maxFeePerGas),
     paymasterAndData: toHex(paymasterAndDataOf(operation)),
+    ...(numbers as Record<(typeof NUMBERS)[number], bigint>),
   };
   const version = (ENTRY_POINTS as Readonly<Record<string, UserOperationDomain['version']>>)[entryPoint.toLowerCase()];
   if (version === undefined) throw new TypeError(`no known EntryPoint: ${entryPoint}`);

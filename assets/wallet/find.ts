@@ -1,21 +1,19 @@
 // Finds the accounts of a passkey with nothing but the passkey: no storage of this device, no registration.
-import { type Account, type AccountKind, type AccountState, indexOf, isSame, kindsOf, nameOf } from './account.ts';
+import {
+  type Account,
+  type AccountKind,
+  type AccountState,
+  indexOf,
+  isSame,
+  kindsOf,
+  NoAccountError,
+  nameOf,
+} from './account.ts';
 import { type Config, lookUpAccount, predictAddress, RefusedError, readState, readToken } from './api.ts';
 import type { Hex } from './bytes.ts';
 import type { Enclave } from './enclave.ts';
 import { type Assertion, accountNamedBy, askPasskey, keysOf } from './passkey.ts';
 import type { PublicKey } from './recover.ts';
-
-/** The passkey has no account that it can act for. `account` is the one it was made for, if it names one. */
-export class NoAccountError extends Error {
-  override readonly name = 'NoAccountError';
-  readonly account: Hex | undefined;
-
-  constructor(account?: Hex) {
-    super('no account');
-    this.account = account;
-  }
-}
 
 /** What a search needs. */
 export interface Search {
@@ -28,10 +26,11 @@ export interface Search {
 }
 
 /**
- * The accounts of a passkey that the person picks, at least one. Two keys can have made its signature. The chain shows
- * which it is, as only that one's accounts have code or money; where both or none have, a second signature shows it,
- * since the wrong keys of two signatures differ. A passkey without any used account has the one that its key would
- * create. Throws `PasskeyError`, `NoAccountError`.
+ * The accounts of a passkey that the person picks, at least one. Two keys can have made its signature. The account of
+ * one of them may be on-chain, with that key; else a second signature shows which it is, since the wrong keys of two
+ * signatures differ. A balance decides nothing: a node that makes one up would lead money to an account that nobody can
+ * open. A passkey without any used account has the one that its key would create. Throws `PasskeyError`,
+ * `NoAccountError`.
  */
 export async function findAccounts(search: Search): Promise<readonly Account[]> {
   const { config, enclave, again } = search;
@@ -40,17 +39,23 @@ export async function findAccounts(search: Search): Promise<readonly Account[]> 
   const [newest] = kindsOf(config);
   const keys = await keysOf(assertion, enclave);
   const candidates = await Promise.all(keys.map((key) => readCandidate(key, assertion, named, search)));
-  const deployed = candidates.filter(({ places }) => places.some(({ isDeployed }) => isDeployed));
-  // Code decides alone, and spares some questions.
-  const weighed = await Promise.all((deployed.length === 1 ? deployed : candidates).map((one) => weigh(one, search)));
-  const used = weighed.filter(({ places }) => places.some(({ isUsed }) => isUsed));
-  if (used.length === 1 && used[0]) return accountsOf(used[0], assertion, { named, newest });
-  await again();
-  const second = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), [assertion.credentialId]);
-  const met = await keysOf(second, enclave);
-  const own = weighed.find(({ key }) => met.some((other) => isSame(key, other)));
+  const [only, ...others] = candidates.filter(({ places }) => places.some(({ isDeployed }) => isDeployed));
+  const isSure = only !== undefined && others.length === 0;
+  const own = isSure ? only : await chooseAgain(candidates, assertion, { config, enclave, again });
   if (!own) throw new NoAccountError(named?.address);
-  return accountsOf(own, assertion, { named, newest });
+  return accountsOf(await weigh(own, search), assertion, { named, newest });
+}
+
+/** The one whose key made a second signature too. */
+async function chooseAgain(
+  candidates: readonly Candidate[],
+  { credentialId }: Assertion,
+  { config, enclave, again }: Search,
+): Promise<Candidate | undefined> {
+  await again();
+  const second = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), [credentialId]);
+  const met = await keysOf(second, enclave);
+  return candidates.find(({ key }) => met.some((other) => isSame(key, other)));
 }
 
 /** An account that the chain gives to a key. */

@@ -80,8 +80,8 @@ export function judge(signed: Signed, outcome: Outcome): Verdict {
 
 /** The last second in which anything signed can be included: infinite if one never ends, or nothing is known. */
 export function endOf({ versions }: Pick<Signed, 'versions'>): number {
-  if (versions.length === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(...versions.map(({ validUntil = Number.POSITIVE_INFINITY }) => validUntil));
+  if (versions.length === 0) return Infinity;
+  return Math.max(...versions.map(({ validUntil = Infinity }) => validUntil));
 }
 
 function judgeOperation({ token, versions }: Signed, operation: SeenOperation): Verdict {

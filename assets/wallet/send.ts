@@ -1,12 +1,11 @@
 // An account's operation from its draft to the bytes that a bundler takes.
 
 import { formatAmount } from '../pay/amount.ts';
-import { type Account, type AccountState, factoryOf, indexOf } from './account.ts';
+import { type Account, type AccountState, factoryOf, indexOf, NoAccountError } from './account.ts';
 import { type Config, estimate, type Fees, RefusedError, readFees, readState, sponsor } from './api.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { VALID_SECONDS_MAX } from './constants.ts';
 import type { Enclave } from './enclave.ts';
-import { NoAccountError } from './find.ts';
 import {
   type Creation,
   costOf,

@@ -115,3 +115,8 @@ export function makeButton(text: string, className: string, act: () => void): HT
   press(button, act);
   return button;
 }
+
+/** Whether something thrown has this name. A page in two files has each class of errors twice. */
+export function isNamed(thrown: unknown, name: string): boolean {
+  return thrown instanceof Error && thrown.name === name;
+}

@@ -254,7 +254,7 @@ if (chromium) {
       expect(bottom).toBeLessThanOrEqual(height);
       expect(right).toBeLessThanOrEqual(width);
       // Room is left for what is read: the button's bar takes at most half of it.
-      const bar = await page.$eval('.stick', (one) => one.getBoundingClientRect().height);
+      const bar = await page.$eval('.bar', (one) => one.getBoundingClientRect().height);
       expect(Math.max(bar, bottom - top)).toBeLessThanOrEqual(height / 2);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     });

@@ -8,9 +8,11 @@ import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
 import { chainVars } from '../support/chain-vars.ts';
+import { type Liar, startLiar } from '../support/liar.ts';
 import {
   awaitSelector,
   createPasskeys,
+  findAccount,
   type Passkeys,
   type PayData,
   type PayWorld,
@@ -25,12 +27,22 @@ if (chromium) {
   describe('an account is found by its passkey alone', () => {
     const ETHER = 10n ** 18n;
     let world: PayWorld;
+    let node: Liar;
     const contexts: BrowserContext[] = [];
     beforeAll(async () => {
-      world = await startPayWorld();
+      world = await startPayWorld({
+        node(url) {
+          node = startLiar({ target: url, seed: 1 });
+          return node.url;
+        },
+      });
     });
-    afterAll(() => world.stop());
+    afterAll(async () => {
+      await world.stop();
+      await node.stop();
+    });
     afterEach(async () => {
+      node.lies.length = 0;
       for (const context of contexts.splice(0)) await context.close();
     });
 
@@ -83,7 +95,7 @@ if (chromium) {
     async function pay(account: string, passkeys: Passkeys): Promise<void> {
       await world.fund(account, { wei: ETHER });
       const { page } = await newBrowser(passkeys);
-      await press(page, 'find');
+      await findAccount(page, 2);
       await press(page, 'approve');
       await part(page, 'done');
     }
@@ -99,7 +111,7 @@ if (chromium) {
       const account = await makeAccount(passkeys);
       await world.fund(account, { wei: ETHER });
       const { page, to } = await newBrowser(passkeys);
-      await press(page, 'find');
+      await findAccount(page, 2);
       expect(await part(page, 'review')).toContain(account);
       expect(await world.chain.rpc('eth_getCode', [account, 'latest'])).toBe('0x');
       await press(page, 'approve');
@@ -119,6 +131,21 @@ if (chromium) {
       expect(shown).toContain('Not enough ETH: 0.001 needed, 0 here.');
     });
 
+    test('a node that makes up a balance of the other key leads nobody to an account that nobody can open', async () => {
+      const passkeys = createPasskeys();
+      const account = await makeAccount(passkeys);
+      const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkeys.key().x), Hex.fromBytes(passkeys.key().y)];
+      const { body } = await world.t.call('GET /api/accounts/predict', { pubKeyX, pubKeyY });
+      const own = [account, body.address].map((one) => one.toLowerCase());
+      // All that is asked about holds a wei, but for what this key opens.
+      node.lies.push(({ method, params: [address] }) =>
+        method === 'eth_getBalance' && !own.includes(String(address).toLowerCase()) ? { result: '0x1' } : undefined,
+      );
+      const { page } = await newBrowser(passkeys);
+      await findAccount(page, 2);
+      expect(await part(page, 'review')).toContain(account);
+    });
+
     test('it holds nothing but the token of the payment, which the vault does not list', async () => {
       const passkeys = createPasskeys();
       const account = await makeAccount(passkeys);
@@ -126,7 +153,7 @@ if (chromium) {
       await placeUsdc(world.chain.rpc, token);
       await mintUsdc(world.chain.rpc, account as `0x${string}`, 5n, token);
       const { page } = await newBrowser(passkeys, { token, amount: '5' });
-      await press(page, 'find');
+      await findAccount(page, 2);
       expect(await part(page, 'review')).toContain(account);
     });
 
@@ -168,7 +195,7 @@ if (chromium) {
       const account = await makeAccount(passkeys);
       await world.fund(account, { wei: ETHER });
       const { page, to } = await newBrowser(passkeys);
-      await press(page, 'find');
+      await findAccount(page, 2);
       expect(await part(page, 'review')).toContain(account);
       await createSecond(world.chain.rpc, world.contracts, passkeys.key());
       await press(page, 'approve');
@@ -210,7 +237,7 @@ if (chromium) {
       for (const isDeployed of [false, true]) {
         expect((await world.chain.rpc('eth_getCode', [account, 'latest'])) !== '0x').toBe(isDeployed);
         const { page, to } = await newBrowser(passkeys);
-        await press(page, 'find');
+        await findAccount(page, isDeployed ? 1 : 2);
         expect(await part(page, 'review')).toContain(account);
         await press(page, 'approve');
         await part(page, 'done');

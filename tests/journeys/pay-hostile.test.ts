@@ -175,7 +175,7 @@ if (chromium) {
       const { page } = await ask({ ...native(), token: USDC, amount: '50000000' }, { currency: 'USD', value: '0.50' });
       const shown = await part(page, 'review');
       expect(shown).toContain('Pay 50 USDC');
-      expect(shown).toContain('The shop’s total says 0.50 USD, but it asks for 50 USDC.');
+      expect(shown).toContain('The shop’s total, 0.50 USD, is not what it asks for: 50 USDC.');
     });
 
     test('a token that calls itself USDC is shown by its address, without the name, and warned of', async () => {

@@ -6,7 +6,7 @@ import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
-import { awaitSelector, createPasskeys, type Passkeys, part, press } from '../support/pay.ts';
+import { awaitSelector, createPasskeys, findAccount, type Passkeys, part, press } from '../support/pay.ts';
 import { TEST_CERTIFICATES } from '../support/tls.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -78,7 +78,7 @@ if (chromium) {
       await serve({ BASE_URL: `https://${NEW}`, RP_IDS: OLD, RELATED_ORIGINS: `https://${NEW}` }, [OLD, NEW]);
       const { page, to } = await pageOn(NEW, passkeys);
       expect(await part(page, 'setup')).toContain(`The passkey belongs to ${OLD}`);
-      await press(page, 'find');
+      await findAccount(page, 2);
       expect(await part(page, 'review')).toContain(account);
       await press(page, 'approve');
       await part(page, 'done');

@@ -383,6 +383,14 @@ export async function press(page: Page, id: string): Promise<void> {
   });
 }
 
+/** Has the page find the account of a passkey. One that is not on-chain yet takes a second signature. */
+export async function findAccount(page: Page, signatures: 1 | 2): Promise<void> {
+  await press(page, 'find');
+  if (signatures === 1) return;
+  await awaitSelector(page, '#setup-notice');
+  await press(page, 'find');
+}
+
 /** Waits until an element can be seen; says what is on the page instead when it does not come. */
 export async function awaitSelector(page: Page, selector: string): Promise<void> {
   await page.waitForSelector(selector, { visible: true, timeout: WINDOW_TIMEOUT_MS }).catch(async (cause) => {

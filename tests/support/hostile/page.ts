@@ -2,9 +2,10 @@ import { CREDENTIALS, type Device, on, reach } from './device.ts';
 import { type FakeDocument, fakeDocument, pressable } from './dom.ts';
 import type { WorldTime } from './time.ts';
 
-/** The confirm page as it is shipped: one script and its markup. */
+/** The confirm page as it is shipped: its script, the one that it loads for the screen of accounts, and its markup. */
 export interface PageBundle {
   readonly script: string;
+  readonly setup: string;
   readonly html: string;
 }
 
@@ -48,14 +49,19 @@ const ASSETS = new URL('../../../assets/pay/', import.meta.url);
 
 /** Bundles the page once for all windows. */
 export async function bundlePage(): Promise<PageBundle> {
-  const entry = new URL('confirm.ts', ASSETS).pathname;
-  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format: 'iife' });
-  return { script: await (outputs[0] as Blob).text(), html: await Bun.file(new URL('confirm.html', ASSETS)).text() };
+  const bundle = async (name: string, format: 'iife' | 'cjs') => {
+    const entry = new URL(name, ASSETS).pathname;
+    const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format });
+    // A window loads what it loads by its own globals.
+    return (await (outputs[0] as Blob).text()).replace(/\bimport\((\w+)\)/g, 'load($1)');
+  };
+  const [script, setup] = await Promise.all([bundle('confirm.ts', 'iife'), bundle('setup.ts', 'cjs')]);
+  return { script, setup, html: await Bun.file(new URL('confirm.html', ASSETS)).text() };
 }
 
 /** Opens a window of the page for a shop's request, as a popup. */
 export function openWindow(
-  { script, html }: PageBundle,
+  { script, setup, html }: PageBundle,
   { device, origin, time, request }: { device: Device; origin: string; time: WorldTime; request: ShopRequest },
 ): Window {
   let shownAt = 0;
@@ -111,8 +117,15 @@ export function openWindow(
     localStorage: { getItem: () => null, setItem: () => undefined },
     console: { ...console, error: (error: unknown) => faults.push(String((error as Error)?.stack ?? error)) },
     print: () => undefined,
+    load: async (path: string) => {
+      if (path !== '/pay/setup.js') throw new TypeError(`no ${path} here`);
+      const module = { exports: {} };
+      run(setup, { ...globals, module, exports: module.exports });
+      return module.exports;
+    },
   };
-  new Function(...Object.keys(globals), script)(...Object.values(globals));
+  const run = (text: string, given: object) => new Function(...Object.keys(given), text)(...Object.values(given));
+  run(script, globals);
   const shown = () => document.parts.find((id) => document.byId.get(id)?.hidden === false);
   return {
     told,

@@ -1,0 +1,41 @@
+// Which of this device's accounts pays.
+import type { Account } from '../wallet/account.ts';
+import { readToken, type Token, UnreachableError } from '../wallet/api.ts';
+import { readAccounts } from '../wallet/memory.ts';
+import type { Payment } from './request.ts';
+
+/** An account, and what it holds of the token; undefined where that cannot be read. */
+export interface Held {
+  readonly account: Account;
+  readonly token: Token | undefined;
+}
+
+/** The accounts with what they hold: those with money enough first, else in their order. */
+export async function weighAccounts(
+  accounts: readonly Account[],
+  { token, amount }: Pick<Payment, 'token' | 'amount'>,
+): Promise<readonly Held[]> {
+  const held = accounts.map(async (account) => ({
+    account,
+    token: await readToken(token, account.address).catch(() => undefined),
+  }));
+  const isEnough = (one: Held) => Number(one.token !== undefined && one.token.balance >= amount);
+  return (await Promise.all(held)).sort((a, b) => isEnough(b) - isEnough(a));
+}
+
+/** The account used last, or of several one with money enough; undefined where this device has none. */
+export async function firstAccount(payment: Payment): Promise<Account | undefined> {
+  const [first, ...others] = await readAccounts();
+  if (!first || others.length === 0) return first;
+  return (await weighAccounts([first, ...others], payment))[0]?.account;
+}
+
+/** The screen of the accounts, which is a file of its own. Throws `UnreachableError`. */
+export function loadSetup(): Promise<typeof import('./setup.ts')> {
+  return import(SETUP).catch((cause) => {
+    throw new UnreachableError(SETUP, { cause });
+  });
+}
+
+/** A name that the bundler leaves alone. */
+const SETUP = '/pay/setup.js' as string;
