@@ -261,7 +261,7 @@ if (chromium) {
       await buy(shop, { method, data });
       const page = await confirmWindow(world, passkeys);
       await part(page, 'review');
-      expect(await part(page, 'problem')).toContain('The request ends in less than 90 seconds.');
+      expect(await part(page, 'problem')).toContain('The request ends in less than 90 seconds');
       await press(page, 'leave');
       await dismissed(page);
       expect([sent().length, await received(data)]).toEqual([count, 0n]);
