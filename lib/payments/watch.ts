@@ -125,8 +125,8 @@ function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Pr
 
 /**
  * `settled` and `spent` (by an operation that did not pay) are what a final block shows. `ended`: the nonce is unspent,
- * and what was signed has ended by the time of a final block, or was watched for long enough. `lost`: no search finds what spent the nonce. `untold`: a
- * node did not show whether ether moved.
+ * and what was signed has ended by the time of a final block, or was watched for long enough. `lost`: no search finds
+ * what spent the nonce. `untold`: a node did not show whether ether moved.
  */
 function judge(
   { validUntil, createdAt, token, said, checks }: OpenPayment,
