@@ -34,6 +34,13 @@ export interface RegistrationPlace {
   readonly blockHash: string;
 }
 
+/** Where to search: up to a block, and for what was asked for at this time; the most blocks of one request. */
+export interface RegistrationSearch {
+  readonly to: number;
+  readonly sinceMs: number;
+  readonly blocks?: number;
+}
+
 /** The most blocks of one request for events, and the requests before and after the moment that is searched first. */
 const RANGE_BLOCKS_MAX = 2_000;
 const NEWEST_RANGES = 4;
@@ -46,19 +53,19 @@ const RANGES_SINCE = 12;
 export async function findRegistration(
   chain: ChainReader,
   did: RegisteredDid,
-  { to, sinceMs }: { readonly to: number; readonly sinceMs: number },
+  { to, sinceMs, blocks = RANGE_BLOCKS_MAX }: RegistrationSearch,
 ): Promise<RegistrationPlace | undefined> {
-  const newest = Math.max(0, to + 1 - NEWEST_RANGES * RANGE_BLOCKS_MAX);
-  for (let end = to; end >= newest; end -= RANGE_BLOCKS_MAX) {
-    const found = await readPlace(chain, did, Math.max(newest, end + 1 - RANGE_BLOCKS_MAX), end);
+  const newest = Math.max(0, to + 1 - NEWEST_RANGES * blocks);
+  for (let end = to; end >= newest; end -= blocks) {
+    const found = await readPlace(chain, did, Math.max(newest, end + 1 - blocks), end);
     if (found) return found;
   }
   if (newest === 0) return undefined;
   // Clocks differ.
   const first = await findBlockAt(chain, sinceMs - HOUR_MS, newest);
-  const last = Math.min(newest - 1, first + RANGES_SINCE * RANGE_BLOCKS_MAX);
-  for (let start = first; start <= last; start += RANGE_BLOCKS_MAX) {
-    const found = await readPlace(chain, did, start, Math.min(last, start + RANGE_BLOCKS_MAX - 1));
+  const last = Math.min(newest - 1, first + RANGES_SINCE * blocks);
+  for (let start = first; start <= last; start += blocks) {
+    const found = await readPlace(chain, did, start, Math.min(last, start + blocks - 1));
     if (found) return found;
   }
   return undefined;
