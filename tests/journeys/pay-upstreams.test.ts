@@ -59,27 +59,37 @@ if (chromium) {
     `0x${(wei / BigInt((operation as { maxFeePerGas: string }).maxFeePerGas)).toString(16)}`;
 
   describe('what upstreams say of money', () => {
-    test.each(['pm_sponsorUserOperation', 'eth_estimateUserOperationGas'])(
-      "a bundler's preVerificationGas of 0.9 ETH (%s) is not signed, in words that name the bound and whose it is",
-      async (liar) => {
-        const before = [sent(), await world.balanceOf(account, 'native')];
-        if (liar !== 'pm_sponsorUserOperation') world.upstream.set('refusing', 'pm_sponsorUserOperation');
-        world.upstream.lie = (method, result, [operation]) =>
-          method === liar ? { ...(result as object), preVerificationGas: gasFor(operation, 9n * 10n ** 17n) } : result;
-        const page = await ask();
-        const shown = await part(page, 'problem');
-        expect(shown).toContain('The network fee is too high');
-        expect(shown).toContain('more than the operator of this vault allows');
-        expect(await page.$eval('#problem-detail', (element) => element.textContent)).toMatch(
-          /^Up to [\d.]+ ETH; the operator of this vault allows 0\.01 ETH\.$/,
-        );
-        expect([sent(), await world.balanceOf(account, 'native')]).toEqual(before);
-        // Once the bundler is honest, the same request is paid.
-        world.upstream.lie = undefined;
-        await press(page, 'retry');
-        expect(await part(page, 'review')).toContain('Pay 0.000000000000001 ETH');
-      },
-    );
+    /** The bundler's answer to this method asks for a fee of 0.9 ETH, by the part that is charged in full. */
+    const askTooMuch = (liar: string) => {
+      world.upstream.lie = (method, result, [operation]) =>
+        method === liar ? { ...(result as object), preVerificationGas: gasFor(operation, 9n * 10n ** 17n) } : result;
+    };
+
+    test("a bundler's preVerificationGas of 0.9 ETH is not signed, in words that name the bound and whose it is", async () => {
+      const before = [sent(), await world.balanceOf(account, 'native')];
+      world.upstream.set('refusing', 'pm_sponsorUserOperation');
+      askTooMuch('eth_estimateUserOperationGas');
+      const page = await ask();
+      const shown = await part(page, 'problem');
+      expect(shown).toContain('The network fee is too high');
+      expect(shown).toContain('more than the operator of this vault allows');
+      expect(await page.$eval('#problem-detail', (element) => element.textContent)).toMatch(
+        /^Up to [\d.]+ ETH; the operator of this vault allows 0\.01 ETH\.$/,
+      );
+      expect([sent(), await world.balanceOf(account, 'native')]).toEqual(before);
+      // Once the bundler is honest, the same request is paid.
+      world.upstream.lie = undefined;
+      await press(page, 'retry');
+      expect(await part(page, 'review')).toContain('Pay 0.000000000000001 ETH');
+    });
+
+    test("a sponsor's is refused by the vault, and the account pays what it really takes", async () => {
+      askTooMuch('pm_sponsorUserOperation');
+      const page = await ask();
+      await part(page, 'review');
+      const fee = await page.$eval('#fee', (element) => element.textContent ?? '');
+      expect(fee).toStartWith('At most 0.00');
+    });
 
     test("a node's gas price of 2,000 gwei is not signed either", async () => {
       const before = [sent(), await world.balanceOf(account, 'native')];
