@@ -83,7 +83,7 @@ try {
   world.upstream.set('down', 'eth_sendUserOperation');
   const failed = await open();
   await press(failed.page, 'approve');
-  await part(failed.page, 'problem');
+  await part(failed.page, 'pending');
   await shoot(failed.page, 'error');
   await failed.close();
 } finally {

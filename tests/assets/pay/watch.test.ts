@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { IDBFactory } from 'fake-indexeddb';
+import { addPayment, addVersion, type StoredPayment } from '../../../assets/pay/store.ts';
+import { createSearch, type Look, watch } from '../../../assets/pay/watch.ts';
+import type { Outcome } from '../../../assets/wallet/judge.ts';
+import type { Operation } from '../../../assets/wallet/operation.ts';
+
+const HASH = `0x${'0a'.repeat(32)}` as const;
+const real = globalThis.fetch;
+/** What the vault answers to `/pay/outcome`, in turn; the last one for good. A number is a status of failure. */
+let outcomes: (Outcome | number)[];
+/** The queries of `/pay/outcome`. */
+let asked: URLSearchParams[];
+let sent: number;
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+  [asked, sent] = [[], 0];
+  globalThis.fetch = (async (path: string) => {
+    if (path.startsWith('/api/bundler')) {
+      sent++;
+      return Response.json({ result: '0x' });
+    }
+    if (path.startsWith('/pay/fees')) return Response.json({ block: 500 });
+    asked.push(new URLSearchParams(path.split('?')[1]));
+    const next = outcomes.length > 1 ? outcomes.shift() : outcomes[0];
+    return typeof next === 'number' ? new Response('{}', { status: next }) : Response.json(next);
+  }) as typeof fetch;
+});
+afterEach(() => {
+  globalThis.fetch = real;
+});
+
+const payment: StoredPayment = {
+  name: 'order',
+  terms: '84532 native 5 0xb0b',
+  page: '',
+  asker: { via: 'opener', origin: 'https://shop.example', frame: undefined },
+  state: 'unconfirmed',
+  account: { credentialId: 'a', address: '0xaa', kind: 2, x: undefined, y: undefined, name: 'A' },
+  token: 'native',
+  chainId: 84532,
+  entryPoint: '0xee',
+  nonce: '0x10',
+  since: 400,
+  endsBy: 0,
+  versions: [{ kind: 'pay', userOpHash: HASH, validUntil: 1_000, operation: {} as Operation }],
+  answer: { is: 'taken', words: '', aa: '' },
+  changedAt: 0,
+};
+const open = (more: Partial<Outcome> = {}): Outcome => ({
+  chainId: 84532,
+  entryPoint: '0xEE',
+  head: { number: 500, time: 900 },
+  final: { number: 490, time: 880 },
+  spent: false,
+  spentFinal: false,
+  next: 491,
+  operation: null,
+  ...more,
+});
+const paid = (final: boolean): Outcome =>
+  open({
+    spent: true,
+    operation: { userOpHash: HASH, txHash: `0x${'0b'.repeat(32)}`, block: 495, success: true, moved: true, final },
+  });
+const ended = open({ head: { number: 600, time: 1_020 }, final: { number: 590, time: 1_001 } });
+
+describe('a payment that is watched', () => {
+  test('is paid by a block, and asked about its own terms', async () => {
+    outcomes = [open(), paid(false)];
+    const looks: Look[] = [];
+    const record = await watch(await addPayment(payment), (look) => looks.push(look));
+    expect(record).toMatchObject({ state: 'paid', paid: { userOpHash: HASH, block: 495, final: false } });
+    expect(looks.map(({ verdict }) => verdict)).toEqual([{ is: 'open', sign: 'none' }]);
+    expect(Object.fromEntries(asked[0] ?? [])).toEqual({
+      account: '0xaa',
+      nonce: '0x10',
+      since: '400',
+      to: '0xb0b',
+      token: 'native',
+      amount: '5',
+      hint: HASH,
+    });
+  });
+
+  test('that was paid in a block that is taken back is not confirmed, is sent again, and can end unpaid', async () => {
+    outcomes = [paid(false)];
+    const first = await watch(await addPayment(payment), () => undefined);
+    expect(first.state).toBe('paid');
+    outcomes = [open(), ended];
+    const { answer: _, ...forgotten } = first;
+    const states: string[] = [];
+    const last = await watch(forgotten, ({ record }) => states.push(record.state));
+    expect(last).toMatchObject({ state: 'ended', why: 'ended', paid: undefined });
+    expect(sent).toBe(1);
+  });
+
+  test('that is paid and final is asked about no more', async () => {
+    outcomes = [paid(true)];
+    const first = await watch(await addPayment(payment), () => undefined);
+    const count = asked.length;
+    expect(await watch(first, () => undefined)).toMatchObject({ state: 'paid', paid: { final: true } });
+    expect(asked).toHaveLength(count);
+  });
+
+  test('is open while the vault fails or disagrees with itself', async () => {
+    outcomes = [502, 429, 400, ended];
+    const verdicts: unknown[] = [];
+    const record = await watch(await addPayment(payment), ({ verdict }) => verdicts.push(verdict));
+    expect([record.state, verdicts]).toEqual(['ended', [undefined, undefined, undefined]]);
+  });
+
+  test('is judged with the version that another tab has signed since', async () => {
+    const first = await addPayment(payment);
+    await addVersion(first, { ...payment.versions[0], validUntil: 5_000 } as StoredPayment['versions'][0]);
+    outcomes = [ended, paid(true)];
+    expect(await watch(first, () => undefined)).toMatchObject({ state: 'paid' });
+  });
+});
+
+describe('the search for its operation', () => {
+  const spent = (next: number) => open({ spent: true, next });
+  const since = async (answers: Outcome[], start: number | undefined) => {
+    outcomes = [...answers];
+    const search = createSearch({ ...payment, since: start });
+    for (const _ of answers) await search({ ...payment, since: start });
+    return asked.map((query) => Number(query.get('since')));
+  };
+
+  test('goes on where it was, and further back once it came to the newest blocks in vain', async () => {
+    expect(await since([spent(420), spent(430), spent(480), spent(460), spent(470)], 410)).toEqual([
+      410, 420, 430, 0, 0,
+    ]);
+  });
+
+  test('starts at the newest block where the record does not say', async () => {
+    expect((await since([spent(501), open()], undefined))[0]).toBe(500);
+  });
+
+  test('stays at the block in which it was found, until that is final', async () => {
+    expect(await since([paid(false), paid(false), paid(true)], 410)).toEqual([410, 495, 495]);
+  });
+});
