@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { createDevices, createHere, type Device, makeHere, type } from '../support/account-page.ts';
-import { openShop, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { awaitSelector, openShop, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { skip } from '../support/pay-windows.ts';
 
 if (chromium) {
   let world: PayWorld;
@@ -115,7 +116,7 @@ if (chromium) {
       },
     );
 
-    test('a refusal is one whatever its words say: nothing hangs, also after a reload', async () => {
+    test('a refusal decides nothing, whatever its words say, and nothing hangs: it goes on after a reload, and can be left', async () => {
       const here = await device();
       await createHere(world, here);
       await makeHere(here);
@@ -127,30 +128,44 @@ if (chromium) {
         void (isSend ? request.respond({ contentType: 'application/json', body }) : request.continue());
       });
       await press(here.page, 'confirm-go');
-      expect(await here.screen('problem')).toContain('The network refused this');
+      await awaitSelector(here.page, '#repeat');
+      const words = await here.screen('progress');
+      expect(words).toContain('This is not confirmed yet. The network answered: AA10 sender already constructed.');
+      expect(words).not.toContain('Nothing has changed');
       await here.page.reload();
-      // Where it was, and with nothing on its way.
-      await here.screen('pick');
+      await here.screen('progress');
+      await skip(here.page, 60_000);
+      await press(here.page, 'leave');
+      await here.screen('home');
+      await here.page.reload();
+      // With nothing on its way.
+      await here.screen('home');
     });
 
     test('a change that the network never takes can be left', async () => {
       const here = await device();
-      await createHere(world, here);
-      await here.page.evaluate(() => {
-        const sent = {
-          userOpHash: `0x${'12'.repeat(32)}`,
-          title: 'Moving your account',
-          done: ['Moved', ''],
-          next: '',
-        };
-        localStorage.setItem('vault-account-sent', JSON.stringify(sent));
-      });
+      const account = await createHere(world, here);
+      await here.page.evaluate(
+        (address, entryPoint) => {
+          const sent = {
+            account: address,
+            chainId: 84532,
+            entryPoint,
+            nonce: `0x${'77'.repeat(24)}0000000000000000`,
+            since: 0,
+            versions: [{ kind: 'pay', userOpHash: `0x${'12'.repeat(32)}` }],
+            title: 'Moving your account',
+            done: ['Moved', ''],
+            next: '',
+          };
+          localStorage.setItem('vault-account-sent', JSON.stringify(sent));
+        },
+        account.toLowerCase(),
+        world.contracts.entryPoint,
+      );
       await here.page.reload();
       await here.screen('progress');
-      await here.page.evaluate(() => {
-        const now = Date.now.bind(Date);
-        Date.now = () => now() + 60_000;
-      });
+      await skip(here.page, 60_000);
       await press(here.page, 'leave');
       await here.screen('home');
       await here.page.reload();
