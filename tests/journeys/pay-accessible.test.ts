@@ -9,6 +9,7 @@ import {
   makeAccount,
   type PayWorld,
   part,
+  press,
   startPayWorld,
 } from '../support/pay.ts';
 
@@ -102,6 +103,30 @@ if (chromium) {
         }
       });
 
+      test.each(['light', 'dark'])('funds, accounts and the receipt can be read, %s', async (scheme) => {
+        const page = await open({ amount: String(10n ** 30n) }, (before) => paint(before, scheme));
+        const readable = async (shown: string) => {
+          await awaitSelector(page, shown);
+          expect((await contrasts(page)).filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+        };
+        await readable('#add');
+        await press(page, 'add');
+        await readable('#funds-code path');
+        expect(await page.evaluate(() => document.activeElement?.id)).toBe('funds-title');
+        expect(await spoken(page)).toContain('image: QR code of the address');
+        await press(page, 'funds-back');
+        await press(page, 'other');
+        await readable('#accounts button');
+        expect((await spoken(page)).some((word) => /^button: Rename \S/.test(word))).toBe(true);
+        expect((await spoken(page)).filter((word) => /^(button|link|textbox|heading): $/.test(word))).toEqual([]);
+        await page.close();
+        const paid = await open({}, (before) => paint(before, scheme));
+        await press(paid, 'approve');
+        await awaitSelector(paid, '#receipt dd');
+        expect((await contrasts(paid)).filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+        expect((await spoken(paid)).filter((word) => /^(button|link): $/.test(word))).toEqual([]);
+      });
+
       test('on a narrow screen nothing is cut off, whatever a shop writes', async () => {
         const page = await open({ label: 'W'.repeat(80) });
         await page.setViewport({ width: 320, height: 600 });
@@ -120,6 +145,7 @@ if (chromium) {
       });
 
       test('Enter and Space do nothing before the button has been seen for a moment', async () => {
+        world.upstream.calls.length = 0;
         const page = await open();
         // The page's own timers stand still from here on, so the moment never passes.
         await part(page, 'review');

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
-import { confirmWindow, createPasskeys, makeAccount, openShop, part, press, startPayWorld } from '../support/pay.ts';
+import { confirmWindow, createPasskeys, openShop, part, press, startPayWorld } from '../support/pay.ts';
 import { toIndexed } from './png.ts';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');
@@ -38,7 +38,8 @@ async function open(
     world.origin,
   );
   const page = await confirmWindow(world, passkeys);
-  await page.setViewport({ width, height: 400, deviceScaleFactor: 1 });
+  // Tall enough for the bar of buttons to stand where it belongs.
+  await page.setViewport({ width, height: 1100, deviceScaleFactor: 1 });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   const close = async () => {
     await page.close();
@@ -49,7 +50,9 @@ async function open(
 
 async function shoot(page: Page, name: string): Promise<void> {
   const path = join(IMAGES, `pay-${name}.png`);
-  const shot = await page.screenshot({ fullPage: true });
+  const { width = WIDTH } = page.viewport() ?? {};
+  const height = await page.$eval('section:not([hidden])', (one) => Math.ceil(one.getBoundingClientRect().bottom) + 16);
+  const shot = await page.screenshot({ clip: { x: 0, y: 0, width, height } });
   const size = await Bun.write(path, toIndexed(shot));
   console.log(`docs/images/pay-${name}.png  ${size} bytes`);
 }
@@ -61,8 +64,14 @@ try {
   const first = await open();
   await part(first.page, 'setup');
   await shoot(first.page, 'setup');
+  await first.page.$eval('#name', (field) => ((field as HTMLInputElement).value = 'Tea money'));
+  await press(first.page, 'create');
+  await press(first.page, 'add');
+  await first.page.waitForSelector('#funds-code path');
+  await shoot(first.page, 'funds');
+  const account = await first.page.$eval('#from', (element) => element.textContent ?? '');
   await first.close();
-  await makeAccount(world, passkeys);
+  await world.fund(account, { wei: 10n ** 18n, usdc: 100_000_000n });
   for (const [name, options] of [
     ['light', {}],
     ['dark', { scheme: 'dark' }],
@@ -84,8 +93,15 @@ try {
   const failed = await open();
   await press(failed.page, 'approve');
   await part(failed.page, 'pending');
-  await shoot(failed.page, 'error');
+  await failed.page.$eval('#pending details', (details) => ((details as HTMLDetailsElement).open = false));
+  await shoot(failed.page, 'pending');
   await failed.close();
+  world.upstream.set();
+  const paid = await open();
+  await press(paid.page, 'approve');
+  await part(paid.page, 'done');
+  await shoot(paid.page, 'done');
+  await paid.close();
 } finally {
   await world.stop();
 }
