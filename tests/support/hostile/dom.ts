@@ -22,7 +22,7 @@ export interface FakeDocument {
 
 /** Reads the ids of the markup, and what is hidden at first; says which part is shown from then on. */
 export function fakeDocument(html: string, onShown: (part: string) => void): FakeDocument {
-  const tags = [...html.matchAll(/<(\w+)([^>]*\bid="([\w-]+)"[^>]*)>/g)];
+  const tags = [...html.matchAll(/<(\w+)([^>]*\sid="?([\w-]+)"?[^>]*)>/g)];
   const byId = new Map(tags.map(([, , attributes = '', id = '']) => [id, fakeElement(/\shidden\b/.test(attributes))]));
   const parts = tags.flatMap(([, tag, , id = '']) => (tag === 'section' ? [id] : []));
   for (const part of parts) {

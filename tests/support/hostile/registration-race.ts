@@ -26,7 +26,7 @@ export interface RaceOptions {
   readonly isLying: boolean;
 }
 
-const RAGING_TURNS_MIN = 60;
+const RAGING_TURNS_MIN = 50;
 const RAGING_TURNS_MAX = 160;
 const CALM_TURNS = 25;
 
@@ -65,8 +65,9 @@ function isDone({ isTaken, isPhantom }: Registrant): boolean {
 }
 
 async function step(world: HostileWorld, people: readonly Registrant[], seconds: number): Promise<void> {
-  for (const one of people) await sendAgain(world, one);
+  const before = world.reorgs();
   await world.turn(seconds);
+  if (world.reorgs() > before) for (const one of people) await sendAgain(world, one);
 }
 
 /** Looks some registrations up, and notes those that are `confirmed` though no block ever held the registry's event. */

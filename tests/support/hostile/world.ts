@@ -31,6 +31,8 @@ export interface HostileWorld {
   /** One block with what is due, or a re-org; time passes before it. Then the vault's own work. */
   turn(seconds: number): Promise<void>;
   mine(): Promise<void>;
+  /** How often the newest blocks were replaced. */
+  reorgs(): number;
   balanceOf(address: string, token: string): Promise<bigint>;
   fund(address: string, funds: { wei?: bigint; usdc?: bigint }): Promise<void>;
   stop(): Promise<void>;
@@ -87,7 +89,9 @@ export async function startHostileWorld({
     await chain.rpc('evm_setNextBlockTimestamp', [Math.max(Math.floor(time.now() / 1000), Number(timestamp) + 1)]);
     await chain.rpc('evm_mine');
   }
+  let reorgs = 0;
   async function reorg(): Promise<void> {
+    reorgs++;
     await chain.rpc('anvil_reorg', [1 + draw.below(FINAL_DEPTH - 1), []]);
     await bundler.reconsider();
   }
@@ -104,6 +108,7 @@ export async function startHostileWorld({
     vault,
     enclave,
     mine,
+    reorgs: () => reorgs,
     rage(isRaging) {
       node.rate = isRaging ? NODE_RATE : 0;
       if (witness) witness.rate = isRaging ? WITNESS_RATE : 0;

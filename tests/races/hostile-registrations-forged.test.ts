@@ -1,0 +1,3 @@
+import { testRegistrations } from '../support/hostile/registration-tests.ts';
+
+testRegistrations('a node that lies, beside an honest one that fails', true);

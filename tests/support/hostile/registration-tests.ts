@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SEED } from '../draw.ts';
+import { isLong } from '../long.ts';
+import { type RegistrationRace, raceRegistrations } from './registration-race.ts';
+
+/** `SEED=… npm test -- hostile-registrations` draws the same again. */
+const COUNT = isLong ? 300 : 100;
+const TIMEOUT_MS = isLong ? 1_200_000 : 280_000;
+
+/** The tests of one world. Each world has a file of its own, so that they run at the same time. */
+export function testRegistrations(name: string, isLying: boolean): void {
+  let ended: RegistrationRace | undefined;
+  const race = () => ended as RegistrationRace;
+  beforeAll(async () => {
+    ended = await raceRegistrations({ seed: SEED, count: COUNT, isLying });
+    console.log(`SEED=${SEED} ${name}: ${JSON.stringify(ended.tally)}`);
+  }, TIMEOUT_MS);
+  afterAll(() => {
+    ended = undefined;
+  });
+
+  describe(`${COUNT} registrations over ${name} (SEED=${SEED})`, () => {
+    test('none is confirmed without the registry’s event', () => expect(race().untrueConfirmed).toEqual([]));
+
+    test('none is failed that the registry has', () => expect(race().untrueFailed).toEqual([]));
+
+    test('each is on the chain and confirmed in the end', () => expect(race().lost).toEqual([]));
+
+    test('no honest request was refused but to be tried again', () => expect(race().refusals).toEqual([]));
+
+    test('each passkey finds its account on a device that never saw it', () => expect(race().unreachable).toEqual([]));
+
+    test('the registrar sent hardly more transactions than registrations', () => {
+      expect(race().wasted).toBeWithin(0, COUNT / 4);
+    });
+  });
+}
