@@ -27,7 +27,7 @@ export interface RaceOptions {
 }
 
 const RAGING_TURNS_MIN = 50;
-const RAGING_TURNS_MAX = 160;
+const RAGING_TURNS_MAX = 90;
 const CALM_TURNS = 25;
 
 /** People register while everything fails, then once more when it is calm; and each is looked for in the end. */
