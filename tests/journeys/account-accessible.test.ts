@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { contrasts, spoken, tabOrder } from '../support/accessible.ts';
-import { createHere, type Device, makeHere, openDevice, pressNamed } from '../support/account-page.ts';
+import { createHere, type Device, makeHere, openDevice, pressNamed, signIn } from '../support/account-page.ts';
 import { createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 
 if (chromium) {
@@ -28,7 +28,7 @@ if (chromium) {
     };
     const signedIn = async () => {
       const here = await device();
-      await press(here.page, 'sign-in');
+      await signIn(here.page);
       await here.screen('home');
       await here.page.waitForFunction(() => document.getElementById('money')?.childElementCount === 2);
       return here;

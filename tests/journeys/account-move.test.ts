@@ -3,7 +3,7 @@ import { AbiFunction, Hash, Hex } from 'ox';
 import { accountFactoryAbi } from '../../lib/chain/abi.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import { confirm, type Device, openDevice } from '../support/account-page.ts';
+import { confirm, type Device, openDevice, signIn } from '../support/account-page.ts';
 import { createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 import { openRegistry, type Registry } from '../support/registries.ts';
 import { callAs } from '../support/second-account.ts';
@@ -38,7 +38,7 @@ if (chromium) {
     const [old, next] = [await predict('1'), await predict('2')];
     await world.fund(old, funds);
     const here = await device(maker.passkeys);
-    await press(here.page, 'sign-in');
+    await signIn(here.page);
     await here.screen('home');
     const create = AbiFunction.fromAbi(accountFactoryAbi, 'createAccount');
     const data = AbiFunction.encodeData(create, [Hex.toBigInt(key.pubKeyX), Hex.toBigInt(key.pubKeyY), 0n]);

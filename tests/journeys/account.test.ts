@@ -8,6 +8,7 @@ import {
   keyNames,
   makeHere,
   pressNamed,
+  signIn,
   type,
 } from '../support/account-page.ts';
 import { awaitSelector, type PayWorld, press, startPayWorld } from '../support/pay.ts';
@@ -63,7 +64,7 @@ if (chromium) {
       await here.screen('start');
       await here.page.reload();
       await here.screen('start');
-      await press(here.page, 'sign-in');
+      await signIn(here.page);
       await here.screen('home');
       expect(await here.page.$eval('#full', (element) => element.textContent)).toBe(account);
     });
@@ -79,7 +80,7 @@ if (chromium) {
       ]);
       // The same account by the other passkey alone, on a browser that knows nothing.
       const later = await device({ passkeys: here.passkeys.only(1) });
-      await press(later.page, 'sign-in');
+      await signIn(later.page);
       await later.screen('home');
       expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
       expect(await later.page.$eval('#keys', (list) => list.textContent)).toContain('Security keyYou use it now');
@@ -113,7 +114,7 @@ if (chromium) {
       await addHere(here, 'Two');
       for (const i of [0, 1, 2]) {
         const later = await device({ passkeys: here.passkeys.only(i) });
-        await press(later.page, 'sign-in');
+        await signIn(later.page);
         await later.screen('home');
         expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
       }

@@ -120,3 +120,13 @@ export async function addHere(device: Device, name: string): Promise<void> {
 export function keyNames(page: Page): Promise<string[]> {
   return page.$$eval('#keys strong', (all) => all.map((one) => one.textContent ?? ''));
 }
+
+/** Signs in with a passkey. An account that is not on-chain yet takes a second signature. */
+export async function signIn(page: Page): Promise<void> {
+  await press(page, 'sign-in');
+  const asked = await page.waitForFunction(() => {
+    const says = document.getElementById('start-notice')?.textContent?.includes('Once more');
+    return says ? 'again' : document.getElementById('start')?.hidden && 'done';
+  });
+  if ((await asked.jsonValue()) === 'again') await press(page, 'sign-in');
+}
