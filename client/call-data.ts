@@ -1,3 +1,5 @@
+import type { SettledOperation } from './operations.ts';
+
 /**
  * Call data as Solidity reads it (https://docs.soliditylang.org/en/latest/abi-spec.html). What it would read by an
  * offset that points backwards is undefined here.
@@ -46,4 +48,41 @@ function tupleAt(hex: string, start: number): Tuple {
       });
     },
   };
+}
+
+/** Selectors of the accounts' `execute(address,uint256,bytes)` and `executeBatch((address,uint256,bytes)[])`. */
+export const EXECUTE = '0xb61d27f6';
+export const EXECUTE_BATCH = '0x34fcd5be';
+/** Selector of the EntryPoints' `handleOps`, 0.7 to 0.9. */
+const HANDLE_OPS = '0x765e827f';
+
+/** The call data of the operation of this sender and nonce in the input of `handleOps`; undefined in any other. */
+export function callDataIn(
+  input: string,
+  { sender, nonce }: Pick<SettledOperation, 'sender' | 'nonce'>,
+): string | undefined {
+  if (!input.startsWith(HANDLE_OPS)) return undefined;
+  const operations = argumentsIn(input).tuples(0) ?? [];
+  const [found, ...others] = operations.filter((one) => one?.word(0) === BigInt(sender) && one.word(1) === nonce);
+  return others.length === 0 ? found?.bytes(3) : undefined;
+}
+
+/** A call that the account is to make. */
+export interface AccountCall {
+  readonly target: bigint;
+  readonly value: bigint;
+  readonly data: string;
+}
+
+/** The calls that the account is to make; undefined for another function. */
+export function callsIn(callData: string): readonly AccountCall[] | undefined {
+  const isBatch = callData.startsWith(EXECUTE_BATCH);
+  if (!isBatch && !callData.startsWith(EXECUTE)) return undefined;
+  const calls = (isBatch ? argumentsIn(callData).tuples(0) : [argumentsIn(callData)])?.map(readCall);
+  return calls?.every((call) => call !== undefined) ? calls : undefined;
+}
+
+function readCall(call: Tuple | undefined): AccountCall | undefined {
+  const [target, value, data] = [call?.word(0), call?.word(1), call?.bytes(2)];
+  return target === undefined || value === undefined || data === undefined ? undefined : { target, value, data };
 }

@@ -1,5 +1,5 @@
 // Ether leaves no log. That an operation moved it follows from what was called, by an account whose code is known.
-import { argumentsIn, type Tuple } from './call-data.ts';
+import { callDataIn, callsIn } from './call-data.ts';
 import type { AccountFactory } from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
@@ -96,42 +96,6 @@ async function distrustUpgrades(
   if (!upgrades) return 'no_state';
   const implementations = upgrades.map(({ topics }) => (Array.isArray(topics) ? String(topics[1]) : ''));
   return implementations.every((one) => /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one)) ? undefined : 'upgraded';
-}
-
-/** Selectors of `handleOps`, `execute(address,uint256,bytes)` and `executeBatch((address,uint256,bytes)[])`. */
-const HANDLE_OPS = '0x765e827f';
-const EXECUTE = '0xb61d27f6';
-const EXECUTE_BATCH = '0x34fcd5be';
-
-/** The call data of the operation of this sender and nonce in the input of `handleOps`; undefined in any other. */
-export function callDataIn(
-  input: string,
-  { sender, nonce }: Pick<SettledOperation, 'sender' | 'nonce'>,
-): string | undefined {
-  if (!input.startsWith(HANDLE_OPS)) return undefined;
-  const operations = argumentsIn(input).tuples(0) ?? [];
-  const [found, ...others] = operations.filter((one) => one?.word(0) === BigInt(sender) && one.word(1) === nonce);
-  return others.length === 0 ? found?.bytes(3) : undefined;
-}
-
-/** A call that the account is to make. */
-export interface AccountCall {
-  readonly target: bigint;
-  readonly value: bigint;
-  readonly data: string;
-}
-
-/** The calls that the account is to make; undefined for another function. */
-export function callsIn(callData: string): readonly AccountCall[] | undefined {
-  const isBatch = callData.startsWith(EXECUTE_BATCH);
-  if (!isBatch && !callData.startsWith(EXECUTE)) return undefined;
-  const calls = (isBatch ? argumentsIn(callData).tuples(0) : [argumentsIn(callData)])?.map(readCall);
-  return calls?.every((call) => call !== undefined) ? calls : undefined;
-}
-
-function readCall(call: Tuple | undefined): AccountCall | undefined {
-  const [target, value, data] = [call?.word(0), call?.word(1), call?.bytes(2)];
-  return target === undefined || value === undefined || data === undefined ? undefined : { target, value, data };
 }
 
 function bare(hex: string): string {

@@ -1,5 +1,6 @@
 // What the call data of an account's operation does: `contracts/Account.sol`, `contracts/Account2.sol`, ERC-7821.
-import { argumentsIn, type Tuple } from '../../client/call-data.ts';
+import { argumentsIn, callsIn, EXECUTE, EXECUTE_BATCH } from '../../client/call-data.ts';
+import { addressIn } from '../chain/contract-call.ts';
 
 /** One call that an account makes; hex is lower-case. */
 export interface AccountCall {
@@ -18,15 +19,14 @@ export function readAccountCalls(sender: string, callData: string): readonly Acc
   if (data === '0x') return [];
   switch (data.slice(0, 10)) {
     case EXECUTE:
-      return all([readCall(argumentsIn(data))]);
     case EXECUTE_BATCH:
-      return readBatch(argumentsIn(data));
+      return addressed(callsIn(data));
     case EXECUTE_MODE: {
       const args = argumentsIn(data);
       const batch = args.bytes(1);
       if ((args.word(0) ?? 0n) >> 176n !== SINGLE_BATCH || batch === undefined) return undefined;
       // No address stands for the account itself.
-      return readBatch(argumentsIn(`${EXECUTE_BATCH}${batch.slice(2)}`))?.map((call) =>
+      return addressed(callsIn(`${EXECUTE_BATCH}${batch.slice(2)}`))?.map((call) =>
         call.to === NOBODY ? { ...call, to: account } : call,
       );
     }
@@ -35,23 +35,12 @@ export function readAccountCalls(sender: string, callData: string): readonly Acc
   }
 }
 
-function readBatch(args: Tuple): readonly AccountCall[] | undefined {
-  return all(args.tuples(0)?.map((tuple) => tuple && readCall(tuple)));
+function addressed(calls: ReturnType<typeof callsIn>): readonly AccountCall[] | undefined {
+  const read = calls?.map(({ target, value, data }) => ({ to: addressIn(target), value, data }));
+  return read?.every((call): call is AccountCall => call.to !== undefined) ? read : undefined;
 }
 
-function readCall(tuple: Tuple): AccountCall | undefined {
-  const [to, value, data] = [tuple.word(0), tuple.word(1), tuple.bytes(2)];
-  if (to === undefined || to >> 160n !== 0n || value === undefined || data === undefined) return undefined;
-  return { to: `0x${to.toString(16).padStart(40, '0')}`, value, data };
-}
-
-function all<T>(items: readonly (T | undefined)[] | undefined): readonly T[] | undefined {
-  return items?.every((item) => item !== undefined) ? items : undefined;
-}
-
-/** Selectors of `execute(address,uint256,bytes)`, of its batch, and of `execute(bytes32,bytes)`. */
-const EXECUTE = '0xb61d27f6';
-const EXECUTE_BATCH = '0x34fcd5be';
+/** Selector of ERC-7821's `execute(bytes32,bytes)`. */
 const EXECUTE_MODE = '0xe9ae5c53';
 /** The first ten bytes of the one mode that accounts of the second kind take. */
 const SINGLE_BATCH = 0x01_00_0000_0000_0000_0000n;

@@ -122,6 +122,11 @@ export function addressWord(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0');
 }
 
+/** The address in a word, lower-case; undefined for a number that is none, and without a word. */
+export function addressIn(word: bigint | undefined): string | undefined {
+  return word !== undefined && word >> 160n === 0n ? `0x${word.toString(16).padStart(40, '0')}` : undefined;
+}
+
 /** The nodes' codes of a revert, besides errors with data, and of a missing state. Others say nothing of a contract. */
 const REVERT_CODES: ReadonlySet<number> = new Set([3, -32_000, -32_001, -32_015]);
 

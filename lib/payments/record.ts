@@ -1,7 +1,8 @@
 import * as UserOperation from 'ox/erc4337/UserOperation';
-import { argumentsIn } from '../../client/call-data.ts';
+import { argumentsIn, callsIn, EXECUTE } from '../../client/call-data.ts';
+import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import { describeError } from '../base/log.ts';
-import { toQuantity } from '../chain/contract-call.ts';
+import { addressIn, toQuantity } from '../chain/contract-call.ts';
 import { entryPointOf } from '../chain/entry-point.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
@@ -82,19 +83,15 @@ function isOfOrder(nonce: bigint): boolean {
 
 /** The one transfer that an account's `execute` makes; undefined for other call data. */
 function movementIn(callData: string): Pick<PaymentKey, 'to' | 'token' | 'amount'> | undefined {
-  if (!callData.startsWith(EXECUTE)) return undefined;
-  const call = argumentsIn(callData);
-  const [target, value, data] = [addressOf(call.word(0)), call.word(1), call.bytes(2)];
-  if (target === undefined || value === undefined || data === undefined) return undefined;
+  const [call] = callData.startsWith(EXECUTE) ? (callsIn(callData) ?? []) : [];
+  const target = call && addressIn(call.target);
+  if (!call || target === undefined) return undefined;
+  const { value, data } = call;
   if (data === '0x') return value > 0n ? { to: target, token: 'native', amount: String(value) } : undefined;
   if (value !== 0n || data.length !== TRANSFER_CHARS || !data.startsWith(TRANSFER)) return undefined;
   const transfer = argumentsIn(data);
-  const [to, amount] = [addressOf(transfer.word(0)), transfer.word(1)];
+  const [to, amount] = [addressIn(transfer.word(0)), transfer.word(1)];
   return to !== undefined && amount ? { to, token: target, amount: String(amount) } : undefined;
-}
-
-function addressOf(word: bigint | undefined): string | undefined {
-  return word === undefined || word >> 160n !== 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
 }
 
 /**
@@ -140,9 +137,8 @@ async function write({ db, log }: Ctx, ...statements: readonly Statement[]) {
 
 const NO_END = 2 ** 48;
 const SEQUENCE_MASK = 2n ** 64n - 1n;
-/** Selectors of `execute(address,uint256,bytes)` and of ERC-20's `transfer(address,uint256)`. */
-const EXECUTE = '0xb61d27f6';
+/** Selector of ERC-20's `transfer(address,uint256)`. */
 const TRANSFER = '0xa9059cbb';
 const TRANSFER_CHARS = 2 + 2 * 68;
-/** It hashes in a way of its own; 0.8 and 0.9 do as EIP-712. */
-const ENTRY_POINT_0_7 = '0x0000000071727de22e5e9d8baf0edac6f37da032';
+/** Hashes operations in its own way; 0.8 and 0.9 hash by EIP-712. */
+const ENTRY_POINT_0_7 = KNOWN_ENTRY_POINTS[0].toLowerCase();

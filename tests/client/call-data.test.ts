@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Address, Hex } from 'ox';
-import { argumentsIn } from '../../client/call-data.ts';
-import { callDataIn, callsIn } from '../../client/native-transfer.ts';
+import { argumentsIn, callDataIn, callsIn } from '../../client/call-data.ts';
 import { accountCallData, type Operation } from '../../scripts/dev-stack/user-operation.ts';
 import { handleOpsData } from '../support/operations.ts';
 import { always } from '../support/property.ts';
