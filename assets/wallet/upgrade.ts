@@ -11,7 +11,7 @@ interface OldPayment {
 }
 
 /**
- * A payment of version 3. Its outcome was the bundler's word: whatever was sent is not confirmed, until the chain shows
+ * A payment of version 3. The older versions believed the bundler: what was sent is not confirmed until the chain shows
  * what became of it.
  */
 export function upgradePayment({ operation, userOpHash, endsAt, txHash, ...rest }: OldPayment): object {

@@ -40,7 +40,7 @@ const GAS_LIMITS = [
   'paymasterPostOpGasLimit',
 ];
 
-/** What the sponsor answers is of another's making: what is no quantity is no bound either. */
+/** A number of the draft or of the sponsor's answer, which may hold anything; undefined for what is none. */
 function quantity(value: unknown): bigint | undefined {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : undefined;
 }

@@ -23,7 +23,7 @@ export async function isOwnSender(chain: Chain, userOperation: UserOperation): P
       : keyOfCreation(chain, userOperation);
   // Without such a factory nobody is its account.
   if (!found || (found.kind === 2 && factoryOf(chain.config, 2) === null)) return false;
-  // Other code does with a call whatever it likes. An EntryPoint may ignore the creation of an account that exists.
+  // Other code may do anything with a call. An EntryPoint may ignore the creation of an account that exists.
   if (found.kind === 2 && (await isUpgraded(chain, userOperation.sender))) return false;
   return (await chain.predict(found.key, found.kind)).toLowerCase() === userOperation.sender.toLowerCase();
 }

@@ -27,7 +27,7 @@ export function createRegistryCodeFacts(): RegistryCodeFacts {
   return { isMissing: false, until: 0 };
 }
 
-/** Asks about the configured registry. That it is missing may be a slip, so it is asked again each time. */
+/** Asks about the configured registry. That it is missing may be one wrong answer, so it is asked again each time. */
 export function createRegistryCode(
   ctx: ChainReader<'didRegistryAddress'> & { readonly clock: Clock },
   facts: RegistryCodeFacts,

@@ -173,7 +173,7 @@ export interface Settlement {
   readonly block: number;
 }
 
-/** Settles a payment, with its event: one, whoever else looks. `rowsAffected` of the first is the verdict. */
+/** Settles a payment and emits its event, once over all processes. `rowsAffected` of the first is the verdict. */
 export function settlePayment(payment: OpenPayment, { userOpHash, txHash, block }: Settlement, now: number) {
   const { id, app, account, to, token, amount, chainId, nonce } = payment;
   const data = {

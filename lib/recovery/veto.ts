@@ -65,7 +65,7 @@ async function findVetoed({ config, db }: Ctx, account: string, callData: string
   return isCarried ? recovery : undefined;
 }
 
-/** The blockers under which a veto is carried: two are about registrations alone, one may be a slip of a node. */
+/** The blockers under which a veto is carried: two are about registrations alone, one may be a node's wrong answer. */
 const CARRIES: ReadonlySet<Awaited<ReturnType<Relay['blocker']>>> = new Set([
   null,
   'low_balance',

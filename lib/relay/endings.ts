@@ -18,7 +18,7 @@ export async function endRefused(relayer: Relayer, relay: RelayRow, refusal: str
   return true;
 }
 
-/** Confirms a relay by the final event of its registration, whoever sent it; false without one. */
+/** Confirms a relay by the final event of its registration, by any sender; false without one. */
 export async function endDone(
   relayer: Relayer,
   relay: RelayRow,

@@ -54,7 +54,7 @@ function reportUse({ log, metrics, signer }: Relayer, expected: number, found: n
   metrics.counter('vault_relay_foreign_nonces_total').add({ signer: signer.role }, found - expected);
 }
 
-/** The nonce in a block that no re-org and no slip of a node changes; undefined while that cannot be said. */
+/** The nonce in a block so deep that no re-org changes it; undefined while that cannot be said. */
 async function readSettledNonce(relayer: Relayer, state: SignerState): Promise<number | undefined> {
   const { config } = relayer;
   return readDeepNonce(relayer, state, Math.min(RELAY_SETTLED_BLOCKS, config.finalityBlocks ?? RELAY_SETTLED_BLOCKS));
