@@ -36,3 +36,16 @@ export const KNOWN_ACCOUNTS: readonly KnownAccounts[] = [
 function known(entryPoint: string, kind: 1 | 2, factory: string, implementation: string): KnownAccounts {
   return { entryPoint, kind, factory, implementation };
 }
+
+/**
+ * The accounts' code before and after the implementation's address; the first key and the salt follow, x ‖ y ‖ salt.
+ * The first kind is an ERC-1167 clone. The second, of `contracts/AccountFactory2.sol`, asks the ERC-1967 slot first,
+ * where owners put another implementation.
+ */
+export const PROXY_CODES = {
+  1: ['363d3d373d3d3d363d73', '5af43d82803e903d91602b57fd5bf3'],
+  2: [
+    '36600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
+    '5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
+  ],
+} as const;

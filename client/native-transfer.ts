@@ -1,6 +1,6 @@
 // Ether leaves no log. That an operation moved it follows from what was called, by an account whose code is known.
 import { callDataIn, callsIn } from './call-data.ts';
-import type { AccountFactory } from './known-accounts.ts';
+import { type AccountFactory, PROXY_CODES } from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
 
@@ -36,14 +36,6 @@ interface NativeQuestion {
   readonly factories: readonly AccountFactory[];
 }
 
-/** Runtime codes of the accounts, before and after the implementation; the first key and the salt follow. */
-const PROXIES = {
-  1: ['363d3d373d3d3d363d73', '5af43d82803e903d91602b57fd5bf3'],
-  2: [
-    '36600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
-    '5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
-  ],
-} as const;
 /** x ‖ y ‖ salt. */
 const KEY_DIGITS = 3 * 64;
 /** Where ERC-1967 puts an implementation, and keccak256 of `Upgraded(address)`, which is emitted when it changes. */
@@ -61,7 +53,7 @@ async function distrust(
 ): Promise<Unproven | undefined> {
   const code = String(await ask('eth_getCode', [account, 'latest'])).toLowerCase();
   const found = factories.find(({ kind, implementation }) => {
-    const [head, tail] = PROXIES[kind];
+    const [head, tail] = PROXY_CODES[kind];
     const proxy = `0x${head}${bare(implementation)}${tail}`;
     return code.startsWith(proxy) && code.length === proxy.length + KEY_DIGITS;
   });

@@ -2,11 +2,11 @@ import * as Address from 'ox/Address';
 import type { Hex } from 'ox/Hex';
 import * as Value from 'ox/Value';
 import * as v from 'valibot';
+import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import {
   DEPLOYMENT_PROXY,
   type DeploymentParties,
-  ENTRY_POINT_V07,
   type PlannedContract,
   planDeployment,
 } from '../../lib/chain/deployment.ts';
@@ -102,7 +102,7 @@ function readOrder(given: Arguments): Order {
   const registry = readEdition(given);
   const legacyRegistry = readAddress(given, 'legacy-registry');
   const parties = {
-    entryPoint: entryPointAddress ?? ENTRY_POINT_V07,
+    entryPoint: entryPointAddress ?? KNOWN_ENTRY_POINTS[0],
     owner,
     registrar,
     registry,

@@ -1,6 +1,6 @@
 import * as Address from 'ox/Address';
-import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
-import { type AccountKind, computeAddress, type Factory } from '../../lib/chain/account.ts';
+import { type AccountFactory, KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
+import { type AccountKind, computeAddress } from '../../lib/chain/account.ts';
 import {
   type FactoryReader,
   factoryOf,
@@ -52,7 +52,7 @@ export function checkEntryPointVersion({ entryPointAddress: address }: Config): 
 
 async function checkEntryPoint(
   { config, rpc }: { readonly config: Config; readonly rpc: FactoryReader['rpc'] },
-  { kind, implementation: to }: Factory,
+  { kind, implementation: to }: AccountFactory,
 ): Promise<Finding> {
   const { chainId, entryPointAddress } = config;
   const ask = (data: string) => findWords(rpc, chainId, { to, data }, 1);

@@ -1,6 +1,7 @@
 import type * as Address from 'ox/Address';
+import type { AccountFactory } from '../../client/known-accounts.ts';
 import { rpcError } from '../base/error.ts';
-import { type AccountKey, type AccountKind, computeAddress, type Factory } from './account.ts';
+import { type AccountKey, type AccountKind, computeAddress } from './account.ts';
 import { type FactoryReader, factoryOf, readPrediction } from './account-factory.ts';
 import { reportContradiction } from './contradiction.ts';
 import { createOwnFactory, type FactoryFacts, FOREIGN_KEPT_MS, PREDICTIONS_UNCHECKED_MAX } from './own-factory.ts';
@@ -36,7 +37,7 @@ function createPredictor(chain: FactoryReader, kind: AccountKind, facts: Factory
   }
 
   /** Not awaited, so that an unreachable chain delays no prediction. */
-  async function compare(by: Factory, key: AccountKey, asked: Promise<Address.Address>): Promise<void> {
+  async function compare(by: AccountFactory, key: AccountKey, asked: Promise<Address.Address>): Promise<void> {
     const address = await asked.catch(() => undefined);
     if (address === undefined || address === computeAddress(by, key)) return;
     reportContradiction(chain, 'prediction', { factory: by.factory, kind, address });

@@ -1,11 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
 import * as ContractAddress from 'ox/ContractAddress';
-import { KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
+import { type AccountFactory, KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
-import { ACCOUNT_KINDS, type AccountKey, type AccountKind, type Factory } from './account.ts';
+import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
 import { readWords, uint256Word } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 import { agreed, type Witnessed } from './witness.ts';
@@ -30,7 +30,7 @@ export function factoryOf(config: FactoryReader['config'], kind: AccountKind): A
 }
 
 /** Our own factory of this kind at a known address, where there can be no other code; undefined for any other. */
-export function knownFactory(kind: AccountKind, factory: Address.Address): Factory | undefined {
+export function knownFactory(kind: AccountKind, factory: Address.Address): AccountFactory | undefined {
   return KNOWN_ACCOUNTS.find((one) => one.kind === kind && one.factory.toLowerCase() === factory.toLowerCase());
 }
 
@@ -54,7 +54,7 @@ export async function readOwnFactory(
   chain: FactoryReader,
   kind: AccountKind,
   factory: Address.Address,
-): Promise<Factory | null | undefined> {
+): Promise<AccountFactory | null | undefined> {
   const code = await agreed(chain, 'factory', (one) => readCode(one, factory));
   if (code === '0x') return undefined;
   // What a factory creates first, CREATE with the nonce 1.
@@ -65,7 +65,7 @@ export async function readOwnFactory(
 }
 
 /** The known factories, and the configured ones that are of our own code elsewhere. Throws 502 `rpc_error`. */
-export async function ownFactories(chain: FactoryReader): Promise<readonly Factory[]> {
+export async function ownFactories(chain: FactoryReader): Promise<readonly AccountFactory[]> {
   const configured = ACCOUNT_KINDS.map(async (kind) => {
     const factory = factoryOf(chain.config, kind);
     return factory === null || knownFactory(kind, factory) ? null : readOwnFactory(chain, kind, factory);

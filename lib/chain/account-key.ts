@@ -1,3 +1,4 @@
+import { PROXY_CODES } from '../../client/known-accounts.ts';
 import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
 import { findWords, GET_OWNER, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
@@ -29,7 +30,7 @@ export async function readAccountKey({ config, rpc }: ChainReader, account: stri
 export function keyInCode(code: string): Omit<FoundKey, 'showsSalt'> | undefined {
   const lower = code.toLowerCase();
   for (const kind of ACCOUNT_KINDS) {
-    const key = keyOfWords(PROXY_CODES[kind].exec(lower)?.[1] ?? '');
+    const key = keyOfWords(ACCOUNT_CODES[kind].exec(lower)?.[1] ?? '');
     if (key) return { key, kind };
   }
   return undefined;
@@ -42,15 +43,10 @@ export function keyOfWords(words: string): AccountKey | undefined {
   return { x: at(0), y: at(64), salt: at(128) };
 }
 
-/**
- * The code of our accounts: a proxy that ends in its immutable arguments x ‖ y ‖ salt. The first kind is an ERC-1167
- * clone, the second kind the proxy of `contracts/AccountFactory2.sol`.
- */
-const PROXY_CODES: Readonly<Record<AccountKind, RegExp>> = {
-  1: /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3([0-9a-f]{192})$/,
-  2: new RegExp(
-    '^0x36600557005b365f5f375f5f365f' +
-      '7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073[0-9a-f]{40}' +
-      '5b5af43d5f5f3e6057573d5ffd5b3d5ff3([0-9a-f]{192})$',
-  ),
-};
+/** An account's code around its implementation, and its arguments x ‖ y ‖ salt. */
+const ACCOUNT_CODES: Readonly<Record<AccountKind, RegExp>> = { 1: codeOf(1), 2: codeOf(2) };
+
+function codeOf(kind: AccountKind): RegExp {
+  const [before, after] = PROXY_CODES[kind];
+  return new RegExp(`^0x${before}[0-9a-f]{40}${after}([0-9a-f]{192})$`);
+}

@@ -6,18 +6,12 @@
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as Address from 'ox/Address';
+import { type AccountFactory, PROXY_CODES } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 
 /** 1: one key for good, in the code. 2: keys that its owners add and remove; the first one is in the code. */
 export type AccountKind = (typeof ACCOUNT_KINDS)[number];
 export const ACCOUNT_KINDS = [1, 2] as const;
-
-/** An account factory, the kind of its accounts, and the implementation that they begin with; 0x-hex of any case. */
-export interface Factory {
-  readonly kind: AccountKind;
-  readonly factory: string;
-  readonly implementation: string;
-}
 
 /** What an account's address depends on: its first P-256 key and a salt, each at least 0 and below 2²⁵⁶. */
 export interface AccountKey {
@@ -30,7 +24,7 @@ export interface AccountKey {
  * The address (EIP-55) at which our own factory creates an account, as its `getAddress` answers, even if the key is no
  * point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
  */
-export function computeAddress(of: Factory, key: AccountKey): Address.Address {
+export function computeAddress(of: AccountFactory, key: AccountKey): Address.Address {
   const { creationCode } = writeCreation(of, key);
   writeAddress(PREIMAGE, FACTORY_AT, of.factory);
   writeUint256(preimage, SALT_AT, key.salt);
@@ -39,29 +33,12 @@ export function computeAddress(of: Factory, key: AccountKey): Address.Address {
 }
 
 /** The creation code of an account, 0x-hex: its hash is part of the address. Throws as `computeAddress`. */
-export function initCodeOf(of: Factory, key: AccountKey): `0x${string}` {
+export function initCodeOf(of: AccountFactory, key: AccountKey): `0x${string}` {
   return `0x${toHex(writeCreation(of, key).creationCode)}`;
 }
 
-/** A proxy's creation code around its implementation; the three words of its arguments follow. */
-interface Proxy {
-  readonly head: string;
-  readonly tail: string;
-}
-
-/**
- * The first bytes return the rest, which delegates to the implementation and ends in x ‖ y ‖ salt. The second kind asks
- * the ERC-1967 slot first, where owners put another implementation.
- */
-const PROXIES: Readonly<Record<AccountKind, Proxy>> = {
-  1: { head: '61008d3d81600a3d39f3363d3d373d3d3d363d73', tail: '5af43d82803e903d91602b57fd5bf3' },
-  2: {
-    head:
-      '60bb8060095f395ff336600557005b365f5f375f5f365f' +
-      '7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
-    tail: '5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
-  },
-};
+/** The first bytes of an account's creation code, which return the rest. */
+const RETURN_REST: Readonly<Record<AccountKind, string>> = { 1: '61008d3d81600a3d39f3', 2: '60bb8060095f395ff3' };
 
 /** Bytes that each call overwrites: it never yields, so a prediction allocates almost nothing. */
 interface Template {
@@ -71,16 +48,18 @@ interface Template {
   readonly argumentsAt: number;
 }
 
-const TEMPLATES = { 1: createTemplate(PROXIES[1]), 2: createTemplate(PROXIES[2]) };
+const TEMPLATES = { 1: createTemplate(1), 2: createTemplate(2) };
 
-function createTemplate({ head, tail }: Proxy): Template {
+function createTemplate(kind: AccountKind): Template {
+  const [before, tail] = PROXY_CODES[kind];
+  const head = `${RETURN_REST[kind]}${before}`;
   const creationCode = fromHex(`${head}${'00'.repeat(20)}${tail}${'00'.repeat(96)}`) as Uint8Array<ArrayBuffer>;
   const implementationAt = head.length / 2;
   const argumentsAt = implementationAt + 20 + tail.length / 2;
   return { creationCode, view: new DataView(creationCode.buffer), implementationAt, argumentsAt };
 }
 
-function writeCreation({ kind, implementation }: Factory, { x, y, salt }: AccountKey): Template {
+function writeCreation({ kind, implementation }: AccountFactory, { x, y, salt }: AccountKey): Template {
   const template = TEMPLATES[kind];
   const { creationCode, view, implementationAt, argumentsAt } = template;
   writeAddress(creationCode, implementationAt, implementation);

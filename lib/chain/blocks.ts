@@ -11,13 +11,9 @@ export interface Block {
 }
 
 /** A block of the current chain; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
-export async function readBlock({ config, rpc }: ChainReader, which: number | 'latest'): Promise<Block | undefined> {
-  const tag = which === 'latest' ? which : toQuantity(which);
-  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
-  if (block === null) return undefined;
-  const number = Number(readQuantity(block.number));
-  if (typeof block.hash !== 'string' || (which !== 'latest' && number !== which)) throw unusable('another block');
-  return { number, hash: block.hash.toLowerCase() };
+export async function readBlock(chain: ChainReader, which: number | 'latest'): Promise<Block | undefined> {
+  const block = await readRaw(chain, which);
+  return block === null ? undefined : blockOf(block, which);
 }
 
 /** The chain's newest block. Throws 502 `rpc_error`. */
@@ -33,19 +29,14 @@ export interface TimedBlock extends Block {
 }
 
 /** A block of the current chain with its time. Throws 502 `rpc_error`, also where the node has none of this number. */
-export async function readTimedBlock({ config, rpc }: ChainReader, which: number | 'latest'): Promise<TimedBlock> {
-  const tag = which === 'latest' ? which : toQuantity(which);
-  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
-  const number = Number(readQuantity(block?.number));
-  if (typeof block?.hash !== 'string' || (which !== 'latest' && number !== which)) throw unusable('another block');
-  return { number, hash: block.hash.toLowerCase(), time: Number(readQuantity(block.timestamp)) };
+export async function readTimedBlock(chain: ChainReader, which: number | 'latest'): Promise<TimedBlock> {
+  const block = (await readRaw(chain, which)) ?? {};
+  return { ...blockOf(block, which), time: Number(readQuantity(block.timestamp)) };
 }
 
 /** When a block was made, in seconds; the newest one if absent. Throws 502 `rpc_error`. */
-export async function readBlockTime({ config, rpc }: ChainReader, which?: number): Promise<number> {
-  const tag = which === undefined ? 'latest' : toQuantity(which);
-  const block = (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
-  return Number(readQuantity(block?.timestamp));
+export async function readBlockTime(chain: ChainReader, which: number | 'latest' = 'latest'): Promise<number> {
+  return Number(readQuantity((await readRaw(chain, which))?.timestamp));
 }
 
 /**
@@ -78,6 +69,17 @@ export async function findDeployment({ config, rpc }: ChainReader, contracts: re
     else low = middle + 1;
   }
   return low;
+}
+
+async function readRaw({ config, rpc }: ChainReader, which: number | 'latest'): Promise<RawBlock | null> {
+  const tag = which === 'latest' ? which : toQuantity(which);
+  return (await rpc.call(config.chainId, 'eth_getBlockByNumber', [tag, false])) as RawBlock | null;
+}
+
+function blockOf(block: RawBlock, which: number | 'latest'): Block {
+  const number = Number(readQuantity(block.number));
+  if (typeof block.hash !== 'string' || (which !== 'latest' && number !== which)) throw unusable('another block');
+  return { number, hash: block.hash.toLowerCase() };
 }
 
 interface RawBlock {

@@ -12,9 +12,6 @@ import { ZERO_WORD } from './contract-call.ts';
 /** The proxy that anyone may use to deploy; at the same address on every chain that has it. */
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
-/** ERC-4337's EntryPoint v0.7, the default one; at the same address on every chain that has it. */
-export const ENTRY_POINT_V07 = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
-
 /** The creation code of the contracts, 0x-hex, without constructor arguments. */
 export type CreationCode = Readonly<
   Record<'AccountFactory' | 'AccountFactory2' | 'AccountHelper' | 'DIDRegistry' | 'DIDRegistry2', string>

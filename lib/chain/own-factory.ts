@@ -1,9 +1,10 @@
 import type * as Address from 'ox/Address';
+import type { AccountFactory } from '../../client/known-accounts.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/log.ts';
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import type { Config } from '../config/config.ts';
-import type { AccountKind, Factory } from './account.ts';
+import type { AccountKind } from './account.ts';
 import { type FactoryReader, factoryOf, knownFactory, readOwnFactory } from './account-factory.ts';
 import { reportContradiction } from './contradiction.ts';
 
@@ -12,7 +13,7 @@ export type FactoryFacts = Readonly<Record<AccountKind, KindFacts>>;
 
 interface KindFacts {
   /** Of one at no known address: undefined until it has been identified, null when it is another's. */
-  own: Factory | null | undefined;
+  own: AccountFactory | null | undefined;
   /** Until when that is believed. */
   until: number;
   /** Addresses computed since one was compared with the chain. */
@@ -42,12 +43,12 @@ export function createFactoryFacts({ predictLocally }: Pick<Config, 'predictLoca
 /** Finds out whether the configured factory of a kind is our own. */
 export interface OwnFactory {
   /** Without a question: our own factory, undefined if it is another's or not identified. */
-  known(): Factory | undefined;
+  known(): AccountFactory | undefined;
   /**
    * Identifies it if that is not known; null when it is another's, undefined while it has no code. Throws 502
    * `rpc_error`.
    */
-  find(): Promise<Factory | null | undefined>;
+  find(): Promise<AccountFactory | null | undefined>;
   /** Identifies it again at the next question. */
   doubt(): void;
 }

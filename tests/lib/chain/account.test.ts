@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Address, Hex, P256 } from 'ox';
+import type { AccountFactory } from '../../../client/known-accounts.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
-import { type AccountKey, computeAddress, type Factory, initCodeOf } from '../../../lib/chain/account.ts';
+import { type AccountKey, computeAddress, initCodeOf } from '../../../lib/chain/account.ts';
 import { keyInCode } from '../../../lib/chain/account-key.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
@@ -12,7 +13,7 @@ const CREATED = 25;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 let chain: Chain;
-const factories: Factory[] = [];
+const factories: AccountFactory[] = [];
 beforeAll(async () => {
   chain = await startChain();
   const { accountFactory, accountFactory2 } = await deployContracts(chain.rpc);
@@ -32,7 +33,7 @@ async function call(to: string, data: Hex.Hex): Promise<Hex.Hex> {
   return (await chain.rpc('eth_call', [{ to, data }, 'latest'])) as Hex.Hex;
 }
 
-async function getAddress(of: Factory, { x, y, salt }: AccountKey): Promise<Address.Address> {
+async function getAddress(of: AccountFactory, { x, y, salt }: AccountKey): Promise<Address.Address> {
   const item = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
   return AbiFunction.decodeResult(item, await call(of.factory, AbiFunction.encodeData(item, [x, y, salt])), {
     checksumAddress: true,
@@ -49,7 +50,7 @@ function randomKey(): AccountKey {
 }
 
 describe.each([1, 2] as const)('the predicted address of the kind %d', (kind) => {
-  const of = () => factories[kind - 1] as Factory;
+  const of = () => factories[kind - 1] as AccountFactory;
 
   test(`is what the factory's getAddress answers, for ${INPUTS} random keys and salts`, async () => {
     for (let i = 0; i < INPUTS; i++) {

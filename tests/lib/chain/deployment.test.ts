@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { KNOWN_ENTRY_POINTS } from '../../../client/known-accounts.ts';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
-import { create2, DEPLOYMENT_PROXY, ENTRY_POINT_V07, planDeployment } from '../../../lib/chain/deployment.ts';
+import { create2, DEPLOYMENT_PROXY, planDeployment } from '../../../lib/chain/deployment.ts';
 import { CHAINS } from '../../../lib/config/chain-settings.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
@@ -9,7 +10,7 @@ import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.t
 
 const owner = devAccount('owner').address;
 const registrar = devAccount('registrar').address;
-const parties = { entryPoint: ENTRY_POINT_V07, owner, registrar } as const;
+const parties = { entryPoint: KNOWN_ENTRY_POINTS[0], owner, registrar } as const;
 
 let chain: Chain;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ describe('the plan of a deployment', () => {
   });
 
   test('has the EntryPoint that the vault has by default', () => {
-    expect(CHAINS[84532]?.['ENTRY_POINT_ADDRESS']).toBe(ENTRY_POINT_V07);
+    expect(CHAINS[84532]?.['ENTRY_POINT_ADDRESS']).toBe(KNOWN_ENTRY_POINTS[0]);
   });
 });
 
