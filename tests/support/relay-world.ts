@@ -28,7 +28,7 @@ export interface RelayWorld {
   /** Somebody who has not asked yet. */
   candidate(): Promise<Candidate>;
   relayOf(candidate: Candidate): Promise<Record<string, unknown>>;
-  /** What the look-up tells of a registration. */
+  /** What the look-up shows of a registration. */
   told(candidate: Candidate): Promise<string>;
   /** Lets all be due that is watched, and does the background work. */
   look(ms?: number): Promise<void>;
@@ -47,28 +47,11 @@ export async function openRelayWorld(
   options: Parameters<typeof startVault>[1] = {},
 ): Promise<RelayWorld> {
   const node = startForwarder(chain.url);
-  let asking = 0;
-  const ask = (url: string, init: RequestInit) => {
-    asking++;
-    return fetch(url, init).finally(() => asking--);
-  };
+  const { ask, idle } = countAsks();
   const settings = { ...chain.vars, RPC_URL: node.url, ...vars };
   const t = await startVault(settings, { clock: testClock(), fetch: ask, ...options });
   await t.call('GET /api/sessions/status');
-  const idle = async () => {
-    for (let turns = 0; turns < 100; turns++) {
-      if (asking > 0) turns = 0;
-      await (asking > 0 ? Bun.sleep(1) : new Promise(setImmediate));
-    }
-  };
-  const relayOf: RelayWorld['relayOf'] = async ({ did }) => {
-    const [row] = await t.rows(
-      `SELECT relays.*, registrations.tx_hash AS of_registration, registrations.final AS registration_final FROM relays
-        JOIN registrations ON registrations.id = registration_id WHERE did = :did ORDER BY relays.id DESC`,
-      { did },
-    );
-    return row ?? {};
-  };
+  const relayOf = (one: Pick<Candidate, 'did'>) => readRelay(t, one);
   const candidate = () => createCandidate(chain, `person${++people}`, t.clock.now());
   return {
     t,
@@ -89,19 +72,8 @@ export async function openRelayWorld(
       return { ...one, reply };
     },
     relayOf,
-    async told({ credentialId }) {
-      const { status, body } = await t.call('GET /api/dids/lookup', { credentialId });
-      return status === 404 ? 'failed' : `${body.status}${body.proven ? ', proven' : ''}`;
-    },
-    async look(ms = PAUSE) {
-      for (let left = ms; left > 0; left -= STEP) {
-        // Nothing is under way when the clock is moved: a slow node's answer would time out on it.
-        await idle();
-        await t.clock.advance(Math.min(left, STEP));
-      }
-      await t.work();
-      await t.work();
-    },
+    told: (one) => readStatus(t, one),
+    look: (ms) => look(t, idle, ms),
     relayState: async () => (await t.call('GET /readyz')).body.relay,
     logged: (event) => t.entries.filter((entry) => entry.event === event),
     async stop() {
@@ -109,6 +81,55 @@ export async function openRelayWorld(
       await node.stop();
     },
   };
+}
+
+/** A `fetch` for vaults, and a wait until their node has answered all that they asked by it. */
+export function countAsks() {
+  let asking = 0;
+  return {
+    ask: (url: string, init: RequestInit): Promise<Response> => {
+      asking++;
+      return fetch(url, init).finally(() => asking--);
+    },
+    /**
+     * Until nothing is under way: a turn asks the node again within a few turns of the event loop, or has ended. A
+     * second turn follows the one that signed, and would send again what a test drops meanwhile.
+     */
+    async idle(): Promise<void> {
+      for (let turns = 0; turns < 100; turns++) {
+        if (asking > 0) turns = 0;
+        await (asking > 0 ? Bun.sleep(1) : new Promise(setImmediate));
+      }
+    },
+  };
+}
+
+/** Lets all be due that a vault watches, and does its background work. */
+export async function look(t: TestVault, idle: () => Promise<void>, ms = PAUSE): Promise<void> {
+  for (let left = ms; left > 0; left -= STEP) {
+    // Nothing is under way when the clock is moved: a slow node's answer would time out on it.
+    await idle();
+    await t.clock.advance(Math.min(left, STEP));
+  }
+  // The first may only wait for a turn that began on the way, whose lease has lapsed; the second's turn begins now.
+  await t.work();
+  await t.work();
+}
+
+/** The newest relay of a registration; `tx_hash` is the registration's. */
+export async function readRelay(t: TestVault, { did }: Pick<Candidate, 'did'>): Promise<Record<string, unknown>> {
+  const [row] = await t.rows(
+    `SELECT relays.*, registrations.tx_hash, registrations.final AS registration_final FROM relays
+      JOIN registrations ON registrations.id = registration_id WHERE did = :did ORDER BY relays.id DESC`,
+    { did },
+  );
+  return row ?? {};
+}
+
+/** What the look-up shows of a registration. */
+export async function readStatus(t: TestVault, { credentialId }: Candidate): Promise<string> {
+  const { status, body } = await t.call('GET /api/dids/lookup', { credentialId });
+  return status === 404 ? 'failed' : `${body.status}${body.proven ? ', proven' : ''}`;
 }
 
 function isAt(status: unknown, wanted: 'signed' | 'stored'): boolean {

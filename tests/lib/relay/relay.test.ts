@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Address, type Hex, Secp256k1, TxEnvelopeEip1559 } from 'ox';
-import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { addressOf, devAccount } from '../../../scripts/dev-stack/wallet.ts';
@@ -8,14 +7,11 @@ import { type Candidate, createCandidate, startRelayChain } from '../../support/
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData } from '../../support/onchain.ts';
+import { countAsks, eventually, look as lookOver, readRelay, readStatus } from '../../support/relay-world.ts';
 import { tally } from '../../support/tally.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 const GWEI = 10n ** 9n;
-/** More than the pause between two looks at anything that is watched. */
-const PAUSE = 30_000;
-/** So little that no request which begins meanwhile times out. */
-const STEP = UPSTREAM_TIMEOUT_MS / 2;
 const SETTLED = 12;
 
 const chain = await startRelayChain({ edition: 1 });
@@ -45,25 +41,7 @@ async function start(vars: Record<string, string> = {}, options: Parameters<type
   return started;
 }
 
-/** Requests of vaults that their node has not answered. */
-let asking = 0;
-
-async function ask(url: string, init: RequestInit): Promise<Response> {
-  asking++;
-  return fetch(url, init).finally(() => asking--);
-}
-
-/**
- * Until nothing is under way: a turn asks the node again within a few turns of the event loop, or has ended. A second
- * turn follows the one that signed, and would send again what a test drops meanwhile.
- */
-async function idle(): Promise<void> {
-  for (let turns = 0; turns < 100; turns++) {
-    if (asking > 0) turns = 0;
-    await (asking > 0 ? Bun.sleep(1) : new Promise(setImmediate));
-  }
-}
-
+const { ask, idle } = countAsks();
 let people = 0;
 
 /**
@@ -79,45 +57,15 @@ async function submit(status = 'signed', by = t): Promise<Candidate> {
   return candidate;
 }
 
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await isSo()); waited += 5) {
-    if (waited > 4_000) throw new Error('it is not so');
-    await Bun.sleep(5);
-  }
-}
-
-async function relayOf({ did }: Pick<Candidate, 'did'>): Promise<Record<string, unknown>> {
-  const [row] = await t.rows(
-    `SELECT relays.*, registrations.tx_hash FROM relays JOIN registrations ON registrations.id = registration_id
-      WHERE did = :did ORDER BY relays.id DESC`,
-    { did },
-  );
-  return row ?? {};
-}
+const relayOf = (one: Pick<Candidate, 'did'>) => readRelay(t, one);
 
 async function attemptsOf(candidate: Candidate) {
   const { id } = await relayOf(candidate);
   return t.rows('SELECT * FROM relay_attempts WHERE relay_id = :id ORDER BY seq', { id: Number(id) });
 }
 
-/** What the look-up tells of a registration. */
-async function told({ credentialId }: Candidate, by = t): Promise<string> {
-  const { status, body } = await by.call('GET /api/dids/lookup', { credentialId });
-  return status === 404 ? 'failed' : `${body.status}${body.proven ? ', proven' : ''}`;
-}
-
-/** Lets all be due that is watched, and does the background work. */
-async function look(by = t, ms = PAUSE): Promise<void> {
-  for (let left = ms; left > 0; left -= STEP) {
-    // Nothing is under way when the clock is moved: a slow node's answer would time out on it.
-    await idle();
-    await by.clock.advance(Math.min(left, STEP));
-  }
-  // The first may only wait for a turn that began on the way, whose lease has lapsed; the second's turn begins now.
-  await by.work();
-  await by.work();
-}
-
+const told = (one: Candidate, by = t) => readStatus(by, one);
+const look = (by = t, ms?: number) => lookOver(by, idle, ms);
 const relayState = async () => (await t.call('GET /readyz')).body.relay;
 const logged = (event: string, by = t) => by.entries.filter((entry) => entry.event === event);
 const setBaseFee = (wei: bigint) => chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
@@ -587,7 +535,7 @@ describe('several processes', () => {
     await t.clock.advance(3_000);
     await rotated.work();
     await chain.mine();
-    await t.clock.advance(PAUSE);
+    await t.clock.advance(30_000);
     await rotated.work();
     expect(await told(alice, rotated)).toBe('confirmed, proven');
     const [signer] = await t.rows('SELECT count(*) AS n FROM signers WHERE address = :address', {
