@@ -12,17 +12,8 @@ import { mintUsdc } from '../../scripts/dev-stack/usdc.ts';
 import type { Operation, SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction, waitForReceipt } from '../../scripts/dev-stack/wallet.ts';
 import { handleOpsData } from '../support/operations.ts';
-import {
-  callFor,
-  createPayer,
-  orderOf,
-  PAYEE,
-  paymentOf,
-  payOrder,
-  receiptFor,
-  settle,
-  USDC,
-} from '../support/payers.ts';
+import { createPayer, orderOf, PAYEE, paymentOf, payOrder, receiptFor, settle, USDC } from '../support/payers.ts';
+import { paymentCall } from '../support/payment-operations.ts';
 
 const { rpc, url, stop } = await startChain();
 afterAll(stop);
@@ -81,7 +72,7 @@ describe('what never happened', () => {
       data,
     );
     const before = encode('function emitLog(bytes32[3] topics, bytes data)', Array(3).fill(Hex.random(32)), '0x');
-    const transfer = callFor(order);
+    const transfer = paymentCall(order);
     const pay = perform(transfer.target, 0n, transfer.data);
     const run = encode(
       'function run(address[] targets, bytes[] data)',
@@ -179,7 +170,7 @@ describe('one transfer is counted once', () => {
       await unsigned(fake.address, first, nothing),
       await unsigned(fake.address, second, nothing),
     ] as const;
-    const transfer = callFor(first);
+    const transfer = paymentCall(first);
     const run = encode(
       'function run(address[] targets, bytes[] data)',
       [fake.entryPoint, fake.address, fake.entryPoint],
@@ -194,7 +185,7 @@ describe('one transfer is counted once', () => {
 
   test('nor one of an operation that it carried to another EntryPoint', async () => {
     const [inner, outer] = [orderOf({ token: USDC }), orderOf({ token: USDC })];
-    const transfer = callFor(inner);
+    const transfer = paymentCall(inner);
     const carried = await unsigned(fake.address, inner, perform(transfer.target, 0n, transfer.data));
     const carry = perform(ENTRY_POINTS['0.7'], 0n, handleOpsData(carried));
     const carrying = { ...(await unsigned(fake.address, outer, carry)), callGasLimit: 4_000_000n };

@@ -8,7 +8,13 @@ import type { SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { createdAccount2, timeOf } from '../support/account2.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { handleOps } from '../support/operations.ts';
-import { freshNonce, type OrderTerms, paymentCall, settle, signedOperation } from '../support/payment-operations.ts';
+import {
+  freshNonce,
+  handleCalls,
+  type OrderTerms,
+  paymentCall,
+  signedOperation,
+} from '../support/payment-operations.ts';
 import { errorOf, resultOf, startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -74,7 +80,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
       ...more,
     });
   const mine = (blocks: number) => rpc('anvil_mine', [Hex.fromNumber(blocks)]);
-  const pay = (terms: OrderTerms = TEA) => settle(rpc, account, nonce, [paymentCall(terms)]);
+  const pay = (terms: OrderTerms = TEA) => handleCalls(rpc, account, nonce, [paymentCall(terms)]);
 
   test('nothing is spent before, at the newest and at the final block, whose times are the chain’s', async () => {
     await mine(FINALITY_BLOCKS);
@@ -121,7 +127,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
     expect((await ask({ ...ETHER, to: USDC })).body.operation.moved).toBe(false);
     expect((await ask({ ...ETHER, to: account.address })).body.operation.moved).toBeNull();
     nonce = freshNonce();
-    await settle(rpc, account, nonce, [paymentCall(TEA), paymentCall(ETHER)]);
+    await handleCalls(rpc, account, nonce, [paymentCall(TEA), paymentCall(ETHER)]);
     expect((await ask(ETHER)).body.operation.moved).toBe(true);
     expect((await ask(TEA)).body.operation.moved).toBe(true);
   });
@@ -155,28 +161,28 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
   });
 
   test('an operation of another hash has spent the nonce: void, or another device’s', async () => {
-    const { userOpHash } = await settle(rpc, account, nonce, []);
+    const { userOpHash } = await handleCalls(rpc, account, nonce, []);
     expect((await ask()).body.operation).toMatchObject({ userOpHash, success: true, moved: false });
     expect((await ask(ETHER)).body.operation.moved).toBe(false);
   });
 
   test('a nonce that was spent without an operation is spent, and no operation is made up', async () => {
     const increment = AbiFunction.encodeData(AbiFunction.from('function incrementNonce(uint192 key)'), [nonce >> 64n]);
-    await settle(rpc, account, freshNonce(), [{ target: entryPoint, data: increment }]);
+    await handleCalls(rpc, account, freshNonce(), [{ target: entryPoint, data: increment }]);
     await mine(FINALITY_BLOCKS);
     expect((await ask()).body).toMatchObject({ spent: true, spentFinal: true, operation: null });
   });
 
   test('M2: a bundler’s receipt of another hash pays nothing', async () => {
     const other = freshNonce();
-    const lie = await settle(rpc, account, other, [paymentCall(TEA)]);
+    const lie = await handleCalls(rpc, account, other, [paymentCall(TEA)]);
     bundler.answer = (call) =>
       resultOf(call, { userOpHash: UNKNOWN, success: true, receipt: { transactionHash: lie.txHash } });
     const { body } = await ask(TEA, { hint: UNKNOWN });
     expect(body).toMatchObject({ spent: false, operation: null });
     expect(bundler.received).toEqual([]);
     // Spent by another operation: the bundler names the payment of another order for it.
-    const { userOpHash } = await settle(rpc, account, nonce, []);
+    const { userOpHash } = await handleCalls(rpc, account, nonce, []);
     expect((await ask(TEA, { hint: UNKNOWN })).body.operation).toMatchObject({ userOpHash, moved: false });
   });
 

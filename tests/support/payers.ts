@@ -10,6 +10,7 @@ import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { draftOf, handleOpsData } from './operations.ts';
+import { paymentCall } from './payment-operations.ts';
 
 const CHAIN_ID = 84532;
 
@@ -32,19 +33,12 @@ export async function createPayer(rpc: ChainRpc, kind: 1 | 2, entryPoint: '0.7' 
   return account;
 }
 
-/** The call that an order asks for. */
-export function callFor({ to, token, amount }: PaymentOrder): wallet.AccountCall {
-  if (token === 'native') return { target: to as Address.Address, value: BigInt(amount) };
-  const words = [to.slice(2).toLowerCase(), BigInt(amount).toString(16)].map((part) => part.padStart(64, '0'));
-  return { target: token as Address.Address, data: `0xa9059cbb${words.join('')}` };
-}
-
 /** The signed operation that pays an order, or makes other calls under its nonce. */
 export async function paymentOf(
   rpc: ChainRpc,
   account: wallet.SmartAccount,
   order: PaymentOrder,
-  calls: readonly wallet.AccountCall[] = [callFor(order)],
+  calls: readonly wallet.AccountCall[] = [paymentCall(order)],
 ): Promise<wallet.Operation> {
   const draft = { ...(await draftOf(rpc, account, calls)), nonce: BigInt(await paymentNonce(order)) };
   return account.kind === 2 ? signUntil(rpc, account, draft) : wallet.signOperation(rpc, account, draft);

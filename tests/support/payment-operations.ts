@@ -1,5 +1,6 @@
 // Payments as accounts make them: operations whose nonce has a key of its own, handled by real EntryPoints.
 import { AbiFunction, type Address, Hex } from 'ox';
+import type { PaymentOrder } from '../../client/payments.ts';
 import { signUntil } from '../../scripts/dev-stack/account2.ts';
 import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';
 import * as wallet from '../../scripts/dev-stack/user-operation.ts';
@@ -20,12 +21,13 @@ export function freshNonce(): bigint {
 }
 
 /** The call that an order's payment makes. */
-export function paymentCall({ to, token, amount }: OrderTerms): wallet.AccountCall {
+export function paymentCall(terms: Pick<PaymentOrder, keyof OrderTerms>): wallet.AccountCall {
+  const [to, token, amount] = [terms.to as Address.Address, terms.token as OrderTerms['token'], BigInt(terms.amount)];
   if (token === 'native') return { target: to, value: amount };
   return { target: token, data: AbiFunction.encodeData(TRANSFER, [to, amount]) };
 }
 
-/** A signed operation of this nonce that makes the calls, and its hash. */
+/** A signed operation of this nonce that makes the calls, of an account of the second kind, and its hash. */
 export async function signedOperation(
   rpc: ChainRpc,
   account: wallet.SmartAccount,
@@ -38,8 +40,8 @@ export async function signedOperation(
   return { operation, userOpHash: wallet.operationHash(account, operation, Number(await rpc('eth_chainId'))) };
 }
 
-/** Has the EntryPoint handle a payment at once. */
-export async function settle(
+/** Signs calls, and has the EntryPoint handle them at once. */
+export async function handleCalls(
   rpc: ChainRpc,
   account: wallet.SmartAccount,
   nonce: bigint,

@@ -9,7 +9,7 @@ import { createdAccount2, setTime, timeOf } from '../../support/account2.ts';
 import { temporaryFolder, unreachable } from '../../support/databases.ts';
 import { startForwarder, type Trouble } from '../../support/forwarder.ts';
 import { handleOps } from '../../support/operations.ts';
-import { freshNonce, paymentCall, settle, signedOperation } from '../../support/payment-operations.ts';
+import { freshNonce, handleCalls, paymentCall, signedOperation } from '../../support/payment-operations.ts';
 import { look, openPayments, type SettlingWorld, settledEvents, startSettling, TEA } from '../../support/settling.ts';
 import { echo, errorOf } from '../../support/upstream.ts';
 import type { TestVault } from '../../support/vault.ts';
@@ -159,7 +159,7 @@ describe('the chain', () => {
     await world.post(t, payment.operation);
     const key = (payment.operation.nonce >> 64n).toString(16).padStart(64, '0');
     const data = `0x0bd28e3b${key}` as const;
-    await settle(world.rpc, account, freshNonce(), [{ target: account.entryPoint, data }]);
+    await handleCalls(world.rpc, account, freshNonce(), [{ target: account.entryPoint, data }]);
     await world.mine();
     const query = { account: account.address, nonce: `0x${payment.operation.nonce.toString(16)}` };
     expect((await t.call('GET /pay/outcome', query)).body).toMatchObject({ spentFinal: true, operation: null });
@@ -254,7 +254,7 @@ describe('a vault', () => {
     const vault = await world.start({ APPS: 'shop' });
     const nonce = freshNonce();
     const since = Number(await world.rpc('eth_blockNumber'));
-    const { userOpHash, block } = await settle(world.rpc, account, nonce, [paymentCall(TEA)]);
+    const { userOpHash, block } = await handleCalls(world.rpc, account, nonce, [paymentCall(TEA)]);
     const query = { account: account.address, nonce: `0x${nonce.toString(16)}`, since, ...TEA };
     const ask = () => vault.call('GET /pay/outcome', query, { 'X-Vault-App': 'shop' });
     expect((await ask()).body.operation).toMatchObject({ userOpHash, moved: true });
