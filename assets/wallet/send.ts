@@ -53,7 +53,7 @@ export function draftOf(
 }
 
 /** What deploys an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
-export function creationOf({ kind, x, y }: Account, config: Config): Creation {
+function creationOf({ kind, x, y }: Account, config: Config): Creation {
   const factory = factoryOf(config, kind);
   if (x === undefined || y === undefined || factory === undefined) throw new NoAccountError();
   return { factory, factoryData: factoryDataOf(x, y) };

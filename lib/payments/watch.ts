@@ -19,7 +19,7 @@ import {
 } from './store.ts';
 
 /** How long one process looks before it takes the lease again. It saves work, and is not what makes it safe. */
-export const PAYMENTS_LEASE_MS = 5_000;
+const PAYMENTS_LEASE_MS = 5_000;
 /** The payments that one turn looks at. */
 const PAYMENTS_MAX = 50;
 /** The longest pause after a look that the chain's node did not answer. */

@@ -5,7 +5,7 @@ export function answering(word: bigint | string): string {
 }
 
 /** EVM code that reverts without a reason. */
-export const REVERTING = '60006000fd';
+const REVERTING = '60006000fd';
 
 /** A contract whose functions, by selector (0x-hex), are these bytes of EVM code; it reverts for any other. */
 export function dispatching(functions: Readonly<Record<string, string>>, other = REVERTING): `0x${string}` {
