@@ -134,11 +134,7 @@ export function createContext(env: Env): Context {
       createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, witness, db, leases }, key);
     const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
     const guardian = guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey);
-    const predict = createPredictAddress({ ...outside, rpc, witness }, shared.factoryFacts);
-    const findCreation = createFindCreation({ ...outside, rpc, witness }, shared.factoryFacts);
-    const registryVersion = createRegistryVersion({ ...outside, rpc }, shared.registryFacts);
-    const registryCode = createRegistryCode({ ...outside, rpc }, shared.registryCodeFacts);
-    const aliases = createAliases({ ...outside, rpc, db }, shared.aliasFacts);
+    const chain = { ...outside, rpc, witness };
     return {
       db,
       hub,
@@ -147,11 +143,11 @@ export function createContext(env: Env): Context {
       leases,
       relay,
       guardian,
-      predict,
-      findCreation,
-      registryVersion,
-      registryCode,
-      aliases,
+      predict: createPredictAddress(chain, shared.factoryFacts),
+      findCreation: createFindCreation(chain, shared.factoryFacts),
+      registryVersion: createRegistryVersion(chain, shared.registryFacts),
+      registryCode: createRegistryCode(chain, shared.registryCodeFacts),
+      aliases: createAliases({ ...chain, db }, shared.aliasFacts),
       readiness: createReadiness({ db, clock, log }),
       accepted: createAccepted(db),
     };

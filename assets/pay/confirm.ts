@@ -73,7 +73,7 @@ async function resume(session: Session, known: StoredPayment): Promise<void> {
   await follow(followingOf(session), known);
 }
 
-/** What this device has signed for the order is looked at first: it may be paid, whatever happened to this window. */
+/** What this device has signed for the order is looked at first: it may be paid, also after an error here. */
 async function problem(of: Problem, again?: () => Promise<void>, detail?: string): Promise<void> {
   const name = nameOfAsked();
   const find = async () => (name === undefined ? undefined : findLiveHash(name));

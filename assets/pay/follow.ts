@@ -22,7 +22,7 @@ export interface Following {
   readonly enclave: Enclave;
   /** When the shop's request ends; undefined if it is gone. */
   readonly endsBy: number | undefined;
-  /** Pays anew, once it is proved that nothing was paid. */
+  /** Pays again, once it is proved that nothing was paid. */
   readonly restart: () => void;
 }
 
@@ -91,7 +91,7 @@ function createScreen(of: Following, first: StoredPayment) {
   return { show };
 }
 
-/** Nothing speaks against a block that has it soon. */
+/** Whether a block will likely have it soon. */
 function isSmooth({ answer, versions }: StoredPayment, verdict: Verdict | undefined): boolean {
   const isOpen = verdict?.is !== 'open' || verdict.sign === 'none';
   return isOpen && (answer?.is ?? 'taken') === 'taken' && versions.at(-1)?.kind === 'pay';

@@ -7,7 +7,7 @@ import { LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 export function readReturnUrl(value: unknown): URL | undefined {
   if (typeof value !== 'string' || value.length > URL_CHARS_MAX || !URL.canParse(value)) return undefined;
   const url = new URL(value);
-  // The origin of `blob:https://shop.example/…` is the shop's, but the page there is whatever made the blob.
+  // The origin of `blob:https://shop.example/…` is the shop's, but the blob may hold any page.
   const isBare = url.protocol !== 'blob:' && url.username === '' && url.password === '';
   return isPlace(url.origin) && isBare ? url : undefined;
 }

@@ -89,7 +89,7 @@ export function isLive({ state }: Pick<StoredPayment, 'state'>): boolean {
   return state === 'unconfirmed' || state === 'paid';
 }
 
-/** Whether a payment is proved not to have happened, and the order can be paid anew on this device. */
+/** Whether a payment is proved not to have happened, and the order can be paid again on this device. */
 export function isOver({ state }: Pick<StoredPayment, 'state'>): boolean {
   return state === 'voided' || state === 'ended';
 }
