@@ -112,6 +112,7 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
     else if (error instanceof EndedError) problem(error.message === 'ending' ? 'ending' : 'expired');
     else if (error instanceof OtherTermsError) problem('other_terms');
     else if (isNamed(error, 'UnreachableError')) problem('down', again);
+    else if (isNamed(error, 'NoAccountError')) problem('no_key', again);
     else if (error instanceof FeeBoundError) problem('fee_bound', again, error.message);
     else if (isNamed(error, 'RefusedError')) {
       const { aa, message } = error as RefusedError;

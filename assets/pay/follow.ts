@@ -1,5 +1,6 @@
 // A signed payment on the page: its way to a block, what can be done while it is not confirmed, and how it ends.
 
+import { NoAccountError } from '../wallet/account.ts';
 import { type Config, RefusedError, UnreachableError } from '../wallet/api.ts';
 import type { Enclave } from '../wallet/enclave.ts';
 import { endOf, type Verdict } from '../wallet/judge.ts';
@@ -13,7 +14,7 @@ import { canRenew, LacksError, type Renewal, renew } from './renew.ts';
 import { findLiveHash, type StoredPayment } from './store.ts';
 import { onPress, shownPart, showPart, step, toggle, write, writeDetail } from './view.ts';
 import { watch } from './watch.ts';
-import { SIGNS } from './words.ts';
+import { SIGNS, wordsOf } from './words.ts';
 
 /** What it takes to follow a payment that was signed. */
 export interface Following {
@@ -124,7 +125,8 @@ function troubleOf(error: unknown): string {
   if (error instanceof PasskeyError) return 'Your passkey was not used. Nothing was changed.';
   if (error instanceof EndedError) return 'The request ends too soon to sign for it again.';
   if (error instanceof LacksError) return 'There is not enough in this account for that.';
-  if (error instanceof UnreachableError) return 'The network cannot be reached. Try again in a moment.';
+  if (error instanceof UnreachableError) return wordsOf('down').join('. ');
+  if (error instanceof NoAccountError) return wordsOf('no_key').join('. ');
   if (error instanceof FeeBoundError) return `The network fee is too high. ${error.message}`;
   if (error instanceof RefusedError) return `The network answered: ${error.message}`;
   console.error(error);

@@ -11,6 +11,7 @@ export type Problem =
   | 'refused'
   | 'fee_bound'
   | 'used'
+  | 'no_key'
   | Nothing
   | 'other_terms'
   | 'aborted'
@@ -55,6 +56,7 @@ const WORDS = {
   ],
   refused: ['The network refused the payment', NOTHING],
   used: ['This request was used before', 'It cannot be paid twice from your account. Nothing was signed now.'],
+  no_key: ['This passkey does not open its account now', 'Nothing was signed.'],
   ended: [NOTHING.slice(0, -1), 'The time of this payment is over, and no block has it. It can no longer be paid.'],
   voided: ['Cancelled', `${NOTHING} The network has cancelled the payment.`],
   reverted: ['The payment failed', `${NOTHING} The network rejected the transfer. ${ANEW}`],

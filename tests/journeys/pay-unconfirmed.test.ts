@@ -91,6 +91,36 @@ if (chromium) {
       },
     );
 
+    /** From here on the page hears that the account has another key, as after its passkey was removed elsewhere. */
+    const loseKey = (page: Page) =>
+      page.evaluate(() => {
+        const fetchTruly = window.fetch;
+        window.fetch = async (...call) => {
+          const response = await fetchTruly(...call);
+          if (!String(call[0]).startsWith('/api/accounts/state')) return response;
+          const other = `0x${'1'.repeat(64)}`;
+          const keys = [{ index: 0, x: other, y: other, addedAt: null, label: null, synced: null }];
+          return Response.json({ ...(await response.json()), kind: 2, pubKeyX: other, pubKeyY: other, keys });
+        };
+      });
+
+    test('a passkey that its account no longer has: trying again says so, and signs nothing', async () => {
+      // The first payment puts the account on-chain.
+      await press(await popup(newOrder()), 'approve');
+      await hears(shop, 'answer');
+      const page = await popup(newOrder(), 'second');
+      await awaitSelector(page, '#approve:not([disabled])');
+      await loseKey(page);
+      const { operations } = keep(refusal(-32504, 'throttled'));
+      await press(page, 'approve');
+      await part(page, 'pending');
+      await press(page, 'again');
+      await awaitSelector(page, '#pending-notice:not([hidden])');
+      const notice = await page.$eval('#pending-notice', (element) => element.textContent);
+      expect(notice).toBe('This passkey does not open its account now. Nothing was signed.');
+      expect(operations).toHaveLength(1);
+    });
+
     test('a bundler that refuses, keeps the bytes and includes them later: not confirmed until then, and paid then', async () => {
       const { operations, release } = keep(refusal(-32504, 'throttled'));
       const order = newOrder();
