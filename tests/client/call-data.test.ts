@@ -13,6 +13,8 @@ const calls = fc.array(fc.record({ target: address, value: uint256, data: bytes 
 const operation = fc
   .record({ sender: address, nonce: uint256, callData: bytes, signature: bytes })
   .map((fields): Operation => ({ ...GAS, ...fields }));
+/** One that stands there twice is not read. */
+const nameOf = ({ sender, nonce }: Pick<Operation, 'sender' | 'nonce'>) => `${sender} ${nonce}`;
 const GAS = {
   callGasLimit: 1n,
   verificationGasLimit: 2n,
@@ -23,7 +25,7 @@ const GAS = {
 
 describe('the input of handleOps', () => {
   test('shows the call data of each of its operations', () => {
-    always(fc.array(operation, { minLength: 1, maxLength: 4 }), (operations) => {
+    always(fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: nameOf }), (operations) => {
       const input = handleOpsData(...operations);
       for (const { sender, nonce, callData } of operations) expect(callDataIn(input, { sender, nonce })).toBe(callData);
     });
@@ -31,8 +33,12 @@ describe('the input of handleOps', () => {
 
   test('shows nothing of an operation that is not in it', () => {
     always(fc.tuple(operation, operation), ([one, { sender, nonce }]) => {
-      expect(callDataIn(handleOpsData(one), { sender: one.sender, nonce })).toBeUndefined();
-      expect(callDataIn(handleOpsData(one), { sender, nonce: one.nonce })).toBeUndefined();
+      for (const other of [
+        { sender: one.sender, nonce },
+        { sender, nonce: one.nonce },
+      ]) {
+        if (nameOf(other) !== nameOf(one)) expect(callDataIn(handleOpsData(one), other)).toBeUndefined();
+      }
     });
   });
 

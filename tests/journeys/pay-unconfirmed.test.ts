@@ -95,13 +95,14 @@ if (chromium) {
     const loseKey = (page: Page) =>
       page.evaluate(() => {
         const fetchTruly = window.fetch;
-        window.fetch = async (...call) => {
+        const patched = async (...call: Parameters<typeof fetch>) => {
           const response = await fetchTruly(...call);
           if (!String(call[0]).startsWith('/api/accounts/state')) return response;
           const other = `0x${'1'.repeat(64)}`;
           const keys = [{ index: 0, x: other, y: other, addedAt: null, label: null, synced: null }];
           return Response.json({ ...(await response.json()), kind: 2, pubKeyX: other, pubKeyY: other, keys });
         };
+        Object.assign(window, { fetch: patched });
       });
 
     test('a passkey that its account no longer has: trying again says so, and signs nothing', async () => {
