@@ -4,8 +4,11 @@ import { type AccountFactory, PROXY_CODES } from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
 
-/** What became of the ether; `moved` is proven by the account's code, which is known. */
-export type NativeFinding = 'moved' | 'no_transfer' | Unproven;
+/**
+ * What became of the ether; `moved` is proven by the account's code, which is known. `not_shown`: a node that has the
+ * receipt does not show the transaction yet.
+ */
+export type NativeFinding = 'moved' | 'no_transfer' | 'not_shown' | Unproven;
 
 /** Why it is not known: another's account, no plain `handleOps`, another function, an account that was upgraded. */
 export type Unproven = 'other_account_code' | 'no_input' | 'other_call' | 'upgraded' | 'no_state';
@@ -19,7 +22,8 @@ export async function judgeNative(
   const unknown = await distrust(ask, operation.sender, mined, factories);
   if (unknown) return unknown;
   const sent = await readInput(ask, mined);
-  if (sent?.to !== operation.entryPoint) return 'no_input';
+  if (!sent) return 'not_shown';
+  if (sent.to !== operation.entryPoint) return 'no_input';
   const callData = callDataIn(sent.input, operation);
   if (callData === undefined) return 'no_input';
   const calls = callsIn(callData);

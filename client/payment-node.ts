@@ -85,7 +85,7 @@ export async function isCanonical(ask: AskNode, { block, blockHash }: MinedTrans
   return isHash(found?.['hash']) && found['hash'].toLowerCase() === blockHash;
 }
 
-/** What was sent to whom by a transaction of this block; undefined if it creates a contract, or is elsewhere by now. */
+/** What was sent to whom by a transaction; undefined while the node does not show it in this block. */
 export async function readInput(
   ask: AskNode,
   { txHash, blockHash }: MinedTransaction,
@@ -94,8 +94,8 @@ export async function readInput(
   const { hash, to, input, blockHash: where } = transaction ?? {};
   if (!isHash(hash) || hash.toLowerCase() !== txHash || !isHash(where) || where.toLowerCase() !== blockHash)
     return undefined;
-  if (typeof to !== 'string' || typeof input !== 'string') return undefined;
-  return { to: to.toLowerCase(), input: input.toLowerCase() };
+  // One that creates a contract has no `to`.
+  return { to: String(to).toLowerCase(), input: String(input).toLowerCase() };
 }
 
 /** A list that the node answers. */

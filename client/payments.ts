@@ -158,7 +158,8 @@ async function judge(
   const finding = await judged();
   const isFinal = block <= (await readFinal(ask, finalityBlocks));
   // Last: what was read before is of this chain if its block still is.
-  if (!(await isCanonical(ask, mined))) return { status: 'pending', reason: 'not_canonical' };
+  if (finding === 'not_shown' || !(await isCanonical(ask, mined)))
+    return { status: 'pending', reason: 'not_canonical' };
   if (finding === 'moved') return { status: 'paid', final: isFinal, block, blockHash, userOpHash, txHash, account };
   if (finding !== 'reverted' && finding !== 'no_transfer') return { status: 'unverifiable', reason: finding };
   return isFinal ? { status: 'unpaid', reason: finding } : { status: 'pending', reason: 'not_final' };

@@ -112,6 +112,16 @@ describe('a payment is pending', () => {
     },
   );
 
+  test('when the node shows its receipt, and still holds its transaction as pending', async () => {
+    const order = orderOf();
+    const receipt = await payOrder(rpc, account, order);
+    const behind: AskNode = async (method, params) => {
+      const answer = (await rpc(method, params)) as object;
+      return method === 'eth_getTransactionByHash' ? { ...answer, blockHash: null, blockNumber: null } : answer;
+    };
+    expect(await verifyPayment(receipt, order, behind)).toEqual({ status: 'pending', reason: 'not_canonical' });
+  });
+
   test('when the node shows a receipt of a block that is not of its chain', async () => {
     const order = orderOf();
     const receipt = await payOrder(rpc, account, order);
