@@ -3,6 +3,7 @@ import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
 import {
   addHere,
+  checkNow,
   confirm,
   createHere,
   type Device,
@@ -111,7 +112,7 @@ if (chromium) {
       await world.later(DAYS_3 + 120);
       await Bun.sleep(1_000);
       await world.later(60);
-      await press(lost.page, 'waiting-check');
+      await checkNow(lost.page);
       expect(await lost.screen('done')).toContain('You are back');
       await press(lost.page, 'done-go');
       await lost.screen('home');
@@ -131,7 +132,7 @@ if (chromium) {
       await here.page.click('#notices .bad button');
       expect(await here.screen('done')).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
-      await press(lost.page, 'waiting-check');
+      await checkNow(lost.page);
       expect(await lost.screen('done')).toContain('The recovery was stopped');
       expect((await stateOf(account)).keys).toHaveLength(1);
     });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { AbiFunction, type Hex } from 'ox';
 import { didRegistry2Abi } from '../../lib/chain/abi.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { confirm, createHere, type Device, keyNames, pressNamed, type } from '../support/account-page.ts';
+import { checkNow, confirm, createHere, type Device, keyNames, pressNamed, type } from '../support/account-page.ts';
 import {
   controllerOf,
   goBuying,
@@ -119,7 +119,7 @@ if (chromium) {
         await world.chain.rpc('anvil_mine', ['0x1']);
         return (await recoveryOf(account)).status === 'finished' ? true : undefined;
       });
-      await press(waiting.page, 'waiting-check');
+      await checkNow(waiting.page);
       expect(await waiting.screen('done')).toContain('You are back');
 
       await pay(next, account);
@@ -175,7 +175,7 @@ if (chromium) {
         'Somebody is recovering your account',
         'The recovery of your account was stopped',
       ]);
-      await press(waiting.page, 'waiting-check');
+      await checkNow(waiting.page);
       expect(await waiting.screen('done')).toContain('The recovery was stopped');
       const tried = await goBuying(world, thief);
       await part(tried.page, 'setup');
