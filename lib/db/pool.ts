@@ -4,17 +4,27 @@ import type { Metrics } from '../base/metrics.ts';
 /** The most requests that wait for a connection. */
 export const DATABASE_QUEUE_MAX = 20_000;
 
+/**
+ * The longest wait for a connection. Without it the waits behind an engine that hangs add up: each takes all timeouts
+ * of those before it.
+ */
+export const DATABASE_WAIT_MS = 10_000;
+
 /** Bounds the concurrent requests to the engine; the rest wait in a bounded queue. Each is counted and timed. */
 export interface Pool {
-  /** Runs `work` when a connection is free. Throws its error, or at once when the queue is full. */
+  /**
+   * Runs `work` when a connection is free. Throws its error, at once when the queue is full, and after
+   * `DATABASE_WAIT_MS` without a connection.
+   */
   run<T>(operation: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** A pool with all connections idle. `operation` becomes a label, so its values must be few. */
 export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
   const report = createReport(metrics, maxConnections);
-  const waiting: (() => void)[] = [];
+  const waiting: Waiter[] = [];
   let used = 0;
+  let cancelTimer: (() => void) | undefined;
 
   async function acquire(): Promise<void> {
     if (waiting.length >= DATABASE_QUEUE_MAX) {
@@ -22,8 +32,29 @@ export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
       throw new Error('the database queue is full');
     }
     const asked = clock.monotonic();
-    await new Promise<void>((resolve) => report.pending(waiting.push(resolve)));
+    await new Promise<void>((resolve, reject) => {
+      report.pending(waiting.push({ asked, resolve, reject }));
+      if (waiting.length === 1) setTimer();
+    });
     report.waited((clock.monotonic() - asked) / 1000);
+  }
+
+  /** One timer, for the first in the queue: it has waited longest. */
+  function setTimer(): void {
+    cancelTimer?.();
+    const [first] = waiting;
+    cancelTimer = first && clock.after(first.asked + DATABASE_WAIT_MS - clock.monotonic(), rejectLate);
+  }
+
+  function rejectLate(): void {
+    const now = clock.monotonic();
+    const end = waiting.findIndex(({ asked }) => asked + DATABASE_WAIT_MS > now);
+    for (const { reject } of waiting.splice(0, end < 0 ? waiting.length : end)) {
+      report.refused();
+      reject(new Error(`no connection to the database was free in ${DATABASE_WAIT_MS / 1000} s`));
+    }
+    report.pending(waiting.length);
+    setTimer();
   }
 
   function release(): void {
@@ -31,7 +62,8 @@ export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
     const next = waiting.shift();
     if (next) {
       report.pending(waiting.length);
-      next();
+      next.resolve();
+      if (waiting.length === 0) setTimer();
     } else report.used(--used);
   }
 
@@ -53,6 +85,13 @@ export function createPool({ clock, metrics, maxConnections }: Settings): Pool {
       }
     },
   };
+}
+
+interface Waiter {
+  /** When it came, in milliseconds. */
+  readonly asked: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
 }
 
 interface Settings {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { sleep } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { createPool, DATABASE_QUEUE_MAX } from '../../../lib/db/pool.ts';
+import { createPool, DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from '../../../lib/db/pool.ts';
 import { testClock } from '../../support/clock.ts';
 
 function poolOf(maxConnections: number, clock = testClock()) {
@@ -43,4 +43,27 @@ test('a full line refuses at once and loses nothing that it took', async () => {
   const works = Array.from({ length: 1 + DATABASE_QUEUE_MAX }, (_, i) => run('select', async () => i));
   await expect(run('select', async () => -1)).rejects.toThrow('the database queue is full');
   expect((await Promise.all(works)).length).toBe(1 + DATABASE_QUEUE_MAX);
+});
+
+test('behind an engine that hangs no wait is longer than the bound, however many wait', async () => {
+  const { clock, run, samplesOf } = poolOf(2);
+  const hang = () => sleep(clock, 10_000).then(() => Promise.reject(new Error('no answer')));
+  const ends: number[] = [];
+  const began = clock.monotonic();
+  const works = Array.from({ length: 40 }, () =>
+    run('select', hang).catch((error: Error) => {
+      ends.push(clock.monotonic() - began);
+      return error.message;
+    }),
+  );
+  await clock.advance(30_000);
+  const words = await Promise.all(works);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(DATABASE_WAIT_MS + 10_000);
+  expect(words.filter((word) => word === 'no connection to the database was free in 10 s').length).toBeGreaterThan(30);
+  expect(samplesOf('vault_db_pool_pending_requests')[0]?.value).toBe(0);
+  expect(samplesOf('vault_db_pool_connections').map(({ value }) => value)).toEqual([0, 2]);
+  // It serves again as soon as the engine does, and each new wait has a bound of its own.
+  const later = [1, 2, 3].map((number) => run('select', () => sleep(clock, 9_000).then(() => number)));
+  await clock.advance(18_000);
+  expect(await Promise.all(later)).toEqual([1, 2, 3]);
 });
