@@ -24,7 +24,9 @@ export const METRICS = {
   vault_db_pool_connections: gauge('Connections by state.', 'state'),
   vault_db_pool_connections_max: gauge('Size of the connection pool.'),
   vault_db_pool_pending_requests: gauge('Requests that wait for a connection.'),
-  vault_db_pool_refused_total: counter('Requests refused because the queue for a connection was full, or the wait was over 10 seconds.'),
+  vault_db_pool_refused_total: counter(
+    'Requests refused because the queue for a connection was full, or the wait was over 10 seconds.',
+  ),
 
   vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
   vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),
