@@ -48,7 +48,7 @@ const UPGRADED = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c
 /** Selector of the factories' `getAddress(uint256,uint256,uint256)`. */
 const GET_ADDRESS = '0xe81b22ea';
 
-/** Why the account's code is not known to move what it is told to; undefined if it is. */
+/** Why the account's code is not known to move what its call says; undefined if it is. */
 async function distrust(
   ask: AskNode,
   account: string,

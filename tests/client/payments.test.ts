@@ -104,7 +104,7 @@ describe('a receipt pays the order that it paid, and no other', () => {
     );
   });
 
-  test("whoever the receipt names: the account is the operation's", async () => {
+  test("the account is the operation's, whatever the receipt names", async () => {
     const { account, order, receipt } = await paid(USDC);
     const verdict = await verify({ ...receipt, account: PAYEE }, order);
     expect(verdict).toMatchObject({ status: 'paid', account: account.address.toLowerCase() });

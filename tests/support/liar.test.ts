@@ -51,7 +51,7 @@ test('one that fails does so alike for the same seed, and otherwise for another'
   expect(Object.keys(one.tally).toSorted()).toEqual(['behind', 'error', 'late', 'lost', 'nonce']);
 });
 
-test('a lie is told always, and the honest node says the rest', async () => {
+test('a lie is answered always, and the honest node answers the rest', async () => {
   const { liar, rpc } = liarOf(5, 0);
   liar.lies.push(async ({ method, params }, ask) =>
     method === 'eth_getBalance'

@@ -241,7 +241,7 @@ describe('the chain', () => {
     expect(await accountsOf(contracts.accountFactory2)).toEqual([expect.stringMatching(/^warn .* other code/)]);
   });
 
-  test('whose node says of a known contract what cannot be so is told', async () => {
+  test('whose node contradicts what is known of a contract', async () => {
     const contracts = await deployContracts(chain.rpc);
     const vars = { ENTRY_POINT_ADDRESS: contracts.entryPoint, USDC_ADDRESS: USDC, RPC_URL: liar.url };
     const found = async () => {
