@@ -1,11 +1,12 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { isLong } from '../support/long.ts';
+import { killsOf, startVictims, testOrdeals } from '../support/ordeals.ts';
 import {
   createOwner,
   DELAY,
@@ -17,7 +18,7 @@ import {
 } from '../support/recovery.ts';
 import { nextBlockAt, timeNow } from '../support/registries.ts';
 import { startVault, VAULT_SECRET } from '../support/vault.ts';
-import { PLACES, startVictim, type Victim } from '../support/victim.ts';
+import type { Victim } from '../support/victim.ts';
 
 const RECOVERIES = isLong ? 24 : 6;
 const KILLS_MAX = isLong ? 24 : 8;
@@ -50,11 +51,7 @@ async function suffer(processes: number): Promise<Ordeal> {
   const vars = { ...chain.vars, FINALITY_BLOCKS: String(FINALITY_BLOCKS) };
   const cases = await prepare(chain, vars);
   const options = { vars: varsOf(vars, mail, dir), dir, node: chain.url, killsMax: KILLS_MAX / processes, chance: 1 };
-  const victims = await Promise.all(
-    Array.from({ length: processes }, (_, i) =>
-      startVictim({ ...options, firstPlace: (i * PLACES.length) / processes }),
-    ),
-  );
+  const victims = await startVictims(processes, options);
   await chain.rpc('evm_setAutomine', [false]);
   await chain.mine(FINALITY_BLOCKS + 2);
   const weather = startWeather(chain);
@@ -203,29 +200,12 @@ async function untilWritten(database: Database): Promise<void> {
   }
 }
 
-const CASES = [
-  { name: 'one process', processes: 1 },
-  { name: 'two processes on one database', processes: 2 },
-];
-
-const ordeals = new Map<string, Ordeal>();
-beforeAll(async () => {
-  const suffered = await Promise.all(CASES.map(({ processes }) => suffer(processes)));
-  for (const [i, ordeal] of suffered.entries()) ordeals.set(CASES[i]?.name ?? '', ordeal);
-}, TIMEOUT_MS);
-afterAll(async () => {
-  for (const ordeal of ordeals.values()) await ordeal.end();
-});
-
-describe.each(CASES)(`${RECOVERIES} recoveries through $name`, ({ name }) => {
-  const ordeal = () => ordeals.get(name) as Ordeal;
+testOrdeals(`${RECOVERIES} recoveries`, { suffer, timeoutMs: TIMEOUT_MS }, (ordeal, name) => {
   const rows = (sql: string) => ordeal().database.query(sql).all() as Record<string, unknown>[];
 
   test('went through kill -9 at every place and re-orgs', () => {
     const { victims, reorgs } = ordeal();
-    const kills = Object.fromEntries(
-      PLACES.map((place) => [place, victims.reduce((sum, victim) => sum + victim.kills[place], 0)]),
-    );
+    const kills = killsOf(victims);
     console.log(`${name}: ${JSON.stringify({ kills, reorgs })}`);
     expect(Object.entries({ ...kills, reorgs }).filter(([, count]) => count === 0)).toEqual([]);
   });

@@ -1,12 +1,13 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Candidate, createCandidate, type RelayChain, startRelayChain } from '../support/candidates.ts';
 import { isLong } from '../support/long.ts';
+import { killsOf, startVictims, testOrdeals } from '../support/ordeals.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
-import { PLACES, startVictim, type Victim } from '../support/victim.ts';
+import { PLACES, type Victim } from '../support/victim.ts';
 
 const REGISTRATIONS = isLong ? 200 : 60;
 const KILL_CHANCE = isLong ? 0.5 : 1;
@@ -46,12 +47,7 @@ async function suffer(processes: number): Promise<Ordeal> {
     killsMax: isLong ? 16 / processes : PLACES.length,
     chance: KILL_CHANCE,
   };
-  const victims = await Promise.all(
-    // Each begins at another place, so that few kills reach all of them.
-    Array.from({ length: processes }, (_, i) =>
-      startVictim({ ...options, firstPlace: (i * PLACES.length) / processes }),
-    ),
-  );
+  const victims = await startVictims(processes, options);
   await chain.rpc('evm_setAutomine', [false]);
   // No re-org reaches the contracts.
   await chain.mine(10);
@@ -192,30 +188,12 @@ interface Ready {
   readonly relay: string;
 }
 
-const CASES = [
-  { name: 'one process', processes: 1 },
-  { name: 'two processes on one database', processes: 2 },
-];
-
-const ordeals = new Map<string, Ordeal>();
-beforeAll(async () => {
-  // Together, since each waits most of the time: for blocks, and for leases of the dead to lapse.
-  const suffered = await Promise.all(CASES.map(({ processes }) => suffer(processes)));
-  for (const [i, ordeal] of suffered.entries()) ordeals.set(CASES[i]?.name ?? '', ordeal);
-}, TIMEOUT_MS);
-afterAll(async () => {
-  for (const ordeal of ordeals.values()) await ordeal.end();
-});
-
-describe.each(CASES)(`${REGISTRATIONS} relayed registrations through $name`, ({ name }) => {
-  const ordeal = () => ordeals.get(name) as Ordeal;
+testOrdeals(`${REGISTRATIONS} relayed registrations`, { suffer, timeoutMs: TIMEOUT_MS }, (ordeal, name) => {
   const rows = (sql: string) => ordeal().database.query(sql).all() as Record<string, unknown>[];
 
   test('went through kill -9 at every place, dropped transactions, fee spikes, re-orgs and outages', () => {
     const { victims, faults } = ordeal();
-    const kills = Object.fromEntries(
-      PLACES.map((place) => [place, victims.reduce((sum, victim) => sum + victim.kills[place], 0)]),
-    );
+    const kills = killsOf(victims);
     const [{ attempts } = {}] = rows('SELECT count(*) AS attempts FROM relay_attempts');
     console.log(`${name}: ${JSON.stringify({ kills, ...faults, attempts })}`);
     expect(Object.entries({ ...kills, ...faults }).filter(([, count]) => count === 0)).toEqual([]);
