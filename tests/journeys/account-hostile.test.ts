@@ -28,6 +28,14 @@ if (chromium) {
     });
     return others;
   };
+  /** Leaves a change that was not confirmed for long. It is forgotten: after a reload nothing is on its way. */
+  const leaveLate = async (here: Device) => {
+    await skip(here.page, 60_000);
+    await press(here.page, 'leave');
+    await here.screen('home');
+    await here.page.reload();
+    await here.screen('home');
+  };
   const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
 
   describe('strangers and the account page', () => {
@@ -134,12 +142,7 @@ if (chromium) {
       expect(words).not.toContain('Nothing has changed');
       await here.page.reload();
       await here.screen('progress');
-      await skip(here.page, 60_000);
-      await press(here.page, 'leave');
-      await here.screen('home');
-      await here.page.reload();
-      // With nothing on its way.
-      await here.screen('home');
+      await leaveLate(here);
     });
 
     test('a change that the network never takes can be left', async () => {
@@ -165,11 +168,7 @@ if (chromium) {
       );
       await here.page.reload();
       await here.screen('progress');
-      await skip(here.page, 60_000);
-      await press(here.page, 'leave');
-      await here.screen('home');
-      await here.page.reload();
-      await here.screen('home');
+      await leaveLate(here);
     });
 
     test('a guardian that is not the one it names everywhere is not signed for', async () => {

@@ -14,6 +14,7 @@ import {
   type Version,
 } from '../../../assets/pay/store.ts';
 import type { Operation } from '../../../assets/wallet/operation.ts';
+import { paymentRecord } from '../../support/payment-record.ts';
 
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
@@ -26,23 +27,8 @@ const version = (digit: string, validUntil = 1_000): Version => ({
   validUntil,
   operation: { nonce: '0x10' } as unknown as Operation,
 });
-const payment = (more: Partial<StoredPayment> = {}): StoredPayment => ({
-  name: 'order',
-  terms: '84532 native 5 0xb0b',
-  page: 'https://vault.example/pay/confirm',
-  asker: { via: 'opener', origin: 'https://shop.example', frame: undefined },
-  state: 'signed',
-  account: { credentialId: 'a', address: '0xaa', kind: 2, x: undefined, y: undefined, name: 'A' },
-  token: 'native',
-  chainId: 84532,
-  entryPoint: '0xee',
-  nonce: '0x10',
-  since: 7,
-  endsBy: 0,
-  versions: [version('a')],
-  changedAt: 0,
-  ...more,
-});
+const payment = (more: Partial<StoredPayment> = {}) =>
+  paymentRecord({ state: 'signed', versions: [version('a')], ...more });
 const B = { ...payment().account, address: '0xbb' } as const;
 
 describe('one order has one record, of one account', () => {

@@ -4,6 +4,7 @@ import { addPayment, addVersion, type StoredPayment } from '../../../assets/pay/
 import { createSearch, type Look, watch } from '../../../assets/pay/watch.ts';
 import type { Outcome } from '../../../assets/wallet/judge.ts';
 import type { Operation } from '../../../assets/wallet/operation.ts';
+import { paymentRecord } from '../../support/payment-record.ts';
 
 const HASH = `0x${'0a'.repeat(32)}` as const;
 const real = globalThis.fetch;
@@ -31,23 +32,12 @@ afterEach(() => {
   globalThis.fetch = real;
 });
 
-const payment: StoredPayment = {
-  name: 'order',
-  terms: '84532 native 5 0xb0b',
-  page: '',
-  asker: { via: 'opener', origin: 'https://shop.example', frame: undefined },
+const payment = paymentRecord({
   state: 'unconfirmed',
-  account: { credentialId: 'a', address: '0xaa', kind: 2, x: undefined, y: undefined, name: 'A' },
-  token: 'native',
-  chainId: 84532,
-  entryPoint: '0xee',
-  nonce: '0x10',
   since: 400,
-  endsBy: 0,
   versions: [{ kind: 'pay', userOpHash: HASH, validUntil: 1_000, operation: {} as Operation }],
   answer: { is: 'taken', words: '', aa: '' },
-  changedAt: 0,
-};
+});
 const open = (more: Partial<Outcome> = {}): Outcome => ({
   chainId: 84532,
   entryPoint: '0xEE',
