@@ -5,7 +5,7 @@ import * as api from '../wallet/api.ts';
 import { type Config, RefusedError, UnreachableError } from '../wallet/api.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import type { Enclave } from '../wallet/enclave.ts';
-import { judge, type Version } from '../wallet/judge.ts';
+import { isSearched, judge, type Version } from '../wallet/judge.ts';
 import { batchOf, feeOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Call } from './abi.ts';
@@ -109,11 +109,6 @@ export async function settle(sent: Sent, tick: () => boolean): Promise<Outcome> 
     await new Promise((resolve) => setTimeout(resolve, Date.now() < slowAt ? POLL_MS : POLL_SLOW_MS));
   }
   return 'ended';
-}
-
-/** A search that came to the newest blocks in vain; it never counts these as read. */
-function isSearched({ spent, next, head }: Awaited<ReturnType<typeof api.readOutcome>>): boolean {
-  return spent && next >= head.number - 64;
 }
 
 /** Many people may share one address, and the vault counts its questions. */

@@ -102,14 +102,14 @@ function writePending(record: StoredPayment, verdict: Verdict | undefined, isSlo
   const { answer, versions } = record;
   const newest = versions.at(-1);
   const sign = verdict?.is === 'open' ? verdict.sign : 'none';
+  const isOpen = sign === 'none';
   const isVoiding = newest?.kind === 'void';
-  const words = SIGNS[isVoiding && sign === 'none' ? 'voiding' : sign === 'none' ? (answer?.is ?? 'none') : sign];
-  const isAway = verdict === undefined && isSlow;
-  write('pending-words', `${isAway ? SIGNS.away : words}${sign === 'none' ? endWords(record) : ''}`);
+  const sent = isVoiding ? 'voiding' : (answer?.is ?? sign);
+  const words = SIGNS[verdict === undefined && isSlow ? 'away' : isOpen ? sent : sign];
+  write('pending-words', `${words}${isOpen ? endWords(record) : ''}`);
   const seen = verdict?.is === 'open' ? verdict.operation : undefined;
   const detail = [answer?.words, `User operation ${newest?.userOpHash}`, seen && `Transaction ${seen.txHash}`];
   writeDetail('pending', detail.filter(Boolean).join('\n'));
-  const isOpen = sign === 'none';
   toggle('again', isOpen && (answer?.is !== 'refused' || canRenew(record, isVoiding ? 'raise' : 'again')));
   toggle('raise', isOpen && isSlow && canRenew(record, 'raise'));
   toggle('void', isOpen && !isVoiding);

@@ -2,7 +2,7 @@
 
 import * as api from '../wallet/api.ts';
 import { RefusedError, UnreachableError } from '../wallet/api.ts';
-import { judge, type Nothing, type SeenOperation, type Verdict } from '../wallet/judge.ts';
+import { isSearched, judge, type Nothing, type SeenOperation, type Verdict } from '../wallet/judge.ts';
 import { RESEND_MS } from './constants.ts';
 import { resend } from './pay.ts';
 import { findPayment, isOver, type StoredPayment, updatePayment } from './store.ts';
@@ -30,16 +30,16 @@ export function createSearch(first: Wanted): (now: Wanted) => Promise<Verdict | 
   let since = start;
   return async (wanted) => {
     try {
-      since ??= start = (await api.readFees()).block;
+      start ??= (await api.readFees()).block;
+      since ??= start;
       const [, token = '', amount = '', to = ''] = wanted.terms.split(' ');
       const { account, nonce, versions } = wanted;
-      const hash = versions.at(-1)?.userOpHash;
-      const hint = hash === undefined ? {} : { hint: hash };
-      const outcome = await api.readOutcome({ account: account.address, nonce, since, to, token, amount, ...hint });
-      const { operation, spent, next, head } = outcome;
-      if (operation) since = operation.block;
-      else if (!spent || next < head.number - FRESH_BLOCKS) since = next;
-      else since = start = Math.max(0, (start ?? 0) - 2 * (head.number - (start ?? 0)) - STEP_BACK);
+      const hint = versions.at(-1)?.userOpHash;
+      const wants = { account: account.address, nonce, since, to, token, amount, ...(hint && { hint }) };
+      const outcome = await api.readOutcome(wants);
+      if (outcome.operation) since = outcome.operation.block;
+      else if (!isSearched(outcome)) since = outcome.next;
+      else since = start = Math.max(0, 3 * start - 2 * outcome.head.number - STEP_BACK);
       return judge(wanted, outcome);
     } catch (error) {
       if (error instanceof UnreachableError || error instanceof RefusedError) return undefined;
@@ -48,8 +48,7 @@ export function createSearch(first: Wanted): (now: Wanted) => Promise<Verdict | 
   };
 }
 
-/** A search never counts the newest blocks as read. */
-const FRESH_BLOCKS = 64;
+/** How much further back a search begins that found nothing, besides twice what it has read. */
 const STEP_BACK = 1_000;
 
 /**

@@ -78,6 +78,14 @@ export function judge(signed: Signed, outcome: Outcome): Verdict {
   return { is: 'open', sign: outcome.head.time > end ? 'late' : 'none' };
 }
 
+/** Whether a search came to the newest blocks in vain; it never counts these as read. */
+export function isSearched({ spent, next, head }: Outcome): boolean {
+  return spent && next >= head.number - FRESH_BLOCKS;
+}
+
+/** The vault reads the events of so many of the newest blocks again. */
+const FRESH_BLOCKS = 64;
+
 /** The last second in which anything signed can be included: infinite if one never ends, or nothing is known. */
 export function endOf({ versions }: Pick<Signed, 'versions'>): number {
   if (versions.length === 0) return Infinity;
