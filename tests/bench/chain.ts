@@ -16,7 +16,7 @@ import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { startVault } from '../support/vault.ts';
-import { type Finding, load, request } from './load.ts';
+import { type Finding, load, request } from './frame/load.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
 const ROUND_MS = 1_000;

@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util';
+
+/** What every script understands: `--save`, `--rounds N`, `--ms N` of each measurement, `--only WORD` of a case. */
+export interface BenchOptions {
+  readonly save: boolean;
+  readonly rounds: number;
+  readonly ms: number;
+  readonly only: string;
+  /** Of a long run, where a script has one. */
+  readonly minutes: number;
+}
+
+/** Reads the command line of a script, whose defaults these are. */
+export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions {
+  const { values } = parseArgs({
+    args: process.argv.slice(2),
+    options: {
+      save: { type: 'boolean' },
+      rounds: { type: 'string' },
+      ms: { type: 'string' },
+      minutes: { type: 'string' },
+      only: { type: 'string' },
+    },
+  });
+  return {
+    save: values.save ?? false,
+    rounds: count('rounds', values.rounds, defaults.rounds ?? 5),
+    ms: count('ms', values.ms, defaults.ms ?? 1_500),
+    minutes: count('minutes', values.minutes, defaults.minutes ?? 1),
+    only: values.only ?? '',
+  };
+}
+
+function count(name: string, text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (!(value > 0)) throw new Error(`--${name} wants a number above 0`);
+  return value;
+}
