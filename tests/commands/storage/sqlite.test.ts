@@ -12,7 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite, SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/sqlite.ts';
+import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
+import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';

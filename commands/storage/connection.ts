@@ -1,0 +1,120 @@
+import { Database as Connection } from 'bun:sqlite';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { systemClock } from '../../lib/base/clock.ts';
+import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
+import { giveToOwnerOf } from './durable.ts';
+
+/**
+ * SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual
+ * commit.
+ */
+export const SQLITE_BUSY_WAIT_MS = 10;
+
+/** A connection to a database file, and the check of its place. */
+export interface Connected {
+  readonly connection: Connection;
+  /** Throws if a write would be lost because the path leads to another file. */
+  readonly checkPlace: () => void;
+}
+
+/**
+ * Opens a file with Bun's built-in SQLite, made with mode 0600 when it is new. Throws, naming the path, when it cannot
+ * be opened.
+ */
+export function connect(path: string): Connected {
+  for (;;) {
+    let connection: Connection | undefined;
+    try {
+      makeFile(path);
+      const file = numberOf(path);
+      connection = new Connection(path, { strict: true, readwrite: true });
+      for (const pragma of PRAGMAS) runPragma(connection, pragma);
+      // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
+      // by now.
+      if (numberOf(path) === file) return { connection, checkPlace: createPlaceCheck(path, file) };
+      connection.close();
+    } catch (error) {
+      connection?.close();
+      if (isMoved(error)) continue;
+      throw new Error(`Cannot open the database ${path}: ${error instanceof Error ? error.message : error}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/**
+ * Compares the file, its log and the log's index with what the path leads to: SQLite writes on into files that were
+ * deleted or replaced, and reports success.
+ */
+function createPlaceCheck(path: string, file: number | undefined): () => void {
+  const place = resolve(path);
+  // SQLite keeps them beside the file itself, not beside a link to it.
+  const real = realpathSync(place);
+  const beside = [`${real}-wal`, `${real}-shm`].map((name) => [name, numberOf(name)] as const);
+  return () => {
+    if (numberOf(place) === file && beside.every(([name, number]) => numberOf(name) === number)) return;
+    const what =
+      `${path}, its -wal or its -shm was moved, replaced or deleted while in use: ` +
+      'the vault writes nothing until it is restarted';
+    throw Object.assign(new Error(what), { code: DB_MOVED });
+  };
+}
+
+/** The file's inode number; undefined if there is no file. */
+function numberOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/** SQLite's own word for the same, where it was about to write. */
+function isMoved(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === DB_MOVED;
+}
+
+const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
+
+/** SQLite would give a new file the process's default mode; its -wal and -shm files take the mode of this one. */
+function makeFile(path: string): void {
+  if (existsSync(path)) {
+    // Not opened here: closing a file gives back every lock that the process has on it, those of another connection
+    // too.
+    if (statSync(path).isDirectory()) throw new Error('it is a directory');
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return;
+  }
+  closeSync(openSync(path, 'a', 0o600));
+  giveToOwnerOf(path, dirname(path));
+}
+
+const PRAGMAS = [
+  `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  // Without it macOS keeps "written" data in the drive's cache; other systems ignore it.
+  'fullfsync = ON',
+  'foreign_keys = ON',
+  // Big sorts would go to files in a temporary folder, which a read-only container lacks.
+  'temp_store = MEMORY',
+  // Last: opening may take its time, a request may not.
+  `busy_timeout = ${SQLITE_BUSY_WAIT_MS}`,
+  // The first read makes the log, whose place is watched from then on.
+  'user_version',
+];
+
+/**
+ * SQLite does not wait for locks while it changes the journal mode, which several processes may do at once on a new
+ * file.
+ */
+function runPragma(connection: Connection, pragma: string): void {
+  const deadline = systemClock.monotonic() + DATABASE_LOCK_TIMEOUT_MS;
+  for (;;) {
+    try {
+      connection.run(`PRAGMA ${pragma}`);
+      return;
+    } catch (error) {
+      if (!isBusy(error) || systemClock.monotonic() >= deadline) throw error;
+      Bun.sleepSync(BUSY_RETRY_MS);
+    }
+  }
+}
