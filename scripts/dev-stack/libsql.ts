@@ -6,6 +6,7 @@ import { startService } from './service.ts';
 /** A libSQL server of its own on loopback. */
 export interface LibsqlServer {
   readonly url: string;
+  readonly pid: number;
   /** Where databases are made, on a server that has more than one. */
   readonly adminUrl?: string;
   /** Ends the server; what it acknowledged stays in its folder. */
@@ -36,7 +37,7 @@ export async function startLibsql({ dir, namespaces = false }: LibsqlOptions): P
   const program = libsqlProgram();
   if (!program) return undefined;
   let admin = 0;
-  const { port, stop } = await startService({
+  const { port, pid, stop } = await startService({
     name: 'the libSQL server',
     command: (own) => {
       // The HTTP listener is the only one it opens unless told otherwise.
@@ -50,7 +51,12 @@ export async function startLibsql({ dir, namespaces = false }: LibsqlOptions): P
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
-  return { url: `http://127.0.0.1:${port}`, stop, ...(namespaces ? { adminUrl: `http://127.0.0.1:${admin}` } : {}) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid,
+    stop,
+    ...(namespaces ? { adminUrl: `http://127.0.0.1:${admin}` } : {}),
+  };
 }
 
 /** A database of its own on a server with namespaces. */

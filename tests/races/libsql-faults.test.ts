@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { openDatabase } from '../../commands/storage/database.ts';
+import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { openDraw, SEED } from '../support/draw.ts';
+import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
+import { type LibsqlFault, type LibsqlProxy, startLibsqlProxy } from '../support/hostile/libsql-proxy.ts';
+import { isLong } from '../support/long.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+// Real programs, a real libSQL server, and trouble between them.
+
+const CLIENTS = 24;
+const TROUBLE_MS = isLong ? 60_000 : 4_000;
+/** Those that an answer to comes at once, and those after which the vault waits for its whole timeout. */
+const QUICK: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 100];
+const SLOW: readonly LibsqlFault[] = ['ignore', 'swallow', 3_000];
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface World {
+  readonly server: LibsqlServer;
+  readonly proxy: LibsqlProxy;
+  readonly programs: readonly Program[];
+  readonly dir: string;
+}
+
+async function openWorld(vaults: number): Promise<World> {
+  const folder = temporaryFolder();
+  ends.push(folder.remove);
+  const server = (await startLibsql({ dir: `${folder.path}/libsql` })) as LibsqlServer;
+  ends.push(() => server.stop());
+  const proxy = await startLibsqlProxy(server.url);
+  ends.push(proxy.stop);
+  const vars = {
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    DATABASE_URL: proxy.url,
+    RATE_LIMIT_READS_PER_IP: '1000000',
+    RATE_LIMIT_WRITES_PER_IP: '1000000',
+  };
+  const programs = await Promise.all(Array.from({ length: vaults }, () => startProgram(vars, { cwd: folder.path })));
+  for (const program of programs) ends.push(() => program.stop('SIGKILL'));
+  return { server, proxy, programs, dir: folder.path };
+}
+
+/** All is over and the vaults serve again: what they acknowledged must be in the database, and once. */
+async function expectNothingWrong({ programs }: World, claimants: Claimants, url: string): Promise<void> {
+  for (const program of programs) await untilReady(program);
+  const database = await openDatabase({ url, maxConnections: 1 });
+  expect({ seed: SEED, ...(await auditClaims(database, claimants.acknowledged)) }).toEqual({
+    seed: SEED,
+    ...NOTHING_WRONG,
+  });
+  database.close();
+  expect(claimants.acknowledged.sessions.size).toBeGreaterThan(0);
+  expect(claimants.acknowledged.verified.size).toBeGreaterThan(0);
+  if (isLong) console.log(JSON.stringify({ seed: SEED, ...countsOf(claimants) }));
+  const bad = programs.flatMap(
+    (program) => program.output().match(/.*"(?:unhandled_rejection|work_failed|uncaught_exception)".*/g) ?? [],
+  );
+  expect(bad).toEqual([]);
+}
+
+function countsOf({ acknowledged: { sessions, verified, statuses } }: Claimants) {
+  return { sessions: sessions.size, verified: verified.size, statuses: Object.fromEntries(statuses) };
+}
+
+async function untilReady(program: Program): Promise<void> {
+  while ((await fetch(`${program.url}/readyz`)).status !== 200) await Bun.sleep(50);
+}
+
+const cases = describe.skipIf(libsqlProgram() === undefined).each([
+  { vaults: 1, called: 'one vault' },
+  { vaults: 3, called: 'three vaults' },
+]);
+
+cases('$called on a libSQL server', ({ vaults }) => {
+  test('keeps each word once while requests and answers are refused, cut, halved, garbled and lost', async () => {
+    const world = await openWorld(vaults);
+    const draw = openDraw(SEED);
+    const faults = isLong ? [...QUICK, ...QUICK, ...QUICK, ...SLOW] : QUICK;
+    world.proxy.trouble = () => (draw.below(1000) < 150 ? faults[draw.below(faults.length)] : undefined);
+    const claimants = createClaimants(() => world.programs, 'c');
+    const running = claimants.run(CLIENTS);
+    await Bun.sleep(TROUBLE_MS);
+    claimants.end();
+    world.proxy.trouble = undefined;
+    await running;
+    await expectNothingWrong(world, claimants, world.server.url);
+  }, 600_000);
+
+  test('keeps each word once while the server is killed and started again', async () => {
+    const world = await openWorld(vaults);
+    const claimants = createClaimants(() => world.programs, 'k');
+    const running = claimants.run(CLIENTS);
+    let server = world.server;
+    for (let n = 0; n < (isLong ? 20 : 2); n++) {
+      await Bun.sleep(1_000);
+      process.kill(server.pid, 'SIGKILL');
+      await server.stop();
+      await Bun.sleep(n % 2 ? 500 : 0);
+      server = (await startLibsql({ dir: `${world.dir}/libsql` })) as LibsqlServer;
+      world.proxy.target = server.url;
+    }
+    ends.push(() => server.stop());
+    await Bun.sleep(1_000);
+    claimants.end();
+    await running;
+    await expectNothingWrong(world, claimants, server.url);
+  }, 600_000);
+});

@@ -1,0 +1,127 @@
+import type { Database } from '../../../lib/db/database.ts';
+import type { Program } from '../program.ts';
+
+/** What a vault acknowledged to its clients, who ask again until they have an answer that decides. */
+export interface Acknowledged {
+  /** The DID by the handle whose session was opened. */
+  readonly sessions: Map<string, string>;
+  /** Addresses whose code verified, and how often that was answered. */
+  readonly verified: Map<string, number>;
+  /** How many answers there were of each status. */
+  readonly statuses: Map<number, number>;
+}
+
+/** The clients of one or several vaults on one database. */
+export interface Claimants {
+  readonly acknowledged: Acknowledged;
+  /** So many clients claim until they are told to end; resolves when the last has its answer. */
+  run(clients: number): Promise<void>;
+  end(): void;
+}
+
+const PAUSE_MS = 20;
+
+/** Clients that ask one of the programs, a next one each time; `names` tell them from those of another database. */
+export function createClaimants(programs: () => readonly Program[], name: string): Claimants {
+  const acknowledged: Acknowledged = { sessions: new Map(), verified: new Map(), statuses: new Map() };
+  let isOver = false;
+  let asked = 0;
+
+  async function post(path: string, ip: string, body: object): Promise<Answer> {
+    const all = programs();
+    const program = all[asked++ % all.length];
+    const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${program?.url}${path}`, init).then(answerOf, () => NO_ANSWER);
+    acknowledged.statuses.set(answer.status, (acknowledged.statuses.get(answer.status) ?? 0) + 1);
+    return answer;
+  }
+
+  /** Asks until the answer is no failure of the vault's. */
+  async function insist(path: string, ip: string, body: object): Promise<Answer> {
+    for (;;) {
+      const answer = await post(path, ip, body);
+      if (answer.status > 0 && answer.status < 500) return answer;
+      await Bun.sleep(PAUSE_MS);
+    }
+  }
+
+  /** A session, and an address that is verified by two checks at once. */
+  async function claim(n: number): Promise<void> {
+    const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+    const [handle, did] = [`${name}${n}`, `did:key:z${name}${n}`];
+    const opened = await insist('/api/sessions', ip, { handle, did });
+    if (opened.status === 200) acknowledged.sessions.set(handle, did);
+    const who = { identifier: `${name}${n}@example.com`, channel: 'email' };
+    const sent = await insist('/api/verify/send', ip, who);
+    const code = sent.status === 200 && codeIn(programs(), who.identifier);
+    if (!code) return;
+    const check = () => insist('/api/verify/check', ip, { ...who, code });
+    for (const { body } of await Promise.all([check(), check()])) {
+      if (body['verified'] !== true) continue;
+      acknowledged.verified.set(who.identifier, (acknowledged.verified.get(who.identifier) ?? 0) + 1);
+    }
+  }
+
+  let next = 0;
+  const client = async () => {
+    while (!isOver) await claim(next++);
+  };
+  return {
+    acknowledged,
+    run: async (clients) => void (await Promise.all(Array.from({ length: clients }, client))),
+    end() {
+      isOver = true;
+    },
+  };
+}
+
+/** What of it the database has lost or doubled: all empty of one that keeps its word. */
+export async function auditClaims(database: Database, { sessions, verified }: Acknowledged) {
+  const column = async (sql: string) =>
+    (await database.execute({ sql, args: {} })).rows.map((row) => String(row['found']));
+  const opened = new Set(await column(`SELECT identifier || ' ' || did AS found FROM sessions`));
+  const proven = new Set(await column('SELECT identifier AS found FROM verifications WHERE verified_at IS NOT NULL'));
+  const used = await column('SELECT identifier AS found FROM codes WHERE consumed_at IS NOT NULL');
+  const created = await column(
+    `SELECT json_extract(data, '$.did') AS found FROM events WHERE type = 'session.created'`,
+  );
+  const [verifications] = await column(`SELECT count(*) AS found FROM events WHERE type = 'code.verified'`);
+  return {
+    lostSessions: [...sessions].filter(([handle, did]) => !opened.has(`handle:${handle} ${did}`)),
+    lostVerifications: [...verified.keys()].filter((address) => !proven.has(`email:${address}`)),
+    twiceVerified: [...verified].filter(([, times]) => times > 1),
+    doubledEvents: created.filter((did, i) => created.indexOf(did) !== i),
+    sessionsWithoutEvent: opened.size - created.length,
+    verificationsWithoutEvent: used.length - Number(verifications),
+  };
+}
+
+/** What `auditClaims` finds where nothing is wrong. */
+export const NOTHING_WRONG: Awaited<ReturnType<typeof auditClaims>> = {
+  lostSessions: [],
+  lostVerifications: [],
+  twiceVerified: [],
+  doubledEvents: [],
+  sessionsWithoutEvent: 0,
+  verificationsWithoutEvent: 0,
+};
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const NO_ANSWER: Answer = { status: 0, body: {} };
+
+async function answerOf(response: Response): Promise<Answer> {
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+/** The code that was printed for an address last. */
+function codeIn(programs: readonly Program[], to: string): string | undefined {
+  const lines = programs.flatMap((program) => program.output().split('\n'));
+  const found = lines.filter((line) => line.includes(`"to":"${to}"`) && line.includes('"event":"code"'));
+  const newest = found.map((line) => JSON.parse(line) as { time: string; code?: string });
+  return newest.toSorted((a, b) => (a.time < b.time ? -1 : 1)).at(-1)?.code;
+}
