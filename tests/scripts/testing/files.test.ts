@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { filesOf, testFiles } from '../../../scripts/testing/files.ts';
+import { temporaryFolder } from '../../support/databases.ts';
 
 const FILES = [
   'tests/races/relay.test.ts',
@@ -40,4 +41,15 @@ test('every test file of the tree is found, the long ones first', () => {
   expect(found[0]).toStartWith('tests/races/');
   expect(found).toContain('tests/scripts/testing/files.test.ts');
   expect(new Set(found).size).toBe(found.length);
+});
+
+test('a test of an installed package is none of ours', async () => {
+  const folder = temporaryFolder();
+  try {
+    await Bun.write(join(folder.path, 'tests/bench/ours.test.ts'), '');
+    await Bun.write(join(folder.path, 'tests/bench/node_modules/theirs/theirs.test.ts'), '');
+    expect(testFiles(folder.path)).toEqual(['tests/bench/ours.test.ts']);
+  } finally {
+    folder.remove();
+  }
 });
