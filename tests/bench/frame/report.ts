@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { version as vaultVersion } from '../../../package.json';
+import type { Finding } from './load.ts';
 import { type Machine, machine } from './machine.ts';
 import type { BenchOptions } from './options.ts';
 import { PLACEMENT } from './place.ts';
-import type { Spread } from './rounds.ts';
+import { each, type Spread } from './rounds.ts';
 
 /** A cell: a number, a median with its ends, words, or nothing. */
 export type Cell = number | Spread | string | null;
@@ -36,6 +37,24 @@ export interface Result extends Report {
   readonly placement: string;
   readonly rounds: number;
   readonly versions: Readonly<Record<string, string>>;
+}
+
+/** The columns of a load: rate, processor, times. */
+export const LOAD_COLUMNS = [
+  { title: 'requests/s' },
+  { title: 'processor µs', digits: 1 },
+  { title: 'p50 ms', digits: 2 },
+  { title: 'p99 ms', digits: 2 },
+];
+
+/** The cells of `LOAD_COLUMNS`. */
+export function loadCells(all: readonly Finding[] | undefined): Cell[] {
+  return [
+    each(all, (one) => one.perSecond),
+    each(all, (one) => one.cpuMicros),
+    each(all, (one) => one.p50Ms),
+    each(all, (one) => one.p99Ms),
+  ];
 }
 
 const RESULTS = join(import.meta.dir, '../results');
