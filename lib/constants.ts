@@ -49,6 +49,8 @@ export const MESSAGE_ANSWER_BYTES_MAX = 64 * 1024;
 /** Storage: statements that are kept prepared, and rows that one sweep removes. */
 export const SQL_TEXTS_MAX = 1_000;
 export const SWEEP_ROWS_MAX = 1_000;
+/** What each connection to the embedded database keeps of it in memory. */
+export const DATABASE_CACHE_MB = 16;
 
 /** Attestation keys in force: the current one and those before it. */
 export const ATTESTATION_KEYS_MAX = 4;

@@ -7,7 +7,8 @@ import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { checkSettings, isEmbedded, loadSettings, type Settings } from '../setup/settings.ts';
-import { databaseOf, isServerAway, openDatabase } from '../storage/database.ts';
+import { databaseOf, filePath, isServerAway, openDatabase } from '../storage/database.ts';
+import { type ReadAhead, readAhead } from '../storage/read-ahead.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
 import { createInflight } from './inflight.ts';
@@ -114,6 +115,7 @@ async function start(settings: Settings, { port, adminPort }: Ports, log: Log): 
     log({ level: 'warn', event: 'started_without_database', message: WITHOUT_DATABASE, ...causeOf(error) });
     return [];
   });
+  const reading = startReadAhead(config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader();
   const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });
@@ -125,8 +127,15 @@ async function start(settings: Settings, { port, adminPort }: Ports, log: Log): 
       await vault.close();
       await mail?.close();
       database.close();
+      reading?.stop();
     },
   };
+}
+
+/** Reads the embedded database into the system's memory, as far as the settings say. */
+function startReadAhead({ databaseUrl, databaseReadAheadMb }: Settings['config']): ReadAhead | undefined {
+  if (!isEmbedded(databaseUrl) || databaseReadAheadMb === 0) return undefined;
+  return readAhead(filePath(databaseUrl), databaseReadAheadMb * 1024 * 1024);
 }
 
 /** Loaded only where mail goes out by SMTP, as it is half of the program's start. */

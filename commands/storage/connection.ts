@@ -2,6 +2,7 @@ import { Database as Connection } from 'bun:sqlite';
 import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
+import { DATABASE_CACHE_MB } from '../../lib/constants.ts';
 import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
 import { giveToOwnerOf } from './durable.ts';
 
@@ -10,6 +11,17 @@ import { giveToOwnerOf } from './durable.ts';
  * commit.
  */
 export const SQLITE_BUSY_WAIT_MS = 10;
+
+/** The longest write-ahead log that is kept on the disk once it is in the file. */
+const WAL_KEPT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** How much memory a connection uses, in MiB. */
+export interface Tuning {
+  /** SQLite's own cache of pages. */
+  readonly cacheMb?: number;
+  /** How much of the file is mapped into memory; SQLite maps 2 GiB at most. */
+  readonly mmapMb?: number;
+}
 
 /** A connection to a database file, and the check of its place. */
 export interface Connected {
@@ -22,14 +34,14 @@ export interface Connected {
  * Opens a file with Bun's built-in SQLite, made with mode 0600 when it is new. Throws, naming the path, when it cannot
  * be opened.
  */
-export function connect(path: string): Connected {
+export function connect(path: string, tuning: Tuning = {}): Connected {
   for (;;) {
     let connection: Connection | undefined;
     try {
       makeFile(path);
       const file = numberOf(path);
       connection = new Connection(path, { strict: true, readwrite: true });
-      for (const pragma of PRAGMAS) runPragma(connection, pragma);
+      for (const pragma of pragmasOf(tuning)) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
       // by now.
       if (numberOf(path) === file) return { connection, checkPlace: createPlaceCheck(path, file) };
@@ -87,7 +99,7 @@ function makeFile(path: string): void {
   giveToOwnerOf(path, dirname(path));
 }
 
-const PRAGMAS = [
+const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0 }: Tuning) => [
   `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
   'journal_mode = WAL',
   'synchronous = FULL',
@@ -96,6 +108,11 @@ const PRAGMAS = [
   'foreign_keys = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',
+  // A negative number is KiB.
+  `cache_size = ${-cacheMb * 1024}`,
+  `mmap_size = ${mmapMb * 1024 * 1024}`,
+  // A long read makes the log grow. It would keep that size on the disk.
+  `journal_size_limit = ${WAL_KEPT_BYTES_MAX}`,
   // Last: opening may take its time, a request may not.
   `busy_timeout = ${SQLITE_BUSY_WAIT_MS}`,
   // The first read makes the log, whose place is watched from then on.

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { callUpstream } from '../../lib/base/http-client.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { pendingMigrations } from '../../lib/db/migrations.ts';
+import type { Tuning } from './connection.ts';
 import { type OwnedDatabase, openSqlite } from './sqlite.ts';
 
 /** How long a libSQL server may take, and the longest answer that is read. */
@@ -18,6 +19,8 @@ export interface DatabaseSettings {
   readonly authToken?: string | undefined;
   readonly maxConnections: number;
   readonly clock?: Clock;
+  /** Memory of the embedded engine. */
+  readonly tuning?: Tuning;
 }
 
 /** The database of the settings. */
@@ -26,6 +29,7 @@ export function databaseOf(config: Config): DatabaseSettings {
     url: config.databaseUrl,
     authToken: config.databaseAuthToken,
     maxConnections: config.databaseMaxConnections,
+    tuning: { cacheMb: config.databaseCacheMb, mmapMb: config.databaseMmapMb },
   };
 }
 
@@ -35,7 +39,7 @@ export function databaseOf(config: Config): DatabaseSettings {
  * opened; no error contains a URL or a token.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<OwnedDatabase> {
-  return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url)) : openServer(settings);
+  return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url), settings.tuning) : openServer(settings);
 }
 
 /**

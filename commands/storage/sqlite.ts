@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
-import { connect } from './connection.ts';
+import { connect, type Tuning } from './connection.ts';
 import { type BoundStatement, createPrepare, runBatch, runPrepared } from './statements.ts';
 
 /** A database that somebody has to close. */
@@ -13,8 +13,8 @@ export type OwnedDatabase = Database & { close(): void };
  * process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened. A write throws
  * `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
-export function openSqlite(path: string): OwnedDatabase {
-  const { connection, checkPlace } = connect(path);
+export function openSqlite(path: string, tuning: Tuning = {}): OwnedDatabase {
+  const { connection, checkPlace } = connect(path, tuning);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
   return {

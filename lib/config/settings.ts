@@ -14,6 +14,12 @@ import * as url from './url-parsers.ts';
 /** The most webhook secrets, so that a secret can be rotated. */
 const WEBHOOK_SECRETS_MAX = 4;
 
+/** SQLite maps a little less than 2 GiB. */
+const DATABASE_MMAP_MB_MAX = 2_047;
+const DATABASE_CACHE_MB_MAX = 65_536;
+const DATABASE_READ_AHEAD_MB = 1_024;
+const READ_AHEAD_MB_MAX = 1_048_576;
+
 const STORAGE = {
   DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data'),
   DATABASE_URL: endpoint(
@@ -26,6 +32,24 @@ const STORAGE = {
   ),
   DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrets.token(1))),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
+  DATABASE_CACHE_MB: count(
+    'memory of each connection to the embedded database for its pages, in MiB',
+    limit.DATABASE_CACHE_MB,
+    2,
+    DATABASE_CACHE_MB_MAX,
+  ),
+  DATABASE_MMAP_MB: count(
+    'how much of the embedded database is mapped into memory, in MiB; 0 is nothing, read docs/operating.md first',
+    0,
+    0,
+    DATABASE_MMAP_MB_MAX,
+  ),
+  DATABASE_READ_AHEAD_MB: count(
+    'how much of the embedded database is read after the start, so that first requests wait less for the disk, in MiB',
+    DATABASE_READ_AHEAD_MB,
+    0,
+    READ_AHEAD_MB_MAX,
+  ),
 };
 
 const KEYS = {

@@ -1,3 +1,4 @@
+import { Database as Connection } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -13,10 +14,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
+import { databaseOf } from '../../../commands/storage/database.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
+import { readConfig } from '../../../lib/config/config.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
 
 const folder = temporaryFolder();
 const fileNamed = (name: string) => join(folder.path, name);
@@ -36,6 +40,34 @@ test('every acknowledged write is on the disk: the settings that make it so are 
   expect(await value(database, 'PRAGMA busy_timeout')).toBe(SQLITE_BUSY_WAIT_MS);
   expect(await value(database, 'PRAGMA foreign_keys')).toBe(1);
   database.close();
+});
+
+test('memory of a connection: a cache of 16 MiB and no mapping, unless settings say otherwise', async () => {
+  const path = fileNamed('tuned.db');
+  const usual = openSqlite(path);
+  expect(await value(usual, 'PRAGMA cache_size')).toBe(-16 * 1024);
+  expect(await value(usual, 'PRAGMA mmap_size')).toBe(0);
+  const { tuning } = databaseOf(readConfig({ VAULT_SECRET, DATABASE_CACHE_MB: '64', DATABASE_MMAP_MB: '2047' }));
+  const tuned = openSqlite(path, tuning);
+  expect(await value(tuned, 'PRAGMA cache_size')).toBe(-64 * 1024);
+  expect(await value(tuned, 'PRAGMA mmap_size')).toBe(2047 * 1024 * 1024);
+  for (const database of [usual, tuned]) database.close();
+});
+
+test('a log that a long read let grow gives its room back once it is in the file', async () => {
+  const path = fileNamed('grown.db');
+  const [reader, writer] = [new Connection(path), openSqlite(path)];
+  await writer.execute({ sql: 'CREATE TABLE things (text TEXT) STRICT', args: {} });
+  reader.run('BEGIN');
+  reader.query('SELECT count(*) FROM things').get();
+  const insert = { sql: 'INSERT INTO things VALUES (hex(zeroblob(1000000)))', args: {} };
+  for (let i = 0; i < 20; i++) await writer.execute(insert);
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(32e6);
+  reader.run('COMMIT');
+  for (let i = 0; i < 3; i++) await writer.execute(insert);
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
+  reader.close();
+  writer.close();
 });
 
 test('acknowledged writes survive the killing of their process', async () => {
