@@ -16,8 +16,9 @@ import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { isEmbedded } from '../setup/settings.ts';
-import { databaseOf, filePath, openServer } from '../storage/database.ts';
+import { databaseOf, filePath } from '../storage/database.ts';
 import { discard, draftOf, isCode } from '../storage/durable.ts';
+import { openServer } from '../storage/server.ts';
 import { schemaVersion } from '../storage/tables.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 

@@ -44,6 +44,8 @@ export interface Result {
  * nothing. Deliberately no `transaction`: an open local write transaction makes every other write fail.
  */
 export interface Database {
+  /** `file` if absent. With another one, such as `http`, each call is a request to a server. */
+  readonly protocol?: string;
   execute(statement: { sql: string; args: Record<string, Value> }): Promise<Result>;
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import { DatabaseUnavailable } from '../base/error.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 
 /** How long to wait for another process's lock. */
 export const DATABASE_LOCK_TIMEOUT_MS = 5_000;
 /**
  * The pause before a busy database is tried again, doubled up to the longest, for `DATABASE_LOCK_TIMEOUT_MS` in all.
+ * Up to half of each is left out at random: processes that met once would else meet again.
  */
 export const BUSY_RETRY_MS = 10;
 export const BUSY_RETRY_MAX_MS = 100;
@@ -36,7 +38,7 @@ export function isBusy(error: unknown): boolean {
  * Runs `work`, and again while the database is busy, for up to `DATABASE_LOCK_TIMEOUT_MS`; an engine that waits that
  * long itself is asked once. Throws the last error.
  */
-export async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+export async function retryBusy<T>(clock: Clock, work: () => Promise<T>, random: Random = systemRandom): Promise<T> {
   const deadline = clock.monotonic() + DATABASE_LOCK_TIMEOUT_MS;
   for (let pause = BUSY_RETRY_MS; ; pause = Math.min(2 * pause, BUSY_RETRY_MAX_MS)) {
     try {
@@ -44,9 +46,21 @@ export async function retryBusy<T>(clock: Clock, work: () => Promise<T>): Promis
     } catch (error) {
       if (!isBusy(error) || clock.monotonic() >= deadline) throw error;
     }
-    await sleep(clock, pause);
+    await sleep(clock, pause * (1 - (random(1)[0] ?? 0) / 512));
   }
 }
+
+/**
+ * Whether the engine answered, and refuses one of the statements: the others may run again without it. Not if it did
+ * not answer, or serves nobody at the moment.
+ */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof RangeError || codeOf(error) === ANSWER_TOO_LARGE) return true;
+  return !isBusy(error) && isRolledBack(error);
+}
+
+/** The code of an answer that is longer than what its reader takes; a libSQL server uses it too. */
+export const ANSWER_TOO_LARGE = 'RESPONSE_TOO_LARGE';
 
 /**
  * The engine's error code; compared by name, since classes differ between engines and between copies of one library.

@@ -8,6 +8,7 @@ import { asUnavailable } from './errors.ts';
 import { createCommit } from './group-commit.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
+import { gatherReads, isRead, isServer, type Read } from './read-batches.ts';
 
 /** The store with the methods for its owner. */
 export interface OwnedStore extends Store {
@@ -63,6 +64,7 @@ export function createStore({
   const pool = createPool({ clock, metrics, maxConnections });
   const engine = pooled(database, pool.run);
   const commit = createCommit({ database: engine, clock });
+  const ask = createAsk(engine, { clock, maxConnections });
   const drained: (() => void)[] = [];
   let uses = 0;
   let migrating: Promise<void> | undefined;
@@ -82,7 +84,7 @@ export function createStore({
     await migrating;
   }
 
-  const rowsOf = (bound: Bound) => async (): Promise<readonly Row[]> => (await engine.execute(bound)).rows;
+  const rowsOf = (bound: Bound) => async (): Promise<readonly Row[]> => (await ask(bound)).rows;
 
   /** Reads and writes fail apart: a full disk still reads. */
   function fail(operation: 'read' | 'write', error: unknown): unknown {
@@ -144,12 +146,26 @@ function pooled(database: Database, run: ReturnType<typeof createPool>['run']): 
     return keyword;
   };
   return {
+    ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
     execute: (statement) => run(operationOf(statement.sql), () => database.execute(statement)),
     batch: (statements, mode) =>
       run(statements.length === 1 && statements[0] ? operationOf(statements[0].sql) : 'batch', () =>
         database.batch(statements, mode),
       ),
   };
+}
+
+/** How a statement of its own is asked: a server is asked those of one turn together. */
+function createAsk(database: Database, settings: { readonly clock: Clock; readonly maxConnections: number }): Read {
+  if (!isServer(database)) return (statement) => database.execute(statement);
+  const gathered = gatherReads({ ...settings, database });
+  const known = new Map<string, boolean>();
+  const isReading = (sql: string) => {
+    const reads = known.get(sql) ?? isRead(sql);
+    if (known.size < SQL_TEXTS_MAX) known.set(sql, reads);
+    return reads;
+  };
+  return (statement) => (isReading(statement.sql) ? gathered(statement) : database.execute(statement));
 }
 
 type Bound = { sql: string; args: Record<string, Value> };

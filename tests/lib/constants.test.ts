@@ -4,7 +4,7 @@ import * as listen from '../../commands/serve/listen.ts';
 import * as serve from '../../commands/serve/serve.ts';
 import * as stop from '../../commands/serve/stop.ts';
 import * as sqlite from '../../commands/storage/connection.ts';
-import * as database from '../../commands/storage/database.ts';
+import * as databaseServer from '../../commands/storage/server.ts';
 import * as clock from '../../lib/base/clock.ts';
 import * as random from '../../lib/base/random.ts';
 import * as bundlerClient from '../../lib/bundler/client.ts';
@@ -44,7 +44,7 @@ const limit = {
   ...listen,
   ...serve,
   ...stop,
-  ...database,
+  ...databaseServer,
   ...sqlite,
   ...clock,
   ...random,

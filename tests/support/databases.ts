@@ -73,6 +73,7 @@ async function startOwnServer(): Promise<LibsqlServer | undefined> {
 
 function owned(database: Database & { close(): void }, remove: () => unknown): TestDatabase {
   return {
+    ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
     async close() {

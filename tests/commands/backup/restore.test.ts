@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { seal, unseal } from '../../../commands/backup/backup-file.ts';
 import { restoreEmbedded } from '../../../commands/backup/restore-embedded.ts';
-import { openServer } from '../../../commands/storage/database.ts';
+import { openServer } from '../../../commands/storage/server.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { fromHex } from '../../../lib/base/bytes.ts';
 import { backupKey } from '../../../lib/identity/keys.ts';

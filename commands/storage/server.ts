@@ -1,0 +1,73 @@
+import type { Client } from '@libsql/client/http';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { callUpstream, UpstreamError } from '../../lib/base/http-client.ts';
+import { ANSWER_TOO_LARGE } from '../../lib/db/errors.ts';
+
+/** How long a libSQL server may take, and the longest answer that is read. */
+export const DATABASE_TIMEOUT_MS = 10_000;
+const DATABASE_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A libSQL server and how it is called. */
+export interface ServerSettings {
+  readonly url: string;
+  readonly authToken?: string | undefined;
+  readonly maxConnections: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as
+ * `openDatabase` does.
+ */
+export async function openServer(
+  { url, authToken, maxConnections, clock = systemClock }: ServerSettings,
+  intMode: 'number' | 'bigint' = 'number',
+): Promise<Client> {
+  // Loaded only where it is needed: most vaults live on a file, and start faster without it. This entry holds no native
+  // addon.
+  const { createClient } = await import('@libsql/client/http');
+  try {
+    return createClient({
+      // A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a
+      // timeout.
+      url: url.replace(/^ws(?=s?:)/i, 'http'),
+      ...(authToken ? { authToken } : {}),
+      concurrency: maxConnections,
+      intMode,
+      fetch: boundedFetch(clock),
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    throw new Error(`DATABASE_URL is neither a file: URL nor the URL of a libSQL server${code}`);
+  }
+}
+
+/** Whether a libSQL server was not there, or not well: it may be later. One that refuses the token never will be. */
+export function isServerAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return code === NO_ANSWER || (code === 'SERVER_ERROR' && /HTTP status (?:5\d\d|429)/.test(error.message));
+}
+
+const NO_ANSWER = 'NO_ANSWER';
+
+/**
+ * The client bounds neither the time nor the size of an answer, and a runtime's errors carry the whole URL, user name
+ * and password included.
+ */
+function boundedFetch(clock: Clock) {
+  const limits = { timeoutMs: DATABASE_TIMEOUT_MS, maxBytes: DATABASE_ANSWER_BYTES_MAX };
+  return async (request: Request): Promise<Response> => {
+    const { url, headers } = request;
+    const call = { url, method: 'POST', headers: Object.fromEntries(headers), body: await request.text() } as const;
+    try {
+      const { status, text } = await callUpstream({ fetch, clock }, call, limits);
+      const type = status === 200 ? 'application/json' : 'text/plain';
+      return new Response(text, { status, headers: { 'content-type': type } });
+    } catch (error) {
+      const isTooLarge = error instanceof UpstreamError && error.fault === 'oversize';
+      const message = isTooLarge ? 'The database server answers too much' : 'The database server does not answer';
+      throw Object.assign(new Error(message, { cause: error }), { code: isTooLarge ? ANSWER_TOO_LARGE : NO_ANSWER });
+    }
+  };
+}

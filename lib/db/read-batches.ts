@@ -1,0 +1,118 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Database, Result } from './database.ts';
+import { isRefused, retryBusy } from './errors.ts';
+import { DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from './pool.ts';
+
+/** The most requests for reads under way, and the most reads of one. */
+export const READ_REQUESTS_MAX = 3;
+export const READ_BATCH_MAX = 64;
+
+type Statement = Parameters<Database['execute']>[0];
+
+/** Whether each call of the database is a request to a server. */
+export function isServer({ protocol = 'file' }: Database): boolean {
+  return protocol !== 'file';
+}
+
+/** Whether a statement surely changes nothing: only such a one may share a request, and run again. */
+export function isRead(sql: string): boolean {
+  return /^\s*(?:select|with)\b/i.test(sql) && !/\b(?:insert|update|delete|replace|returning)\b/i.test(sql);
+}
+
+/** One reading statement at a time, of many callers. */
+export type Read = (statement: Statement) => Promise<Result>;
+
+/**
+ * Sends the reads of a turn to a database server as one request, and those that come while `READ_REQUESTS_MAX` are
+ * under way with the next. A read goes only into a request that is sent after it was asked for. If a request is refused
+ * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
+ * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` to be sent.
+ */
+export function gatherReads({ database, clock, maxConnections }: Settings): Read {
+  const waiting: Asked[] = [];
+  // A write always finds a connection.
+  const most = Math.max(1, Math.min(READ_REQUESTS_MAX, maxConnections - 1));
+  let underWay = 0;
+  let isAwake = false;
+
+  async function wake(): Promise<void> {
+    if (isAwake) return;
+    isAwake = true;
+    // One turn of the event loop, so that every request that is ready now gets into this one.
+    await sleep(clock, 0);
+    isAwake = false;
+    while (underWay < most && waiting.length > 0) void send();
+  }
+
+  async function send(): Promise<void> {
+    const reads = takeNext(waiting, clock.monotonic() - DATABASE_WAIT_MS);
+    if (reads.length === 0) return;
+    underWay++;
+    try {
+      const results = await ask(reads);
+      for (const [i, { resolve }] of reads.entries()) resolve(results[i] as Result);
+    } catch (error) {
+      if (reads.length === 1 || !isRefused(error)) for (const { reject } of reads) reject(error);
+      else waiting.unshift(...again(reads, error));
+    } finally {
+      underWay--;
+      if (waiting.length > 0) void wake();
+    }
+  }
+
+  async function ask(reads: readonly Asked[]): Promise<readonly Result[]> {
+    const [first] = reads;
+    return retryBusy(clock, async () => {
+      if (reads.length === 1 && first) return [await database.execute(first.statement)];
+      const results = await database.batch(
+        reads.map(({ statement }) => statement),
+        'read',
+      );
+      if (results.length !== reads.length) throw new Error(`${results.length} results for ${reads.length} reads`);
+      return results;
+    });
+  }
+
+  return (statement) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the queue for the database server is full');
+      waiting.push({ statement, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
+      if (underWay < most) void wake();
+    });
+}
+
+interface Settings {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly maxConnections: number;
+}
+
+interface Asked {
+  readonly statement: Statement;
+  readonly at: number;
+  /** In how many requests that were refused it was. */
+  readonly refusals: number;
+  /** It goes by itself. */
+  readonly isAlone: boolean;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Takes the reads of the next request, and rejects those that wait since before `late`. */
+function takeNext(waiting: Asked[], late: number): readonly Asked[] {
+  const end = waiting.findIndex(({ at }) => at > late);
+  for (const { reject } of waiting.splice(0, end < 0 ? waiting.length : end))
+    reject(new Error(`the database server took no read for ${DATABASE_WAIT_MS / 1000} s`));
+  const alone = waiting.findIndex(({ isAlone }) => isAlone);
+  return waiting.splice(0, alone === 0 ? 1 : Math.min(alone < 0 ? waiting.length : alone, READ_BATCH_MAX));
+}
+
+/** The reads of a refused request as they go again: each alone if the server does not say which it was refused for. */
+function again(reads: readonly Asked[], error: unknown): readonly Asked[] {
+  const failed = (error as { statementIndex?: unknown }).statementIndex;
+  return reads.map((read, i) => ({
+    ...read,
+    refusals: read.refusals + 1,
+    isAlone: typeof failed !== 'number' || i === failed || read.refusals > 0,
+  }));
+}
