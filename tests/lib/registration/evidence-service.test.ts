@@ -52,6 +52,16 @@ test('the vault answers as the model after a re-org that takes a proven registra
   if (difference) throw new Error(difference);
 });
 
+test('the vault answers as the model when a relayed claim is mined that was drawn with an invented transaction', async () => {
+  const did = 'did:thief:1';
+  const asked = { by: 'thief', identifier: 'email:thief', did, credentialId: credentialOf('alice') } as const;
+  const difference = await differenceIn(service, [
+    { kind: 'post', ...asked, proof: 'signed', isReal: false, isRelayed: true },
+    { kind: 'mine', did, handle: null },
+  ]);
+  if (difference) throw new Error(difference);
+});
+
 /** What the owner does at the end of a history. */
 const LAST: readonly Step[] = [
   { kind: 'mine', did: 'did:alice:1', handle: null },

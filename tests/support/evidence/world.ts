@@ -46,7 +46,7 @@ export interface TrueClaim extends evidence.Claim {
   readonly signer: string | null;
   /** The key came after the registration, and was not final when the vault judged it. */
   readonly isLate: boolean;
-  /** The transaction exists, or will. */
+  /** The transaction exists, or will; that of a relayed claim always does. */
   readonly isReal: boolean;
   /** The vault sends the transaction, and knows the controller from the beginning. */
   readonly isRelayed: boolean;
@@ -64,6 +64,7 @@ export interface Post {
   /** The key that signs, the person's first one if absent; and whether the request names it. */
   readonly key?: string;
   readonly isNamed?: boolean;
+  /** Nobody names a transaction for a relayed claim, so this counts for nothing there. */
   readonly isReal?: boolean;
   readonly isRelayed?: boolean;
 }
@@ -230,7 +231,9 @@ function mine(world: World, did: string, handle: string | null): void {
 /** The result of `POST /api/dids`; undefined if the caller cannot prove the address. */
 export function post(world: World, asked: Post): evidence.Verdict | 'retry' | undefined {
   const { by, identifier, did, credentialId, proof, key = keyOf(by) } = asked;
-  const { isNamed = false, isReal = true, isRelayed = false } = asked;
+  const { isNamed = false, isRelayed = false } = asked;
+  // The vault sends a relayed claim's transaction itself, so no caller can invent it.
+  const isReal = isRelayed || (asked.isReal ?? true);
   const isHandle = identifier.startsWith('handle:');
   if (!isHandle && !mayAttest(world, by, identifier)) return undefined;
   const request = {
