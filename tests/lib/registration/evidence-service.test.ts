@@ -62,6 +62,17 @@ test('the vault answers as the model when a relayed claim is mined that was draw
   if (difference) throw new Error(difference);
 });
 
+test('the vault answers as the model when a claim fails that its DID opened a session for', async () => {
+  const did = 'did:alice:2';
+  const [handle, credentialId] = ['handle:blue', credentialOf('alice')];
+  const difference = await differenceIn(service, [
+    { kind: 'session', handle, did },
+    { kind: 'post', by: 'alice', identifier: handle, did, credentialId, proof: 'none' },
+    { kind: 'undo', claim: 0 },
+  ]);
+  if (difference) throw new Error(difference);
+});
+
 /** What the owner does at the end of a history. */
 const LAST: readonly Step[] = [
   { kind: 'mine', did: 'did:alice:1', handle: null },

@@ -262,8 +262,6 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
   const claim = { ...request, id: world.claims.length, by, signer, isReal, isRelayed, ...UNSEEN };
   world.claims.push({ ...claim, proofKey: isRelayed ? signer : null });
   if (isRelayed) knowKeys(world, did, [key]);
-  // A registration's own session ends with it.
-  world.sessions.delete(identifier);
   return verdict;
 }
 
@@ -320,8 +318,17 @@ export function lookAtChain(world: World): void {
     const { now, final } = aliasOf(world, one.identifier);
     if (one.channel === 'handle' && final !== null && final === now && final !== one.did) one.isLost = true;
   }
+  endSessions(world);
   lookAtKeys(world);
   for (const one of world.claims) showKeys(world, one);
+}
+
+/** A handle's session outlives a claim of its own DID that fails. The claim of the alias's DID ends that of another. */
+function endSessions(world: World): void {
+  for (const [handle, did] of world.sessions) {
+    const holder = holderIn(world, handle)?.did;
+    if (holder !== undefined && holder !== did && holder === aliasOf(world, handle).now) world.sessions.delete(handle);
+  }
 }
 
 /** A late key counts once it is in the final block, and then stays. */
