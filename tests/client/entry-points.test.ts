@@ -6,8 +6,9 @@ import { AbiFunction, Hash, Hex } from 'ox';
 import { loadEnclave, type PackedUserOperation } from '../../client/enclave.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
-import { type Draw, openDraw, SEED } from '../support/draw.ts';
+import { type Draw, openDraw } from '../support/draw.ts';
 import { openEnclave, REFUSED } from '../support/enclave.ts';
+import { SEED } from '../support/seed.ts';
 
 const VERSIONS = ['0.7', '0.8', '0.9'] as const;
 const CALLS = { '0.7': 'userop_hash_v07', '0.8': 'userop_hash_v08', '0.9': 'userop_hash_v09' } as const;

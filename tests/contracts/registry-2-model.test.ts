@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test';
-import { openDraw, SEED } from '../support/draw.ts';
+import { openDraw } from '../support/draw.ts';
 import { isLong } from '../support/long.ts';
 import { openMachine } from '../support/registry-model/machine.ts';
 import { createModel, FAULTS, type Fault, type Model, type Outcome } from '../support/registry-model/model.ts';
 import { createWorld, drawStep, type Step, tellStory, type World } from '../support/registry-model/world.ts';
+import { SEED } from '../support/seed.ts';
 
 // The registry's byte code beside a model of it, through random calls of a seed; and the events by themselves, as an
 // index reads them, beside the views.

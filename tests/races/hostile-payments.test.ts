@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { SEED } from '../support/draw.ts';
 import { type PaymentRace, racePayments } from '../support/hostile/payment-race.ts';
 import { isLong } from '../support/long.ts';
+import { SEED } from '../support/seed.ts';
 
 /** `SEED=… npm test -- hostile-payments` draws the same again. */
 const COUNT = isLong ? 400 : 100;

@@ -2,11 +2,12 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { openDraw, SEED } from '../support/draw.ts';
+import { openDraw } from '../support/draw.ts';
 import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
 import { type LibsqlFault, type LibsqlProxy, startLibsqlProxy } from '../support/hostile/libsql-proxy.ts';
 import { isLong } from '../support/long.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { SEED } from '../support/seed.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 // Real programs, a real libSQL server, and trouble between them.

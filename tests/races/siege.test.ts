@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { SEED } from '../support/draw.ts';
 import { isLong } from '../support/long.ts';
+import { SEED } from '../support/seed.ts';
 import { besiege } from '../support/siege.ts';
 
 // npm run race:siege prints a day of 1,000 people against one /48 and 20 addresses, and against 10,000 addresses.

@@ -5,11 +5,10 @@ import { UPSTREAM_ANSWER_BYTES_MAX } from '../../lib/constants.ts';
 import { answerFault, type Fault } from '../../scripts/dev-stack/fault.ts';
 import { testClock } from '../support/clock.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
+import { SEED } from '../support/seed.ts';
 import { echo, errorOf, resultOf, startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
-/** Printed when a property fails; set it to run the same cases again. */
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const KEY = 'pim_3hT9vQ2mZk7WcXyR';
 const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 const ADDRESS = `0x${'5b'.repeat(20)}`;

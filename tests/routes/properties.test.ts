@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ROUTES } from '../../routes/index.ts';
 import { OPERATOR } from '../support/events.ts';
+import { SEED } from '../support/seed.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
-/** Printed when a property fails; set it to run the same cases again. */
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const RUNS = 150;
 
 /** What the specification lets a caller see go wrong because of the request alone. */

@@ -1,5 +1,4 @@
-/** Told by every failure; set it to draw the same again. */
-export const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31) >>> 0;
+import { SEED } from './seed.ts';
 
 /** Random values of one seed. */
 export interface Draw {

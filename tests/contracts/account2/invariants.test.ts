@@ -2,8 +2,8 @@
 import { test } from 'bun:test';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
 import { describeBroken, walk } from '../../support/account-walk/walk.ts';
-import { SEED } from '../../support/draw.ts';
 import { isLong } from '../../support/long.ts';
+import { SEED } from '../../support/seed.ts';
 
 const STEPS = isLong ? 1_000_000 : 4_000;
 const LONG_MS = 3_600_000;

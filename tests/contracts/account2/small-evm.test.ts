@@ -6,8 +6,9 @@ import { type ChainRpc, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Book, isAllowed, newBook, write } from '../../support/account-walk/book.ts';
 import { callOf, drawStep, take } from '../../support/account-walk/steps.ts';
 import { openFactory, openWorld, PEOPLE, START, type World } from '../../support/account-walk/world.ts';
-import { openDraw, SEED } from '../../support/draw.ts';
+import { openDraw } from '../../support/draw.ts';
 import type { Log } from '../../support/evm/machine.ts';
+import { SEED } from '../../support/seed.ts';
 
 const STEPS = 250;
 const GAS = '0x2dc6c0';

@@ -18,12 +18,12 @@ import { temporaryFolder } from '../../support/databases.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../../support/forwarder.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import { createPasskey } from '../../support/passkey.ts';
+import { SEED } from '../../support/seed.ts';
 import { tally } from '../../support/tally.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 /** The pause between two looks at a chain on loopback. */
 const POLL_MS = 1_000;
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 const chain = await startTestChain();
 const actors = await prepareActors(chain, 1_000);

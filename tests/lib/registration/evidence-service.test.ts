@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import * as model from '../../../lib/registration/evidence.ts';
-import { openDraw, SEED } from '../../support/draw.ts';
+import { openDraw } from '../../support/draw.ts';
 import { drawHistory, findBroken } from '../../support/evidence/history.ts';
 import { MUTANTS } from '../../support/evidence/mutants.ts';
 import { IDENTIFIERS, type Service, startService, storedKey } from '../../support/evidence/service.ts';
@@ -21,6 +21,7 @@ import {
   type World,
 } from '../../support/evidence/world.ts';
 import { isLong } from '../../support/long.ts';
+import { SEED } from '../../support/seed.ts';
 
 // The vault over HTTP, on a real SQLite file, held against the model in the same random histories.
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import * as model from '../../../lib/registration/evidence.ts';
-import { SEED } from '../../support/draw.ts';
 import { broken, describeBroken, findBroken } from '../../support/evidence/history.ts';
 import { MUTANTS } from '../../support/evidence/mutants.ts';
 import {
@@ -14,6 +13,7 @@ import {
   take,
 } from '../../support/evidence/world.ts';
 import { isLong } from '../../support/long.ts';
+import { SEED } from '../../support/seed.ts';
 
 const HISTORIES = isLong ? 1_000_000 : 100_000;
 /** More than enough for every mutant: each needs fewer than 2,000. */

@@ -7,11 +7,12 @@ import { UcanError } from '../../../lib/ucan/fault.ts';
 import { createVerify } from '../../../lib/ucan/signature.ts';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { openDraw, SEED } from '../../support/draw.ts';
+import { openDraw } from '../../support/draw.ts';
 import { type Ed25519Case, edwardsCases } from '../../support/ed25519.ts';
 import { openEnclave } from '../../support/enclave.ts';
 import { isLong } from '../../support/long.ts';
 import { programOf } from '../../support/runtime.ts';
+import { SEED } from '../../support/seed.ts';
 
 const DRAWS = isLong ? 2_000 : 100;
 const cases = (() => {

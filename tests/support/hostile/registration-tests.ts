@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { SEED } from '../draw.ts';
 import { isLong } from '../long.ts';
+import { SEED } from '../seed.ts';
 import { type RegistrationRace, raceRegistrations } from './registration-race.ts';
 
 /** `SEED=… npm test -- hostile-registrations` draws the same again. */
