@@ -26,26 +26,23 @@ export function optional<T>(schema: v.GenericSchema<unknown, T>): Field<T, false
   return { schema, required: false };
 }
 
+/** Checks a record field by field, as `createReader` says. */
+export type Reader<F extends Fields> = (record: Readonly<Record<string, unknown>>) => Values<F>;
+
 /**
- * Checks a record field by field. Throws 400: first for a missing field, naming all required ones in their order, then
+ * Reads the fields of a record. Throws 400: first for a missing field, naming all required ones in their order, then
  * for the first field of a wrong type or form.
  */
-export function readFields<F extends Fields>(
-  fields: F,
-  record: Readonly<Record<string, unknown>>,
-  kind: 'required fields' | 'query parameters',
-): Values<F> {
-  const names = Object.keys(fields);
-  const requiredNames = names.filter((name) => fields[name]?.required);
-  if (requiredNames.some((name) => isMissing(record, name))) {
-    throw badRequest(`Missing ${kind}: ${requiredNames.join(', ')}`);
-  }
-  const values: Record<string, unknown> = {};
-  for (const name of names) {
-    if (isMissing(record, name)) continue;
-    values[name] = checkField((fields[name] as Field<unknown>).schema, record[name]);
-  }
-  return values as Values<F>;
+export function createReader<F extends Fields>(fields: F, kind: 'required fields' | 'query parameters'): Reader<F> {
+  const all = Object.entries<Field<unknown>>(fields);
+  const requiredNames = all.filter(([, field]) => field.required).map(([name]) => name);
+  return (record) => {
+    for (const name of requiredNames)
+      if (isMissing(record, name)) throw badRequest(`Missing ${kind}: ${requiredNames.join(', ')}`);
+    const values: Record<string, unknown> = {};
+    for (const [name, { schema }] of all) if (!isMissing(record, name)) values[name] = checkField(schema, record[name]);
+    return values as Values<F>;
+  };
 }
 
 /** One value by its schema. Throws 400 with the schema's first message. */

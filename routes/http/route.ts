@@ -2,7 +2,7 @@ import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import type { RequestLimit } from '../../lib/limits/limits.ts';
 import { readFormFields, readJson, readJsonObject, readQuery } from './body.ts';
-import { type Fields, readFields, type Values } from './fields.ts';
+import { createReader, type Fields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
 import type { Reply } from './response.ts';
 
@@ -76,6 +76,7 @@ interface OtherForm<F extends Fields> extends Pick<Definition<F>, 'limit' | 'han
 /** A GET route; its fields are query parameters. */
 export function get<F extends Fields = Record<never, never>>(path: string, definition: Definition<F>): Route {
   const { fields = {} as F, prepare = same, handler, limit, isPage = false } = definition;
+  const read = createReader(fields, 'query parameters');
   const hasFields = Object.keys(fields).length > 0;
   return {
     method: 'GET',
@@ -87,8 +88,8 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
       if (limit) limits[limit](client);
       const hasQuery = !isPage && (hasFields || request.url.includes('?'));
       const record = hasQuery ? prepare(readQuery(request.url)) : NONE;
-      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
-      return handler({ ...asked, input: readFields(fields, record, 'query parameters') });
+      const spendProxy = () => limits.proxy(client);
+      return handler({ ctx, app, input: read(record), client, peer, request, spendProxy });
     },
   };
 }
@@ -103,6 +104,8 @@ export function post<F extends Fields, G extends Fields = F>(
   },
 ): Route {
   const { fields, prepare = same, handler, limit, other, idempotency } = definition;
+  const read = createReader(fields, 'required fields');
+  const readOther = other && createReader(other.fields, 'required fields');
   return {
     method: 'POST',
     path,
@@ -114,14 +117,14 @@ export function post<F extends Fields, G extends Fields = F>(
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(request));
-      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
+      const spendProxy = () => limits.proxy(client);
       const isOther = other?.applies(ctx, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
-      const input = readFields(isOther ? other.fields : fields, record, 'required fields');
+      const input = (isOther && readOther ? readOther : read)(record);
+      const asked = { ctx, app, input, client, peer, request, spendProxy };
       const run = async (keep?: Keep) => {
-        const kept = keep ? { keep } : {};
-        if (isOther) return other.handler({ ...asked, input: input as Values<G>, ...kept });
-        return handler({ ...asked, input: input as Values<F>, ...kept });
+        const call = keep ? { ...asked, keep } : asked;
+        return isOther ? other.handler(call as Call<Values<G>>) : handler(call as Call<Values<F>>);
       };
       const key = idempotency && request.headers.get('idempotency-key');
       if (!idempotency || key === null || key === undefined) return run();
@@ -167,6 +170,7 @@ export function postForm<F extends Fields>(
   path: string,
   { fields, limit, handler }: { readonly fields: F } & Required<Pick<Definition<F>, 'limit' | 'handler'>>,
 ): Route {
+  const read = createReader(fields, 'required fields');
   return {
     method: 'POST',
     path,
@@ -175,8 +179,8 @@ export function postForm<F extends Fields>(
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
       limits[limit](client);
-      const asked = { ctx, app, request, client, peer, spendProxy: () => limits.proxy(client) };
-      return handler({ ...asked, input: readFields(fields, await readFormFields(request), 'required fields') });
+      const input = read(await readFormFields(request));
+      return handler({ ctx, app, input, client, peer, request, spendProxy: () => limits.proxy(client) });
     },
   };
 }
