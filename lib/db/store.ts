@@ -179,7 +179,7 @@ function bind({ sql, args }: Statement): Bound {
 
 /** Integers become bigint, because libSQL binds every number as REAL. */
 function toColumn(name: string, value: unknown): Value {
-  if (typeof value === 'string' || value === null) return value;
+  if (value === null || (typeof value === 'string' && value.isWellFormed())) return value;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
