@@ -52,14 +52,20 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
   });
 }
 
-/** The table of the world's numbering plans as a text to parse: an object literal is larger as bytecode. */
+/**
+ * The table of the world's numbering plans as a text to parse, since an object literal is larger as bytecode. It is
+ * parsed at the first look into it: most starts see no phone number.
+ */
 const PHONE_METADATA: Bun.BunPlugin = {
   name: 'phone metadata',
   setup(build) {
     build.onLoad({ filter: /libphonenumber-js[\\/]metadata\.min\.json\.js$/ }, async () => {
       const { default: metadata } = await import('libphonenumber-js/min/metadata');
       const text = JSON.stringify(JSON.stringify(metadata));
-      return { contents: `export default JSON.parse(${text});`, loader: 'js' };
+      const getters = Object.keys(metadata).map((key) => `get ${key}() { return table().${key}; }`);
+      const contents = `let parsed;\nconst table = () => (parsed ??= JSON.parse(${text}));
+export default { ${getters.join(', ')} };`;
+      return { contents, loader: 'js' };
     });
   },
 };

@@ -129,6 +129,20 @@ describe('the one file', () => {
     expect(deployment).toEqual({ code: 1, out: '', err: expect.stringContaining('RPC_URL: unreachable') });
   });
 
+  test('knows the numbering plans, which it reads at the first phone number', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    const send = (identifier: string) =>
+      fetch(`${program.url}/api/verify/send`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ identifier, channel: 'sms' }),
+      });
+    expect((await send('+49 (0)151 23456789')).status).toBe(200);
+    expect(program.output()).toContain('+4915123456789');
+    expect((await send('+49 1')).status).toBe(400);
+    expect(await program.stop()).toBe(0);
+  });
+
   test("has the operator's commands in it", async () => {
     expect((await run('migrate')).code).toBe(0);
     expect((await run('backup', 'a.backup')).code).toBe(0);

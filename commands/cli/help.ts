@@ -1,3 +1,4 @@
+import { once } from '../../lib/base/once.ts';
 import { VERSION } from '../../lib/base/version.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Setting } from '../../lib/config/setting.ts';
@@ -68,10 +69,10 @@ function optionLines(options: readonly Option[], commands: Commands): string[] {
   return options.map(({ written, meaning }) => `  ${written.padEnd(width)}${meaning}`);
 }
 
-const NAME_WIDTH = Math.max(...SETTING_NAMES.map((name) => flagOf(name).length)) + 2;
+const nameWidth = once(() => Math.max(...SETTING_NAMES.map((name) => flagOf(name).length)) + 2);
 
 function settingLine(name: string, { kind, meaning, default: fallback }: Setting): string {
   const label = kind === 'secret' ? name : flagOf(name);
   const words = typeof fallback === 'object' ? fallback.words : fallback;
-  return `  ${label.padEnd(NAME_WIDTH)}${meaning}${words ? ` [${words}]` : ''}`;
+  return `  ${label.padEnd(nameWidth())}${meaning}${words ? ` [${words}]` : ''}`;
 }

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { once } from '../../lib/base/once.ts';
 import { SETTING_CHARS_MAX, SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Vars } from '../../lib/config/setting.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
@@ -84,7 +85,7 @@ function readSettingsFile(path: string, warnings: string[]): Vars {
     if (/^\s*(?:#|$)/.test(line)) continue;
     const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
     if (name === undefined) faults.push(`line ${i + 1} is not NAME=value`);
-    else if (!FILE_NAMES.has(name)) faults.push(`line ${i + 1}: ${unknownName(name)}`);
+    else if (!fileNames().has(name)) faults.push(`line ${i + 1}: ${unknownName(name)}`);
     else if (vars[name] !== undefined) faults.push(`line ${i + 1}: ${name} is given twice`);
     else vars[name] = unquote(value.trim());
   }
@@ -93,12 +94,12 @@ function readSettingsFile(path: string, warnings: string[]): Vars {
   return vars;
 }
 
-const FILE_NAMES = new Set<string>(
-  SETTING_NAMES.flatMap((name) => (takesFile(name) ? [name, `${name}_FILE`] : [name])),
+const fileNames = once(
+  () => new Set<string>(SETTING_NAMES.flatMap((name) => (takesFile(name) ? [name, `${name}_FILE`] : [name]))),
 );
 
 function unknownName(name: string): string {
-  const near = closest(name, [...FILE_NAMES]);
+  const near = closest(name, [...fileNames()]);
   return `${name} is not a setting${near === undefined ? '' : `: did you mean ${near}?`}`;
 }
 

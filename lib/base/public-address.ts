@@ -1,4 +1,5 @@
 import { inCidr, parseCidr, parseIp } from './ip.ts';
+import { once } from './once.ts';
 
 /**
  * Whether a text is an IPv4 or IPv6 address of the public internet. Not public: private, loopback, link-local, shared
@@ -7,8 +8,8 @@ import { inCidr, parseCidr, parseIp } from './ip.ts';
  */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
-  if (!ip || SPECIAL.some((network) => inCidr(ip, network))) return false;
-  return ip.length === 4 || GLOBAL_UNICAST.some((network) => inCidr(ip, network));
+  if (!ip || SPECIAL().some((network) => inCidr(ip, network))) return false;
+  return ip.length === 4 || GLOBAL_UNICAST().some((network) => inCidr(ip, network));
 }
 
 /**
@@ -38,5 +39,5 @@ const SPECIAL = networks(
 const PRIVATE_NAMES = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/;
 
 function networks(...lists: readonly string[]) {
-  return lists.flatMap((list) => list.split(' ')).flatMap((text) => parseCidr(text) ?? []);
+  return once(() => lists.flatMap((list) => list.split(' ')).flatMap((text) => parseCidr(text) ?? []));
 }

@@ -1,5 +1,6 @@
 /** What a registry answers about aliases and DIDs (completions section 9). Registries of others may lack a function. */
 import * as AbiParameters from 'ox/AbiParameters';
+import { once } from '../base/once.ts';
 import { addressWord, toQuantity, tryCall, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
@@ -60,8 +61,8 @@ const RESOLVE_ALIAS = '0x0c81e27a';
 const RESOLVE = '0x5c23bdf5';
 const CONTROLLER_TO_DID = '0x004bdd8b';
 
-const ENTRY = AbiParameters.from(
-  'address controller, uint256 created, uint256 updated, string metadataCid, bool active',
+const entry = once(() =>
+  AbiParameters.from('address controller, uint256 created, uint256 updated, string metadataCid, bool active'),
 );
 const NOBODY = `0x${'0'.repeat(40)}`;
 
@@ -75,7 +76,7 @@ async function readEntry(at: RegistryAt, data: string): Promise<Told<DidEntry>> 
   const bytes = await callView(at, data);
   if (bytes === GAVE_A_REASON) return null;
   try {
-    const [controller, , , metadataCid, active] = AbiParameters.decode(ENTRY, bytes as `0x${string}`);
+    const [controller, , , metadataCid, active] = AbiParameters.decode(entry(), bytes as `0x${string}`);
     return controller === NOBODY ? null : { controller: controller.toLowerCase(), metadataCid, active, bytes };
   } catch {
     return undefined;

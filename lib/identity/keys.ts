@@ -1,6 +1,7 @@
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8 } from '../base/bytes.ts';
+import { once } from '../base/once.ts';
 
 /** The vault's derived keys, each 32 bytes and for one purpose. */
 export interface Keys {
@@ -14,14 +15,22 @@ export interface Keys {
 
 /**
  * Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) with distinct labels; `attestation` replaces the
- * derived attestation key.
+ * derived attestation key. Each is derived at its first use.
  */
 export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8Array[] = []): Keys {
-  const derive = (label: string) => deriveKey(vaultSecret, label);
+  const codePepper = once(() => deriveKey(vaultSecret, 'code-pepper'));
+  const operatorSeed = once(() => deriveKey(vaultSecret, 'operator-did-key'));
+  const attestationKeys = once(() => (attestation.length > 0 ? attestation : [deriveKey(vaultSecret, 'attestation')]));
   return {
-    codePepper: derive('code-pepper'),
-    operatorSeed: derive('operator-did-key'),
-    attestation: attestation.length > 0 ? attestation : [derive('attestation')],
+    get codePepper() {
+      return codePepper();
+    },
+    get operatorSeed() {
+      return operatorSeed();
+    },
+    get attestation() {
+      return attestationKeys();
+    },
   };
 }
 

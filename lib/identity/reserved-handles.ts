@@ -1,3 +1,4 @@
+import { once } from '../base/once.ts';
 import type { Identifier } from './identifier.ts';
 
 /** Handles that cannot be registered: they could pass for the service, its operator or a part of its URLs. */
@@ -25,7 +26,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 };
 
 /** The reserved handles as they are compared, by their first letter. */
-const FOLDED = byFirstLetter(Array.from(RESERVED_HANDLES, fold));
+const folded = once(() => byFirstLetter(Array.from(RESERVED_HANDLES, fold)));
 
 /** The operator's own reservations: identifiers and domains in normal form. */
 export interface ReservedSettings {
@@ -54,7 +55,7 @@ function passesForReserved(name: string): boolean {
   for (const at of reached) {
     if (at === text.length) return text !== '';
     for (const letter of lettersOf(text[at] as string)) {
-      for (const word of FOLDED.get(letter) ?? []) {
+      for (const word of folded().get(letter) ?? []) {
         if (readsAs(text, at, word) && isOfSeveral(word, text)) reached.add(at + word.length);
       }
     }

@@ -106,7 +106,7 @@ function chooseRoute(family: Family | undefined, method: string): Route | Reply 
  * (`docs/decisions/0001-routing.md`).
  */
 function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
-  const families = new Map(routes.map(({ path }) => [path, familyOf(path, routes)]));
+  const families = familiesOf(routes);
   const patterns = Router();
   for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
   return ({ method, url }) => {
@@ -118,11 +118,17 @@ function createFind(routes: readonly Route[]): (request: Request) => Family | un
   };
 }
 
-function familyOf(path: string, routes: readonly Route[]): Family {
-  const byMethod = new Map(
-    routes.filter((route) => route.path === path).map((route) => [route.method as string, route]),
-  );
-  return { path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) };
+function familiesOf(routes: readonly Route[]): ReadonlyMap<string, Family> {
+  const byPath = new Map<string, Map<string, Route>>();
+  for (const route of routes) {
+    const byMethod = byPath.get(route.path) ?? new Map<string, Route>();
+    byPath.set(route.path, byMethod.set(route.method, route));
+  }
+  const families = Array.from(byPath, ([path, byMethod]): [string, Family] => [
+    path,
+    { path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) },
+  ]);
+  return new Map(families);
 }
 
 function createLimits(ctx: Context): Limits {
