@@ -1,5 +1,4 @@
 import { VaultError } from '../lib/base/error.ts';
-import { registrarDocument } from '../lib/identity/did-document.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
@@ -10,7 +9,9 @@ const CACHE = { 'cache-control': 'public, max-age=3600' };
 export const wellKnownRoutes: readonly Route[] = [
   get('/.well-known/did.json', {
     isPage: true,
-    handler({ ctx }) {
+    async handler({ ctx }) {
+      // Loads a curve, which no other route of a start needs.
+      const { registrarDocument } = await import('../lib/identity/did-document.ts');
       const document = registrarDocument(ctx);
       if (!document) throw new VaultError('not_found');
       return json(document, { headers: CACHE });

@@ -1,6 +1,4 @@
-import * as UserOperation from 'ox/erc4337/UserOperation';
 import { argumentsIn, callsIn, EXECUTE } from '../../client/call-data.ts';
-import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import { describeError } from '../base/log.ts';
 import { addressIn, toQuantity } from '../chain/contract-call.ts';
 import { entryPointOf } from '../chain/entry-point.ts';
@@ -33,7 +31,7 @@ export async function sendRecorded<T extends object>(
   sender: PaymentSender,
   ask: () => Promise<T>,
 ): Promise<T> {
-  const payment = paymentIn(ctx, operation);
+  const payment = await paymentIn(ctx, operation);
   if (!payment) return ask();
   const now = ctx.clock.now();
   await keep(ctx, { ...payment, ...sender, said: WORD.none, sinceBlock: null, now });
@@ -60,12 +58,13 @@ export async function recordFound(
 type Payment = PaymentKey & Pick<NewPayment, 'userOpHash' | 'validUntil'>;
 
 /** The payment that an operation makes; undefined for any other operation. */
-function paymentIn(ctx: Ctx, operation: SentOperation): Payment | undefined {
+async function paymentIn(ctx: Ctx, operation: SentOperation): Promise<Payment | undefined> {
   const nonce = BigInt(operation.nonce);
   const movement = isOfOrder(nonce) ? movementIn(String(operation['callData']).toLowerCase()) : undefined;
   if (!movement) return undefined;
   const place = placeOf(ctx);
-  const userOpHash = hashOf(place, operation);
+  const { operationHash } = await import('./operation-hash.ts');
+  const userOpHash = operationHash(place, operation);
   if (userOpHash === undefined) return undefined;
   const account = operation.sender.toLowerCase();
   const validUntil = endOf(String(operation['signature']));
@@ -92,21 +91,6 @@ function movementIn(callData: string): Pick<PaymentKey, 'to' | 'token' | 'amount
   const transfer = argumentsIn(data);
   const [to, amount] = [addressIn(transfer.word(0)), transfer.word(1)];
   return to !== undefined && amount ? { to, token: target, amount: String(amount) } : undefined;
-}
-
-/**
- * Never the bundler's: it is a hint where to look, and a wrong one only finds nothing. Undefined for what no EntryPoint
- * takes, such as gas of more than 128 bits.
- */
-function hashOf({ chainId, entryPoint }: Pick<PaymentKey, 'chainId' | 'entryPoint'>, operation: SentOperation) {
-  const entryPointVersion = entryPoint === ENTRY_POINT_0_7 ? '0.7' : '0.8';
-  const entryPointAddress = entryPoint as `0x${string}`;
-  try {
-    const plain = UserOperation.fromRpc(operation as never);
-    return UserOperation.hash(plain, { chainId, entryPointAddress, entryPointVersion });
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -140,5 +124,3 @@ const SEQUENCE_MASK = 2n ** 64n - 1n;
 /** Selector of ERC-20's `transfer(address,uint256)`. */
 const TRANSFER = '0xa9059cbb';
 const TRANSFER_CHARS = 2 + 2 * 68;
-/** Hashes operations in its own way; 0.8 and 0.9 hash by EIP-712. */
-const ENTRY_POINT_0_7 = KNOWN_ENTRY_POINTS[0].toLowerCase();

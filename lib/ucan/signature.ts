@@ -1,10 +1,7 @@
-import * as Ed25519 from 'ox/Ed25519';
-import * as P256 from 'ox/P256';
-import * as Secp256k1 from 'ox/Secp256k1';
 import { concat, fromHex, toHex } from '../base/bytes.ts';
 import { createCache } from '../base/lru-cache.ts';
 import { fromDidKey, type PublicKey, toDidKey } from './did-key.ts';
-import { malformed, UcanError } from './fault.ts';
+import { UcanError } from './fault.ts';
 
 /** Public keys in the cache of a verifier. */
 const UCAN_KEYS_CACHED_MAX = 1_000;
@@ -45,7 +42,8 @@ export async function checkDidKey(did: string): Promise<boolean> {
 
 /** The signer of a 32-byte Ed25519 seed (RFC 8032). */
 export async function ed25519Signer(seed: Uint8Array): Promise<UcanSigner> {
-  const bytes = Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
+  const { ed25519PublicKey } = await import('./curves.ts');
+  const bytes = ed25519PublicKey(seed);
   const key = await crypto.subtle.importKey('pkcs8', concat(ED25519_PKCS8, seed), 'Ed25519', false, ['sign']);
   return {
     did: toDidKey({ algorithm: 'Ed25519', bytes }),
@@ -71,12 +69,12 @@ const SMALL_ORDER = new Set([
 const ED25519_PKCS8 = fromHex('302e020100300506032b657004220420') ?? new Uint8Array();
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-async function openKey({ algorithm, bytes }: PublicKey): Promise<Check> {
-  const point = readPoint(algorithm, bytes);
-  if (algorithm === 'secp256k1') {
-    // WebCrypto lacks this curve. Of the two valid forms of a signature only that with the low s is accepted.
-    return (message, signature) => Secp256k1.noble.verify(signature, message, point, { lowS: true, prehash: true });
-  }
+async function openKey(publicKey: PublicKey): Promise<Check> {
+  const { readPoint, verifySecp256k1 } = await import('./curves.ts');
+  const { algorithm } = publicKey;
+  const point = readPoint(publicKey);
+  // WebCrypto lacks this curve.
+  if (algorithm === 'secp256k1') return (message, signature) => verifySecp256k1(message, signature, point);
   const way = algorithm === 'P-256' ? ECDSA : { name: 'Ed25519' };
   const key = await crypto.subtle.importKey('raw', point, way, false, ['verify']);
   return (message, signature) =>
@@ -91,21 +89,6 @@ function isOfSmallOrder(signature: Uint8Array): boolean {
   return SMALL_ORDER.has(toHex(y));
 }
 
-/**
- * The point in a form that every WebCrypto accepts: uncompressed for P-256. Points of small order are refused: anyone
- * could sign for them.
- */
-function readPoint(algorithm: PublicKey['algorithm'], bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  try {
-    if (algorithm === 'P-256') return new Uint8Array(P256.noble.Point.fromBytes(bytes).toBytes(false));
-    if (algorithm === 'secp256k1') return new Uint8Array(Secp256k1.noble.Point.fromBytes(bytes).toBytes(true));
-    if (!Ed25519.noble.Point.fromBytes(bytes).isSmallOrder()) return new Uint8Array(bytes);
-  } catch {
-    // Not on the curve, or not canonical.
-  }
-  throw malformed('a did:key whose key is no point of its curve');
-}
-
 /** The twin of a P-256 signature, with n − s in place of s. It is valid too, and anyone can compute it. */
 export function twinOf(signature: Uint8Array): Uint8Array<ArrayBuffer> {
   const twin = new Uint8Array(signature);
@@ -116,4 +99,5 @@ export function twinOf(signature: Uint8Array): Uint8Array<ArrayBuffer> {
   return twin;
 }
 
-const P256_ORDER = P256.noble.Point.Fn.ORDER;
+/** The order of P-256 (SEC 2 section 2.4.2). */
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
