@@ -137,7 +137,7 @@ async function findLegacy(node: Node, { configured, parties }: Order): Promise<A
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
   const text = options[option];
   if (text === undefined) return undefined;
-  const result = v.safeParse(place.address, text);
+  const result = v.safeParse(place.address(), text);
   if (result.success && result.output) return result.output;
   throw new UsageError(`--${option} must be an address: 0x and 40 hex digits, a correct checksum where in mixed case.`);
 }

@@ -4,17 +4,20 @@ import * as parse from './parsers.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from './setting.ts';
 import * as url from './url-parsers.ts';
 
-/** The chains with a known name and public endpoint, and the addresses of their contracts, by chain id and setting. */
-export const CHAINS: Readonly<Record<string, Vars>> = {
+/**
+ * The chains with a known name and public endpoint, and the addresses of their contracts with their checksums, by chain
+ * id and setting.
+ */
+export const CHAINS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   84532: {
     CHAIN_NAME: 'Base Sepolia',
     EXPLORER_URL: 'https://sepolia.basescan.org',
     RPC_URL: 'https://sepolia.base.org',
     ENTRY_POINT_ADDRESS: '0x0000000071727De22E5E9d8BAf0edAc6f37da032',
-    DID_REGISTRY_ADDRESS: '0xd38972ffea26b66f09e2109e650887acd447e7b7',
-    ACCOUNT_HELPER_ADDRESS: '0xd4d57cc363dd419cd95712eb5cddf1797ceb9dde',
-    SESSION_SBT_ADDRESS: '0x5a2822bd69aa3799232ac57decf2b07e3fed1881',
-    HYPERAUTH_FACTORY_ADDRESS: '0xb797f4799d8aa218e9207f918fdea3afc76b1e18',
+    DID_REGISTRY_ADDRESS: '0xD38972ffEA26B66F09e2109e650887ACd447E7B7',
+    ACCOUNT_HELPER_ADDRESS: '0xd4d57cC363dd419Cd95712Eb5CDdF1797Ceb9DdE',
+    SESSION_SBT_ADDRESS: '0x5A2822Bd69Aa3799232AC57DeCf2b07e3FED1881',
+    HYPERAUTH_FACTORY_ADDRESS: '0xB797F4799D8aa218E9207F918FDEa3afc76b1E18',
     USDC_ADDRESS: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
   },
   8453: {
@@ -24,6 +27,10 @@ export const CHAINS: Readonly<Record<string, Vars>> = {
     USDC_ADDRESS: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   },
 };
+
+const contractAddress = url.address(
+  new Set(Object.values(CHAINS).flatMap((chain) => Object.values(chain).filter((text) => text.startsWith('0x')))),
+);
 
 /** Settings of chain access. A default that depends on the chain is `none` where no contract is known. */
 export const CHAIN_SETTINGS = {
@@ -62,7 +69,7 @@ export const CHAIN_SETTINGS = {
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
-  ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', url.address, 'none'),
+  ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', contractAddress, 'none'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
     "computes addresses of our own factory's accounts, also where it is at no known address",
@@ -103,7 +110,7 @@ function contract(meaning: string, name: string): Setting<Address | null> {
   const words = `${CHAINS[84532]?.[name]} on chain 84532, else none`;
   return plain(
     `${meaning}, or none`,
-    url.address,
+    contractAddress,
     derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
   );
 }

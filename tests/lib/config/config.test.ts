@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { checksum } from 'ox/Address';
 import { toHex } from '../../../lib/base/bytes.ts';
+import { CHAINS } from '../../../lib/config/chain-settings.ts';
 import {
   type Config,
   ConfigError,
@@ -366,4 +368,13 @@ describe('the table', () => {
     const named = SETTING_NAMES.filter((name) => /SECRET|_KEY|TOKEN$|PASSWORD|SMTP_URL/.test(name));
     expect(named.filter((name) => SETTINGS[name].kind !== 'secret')).toEqual([]);
   });
+});
+
+test('the contracts of known chains are written with their checksums, which no start computes', () => {
+  const addresses = Object.values(CHAINS).flatMap((chain) =>
+    Object.values(chain).filter((text) => text.startsWith('0x')),
+  );
+  expect(addresses.length).toBeGreaterThan(5);
+  for (const address of addresses)
+    expect(checksum(address.toLowerCase() as `0x${string}`)).toBe(address as `0x${string}`);
 });
