@@ -1,8 +1,8 @@
-import { toBase64url, toHex } from './base/bytes.ts';
+import { fromBase64, toBase64url, toHex } from './base/bytes.ts';
 
 /**
  * Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose
- * path names the file.
+ * path names the file. An answer may carry its `Repr-Digest` (RFC 9530): then the vault does not hash the file itself.
  */
 export interface Assets {
   fetch(request: Request): Promise<Response>;
@@ -38,8 +38,8 @@ async function readFile(assets: Assets | undefined, path: string): Promise<File 
   const response = await assets?.fetch(new Request(`https://assets.invalid${path}`));
   if (!response?.ok) return undefined;
   const bytes = new Uint8Array(await response.arrayBuffer());
-  // The host's own: the first answer of a fresh process would wait some milliseconds for one in JavaScript.
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  // The platform's, where the host gives none: one in JavaScript takes a fresh process some milliseconds.
+  const digest = readDigest(response) ?? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   let compressed: Uint8Array<ArrayBuffer> | undefined;
   return {
     bytes,
@@ -50,6 +50,11 @@ async function readFile(assets: Assets | undefined, path: string): Promise<File 
       return compressed;
     },
   };
+}
+
+function readDigest({ headers }: Response): Uint8Array | undefined {
+  const text = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(headers.get('repr-digest') ?? '')?.[1];
+  return text === undefined ? undefined : fromBase64(text);
 }
 
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

@@ -9,7 +9,9 @@ export function openAssets(): Assets {
       found ??= findAssets();
       const file = (await found)[new URL(request.url).pathname];
       if (file === undefined) return new Response(null, { status: 404 });
-      return new Response(typeof file === 'string' ? Bun.file(file) : file);
+      const bytes = await (typeof file === 'string' ? Bun.file(file) : file).bytes();
+      const digest = new Bun.CryptoHasher('sha256').update(bytes).digest('base64');
+      return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${digest}:` } });
     },
   };
 }

@@ -31,6 +31,16 @@ describe('served files', () => {
     expect(binding.asked).toEqual(['/a.txt']);
   });
 
+  test('are not hashed again where the host knows their digest', async () => {
+    const known = createHash('sha256').update('known to the host');
+    const answers = { 'repr-digest': `sha-256=:${known.copy().digest('base64')}:` };
+    const give = (headers: Record<string, string>) => ({ fetch: async () => new Response(TEXT, { headers }) });
+    expect((await createFiles(give(answers))('/a.txt'))?.sha256).toBe(known.digest('hex'));
+    const own = createHash('sha256').update(TEXT).digest('hex');
+    for (const other of ['sha-256=:AAAA:', 'md5=:AAAAAAAAAAAAAAAAAAAAAA==:', 'x', ''])
+      expect((await createFiles(give({ 'repr-digest': other }))('/a.txt'))?.sha256).toBe(own);
+  });
+
   test('have tags that differ when a byte does', async () => {
     const files = createFiles(assets({ '/a': TEXT, '/b': `${TEXT}.` }));
     expect((await files('/a'))?.etag).not.toBe((await files('/b'))?.etag);
