@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { type Fetch, UpstreamError } from '../../lib/base/http-client.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 
@@ -62,5 +61,6 @@ function fetchAt(
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  const { lookup } = await import('node:dns/promises');
   return (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 }

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomId, systemRandom } from '../../lib/base/random.ts';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
@@ -37,7 +38,7 @@ export function previewSettings({ vars: flags, options }: Arguments) {
   const sources: Record<string, string> = { ...given.sources };
   const warnings = [...given.warnings];
   const unkept: (keyof typeof SECRET_FILES)[] = [];
-  if (vars['LOG_FORMAT'] === undefined && process.stdout.isTTY) {
+  if (vars['LOG_FORMAT'] === undefined && isTerminal()) {
     vars['LOG_FORMAT'] = 'pretty';
     sources['LOG_FORMAT'] = 'terminal';
   }
@@ -78,6 +79,14 @@ export function checkSettings({ vars, sources }: Pick<Given, 'vars' | 'sources'>
 /** Whether the database is a file of this machine. */
 export function isEmbedded(databaseUrl: string): boolean {
   return /^file:/i.test(databaseUrl);
+}
+
+/**
+ * Whether a person reads the output. Pipes and files are told by their kind: making the stream, only to ask it, takes
+ * longer than opening the database.
+ */
+function isTerminal(): boolean {
+  return fstatSync(1).isCharacterDevice() && process.stdout.isTTY;
 }
 
 /** Adds the directory to the system's error. */

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../../lib/config/config.ts';
 import { pendingMigrations } from '../../lib/db/migrations.ts';
 import type { Tuning } from './connection.ts';
@@ -60,5 +59,5 @@ export function noDatabase(path: string): Error {
 /** The path of a `file:` URL: relative or absolute, percent-encoded where need be. */
 export function filePath(url: string): string {
   if (/[?#]/.test(url)) throw new Error('DATABASE_URL: a file: URL takes neither a query nor a fragment');
-  return /^file:\//i.test(url) ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
+  return /^file:\//i.test(url) ? Bun.fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
 }

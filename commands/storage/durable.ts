@@ -10,7 +10,6 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { constants } from 'node:os';
 import { dirname } from 'node:path';
 
 /** How long a command whose reader is slower than it waits until it goes on printing. */
@@ -50,9 +49,9 @@ export async function whileDrafting<T>(draft: string, work: () => Promise<T>): P
     // SQLite's own is left when it could not even undo, on a full disk.
     for (const path of [draft, `${draft}-journal`]) discard(path);
   };
-  const onSignal = (signal: NodeJS.Signals) => {
+  const onSignal = (_: NodeJS.Signals, number: number) => {
     clear();
-    process.exit(128 + constants.signals[signal]);
+    process.exit(128 + number);
   };
   for (const signal of ENDING) process.on(signal, onSignal);
   try {
