@@ -69,6 +69,14 @@ export interface Env {
   readonly log?: Log;
 }
 
+/** What a host has done already, so that the vault does not do it again. */
+export interface Begun {
+  /** The settings, read from `vars`. */
+  readonly config?: Config;
+  /** Whether `prepareDatabase` has run on the database. */
+  readonly isPrepared?: boolean;
+}
+
 /** All parts of a vault, assembled once: the ground parts and the subjects' own. */
 export interface Context extends Platform {
   readonly db: OwnedStore;
@@ -106,14 +114,13 @@ export interface Context extends Platform {
 }
 
 /** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
-export function createContext(env: Env): Context {
-  const config = readConfig(env.vars);
+export function createContext(env: Env, { config = readConfig(env.vars), isPrepared = false }: Begun = {}): Context {
   const { clock = systemClock, random = systemRandom, trustClientIpHeader = false } = env;
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const metrics = openMetrics(env);
   const owner = randomId(random);
-  const shared = createShared(config);
+  const shared = createShared(config, isPrepared);
   const outside = { config, clock, random, log, metrics, fetch };
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});

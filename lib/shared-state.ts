@@ -42,10 +42,10 @@ export interface Shared {
   readonly strangers: StrangersChecks;
 }
 
-/** Nothing known yet. */
-export function createShared(config: Config): Shared {
+/** Nothing known yet, but perhaps that the tables are up to date. */
+export function createShared(config: Config, isCurrent: boolean): Shared {
   return {
-    schema: { isCurrent: false },
+    schema: { isCurrent },
     outages: new Set(),
     factoryFacts: createFactoryFacts(config),
     witnessFacts: createWitnessFacts(),

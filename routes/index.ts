@@ -1,5 +1,5 @@
 import { createWork } from '../lib/background.ts';
-import { type Context, createContext, type Env } from '../lib/context.ts';
+import { type Begun, type Context, createContext, type Env } from '../lib/context.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
@@ -85,10 +85,10 @@ export interface Vault {
 
 /**
  * Assembles a vault. Nothing runs until `fetch` or `work` is called; tables are made at first use. Throws `ConfigError`
- * naming every faulty setting.
+ * naming every faulty setting. `begun` is for a host that has read the settings itself.
  */
-export function createVault(env: Env): Vault {
-  const ctx = createContext(env);
+export function createVault(env: Env, begun?: Begun): Vault {
+  const ctx = createContext(env, begun);
   const work = createWork(ctx);
   return {
     fetch: createRouter(ctx, ROUTES),

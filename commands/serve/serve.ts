@@ -104,26 +104,26 @@ function listenAll(serving: Parameters<typeof listen>[0]): [Server, ...Server[]]
 }
 
 /** Opens the vault's dependencies. */
-async function start(settings: Settings, { port, adminPort }: Ports, log: Log): Promise<Running> {
-  const admin = adminPort === undefined ? {} : { ADMIN_PORT: String(adminPort) };
-  const vars = { ...settings.vars, PORT: String(port), ...admin };
-  const config = checkSettings({ vars, sources: settings.sources });
+async function start(given: Settings, ports: Ports, log: Log): Promise<Running> {
+  const settings = atPorts(given, ports);
+  const { vars, config } = settings;
   const mail = await openMailer(config);
   const database = await openDatabase(databaseOf(config));
   const applied = await prepareDatabase(database, systemClock, config).catch((error) => {
     if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
     // The store makes the tables once the server answers.
     log({ level: 'warn', event: 'started_without_database', message: WITHOUT_DATABASE, ...causeOf(error) });
-    return [];
+    return undefined;
   });
   const reading = startReadAhead(config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader();
-  const vault = createVault({ vars, database, mail, assets: openAssets(), webhookFetch, process, log });
+  const env = { vars, database, mail, assets: openAssets(), webhookFetch, process, log };
+  const vault = createVault(env, { config, isPrepared: applied !== undefined });
   return {
-    settings: { ...settings, vars, config },
+    settings,
     vault,
-    applied: applied.length,
+    applied: applied?.length ?? 0,
     async close() {
       await vault.close();
       await mail?.close();
@@ -137,6 +137,14 @@ async function start(settings: Settings, { port, adminPort }: Ports, log: Log): 
 function startReadAhead({ databaseUrl, databaseReadAheadMb }: Settings['config']): ReadAhead | undefined {
   if (!isEmbedded(databaseUrl) || databaseReadAheadMb === 0) return undefined;
   return readAhead(filePath(databaseUrl), databaseReadAheadMb * 1024 * 1024);
+}
+
+/** The settings with the ports that were picked where they say 0. They are read again in that case alone. */
+function atPorts(settings: Settings, { port, adminPort }: Ports): Settings {
+  if (port === settings.config.port && adminPort === settings.config.adminPort) return settings;
+  const admin = adminPort === undefined ? {} : { ADMIN_PORT: String(adminPort) };
+  const vars = { ...settings.vars, PORT: String(port), ...admin };
+  return { ...settings, vars, config: checkSettings({ vars, sources: settings.sources }) };
 }
 
 /** Loaded only where mail goes out by SMTP, as it is half of the program's start. */

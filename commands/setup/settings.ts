@@ -20,15 +20,19 @@ export function loadSettings(given: Arguments): Settings {
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
   const vars = { ...settings.vars };
+  let isAsProposed = true;
   inDataDirectory(config.dataDir, () => {
     if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
     for (const name of unkept) {
       const path = join(config.dataDir, SECRET_FILES[name]);
-      vars[name] = keepSecret(path, vars[name] ?? '', settings.warnings);
+      const proposal = vars[name] ?? '';
+      vars[name] = keepSecret(path, proposal, settings.warnings);
+      isAsProposed &&= vars[name] === proposal;
       giveToOwnerOf(path, config.dataDir);
     }
   });
-  return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
+  // Another process that started at the same moment may have kept its secrets first.
+  return { ...settings, vars, config: isAsProposed ? config : checkSettings({ ...settings, vars }) };
 }
 
 /** The settings that `loadSettings` would use, and the secrets it would generate. Writes nothing. */
