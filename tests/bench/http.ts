@@ -28,8 +28,10 @@ const findings = await interleaved(
     },
     { name: 'GET /api/status', run: work.status },
     { name: 'GET /api/dids/lookup', run: work.lookup },
-    { name: 'POST /api/verify/send', run: work.send },
-    { name: 'POST /api/verify/check', run: work.check },
+    [
+      { name: 'POST /api/verify/send', run: work.send },
+      { name: 'POST /api/verify/check', run: work.check },
+    ],
     { name: 'POST /api/sessions', run: work.session },
     { name: '… an alias asked for', run: vaultWork(asking, options.ms).session },
   ],

@@ -1,19 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { systemRandom } from '../../lib/base/random.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
+import { benchFolder } from './frame/target.ts';
 
 /**
  * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `node`
  * any call of a contract with zeros,
  * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
- * settings given as JSON. Its randomness is constant, so that the load knows every code.
+ * settings given as JSON. Its codes are all the same, so that the load knows them.
  */
 const [mode = 'bare', settings = '{}'] = process.argv.slice(2);
-const dir = mkdtempSync(join(tmpdir(), 'vault-bench-'));
-const database = openSqlite(join(dir, 'vault.db'));
+const folder = benchFolder();
+const database = openSqlite(join(folder.path, 'vault.db'));
 const unlimited = '1000000000';
 const vault = createVault({
   vars: {
@@ -30,7 +30,8 @@ const vault = createVault({
   },
   database,
   mail: { send: async () => {} },
-  random: (length) => new Uint8Array(length).fill(7),
+  // Codes alone draw four bytes.
+  random: (length) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length)),
 });
 
 const bare = {
@@ -64,6 +65,6 @@ process.on('SIGTERM', async () => {
   await server.stop(true);
   await vault.close();
   database.close();
-  rmSync(dir, { recursive: true, force: true });
+  folder.remove();
   process.exit(0);
 });

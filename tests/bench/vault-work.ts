@@ -1,4 +1,4 @@
-import { type Finding, load, type RequestOf, request } from './frame/load.ts';
+import { type Finding, load, type RequestOf, request, type Span } from './frame/load.ts';
 import type { Target } from './frame/target.ts';
 import { credentialOf, REGISTRATIONS } from './rivals/work.ts';
 
@@ -27,22 +27,28 @@ export async function register(vault: Target): Promise<void> {
 /** The work on one vault. */
 export function vaultWork(vault: Target, ms: number, { connections = 64 } = {}): VaultWork {
   let [sent, firstSent, opened, found] = [0, 0, 0, 0];
-  const run = async (requestOf: RequestOf, count = Number.POSITIVE_INFINITY) =>
-    mustBeOk(await load(vault, requestOf, { ms, connections, count }));
+  const run = async (requestOf: RequestOf, span: Partial<Span>) =>
+    mustBeOk(await load(vault, requestOf, { ms, connections, ...span }));
   const post = (path: string, n: number, body: unknown) => request('POST', path, { body, ip: ipOf(n) });
   return {
-    status: () => run(() => request('GET', '/api/status')),
-    lookup: () => run(() => request('GET', `/api/dids/lookup?credentialId=${credentialOf(found++ % REGISTRATIONS)}`)),
+    status: () => run(() => request('GET', '/api/status'), { holds: '"chainId":84532' }),
+    lookup: () => run(() => lookupRequest(found++), { holds: '"did":"did:key:z' }),
     send() {
       firstSent = sent;
-      return run(() => sendRequest(sent++));
+      return run(() => sendRequest(sent++), { holds: '"ok":true' });
     },
     check() {
       const first = firstSent;
-      return run((n) => post('/api/verify/check', first + n, { ...who(first + n), code: CODE }), sent - first);
+      const one = (n: number) => post('/api/verify/check', first + n, { ...who(first + n), code: CODE });
+      return run(one, { count: sent - first, holds: '"verified":true' });
     },
-    session: () => run(() => post('/api/sessions', opened, { handle: `open${opened++}`, did: 'did:key:z' })),
+    session: () => run(() => post('/api/sessions', opened, { handle: `open${opened++}`, did: 'did:key:z' }), {}),
   };
+}
+
+/** Looks up one of the registrations. */
+export function lookupRequest(n: number): string {
+  return request('GET', `/api/dids/lookup?credentialId=${credentialOf(n % REGISTRATIONS)}`);
 }
 
 /** A code to a new address. */

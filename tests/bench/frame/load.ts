@@ -10,8 +10,10 @@ export interface Finding {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Answers by status. */
+  /** Answers by status; `lost` without one, `200 wrong` for one that lacks what it must hold. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** The part of the time in which this process, which makes the load, was busy: near 1 it is the load that is slow. */
+  readonly loadShare: number;
 }
 
 /** A server under load. */
@@ -28,6 +30,8 @@ export interface Span {
   readonly ms: number;
   readonly connections?: number;
   readonly count?: number;
+  /** What every answer must hold, such as `"verified":true`: a status proves no work. */
+  readonly holds?: string;
 }
 
 /**
@@ -35,17 +39,17 @@ export interface Span {
  * has the answer to the last.
  */
 export function load(server: Loaded, requestOf: RequestOf, span: Span): Promise<Finding> {
-  const { ms, connections = 64, count = Number.POSITIVE_INFINITY } = span;
+  const { ms, connections = 64, count = Number.POSITIVE_INFINITY, holds } = span;
   return measured(server, async (note) => {
     let next = 0;
     const end = performance.now() + ms;
     const run = async () => {
-      let line = await connectLine(server.port);
+      let line = await connectLine(server.port, holds);
       while (next < count && performance.now() < end) {
         const sentAt = performance.now();
         const status = await line.ask(requestOf(next++));
         note(status, performance.now() - sentAt);
-        if (status === LOST) line = await connectLine(server.port);
+        if (status === LOST) line = await connectLine(server.port, holds);
       }
       line.end();
     };
@@ -58,13 +62,13 @@ export function load(server: Loaded, requestOf: RequestOf, span: Span): Promise<
  * connection; its time counts from the moment it was due, so that a server that stands still is seen.
  */
 export function offer(server: Loaded, requestOf: RequestOf, span: Span & { perSecond: number }): Promise<Finding> {
-  const { ms, connections = 64, count = Number.POSITIVE_INFINITY, perSecond } = span;
+  const { ms, connections = 64, count = Number.POSITIVE_INFINITY, perSecond, holds } = span;
   return measured(server, async (note) => {
     const start = performance.now();
     const total = Math.min(count, Math.floor((ms * perSecond) / 1000));
     let next = 0;
     const run = async () => {
-      let line = await connectLine(server.port);
+      let line = await connectLine(server.port, holds);
       while (next < total) {
         const n = next++;
         const dueAt = start + (n * 1000) / perSecond;
@@ -72,7 +76,7 @@ export function offer(server: Loaded, requestOf: RequestOf, span: Span & { perSe
         if (early > 0) await Bun.sleep(early);
         const status = await line.ask(requestOf(n));
         note(status, performance.now() - dueAt);
-        if (status === LOST) line = await connectLine(server.port);
+        if (status === LOST) line = await connectLine(server.port, holds);
       }
       line.end();
     };
@@ -105,6 +109,7 @@ async function measured(
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   const before = processorOf(pid);
+  const own = process.cpuUsage();
   const start = performance.now();
   await run((status, ms) => {
     latencies.push(ms);
@@ -112,6 +117,7 @@ async function measured(
   });
   const seconds = (performance.now() - start) / 1000;
   const after = processorOf(pid);
+  const { user, system } = process.cpuUsage(own);
   latencies.sort((a, b) => a - b);
   const at = (part: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * part))] ?? 0;
   return {
@@ -122,11 +128,13 @@ async function measured(
     p99Ms: at(0.99),
     maxMs: at(1),
     statuses,
+    loadShare: (user + system) / 1e6 / seconds,
   };
 }
 
 /** The status of a request whose connection ended before its answer. */
 const LOST = 'lost';
+const WRONG = ' wrong';
 
 /** One connection with one request under way at a time. */
 interface Line {
@@ -135,7 +143,7 @@ interface Line {
   end(): void;
 }
 
-async function connectLine(port: number): Promise<Line> {
+async function connectLine(port: number, holds = ''): Promise<Line> {
   let pending = '';
   let answer: ((status: string) => void) | undefined;
   const settle = (status: string) => {
@@ -150,7 +158,7 @@ async function connectLine(port: number): Promise<Line> {
     socket: {
       data(_, chunk) {
         pending += chunk.toString('latin1');
-        if (isWhole(pending)) settle(pending.slice(9, 12));
+        if (isWhole(pending)) settle(pending.slice(9, 12) + (pending.includes(holds) ? '' : WRONG));
       },
       close: () => settle(LOST),
       error: () => settle(LOST),

@@ -19,18 +19,23 @@ export interface Rounds {
   readonly warmUps?: number;
 }
 
+/** A case, or several that need their order: one sends the codes that the next checks. */
+export type Step<T = Finding> = Case<T> | readonly Case<T>[];
+
 /**
- * Measures every case in turn in every round, so that what else the machine does falls on all of them. The rounds of
- * the warm-up are not counted. Findings by case, in the order of the rounds.
+ * Measures every case in every round, so that what else the machine does falls on all of them. Each round begins with
+ * another step, so that none always comes after the heaviest. The rounds of the warm-up are in order and are not
+ * counted. Findings by case, in the order of the rounds.
  */
 export async function interleaved<T>(
-  cases: readonly Case<T>[],
-  { rounds, warmUps = 1 }: Rounds,
+  steps: readonly Step<T>[],
+  { rounds, warmUps = 2 }: Rounds,
 ): Promise<ReadonlyMap<string, readonly T[]>> {
-  const findings = new Map<string, T[]>(cases.map(({ name }) => [name, []]));
+  const findings = new Map<string, T[]>(steps.flat().map(({ name }) => [name, []]));
   for (let round = -warmUps; round < rounds; round++) {
     progress(round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`);
-    for (const { name, run } of cases) {
+    const first = Math.max(0, round) % steps.length;
+    for (const { name, run } of [...steps.slice(first), ...steps.slice(0, first)].flat()) {
       const finding = await run();
       if (round >= 0) findings.get(name)?.push(finding);
     }

@@ -1,4 +1,4 @@
-import { type Finding, load, request } from '../frame/load.ts';
+import { type Finding, load, request, type Span } from '../frame/load.ts';
 import type { Target } from '../frame/target.ts';
 import { ipOf, mustBeOk } from '../vault-work.ts';
 
@@ -22,26 +22,55 @@ const CLIENTS = 256;
 
 /** The work on one better-auth. */
 export function betterAuthWork(target: Target, otp: string, ms: number): BetterAuthWork {
-  let [first, next, known, asked] = [0, 0, 0, 0];
-  const run = async (bodyOf: (n: number) => unknown, path: string, count = Number.POSITIVE_INFINITY) => {
-    const requestOf = (n: number) => request('POST', `/api/auth${path}`, { body: bodyOf(n), ip: ipOf(n % CLIENTS) });
-    return mustBeOk(await load(target, requestOf, { ms, count }));
-  };
+  let next = 0;
+  let sent: Range = NONE;
+  let known: Range = NONE;
+  let asked: Range = NONE;
   const email = (n: number) => `user${n}@example.com`;
+  const run = async (path: string, bodyOf: (n: number) => unknown, span: Partial<Span>) => {
+    let done = 0;
+    const requestOf = (n: number) => {
+      done++;
+      return request('POST', `/api/auth${path}`, { body: bodyOf(n), ip: ipOf(n % CLIENTS) });
+    };
+    const finding = mustBeOk(await load(target, requestOf, { ms, ...span }));
+    return { finding, done };
+  };
   return {
-    send() {
-      first = next;
-      return run(() => ({ email: email(next++), type: 'sign-in' }), '/email-otp/send-verification-otp');
+    async send() {
+      const first = next;
+      const body = () => ({ email: email(next++), type: 'sign-in' });
+      const { finding, done } = await run('/email-otp/send-verification-otp', body, SUCCESS);
+      sent = { first, count: done };
+      return finding;
     },
-    signIn() {
-      known = 0;
-      return run(() => ({ email: email(first + known++), otp }), '/sign-in/email-otp', next - first);
+    async signIn() {
+      const { first, count } = sent;
+      const body = (n: number) => ({ email: email(first + n), otp });
+      const { finding, done } = await run('/sign-in/email-otp', body, { count, holds: '"emailVerified":true' });
+      known = { first, count: done };
+      return finding;
     },
-    sendToKnown() {
-      asked = 0;
-      const body = () => ({ email: email(first + asked++), type: 'email-verification' });
-      return run(body, '/email-otp/send-verification-otp', known);
+    async sendToKnown() {
+      const { first, count } = known;
+      const body = (n: number) => ({ email: email(first + n), type: 'email-verification' });
+      const { finding, done } = await run('/email-otp/send-verification-otp', body, { count, ...SUCCESS });
+      asked = { first, count: done };
+      return finding;
     },
-    verify: () => run((n) => ({ email: email(first + n), otp }), '/email-otp/verify-email', asked),
+    async verify() {
+      const { first, count } = asked;
+      const body = (n: number) => ({ email: email(first + n), otp });
+      return (await run('/email-otp/verify-email', body, { count, holds: '"status":true' })).finding;
+    },
   };
 }
+
+/** People by their numbers. */
+interface Range {
+  readonly first: number;
+  readonly count: number;
+}
+
+const NONE: Range = { first: 0, count: 0 };
+const SUCCESS = { holds: '"success":true' };
