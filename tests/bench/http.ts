@@ -3,7 +3,7 @@
 import { load, request } from './frame/load.ts';
 import { benchOptions } from './frame/options.ts';
 import { leaveServerCore } from './frame/place.ts';
-import { LOAD_COLUMNS, loadCells, publish } from './frame/report.ts';
+import { LOAD_COLUMNS, loadCells, loadNotes, publish } from './frame/report.ts';
 import { interleaved, ratioOf } from './frame/rounds.ts';
 import { startServer } from './frame/target.ts';
 import { mustBeOk, register, vaultWork } from './vault-work.ts';
@@ -43,5 +43,6 @@ const rows = [...findings].map(([name, all]) => ({
   cells: [...loadCells(all), ratioOf(all, beside, (one) => one.cpuMicros)],
 }));
 const columns = [...LOAD_COLUMNS, { title: 'of bare', digits: 2 }];
-await publish({ name: 'http', tables: [{ title: '64 connections', columns, rows }] }, options);
+const notes = loadNotes(findings);
+await publish({ name: 'http', tables: [{ title: '64 connections', columns, rows, notes }] }, options);
 for (const target of [bare, vault, asking, node]) await target.stop();

@@ -1,0 +1,16 @@
+/** One script of the benches. */
+export interface Part {
+  /** The name of its results; `bench:NAME` is its npm script, or `bench` alone for `http`. */
+  readonly name: string;
+  readonly script: string;
+  /** About how long it takes. */
+  readonly minutes: number;
+  /** What `bench:all` calls it with beside `--save`. */
+  readonly args?: readonly string[];
+}
+
+/** What `bench:all` measures, in this order. */
+export const PARTS: readonly Part[] = [
+  { name: 'http', script: 'tests/bench/http.ts', minutes: 2 },
+  { name: 'rivals', script: 'tests/bench/rivals.ts', minutes: 5 },
+];
