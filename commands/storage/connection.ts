@@ -23,9 +23,20 @@ export interface Tuning {
   readonly mmapMb?: number;
 }
 
+/** A file that is open, for another connection to it. */
+export interface OpenFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Which file, log and index of the log are open. */
+  readonly place: string;
+  readonly tuning: Tuning;
+}
+
 /** A connection to a database file, and the check of its place. */
 export interface Connected {
   readonly connection: Connection;
+  /** Which file, log and index of the log it has open. */
+  readonly place: string;
   /** Throws if a write would be lost because the path leads to another file. */
   readonly checkPlace: () => void;
 }
@@ -44,7 +55,7 @@ export function connect(path: string, tuning: Tuning = {}): Connected {
       for (const pragma of pragmasOf(tuning)) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
       // by now.
-      if (numberOf(path) === file) return { connection, checkPlace: createPlaceCheck(path, file) };
+      if (numberOf(path) === file) return { connection, ...watchPlace(path) };
       connection.close();
     } catch (error) {
       connection?.close();
@@ -57,21 +68,41 @@ export function connect(path: string, tuning: Tuning = {}): Connected {
 }
 
 /**
+ * Opens a file that this process has open already. Throws `SQLITE_READONLY_DBMOVED` if the path leads to another one:
+ * SQLite would take the log beside it for the other one's, and remove it.
+ */
+export function connectAgain({ path, place, tuning }: OpenFile): Connected {
+  if (!existsSync(path) || watchPlace(path).place !== place) throw movedError(path);
+  const connected = connect(path, tuning);
+  if (connected.place === place) return connected;
+  connected.connection.close();
+  throw movedError(path);
+}
+
+/**
  * Compares the file, its log and the log's index with what the path leads to: SQLite writes on into files that were
  * deleted or replaced, and reports success.
  */
-function createPlaceCheck(path: string, file: number | undefined): () => void {
-  const place = resolve(path);
+function watchPlace(path: string): Pick<Connected, 'place' | 'checkPlace'> {
+  const absolute = resolve(path);
   // SQLite keeps them beside the file itself, not beside a link to it.
-  const real = realpathSync(place);
-  const beside = [`${real}-wal`, `${real}-shm`].map((name) => [name, numberOf(name)] as const);
-  return () => {
-    if (numberOf(place) === file && beside.every(([name, number]) => numberOf(name) === number)) return;
-    const what =
-      `${path}, its -wal or its -shm was moved, replaced or deleted while in use: ` +
-      'the vault writes nothing until it is restarted';
-    throw Object.assign(new Error(what), { code: DB_MOVED });
+  const real = realpathSync(absolute);
+  const names = [absolute, `${real}-wal`, `${real}-shm`];
+  const numbers = names.map(numberOf);
+  return {
+    place: numbers.join(),
+    checkPlace() {
+      if (names.some((name, i) => numberOf(name) !== numbers[i])) throw movedError(path);
+    },
   };
+}
+
+/** For a path that leads to another file than the one that is open. */
+export function movedError(path: string): Error {
+  const what =
+    `${path}, its -wal or its -shm was moved, replaced or deleted while in use: ` +
+    'the vault writes nothing until it is restarted';
+  return Object.assign(new Error(what), { code: DB_MOVED });
 }
 
 /** The file's inode number; undefined if there is no file. */

@@ -1,11 +1,23 @@
+import { resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
-import { connect, type Tuning } from './connection.ts';
-import { type BoundStatement, createPrepare, runBatch, runPrepared } from './statements.ts';
+import { connect, type OpenFile, type Tuning } from './connection.ts';
+import { type BoundStatement, COMMIT, createPrepare, runBatch, runPrepared } from './statements.ts';
+import type { WriterThread } from './writer-thread.ts';
 
 /** A database that somebody has to close. */
 export type OwnedDatabase = Database & { close(): void };
+
+/** The embedded database: a file, with one connection that reads and, unless a thread does, writes. */
+export interface EmbeddedDatabase extends OwnedDatabase {
+  /** The file, for another connection to it. */
+  readonly file: OpenFile;
+  /** Calls `watch` with the milliseconds of each commit of a batch by this connection. */
+  watchCommits(watch: (ms: number) => void): void;
+  /** Lets a thread do every write from now on; who opened it closes it, after this. */
+  writeOn(thread: WriterThread): void;
+}
 
 /**
  * A file opened with Bun's built-in SQLite, made with mode 0600 when it is new. A call runs to its end before it
@@ -13,27 +25,56 @@ export type OwnedDatabase = Database & { close(): void };
  * process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened. A write throws
  * `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
-export function openSqlite(path: string, tuning: Tuning = {}): OwnedDatabase {
-  const { connection, checkPlace } = connect(path, tuning);
+export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase {
+  const { connection, place, checkPlace } = connect(path, tuning);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
+  let thread: WriterThread | undefined;
+  let watch: (ms: number) => void = () => undefined;
+
+  function commit(): void {
+    const start = systemClock.monotonic();
+    run(COMMIT);
+    watch(systemClock.monotonic() - start);
+  }
+
+  async function executeOn(writer: WriterThread, statement: BoundStatement): Promise<Result> {
+    const known = prepare(statement.sql);
+    // What neither writes nor reads, such as ROLLBACK, belongs to the connection that writes.
+    if (!known.writes && known.returnsRows) return whenFree(() => runPrepared(known, statement.args));
+    const [result] = await writer.run('execute', [statement]);
+    if (!result) throw new Error('the writer has no result');
+    return result;
+  }
+
   return {
-    execute: ({ sql, args }) =>
-      whenFree(() => {
-        const known = prepare(sql);
+    file: { path: resolve(path), place, tuning },
+    execute: async (statement) => {
+      if (thread) return executeOn(thread, statement);
+      return whenFree(() => {
+        const known = prepare(statement.sql);
         if (known.writes) checkPlace();
-        return runPrepared(known, args);
-      }),
-    batch: (statements, mode) =>
-      whenFree(() => {
+        return runPrepared(known, statement.args);
+      });
+    },
+    batch: async (statements, mode) => {
+      if (thread && mode === 'write') return thread.run('batch', statements);
+      return whenFree(() => {
         if (mode === 'write') checkPlace();
-        return runBatch(connection, run, statements, mode);
-      }),
+        return runBatch(connection, run, statements, mode, mode === 'write' ? commit : undefined);
+      });
+    },
+    watchCommits(given) {
+      watch = given;
+    },
+    writeOn(given) {
+      thread = given;
+    },
     close() {
       // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting,
       // when others stay open.
       try {
-        connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+        if (!thread) connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
         connection.close(true);
       }

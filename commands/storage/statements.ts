@@ -67,12 +67,13 @@ export function runBatch(
   run: (statement: BoundStatement) => Result,
   statements: readonly BoundStatement[],
   mode: 'read' | 'write',
+  commit: () => void = () => run(COMMIT),
 ): Result[] {
   run(mode === 'write' ? BEGIN_WRITE : BEGIN_READ);
   const results: Result[] = [];
   try {
     for (const statement of statements) results.push(run(statement));
-    run(COMMIT);
+    commit();
     return results;
   } catch (error) {
     // A full disk or the like has ended the transaction already.
@@ -84,5 +85,6 @@ export function runBatch(
 
 const BEGIN_WRITE = { sql: 'BEGIN IMMEDIATE', args: {} };
 const BEGIN_READ = { sql: 'BEGIN', args: {} };
-const COMMIT = { sql: 'COMMIT', args: {} };
+/** The end of a transaction. */
+export const COMMIT = { sql: 'COMMIT', args: {} };
 const ROLLBACK = { sql: 'ROLLBACK', args: {} };

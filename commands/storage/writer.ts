@@ -1,0 +1,76 @@
+// The thread that writes, an entry of its own in the program: what it imports has no effect, and neither has it before
+// it is told which file to open.
+import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
+import { type Connected, connectAgain, type OpenFile } from './connection.ts';
+import { createPrepare, runBatch, runPrepared } from './statements.ts';
+import { createOrderReader, type ReadOrder, toAnswer, toFailure, type WriterOutcome } from './writer-messages.ts';
+import type { ToWriter } from './writer-thread.ts';
+
+/** The worker's side of the port. */
+declare const self: {
+  onmessage: (event: { readonly data: ToWriter }) => void;
+  postMessage(message: unknown): void;
+};
+
+let opened: Writer | undefined;
+
+self.onmessage = ({ data }) => {
+  if (typeof data === 'string') self.postMessage(opened?.run(data));
+  else if ('open' in data) self.postMessage(open(data.open));
+  else {
+    opened?.close();
+    self.postMessage({ closed: true });
+  }
+};
+
+interface Writer {
+  /** Runs an order, and answers it. */
+  run(order: string): ReturnType<typeof toAnswer>;
+  close(): void;
+}
+
+/** Opens the file, if it is the one that the reader has open. */
+function open(file: OpenFile) {
+  try {
+    const connected = connectAgain(file);
+    // Nobody but writes waits here.
+    connected.connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
+    opened = createWriter(connected);
+    return { ready: true };
+  } catch (error) {
+    return { failure: toFailure(error) };
+  }
+}
+
+function createWriter({ connection, checkPlace }: Connected): Writer {
+  const prepare = createPrepare(connection);
+  const read = createOrderReader();
+  const runOne = ({ sql, args }: ReadOrder['statements'][number]) => runPrepared(prepare(sql), args);
+
+  function outcomeOf({ task, statements }: ReadOrder): WriterOutcome {
+    try {
+      checkPlace();
+      if (task === 'batch') return { results: runBatch(connection, runOne, statements, 'write') };
+      const results = statements.map(runOne);
+      if (connection.inTransaction) throw new Error('a transaction is one batch');
+      return { results };
+    } catch (error) {
+      if (connection.inTransaction) connection.run('ROLLBACK');
+      return { failure: toFailure(error) };
+    }
+  }
+
+  return {
+    run(json) {
+      const order = read(json);
+      return toAnswer(order.id, outcomeOf(order));
+    },
+    close() {
+      try {
+        connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+      } finally {
+        connection.close(true);
+      }
+    },
+  };
+}
