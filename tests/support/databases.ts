@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createClient } from '@libsql/client';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { startWriter, type WriterThread } from '../../commands/storage/writer-thread.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 
@@ -16,12 +17,13 @@ export interface Engine {
 }
 
 /**
- * The engines that the vault runs on: the built-in one, `@libsql/client` on a file, and a libSQL server where this
- * machine has one.
+ * The engines that the vault runs on: the built-in one, written inline or by a thread, `@libsql/client` on a file, and
+ * a libSQL server where this machine has one.
  */
 export function engines(): readonly Engine[] {
   const local = [
     { name: 'built-in SQLite', open: openBuiltIn },
+    { name: 'built-in SQLite with a writing thread', open: openBuiltInWithThread },
     { name: '@libsql/client on a file', open: openLibsqlFile },
   ];
   if (libsqlProgram()) return [...local, { name: 'libSQL server', open: openServer }];
@@ -38,6 +40,42 @@ export function temporaryFolder(): { path: string; remove(): void } {
 async function openBuiltIn(): Promise<TestDatabase> {
   const folder = temporaryFolder();
   return owned(openSqlite(join(folder.path, 'vault.db')), folder.remove);
+}
+
+async function openBuiltInWithThread(): Promise<TestDatabase> {
+  const folder = temporaryFolder();
+  const database = await openWithThread(join(folder.path, 'vault.db'));
+  return owned(database, folder.remove);
+}
+
+/** The embedded database with the thread that writes it. */
+export async function openWithThread(path: string): Promise<TestDatabase & { readonly thread: WriterThread }> {
+  const database = openSqlite(path);
+  const thread = await inTurnOfItsOwn(startWriter(database.file));
+  database.writeOn(thread);
+  return {
+    thread,
+    execute: (statement) => inTurnOfItsOwn(database.execute(statement)),
+    batch: (statements, mode) => inTurnOfItsOwn(database.batch(statements, mode)),
+    async close() {
+      database.close();
+      await thread.close();
+    },
+  };
+}
+
+/**
+ * Settles after the turn in which the thread's message came: `expect(…).rejects` waits in a loop of its own, into which
+ * no further message comes while one is being handled.
+ */
+async function inTurnOfItsOwn<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
 }
 
 /** One connection, because settings made by statements hold for one only. */
@@ -71,13 +109,13 @@ async function startOwnServer(): Promise<LibsqlServer | undefined> {
   return startLibsql({ dir: folder.path, namespaces: true });
 }
 
-function owned(database: Database & { close(): void }, remove: () => unknown): TestDatabase {
+function owned(database: Database & { close(): void | Promise<void> }, remove: () => unknown): TestDatabase {
   return {
     ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
     async close() {
-      database.close();
+      await database.close();
       await remove();
     },
   };
