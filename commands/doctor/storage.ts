@@ -1,15 +1,5 @@
 import { Database as Connection } from 'bun:sqlite';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
@@ -17,16 +7,17 @@ import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { databaseOf, filePath } from '../storage/database.ts';
-import { discard, draftOf, isCode } from '../storage/durable.ts';
+import { measureSync } from '../storage/disk-speed.ts';
+import { isCode } from '../storage/durable.ts';
 import { openServer } from '../storage/server.ts';
 import { schemaVersion } from '../storage/tables.ts';
+import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 
 /** From when on disk and log are a finding. */
 const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
 const DISK_TIGHT_BYTES = 1024 * 1024 * 1024;
 const DISK_SYNC_MS_MAX = 50;
-const DISK_SYNC_ATTEMPTS = 9;
 const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Checks of the database and its disk or server. */
@@ -41,7 +32,13 @@ export function storageChecks(config: Config): readonly DoctorCheck[] {
       run: () => mayWrite(path) ?? checkFile(path),
     },
     ...(isThere
-      ? [{ name: 'disk', remedy: `allow the vault to write to ${dirname(path)}`, run: () => checkDisk(path) }]
+      ? [
+          {
+            name: 'disk',
+            remedy: `allow the vault to write to ${dirname(path)}`,
+            run: () => checkDisk(path, config.databaseWriter),
+          },
+        ]
       : []),
   ];
 }
@@ -116,41 +113,31 @@ function checkLog(path: string): readonly Finding[] {
   return [warn('database', `its write-ahead log has grown to ${megabytes(size)} MB`, remedy)];
 }
 
-/** Room, and how long it takes until a write is on the disk, as every acknowledged one is. */
-function checkDisk(path: string): readonly Finding[] {
+/** Room, how long it takes until a write is on the disk, as every acknowledged one is, and who waits for that. */
+async function checkDisk(path: string, choice: WriterChoice): Promise<readonly Finding[]> {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const needed = existsSync(path) ? statSync(path).size : 0;
   const room = `${megabytes(free)} MB free`;
-  const ms = measureSync(path);
-  const speed = `a durable write takes ${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
   return [
     free < DISK_FREE_BYTES_MIN
       ? fail('disk', room, 'free some space: a full disk refuses every write')
       : free < DISK_TIGHT_BYTES || free < 2 * needed
         ? warn('disk', room, 'free some space: a backup needs as much as the database')
         : ok('disk', room),
-    ms > DISK_SYNC_MS_MAX ? warn('disk', speed, 'use a faster disk: every write waits for it') : ok('disk', speed),
+    checkSync(await measureSync(path), choice),
   ];
 }
 
-/** The median of some, in milliseconds. */
-function measureSync(path: string): number {
-  const probe = draftOf(`${path}.doctor`);
-  const file = openSync(probe, 'wx', 0o600);
-  try {
-    const page = new Uint8Array(4096);
-    const times = Array.from({ length: DISK_SYNC_ATTEMPTS }, () => {
-      const start = performance.now();
-      writeSync(file, page);
-      fsyncSync(file);
-      return performance.now() - start;
-    });
-    return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
-  } finally {
-    closeSync(file);
-    discard(probe);
-  }
+function checkSync(ms: number | undefined, choice: WriterChoice): Finding {
+  const time = ms === undefined ? 'more than 50 ms' : `${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
+  const writer = chooseWriter(choice, ms) === undefined ? 'written inline' : 'written by a thread';
+  const speed = `a durable write takes ${time}; ${writer} (DATABASE_WRITER=${choice})`;
+  if (choice === 'inline' && !(ms !== undefined && ms < SLOW_SYNC_MS))
+    return warn('disk', speed, 'set DATABASE_WRITER=auto: until then every request waits for each write');
+  if (ms === undefined || ms > DISK_SYNC_MS_MAX)
+    return warn('disk', speed, 'use a faster disk: every write waits for it');
+  return ok('disk', speed);
 }
 
 function serverCheck(config: Config): DoctorCheck {

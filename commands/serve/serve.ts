@@ -7,11 +7,12 @@ import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { checkSettings, isEmbedded, loadSettings, type Settings } from '../setup/settings.ts';
-import { databaseOf, filePath, openDatabase } from '../storage/database.ts';
+import { filePath } from '../storage/database.ts';
 import { type ReadAhead, readAhead } from '../storage/read-ahead.ts';
 import { isServerAway } from '../storage/server.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
+import { openServing, type ServingDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
@@ -54,13 +55,18 @@ async function serve(given: Arguments): Promise<number> {
   });
   // Stopped before it had started, for instance while a remote database gave no answer.
   if (typeof running === 'number') return running;
-  ready.resolve(running.vault);
-  announce(running.settings, running.applied, print);
-  const work = startWork(running.vault);
-  const code = await stop;
+  const { vault, database } = running;
+  ready.resolve(vault);
+  // By now, so that the first answer waits neither for a measurement nor for a thread.
+  await database.chooseWriter();
+  announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
+  database.startWriter();
+  const work = startWork(vault);
+  const broken = untilBroken(database, log);
+  const code = await Promise.race([stop, broken.ended]);
   work.stop();
   // A stream never ends by itself; its client reconnects to the next process that listens here.
-  running.vault.endStreams();
+  vault.endStreams();
   const answer = createOwnAnswer(settings.config);
   await drain(
     servers,
@@ -69,12 +75,24 @@ async function serve(given: Arguments): Promise<number> {
     () => running.close(),
   );
   log({ level: 'info', event: 'stopped' });
-  return code;
+  return broken.isSo() ? 1 : code;
+}
+
+/** Resolves with the exit code once nothing can be written any more: a supervisor starts the vault again. */
+function untilBroken(database: ServingDatabase, log: Log): { readonly ended: Promise<number>; isSo(): boolean } {
+  let isBroken = false;
+  const ended = database.ended.then((error) => {
+    isBroken = true;
+    log({ level: 'error', event: 'writer_ended', ...describeError(error) });
+    return 1;
+  });
+  return { ended, isSo: () => isBroken };
 }
 
 interface Running {
   readonly settings: Settings;
   readonly vault: Vault;
+  readonly database: ServingDatabase;
   readonly applied: number;
   close(): Promise<void>;
 }
@@ -108,7 +126,7 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
   const settings = atPorts(given, ports);
   const { vars, config } = settings;
   const mail = await openMailer(config);
-  const database = await openDatabase(databaseOf(config));
+  const database = await openServing(config, log);
   const applied = await prepareDatabase(database, systemClock, config).catch((error) => {
     if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
     // The store makes the tables once the server answers.
@@ -117,17 +135,18 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
   });
   const reading = startReadAhead(config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
-  const process = createProcessReader();
+  const process = createProcessReader(() => database.writing());
   const env = { vars, database, mail, assets: openAssets(), webhookFetch, process, log };
   const vault = createVault(env, { config, isPrepared: applied !== undefined });
   return {
     settings,
     vault,
+    database,
     applied: applied?.length ?? 0,
     async close() {
       await vault.close();
       await mail?.close();
-      database.close();
+      await database.close();
       reading?.stop();
     },
   };

@@ -4,7 +4,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { pendingMigrations } from '../../lib/db/migrations.ts';
 import type { Tuning } from './connection.ts';
 import { openServer, type ServerSettings } from './server.ts';
-import { type OwnedDatabase, openSqlite } from './sqlite.ts';
+import { type EmbeddedDatabase, type OwnedDatabase, openSqlite } from './sqlite.ts';
 
 /** A database and how it is opened. */
 export interface DatabaseSettings extends ServerSettings {
@@ -28,7 +28,12 @@ export function databaseOf(config: Config): DatabaseSettings {
  * opened; no error contains a URL or a token.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<OwnedDatabase> {
-  return /^file:/i.test(settings.url) ? openSqlite(filePath(settings.url), settings.tuning) : openServer(settings);
+  return /^file:/i.test(settings.url) ? openFile(settings) : openServer(settings);
+}
+
+/** Opens a `file:` URL. Throws as `openDatabase` does. */
+export function openFile({ url, tuning }: Pick<DatabaseSettings, 'url' | 'tuning'>): EmbeddedDatabase {
+  return openSqlite(filePath(url), tuning);
 }
 
 /**

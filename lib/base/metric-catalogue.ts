@@ -27,6 +27,8 @@ export const METRICS = {
   vault_db_pool_refused_total: counter(
     'Requests refused because the queue for a connection was full, or the wait was over 10 seconds.',
   ),
+  vault_db_writer: gauge('Where the embedded database is written: 1 for the kind in use.', 'kind'),
+  vault_db_sync_seconds: gauge('Time until a page was on the disk, measured at the start.'),
 
   vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
   vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),

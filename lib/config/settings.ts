@@ -31,6 +31,11 @@ const STORAGE = {
     ),
   ),
   DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrets.token(1))),
+  DATABASE_WRITER: plain(
+    'who commits to the embedded database: a thread of its own, the event loop (inline), or what suits the disk',
+    parse.oneOf('auto', 'thread', 'inline'),
+    'auto',
+  ),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
   DATABASE_CACHE_MB: count(
     'memory of each connection to the embedded database for its pages, in MiB',

@@ -1,0 +1,47 @@
+import type { Log } from '../../lib/base/log.ts';
+import type { Config } from '../../lib/config/config.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { isEmbedded } from '../setup/settings.ts';
+import { databaseOf, openDatabase, openFile } from '../storage/database.ts';
+import { createWriting, type Writing } from '../storage/writing.ts';
+
+/** The database of a vault that serves. */
+export interface ServingDatabase extends Database {
+  /** Where the writes of the embedded database run; undefined on a server. */
+  writing(): Writing | undefined;
+  /** Chooses where they run, and starts that. */
+  chooseWriter(): Promise<void>;
+  startWriter(): void;
+  /** Resolves with the reason once nothing can be written any more. */
+  readonly ended: Promise<Error>;
+  close(): Promise<void>;
+}
+
+/** Opens the database of the settings. Throws as `openDatabase` does. */
+export async function openServing(config: Config, log: Log): Promise<ServingDatabase> {
+  if (!isEmbedded(config.databaseUrl)) return onServer(config);
+  const database = openFile(databaseOf(config));
+  const writing = createWriting(database, { choice: config.databaseWriter, log });
+  return {
+    execute: database.execute,
+    batch: database.batch,
+    writing: writing.state,
+    chooseWriter: writing.choose,
+    startWriter: writing.start,
+    ended: writing.ended,
+    close: writing.close,
+  };
+}
+
+async function onServer(config: Config): Promise<ServingDatabase> {
+  const database = await openDatabase(databaseOf(config));
+  return {
+    execute: (statement) => database.execute(statement),
+    batch: (statements, mode) => database.batch(statements, mode),
+    writing: () => undefined,
+    chooseWriter: async () => undefined,
+    startWriter: () => undefined,
+    ended: new Promise(() => undefined),
+    close: async () => database.close(),
+  };
+}
