@@ -30,13 +30,14 @@ interface World {
   readonly dir: string;
 }
 
-async function openWorld(vaults: number): Promise<World> {
+async function openWorld(vaults: number, trouble?: LibsqlProxy['trouble']): Promise<World> {
   const folder = temporaryFolder();
   ends.push(folder.remove);
   const server = (await startLibsql({ dir: `${folder.path}/libsql` })) as LibsqlServer;
   ends.push(() => server.stop());
   const proxy = await startLibsqlProxy(server.url);
   ends.push(proxy.stop);
+  proxy.trouble = trouble;
   const vars = {
     VAULT_SECRET,
     OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
@@ -114,4 +115,29 @@ cases('$called on a libSQL server', ({ vaults }) => {
     await running;
     await expectNothingWrong(world, claimants, server.url);
   }, 600_000);
+});
+
+describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {
+  test('at once on an empty server, while every third request goes wrong, all come up', async () => {
+    const draw = openDraw(SEED);
+    const world = await openWorld(4, () => (draw.below(3) === 0 ? QUICK[draw.below(QUICK.length)] : undefined));
+    world.proxy.trouble = undefined;
+    for (const program of world.programs) await untilReady(program);
+    const claimants = createClaimants(() => world.programs, 's');
+    const running = claimants.run(CLIENTS);
+    await Bun.sleep(500);
+    claimants.end();
+    await running;
+    await expectNothingWrong(world, claimants, world.server.url);
+  });
+
+  test('while the server hangs answer what needs no database, and end at once when they are told to', async () => {
+    const world = await openWorld(2, () => 'ignore');
+    const [first, second] = world.programs as [Program, Program];
+    expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
+    expect(await second.stop('SIGTERM')).toBe(0);
+    world.proxy.trouble = undefined;
+    await untilReady(first);
+    expect(await first.stop()).toBe(0);
+  });
 });
