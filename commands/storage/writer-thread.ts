@@ -115,7 +115,7 @@ interface Listener {
 
 function listen(worker: Worker, listener: Listener): void {
   const { onOpened, onRefused, onAnswer, onClosed, onEnd } = listener;
-  worker.addEventListener('error', ({ message }) => onEnd(firstLine(message)));
+  worker.addEventListener('error', ({ message }) => onEnd(messageIn(message)));
   worker.addEventListener('close', () => onEnd('its thread is gone'));
   worker.addEventListener('messageerror', () => onEnd('a message could not be read'));
   worker.addEventListener('message', ({ data }: MessageEvent<FromWriter>) => {
@@ -145,9 +145,9 @@ const ENTRY = Bun.isStandaloneExecutable
 const WRITER_ENDED = 'WRITER_ENDED';
 const WRITER_LATE = 'WRITER_LATE';
 
-/** The runtime puts an excerpt of the source below the message. */
-function firstLine(text: string): string {
-  return /.*/.exec(text)?.[0] ?? '';
+/** What was thrown: the runtime puts an excerpt of the source above it and the places below. */
+function messageIn(text: string): string {
+  return /^(?:\w*Error|error): .*/m.exec(text)?.[0] ?? 'it threw';
 }
 
 interface Waiting {

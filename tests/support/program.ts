@@ -5,10 +5,15 @@ const START_TIMEOUT_MS = 20_000;
 /** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
 const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
 
+/** Runs `vault serve` from the source. */
+export const SERVE: readonly string[] = [process.execPath, join(ROOT, 'server.ts'), 'serve'];
+
 /** A vault in a process of its own. */
 export interface Program {
   readonly url: string;
   readonly pid: number;
+  /** Resolves with its exit code. */
+  readonly exited: Promise<number>;
   /** Everything it printed so far, both streams. */
   output(): string;
   /** Ends it with the signal and resolves with its exit code. */
@@ -22,16 +27,18 @@ interface Place {
 
 /**
  * Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in
- * its environment, and no registry unless they name one: the default chain cannot be asked from a test.
+ * its environment, and no registry unless they name one: the default chain cannot be asked from a test. `preload` is a
+ * script that runs before it.
  */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
-  { cwd, binary, args = [] }: { cwd: string; binary?: string; args?: readonly string[] },
+  { cwd, binary, args = [], preload }: { cwd: string; binary?: string; args?: readonly string[]; preload?: string },
 ): Promise<Program> {
   const command = binary ? [binary] : [process.execPath, join(ROOT, 'server.ts')];
+  const options = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
   return startListening([...command, 'serve', ...args], {
     cwd,
-    env: { PORT: '0', LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none', ...vars },
+    env: { PORT: '0', LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none', ...options, ...vars },
   });
 }
 
@@ -65,6 +72,7 @@ export async function startListening(command: readonly string[], { cwd, env }: P
   return {
     url,
     pid: child.pid,
+    exited: child.exited,
     output: () => output,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
+import { WRITER_FAULT, type WriterFault } from '../support/hostile/writer-faults.ts';
+import { isLong } from '../support/long.ts';
+import { startOther } from '../support/process.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+// Real programs whose writer is a thread, and what can happen to a thread, to its file and to its process.
+
+const CLIENTS = 16;
+const FAULTS = join(import.meta.dir, '../support/hostile/writer-faults.ts');
+/** A hang that outlasts the wait for an answer. */
+const HANG_MS = 12_000;
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface World {
+  readonly dir: string;
+  readonly file: string;
+  start(vars?: Readonly<Record<string, string>>): Promise<Program>;
+  /** What the writer of the newest program does next. */
+  order(fault: WriterFault): void;
+}
+
+function openWorld(): World {
+  const folder = temporaryFolder();
+  ends.push(folder.remove);
+  const fault = join(folder.path, 'fault');
+  const vars = {
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    DATA_DIR: folder.path,
+    DATABASE_WRITER: 'thread',
+    RATE_LIMIT_READS_PER_IP: '1000000',
+    RATE_LIMIT_WRITES_PER_IP: '1000000',
+    [WRITER_FAULT]: fault,
+  };
+  return {
+    dir: folder.path,
+    file: join(folder.path, 'vault.db'),
+    async start(more = {}) {
+      const program = await startProgram({ ...vars, ...more }, { cwd: folder.path, preload: FAULTS });
+      ends.push(() => program.stop('SIGKILL'));
+      const isThread = (more['DATABASE_WRITER'] ?? 'thread') === 'thread';
+      while (isThread && !program.output().includes('"writer_started"')) await Bun.sleep(5);
+      return program;
+    },
+    order: (kind) => writeFileSync(fault, kind),
+  };
+}
+
+async function expectNothingWrong({ file }: World, { acknowledged }: Claimants): Promise<void> {
+  const database = openSqlite(file);
+  expect(await auditClaims(database, acknowledged)).toEqual(NOTHING_WRONG);
+  const { rows } = await database.execute({ sql: 'PRAGMA integrity_check', args: {} });
+  expect(rows).toEqual([{ integrity_check: 'ok' }]);
+  database.close();
+  expect(acknowledged.sessions.size).toBeGreaterThan(0);
+}
+
+const openSession = (program: Program, name: string) =>
+  fetch(`${program.url}/api/sessions`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ handle: name, did: `did:key:z${name}` }),
+  });
+const statusOf = async (url: string) => (await fetch(url)).status;
+const readStatus = (program: Program) => statusOf(`${program.url}/api/sessions/status`);
+
+describe('a writer that dies ends the process with a word, and what was acknowledged is there', () => {
+  test.each(['exit before', 'exit after', 'throw after', 'reject after', 'garble after'] as const)(
+    '%s the commit',
+    async (fault) => {
+      const world = openWorld();
+      let program = await world.start();
+      const claimants = createClaimants(() => [program], 'd');
+      const running = claimants.run(CLIENTS);
+      await Bun.sleep(300);
+      world.order(fault);
+      expect(await program.exited).toBe(1);
+      const said = program.output().match(/.*"writer_ended".*/g) ?? [];
+      expect(said).toHaveLength(1);
+      expect(said[0]).toContain('"level":"error"');
+      if (/throw|reject/.test(fault)) expect(said[0]).toMatch(/the writer has ended: [^"]*by a test/);
+      program = await world.start();
+      await Bun.sleep(300);
+      claimants.end();
+      await running;
+      await program.stop();
+      await expectNothingWrong(world, claimants);
+    },
+  );
+});
+
+test('what was asked when the writer died is answered, not cut', async () => {
+  const world = openWorld();
+  const program = await world.start();
+  world.order('exit after');
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => openSession(program, `asked${n}`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(await program.exited).toBe(1);
+});
+
+test('while the disk hangs reads are answered, writes are refused in time, and it goes on by itself', async () => {
+  const world = openWorld();
+  const program = await world.start();
+  expect((await openSession(program, 'before')).status).toBe(200);
+  world.order(`hang ${HANG_MS}`);
+  let isPending = true;
+  const pending = openSession(program, 'hung').finally(() => {
+    isPending = false;
+  });
+  let reads = 0;
+  while (isPending) if ((await readStatus(program)) === 200) reads++;
+  // The write that hung is refused, since nobody knows; so is the next, at once, since it has not run.
+  expect((await pending).status).toBe(503);
+  expect(reads).toBeGreaterThan(500);
+  expect((await openSession(program, 'next')).status).toBe(503);
+  expect(await statusOf(`${program.url}/readyz`)).toBe(503);
+  expect(await statusOf(`${program.url}/healthz`)).toBe(200);
+  while ((await statusOf(`${program.url}/readyz`)) !== 200) await Bun.sleep(100);
+  expect((await openSession(program, 'next')).status).toBe(200);
+  // It was committed after all, once.
+  expect((await openSession(program, 'hung')).status).toBe(409);
+  expect(await program.stop()).toBe(0);
+});
+
+test('SIGTERM ends the program while the disk hangs', async () => {
+  const world = openWorld();
+  const program = await world.start();
+  world.order(`hang ${HANG_MS}`);
+  const started = performance.now();
+  const pending = openSession(program, 'hung').then(
+    ({ status }) => status,
+    () => 'cut',
+  );
+  for (let n = 0; n < 50; n++) expect(await readStatus(program)).toBe(200);
+  expect(await program.stop('SIGTERM')).toBe(0);
+  // The disk had not answered by then.
+  expect(performance.now() - started).toBeLessThan(HANG_MS);
+  expect([503, 'cut']).toContain(await pending);
+});
+
+test('an answer that comes twice answers nobody else', async () => {
+  const world = openWorld();
+  const program = await world.start();
+  const claimants = createClaimants(() => [program], 't');
+  const running = claimants.run(CLIENTS);
+  for (let n = 0; n < 10; n++) {
+    world.order('twice');
+    await Bun.sleep(50);
+  }
+  claimants.end();
+  await running;
+  expect(await program.stop()).toBe(0);
+  expect([...claimants.acknowledged.statuses.keys()].toSorted()).toEqual([200]);
+  await expectNothingWrong(world, claimants);
+});
+
+test("reads are answered and writes wait in the writer while another process has the file's lock", async () => {
+  const world = openWorld();
+  const program = await world.start();
+  expect((await openSession(program, 'before')).status).toBe(200);
+  const other = startOther('lock', `file:${world.file}`);
+  expect(await other.line()).toBe('locked');
+  let isPending = true;
+  const pending = openSession(program, 'waiting').finally(() => {
+    isPending = false;
+  });
+  for (let n = 0; n < 200; n++) expect(await readStatus(program)).toBe(200);
+  expect(isPending).toBe(true);
+  other.send('release');
+  expect((await pending).status).toBe(200);
+  // Held for longer than a write waits, it is refused and leaves nothing.
+  const longer = startOther('lock', `file:${world.file}`);
+  expect(await longer.line()).toBe('locked');
+  expect((await openSession(program, 'refused')).status).toBe(503);
+  longer.send('release');
+  expect(await longer.line()).toBe('free');
+  expect((await openSession(program, 'refused')).status).toBe(200);
+  await Promise.all([other.kill(), longer.kill()]);
+  expect(await program.stop()).toBe(0);
+});
+
+test('kill -9 in the midst of commits, of one program with a thread and one without, loses nothing', async () => {
+  const world = openWorld();
+  const kinds = ['thread', 'inline', 'thread'] as const;
+  const programs = await Promise.all(kinds.map((DATABASE_WRITER) => world.start({ DATABASE_WRITER })));
+  const claimants = createClaimants(() => programs, 'k');
+  const running = claimants.run(CLIENTS);
+  for (let n = 0; n < (isLong ? 100 : 6); n++) {
+    await Bun.sleep(100 + (n % 5) * 37);
+    const at = n % kinds.length;
+    await programs[at]?.stop('SIGKILL');
+    programs[at] = await world.start({ DATABASE_WRITER: kinds[at] as string });
+  }
+  claimants.end();
+  await running;
+  for (const program of programs) expect(await program.stop()).toBe(0);
+  await expectNothingWrong(world, claimants);
+}, 600_000);

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+
+// Preloaded by a vault under test, and by its writer: at its next order or answer that does what the file says which
+// the variable names. Its code is the real one.
+
+/** What the writer does once: before it runs an order, or with an answer, which it gives after the commit. */
+export type WriterFault =
+  | 'exit before'
+  | 'exit after'
+  | 'throw after'
+  | 'reject after'
+  | 'garble after'
+  | 'twice'
+  | `hang ${number}`;
+
+/** The variable with the path of the file. */
+export const WRITER_FAULT = 'TEST_WRITER_FAULT';
+
+type Post = (message: unknown) => void;
+
+declare const self: { postMessage: Post; addEventListener(type: 'message', listener: (event: object) => void): void };
+
+const path = process.env[WRITER_FAULT];
+if (path !== undefined) {
+  if (Bun.isMainThread) preloadInWorkers();
+  else misbehave(path);
+}
+
+function preloadInWorkers(): void {
+  const Real = globalThis.Worker;
+  globalThis.Worker = class extends Real {
+    constructor(url: string | URL, options: WorkerOptions = {}) {
+      super(url, { ...options, preload: [import.meta.path] } as WorkerOptions);
+    }
+  };
+}
+
+function misbehave(file: string): void {
+  const post = self.postMessage.bind(self);
+  // Before the writer's own: it has not been loaded.
+  self.addEventListener('message', ({ data }: { data?: unknown }) => {
+    if (isOrder(data) && take(file, (fault) => fault === 'exit before')) process.exit(3);
+  });
+  self.postMessage = (message) => {
+    const fault = isOrder(message) ? take(file, (one) => one !== 'exit before') : undefined;
+    if (fault === 'exit after') process.exit(3);
+    if (fault === 'throw after') throw new Error('thrown by a test');
+    if (fault === 'reject after') return void Promise.reject(new Error('rejected by a test'));
+    if (fault === 'garble after') return post('{"no');
+    if (fault?.startsWith('hang')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(fault.slice(5)));
+    if (fault === 'twice') post(message);
+    post(message);
+  };
+}
+
+/** Opening and closing go undisturbed. */
+function isOrder(message: unknown): boolean {
+  return typeof message === 'string' || Array.isArray(message);
+}
+
+function take(file: string, suits: (fault: string) => boolean): string | undefined {
+  if (!existsSync(file)) return undefined;
+  const fault = readFileSync(file, 'utf8');
+  if (!suits(fault)) return undefined;
+  rmSync(file);
+  return fault;
+}
