@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
+import { canSpoilDisk, DISK_FAULTS, spoilDisk } from '../support/hostile/disk-faults.ts';
+import { isLong } from '../support/long.ts';
+import { type Program, SERVE, startListening } from '../support/program.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+
+// Real programs on a disk that fails under them.
+
+const CLIENTS = 16;
+const TROUBLE_MS = isLong ? 10_000 : 700;
+const ROUNDS = isLong ? 6 : 1;
+const WRITERS = isLong ? (['thread', 'inline'] as const) : (['thread'] as const);
+const FAULTS = Object.keys(DISK_FAULTS) as (keyof typeof DISK_FAULTS)[];
+
+const isPossible = await canSpoilDisk();
+if (!isPossible) console.log('strace may not be used here: no disk fails');
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function openFolder(): string {
+  const folder = temporaryFolder();
+  ends.push(folder.remove);
+  return folder.path;
+}
+
+async function start(dir: string, DATABASE_WRITER: string, command = SERVE): Promise<Program> {
+  const env = {
+    PORT: '0',
+    LOG_FORMAT: 'json',
+    DID_REGISTRY_ADDRESS: 'none',
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    DATA_DIR: dir,
+    RATE_LIMIT_READS_PER_IP: '1000000',
+    RATE_LIMIT_WRITES_PER_IP: '1000000',
+    DATABASE_WRITER,
+  };
+  const program = await startListening(command, { cwd: dir, env });
+  ends.push(() => program.stop('SIGKILL'));
+  if (DATABASE_WRITER === 'thread') await untilThread(program);
+  return program;
+}
+
+const hasThread = (program: Program) => program.output().includes('"writer_started"');
+
+async function untilThread(program: Program): Promise<void> {
+  while (!hasThread(program)) await Bun.sleep(5);
+}
+
+async function untilReady(program: Program): Promise<void> {
+  while ((await fetch(`${program.url}/readyz`)).status !== 200) await Bun.sleep(50);
+}
+
+async function expectNothingWrong(dir: string, { acknowledged }: Claimants): Promise<void> {
+  const database = openSqlite(join(dir, 'vault.db'));
+  expect(await auditClaims(database, acknowledged)).toEqual(NOTHING_WRONG);
+  const { rows } = await database.execute({ sql: 'PRAGMA integrity_check', args: {} });
+  expect(rows).toEqual([{ integrity_check: 'ok' }]);
+  database.close();
+  expect(acknowledged.sessions.size).toBeGreaterThan(0);
+}
+
+const cases = WRITERS.flatMap((writer) => FAULTS.map((fault) => [fault, writer] as const));
+
+describe.skipIf(!isPossible)('nothing that was acknowledged is lost', () => {
+  test.each(cases)(
+    'while %s (DATABASE_WRITER=%s), and after a kill in the midst of it',
+    async (fault, writer) => {
+      const dir = openFolder();
+      let program = await start(dir, writer);
+      const claimants = createClaimants(() => [program], 'd');
+      const running = claimants.run(CLIENTS);
+      for (let round = 0; round < ROUNDS; round++) {
+        await Bun.sleep(300);
+        const disk = await spoilDisk(program.pid, fault);
+        await Bun.sleep(TROUBLE_MS);
+        // The event loop is free with a thread: what needs no disk is answered.
+        if (writer === 'thread') expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
+        await disk.heal();
+        await untilReady(program);
+        const worse = await spoilDisk(program.pid, fault);
+        await Bun.sleep(TROUBLE_MS);
+        await program.stop('SIGKILL');
+        await worse.heal();
+        program = await start(dir, writer);
+      }
+      await Bun.sleep(300);
+      claimants.end();
+      await running;
+      expect(await program.stop()).toBe(0);
+      await expectNothingWrong(dir, claimants);
+      const { statuses } = claimants.acknowledged;
+      if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(statuses)]));
+      // It did go wrong.
+      if (!fault.endsWith('late')) expect(statuses.get(503) ?? 0).toBeGreaterThan(0);
+    },
+    600_000,
+  );
+});
+
+// With one processor the event loop writes to a disk that is fast at the start.
+test.skipIf(!isPossible || !Bun.which('taskset'))(
+  'a disk that becomes slow is left to a thread under load',
+  async () => {
+    const dir = openFolder();
+    const program = await start(dir, 'auto', ['taskset', '-c', '0', ...SERVE]);
+    const claimants = createClaimants(() => [program], 's');
+    const running = claimants.run(CLIENTS);
+    await Bun.sleep(300);
+    const wasInline = !hasThread(program);
+    const disk = await spoilDisk(program.pid, 'every sync is late');
+    await untilThread(program);
+    await Bun.sleep(500);
+    await disk.heal();
+    claimants.end();
+    await running;
+    expect(await program.stop()).toBe(0);
+    await expectNothingWrong(dir, claimants);
+    // Else this machine's disk was slow before.
+    if (!wasInline) expect(program.output()).toContain('a durable write takes');
+  },
+);
