@@ -24,16 +24,21 @@ export function libsqlProgram(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/**
- * Where its data are, made when absent, and whether it has any number of databases (sqld's namespaces) instead of one.
- */
+/** Where and how it runs. */
 export interface LibsqlOptions {
+  /** Where its data are, made when absent. */
   readonly dir: string;
+  /** Whether it has any number of databases (sqld's namespaces) instead of one. */
   readonly namespaces?: boolean;
+  /** Options of its own. */
+  readonly more?: readonly string[];
+  /** What puts it on its core. */
+  readonly place?: (command: readonly string[]) => readonly string[];
 }
 
 /** Starts a server on the data in `dir`. Undefined where there is no program for it. */
-export async function startLibsql({ dir, namespaces = false }: LibsqlOptions): Promise<LibsqlServer | undefined> {
+export async function startLibsql(options: LibsqlOptions): Promise<LibsqlServer | undefined> {
+  const { dir, namespaces = false, more = [], place = (command: readonly string[]) => command } = options;
   const program = libsqlProgram();
   if (!program) return undefined;
   let admin = 0;
@@ -41,12 +46,12 @@ export async function startLibsql({ dir, namespaces = false }: LibsqlOptions): P
     name: 'the libSQL server',
     command: (own) => {
       // The HTTP listener is the only one it opens unless told otherwise.
-      const options = ['--db-path', dir, '--http-listen-addr', `127.0.0.1:${own}`, '--no-welcome'];
+      const args = ['--db-path', dir, '--http-listen-addr', `127.0.0.1:${own}`, '--no-welcome', ...more];
       if (namespaces) {
         admin = freePort();
-        options.push('--enable-namespaces', '--admin-listen-addr', `127.0.0.1:${admin}`);
+        args.push('--enable-namespaces', '--admin-listen-addr', `127.0.0.1:${admin}`);
       }
-      return [program, ...options, '--idle-shutdown-timeout-s', String(IDLE_SHUTDOWN_SECONDS)];
+      return place([program, ...args, '--idle-shutdown-timeout-s', String(IDLE_SHUTDOWN_SECONDS)]);
     },
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     stopTimeoutMs: STOP_TIMEOUT_MS,

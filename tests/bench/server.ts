@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { openDatabase } from '../../commands/storage/database.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
@@ -9,11 +9,14 @@ import { benchFolder } from './frame/target.ts';
  * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `node`
  * any call of a contract with zeros,
  * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
- * settings given as JSON. Its codes are all the same, so that the load knows them.
+ * settings given as JSON. Its codes are all the same, so that the load knows them. With a `DATABASE_URL` it is one of
+ * several on a database server, and does its background work.
  */
-const [mode = 'bare', settings = '{}'] = process.argv.slice(2);
+const [mode = 'bare', text = '{}'] = process.argv.slice(2);
+const settings: Record<string, string> = JSON.parse(text);
+const { DATABASE_URL: server } = settings;
 const folder = benchFolder();
-const database = openSqlite(join(folder.path, 'vault.db'));
+const database = await openDatabase({ url: server ?? `file:${join(folder.path, 'vault.db')}`, maxConnections: 10 });
 const unlimited = '1000000000';
 const vault = createVault({
   vars: {
@@ -26,13 +29,14 @@ const vault = createVault({
     RATE_LIMIT_WRITES_PER_IP: unlimited,
     EMAIL_DAILY_MAX: unlimited,
     RATE_LIMIT_PROXY_PER_IP: unlimited,
-    ...JSON.parse(settings),
+    ...settings,
   },
   database,
   mail: { send: async () => {} },
   // Codes alone draw four bytes.
   random: (length) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length)),
 });
+if (server !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
 
 const bare = {
   chain: 'Base Sepolia',
@@ -58,11 +62,11 @@ const MODES: Readonly<Record<string, Answer>> = {
 };
 const answer = MODES[mode];
 if (!answer) throw new Error(`no mode ${mode}`);
-const server = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: answer });
-console.log(server.port);
+const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: answer });
+console.log(listener.port);
 
 process.on('SIGTERM', async () => {
-  await server.stop(true);
+  await listener.stop(true);
   await vault.close();
   database.close();
   folder.remove();

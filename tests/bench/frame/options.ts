@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly only: string;
   /** Of a long run, where a script has one. */
   readonly minutes: number;
+  /** How many vaults share a database server, of each run of such a script. */
+  readonly vaults: readonly number[];
 }
 
 /** Reads the command line of a script, whose defaults these are. */
@@ -20,6 +22,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
       ms: { type: 'string' },
       minutes: { type: 'string' },
       only: { type: 'string' },
+      vaults: { type: 'string' },
     },
   });
   return {
@@ -28,6 +31,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
     ms: count('ms', values.ms, defaults.ms ?? 1_500),
     minutes: count('minutes', values.minutes, defaults.minutes ?? 1),
     only: values.only ?? '',
+    vaults: values.vaults?.split(',').map((text) => count('vaults', text, 1)) ?? defaults.vaults ?? [1],
   };
 }
 
