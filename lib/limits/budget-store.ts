@@ -113,6 +113,16 @@ export function readUsed(row: Row, kind: (typeof BUDGETS)[number]): number {
   return Number(row[columnName(kind)]);
 }
 
+/** How much of a budget is used whose uses `codes` counts, and the oldest time that counts; no row if nothing is. */
+export function selectSendsUse(kind: BudgetLimit, now: number): Statement {
+  const { usedOfDay, at, window, counts } = ledgerOf(kind);
+  return {
+    sql: `SELECT '' AS key, used, oldest, NULL AS ends_at FROM (SELECT ${usedOfDay} AS used,
+      (SELECT ${at} ${window} AND ${counts} ORDER BY ${at} LIMIT 1) AS oldest) WHERE used > 0`,
+    args: { day_ago: now - DAY_MS },
+  };
+}
+
 /** Removes what no window reaches back to. */
 export function sweepBudgets(now: number): Statement {
   return {
@@ -123,7 +133,7 @@ export function sweepBudgets(now: number): Statement {
 }
 
 /** Whether each row of `codes` counts the uses of a budget up to it: it has no rows of its own. */
-export function isCountedInCodes(kind: BudgetLimit): boolean {
+export function isCountedInCodes(kind: LimitName): boolean {
   return (limitOf(kind).stored as CountedRows).soFar !== undefined;
 }
 

@@ -106,6 +106,7 @@ export const LIMITS = {
       table: 'sessions',
       at: 'created_at',
       key: 'ip',
+      indexed: 'counts = 1',
       while: 'counts = 1 AND created_at > :from AND (linked = 1 OR expires_at > :since)',
       ends: 'CASE linked WHEN 1 THEN created_at + :window ELSE coalesce(min(expires_at, created_at + :window), expires_at) END',
     },

@@ -18,6 +18,8 @@ export interface CountedRows {
   readonly while?: string;
   /** When such a row counts no more; `:window` is the window in milliseconds, null for good. */
   readonly ends?: string;
+  /** Which of the table's rows the index of its keys has, unless it has all. */
+  readonly indexed?: string;
   /** The column with the uses of a row, where one row holds several. */
   readonly uses?: string;
   /** The column with the number of these rows up to a row, itself included. */
@@ -55,13 +57,15 @@ const DAY = DAY_MS / 1000;
 
 /** Of the outbox, registrations count; one that failed before it had a nonce has cost nothing. */
 export const RELAY_COUNTS = `kind = 'registration' AND NOT (status = 'failed' AND nonce IS NULL)`;
+const RELAY_INDEXED = `NOT (status = 'failed' AND nonce IS NULL)`;
 
 /** The SMS sent to one number. */
 export const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
 
 /** The rows of `budget_uses` of one limit. */
 export function usesOf(name: string) {
-  return { table: 'budget_uses', at: 'at', key: 'bucket', where: `kind = '${name}'`, uses: 'used' } as const;
+  const where = `kind = '${name}'`;
+  return { table: 'budget_uses', at: 'at', key: 'bucket', where, indexed: where, uses: 'used' } as const;
 }
 
 /** The limit of what the whole vault may do in a rolling day. */
@@ -98,7 +102,7 @@ export const RELAY_LIMITS = {
     windowSeconds: DAY,
     bucket: 'network',
     error: 'relay_limit_reached',
-    stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS },
+    stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS, indexed: RELAY_INDEXED },
   },
 } as const;
 

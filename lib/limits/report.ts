@@ -7,18 +7,28 @@ import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { ANY_DOMAIN, inferChannel, maskIdentifier, parseQueryIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import { boundsOf, type CountedLimit, type LimitName, limitOf, STORED_LIMITS, type StoredLimit } from './catalogue.ts';
+import { isCountedInCodes, selectSendsUse } from './budget-store.ts';
+import {
+  type BudgetLimit,
+  boundsOf,
+  type CountedLimit,
+  type LimitName,
+  limitOf,
+  STORED_LIMITS,
+  type StoredLimit,
+} from './catalogue.ts';
 import {
   clearGuesses,
   insertClear,
   type LimitSpan,
   limitSpan,
   selectGuesses,
-  selectLimitPage,
+  selectLimitEnd,
+  selectLimitRange,
   selectLimitUse,
 } from './store.ts';
 
-/** Buckets read at once to find the fullest. */
+/** Rows read at once to find the fullest buckets. */
 export const LIMITS_PAGE_MAX = 1_000;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
@@ -47,8 +57,10 @@ export async function showLimits(
 ): Promise<readonly LimitUse[]> {
   const now = ctx.clock.now();
   const kinds = kind ? [kind] : STORED_LIMITS;
-  const found = await Promise.all(kinds.map((one) => readUse(ctx, one, key && bucketOf(one, key), now)));
-  return found.flat();
+  const found: LimitUse[] = [];
+  // One after the other: each reads step by step, so that requests are served in between.
+  for (const one of kinds) found.push(...(await readUse(ctx, one, key && bucketOf(one, key), now)));
+  return found;
 }
 
 /**
@@ -124,9 +136,11 @@ async function readUse(
   }
   const span = limitSpan(kind, windowSeconds, now);
   const found =
-    key === undefined && (bucket === 'client' || bucket === 'network' || bucket === 'account')
+    key === undefined && bucket !== 'vault'
       ? await readFullest({ db, clock }, kind, span)
-      : await db.read(selectLimitUse(kind, span, key, LIMITS_SHOWN_MAX));
+      : await db.read(
+          isCountedInCodes(kind) ? selectSendsUse(kind as BudgetLimit, now) : selectLimitUse(kind, span, key),
+        );
   return found.map((row) => {
     const used = Number(row['used']);
     const endsAt = span.from === undefined ? Number(row['oldest']) + windowSeconds * 1000 : Number(row['ends_at'] ?? 0);
@@ -158,10 +172,12 @@ async function readFullest(
 ): Promise<readonly Row[]> {
   let fullest: readonly Row[] = [];
   for (let after = ''; ; await sleep(clock, 0)) {
-    const page = await db.read(selectLimitPage(kind, span, { after, limit: LIMITS_PAGE_MAX }));
+    const [end] = await db.read(selectLimitEnd(kind, after, LIMITS_PAGE_MAX));
+    const last = end && String(end['key']);
+    const page = await db.read(selectLimitRange(kind, span, { after, last, limit: LIMITS_SHOWN_MAX }));
     fullest = [...fullest, ...page].sort(byUse).slice(0, LIMITS_SHOWN_MAX);
-    if (page.length < LIMITS_PAGE_MAX) return fullest;
-    after = String(page.at(-1)?.['key']);
+    if (last === undefined) return fullest;
+    after = last;
   }
 }
 

@@ -52,34 +52,42 @@ function spentOf(kind: CountedLimit): string {
     FROM ${table} WHERE ${counts ?? inWindow}`;
 }
 
-/** Where a page of buckets begins, and how many it has. */
-interface PageQuery {
-  readonly after: string;
-  readonly limit: number;
-}
-
-/**
- * How much is spent of a limit's buckets, the fullest first, and the oldest time that counts; of one bucket when `key`
- * is given.
- */
-export function selectLimitUse(kind: CountedLimit, span: LimitSpan, key: string | undefined, limit: number): Statement {
+/** How much is spent of one bucket, or of the whole vault, and the oldest time that counts; no row if nothing is. */
+export function selectLimitUse(kind: CountedLimit, span: LimitSpan, key = ''): Statement {
   return {
     sql: `SELECT key, sum(uses) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
-      WHERE spent_at > ${clearedAt(kind, 'spent.key')}${key === undefined ? '' : ' AND key = :key'}
-      GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
-    args: { ...span, limit, ...(key === undefined ? {} : { key }) },
+      WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key = :key GROUP BY key`,
+    args: { ...span, key },
   };
 }
 
 /**
- * How much is spent of the next buckets behind a key, in the order of keys: what a page costs does not grow with their
- * number.
+ * The key up to which the next `rows` rows behind a key go, in the order of keys; no row if fewer are left. Only the
+ * index is read.
  */
-export function selectLimitPage(kind: CountedLimit, span: LimitSpan, query: PageQuery): Statement {
+export function selectLimitEnd(kind: CountedLimit, after: string, rows: number): Statement {
+  const { table, key = `''`, indexed }: CountedRows = LIMITS[kind].stored;
+  return {
+    sql: `SELECT ${key} AS key FROM ${table} WHERE ${key} > :after${indexed === undefined ? '' : ` AND ${indexed}`}
+      ORDER BY ${key} LIMIT 1 OFFSET :rows`,
+    args: { after, rows: rows - 1 },
+  };
+}
+
+/** Buckets behind a key, up to and with `last`; undefined is the end. */
+interface BucketRange {
+  readonly after: string;
+  readonly last: string | undefined;
+  readonly limit: number;
+}
+
+/** How much is spent of a range's buckets, the fullest first: what it costs does not grow with their number. */
+export function selectLimitRange(kind: CountedLimit, span: LimitSpan, { last, ...range }: BucketRange): Statement {
   return {
     sql: `SELECT key, sum(uses) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent
-      WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after GROUP BY key ORDER BY key LIMIT :limit`,
-    args: { ...span, ...query },
+      WHERE spent_at > ${clearedAt(kind, 'spent.key')} AND key > :after${last === undefined ? '' : ' AND key <= :last'}
+      GROUP BY key ORDER BY used DESC, key LIMIT :limit`,
+    args: { ...span, ...range, ...(last === undefined ? {} : { last }) },
   };
 }
 

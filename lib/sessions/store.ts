@@ -216,6 +216,9 @@ export function selectHolders(identifier: string, now: number): Statement {
   };
 }
 
+/** Lapsed sessions that are subtracted. There are more only while a sweep catches up after a long stop. */
+const LAPSED_COUNTED_MAX = 5_000;
+
 /**
  * The live sessions of one IP, counted up to `most`, and of all: the tally without the lapsed ones that are not swept
  * yet.
@@ -225,7 +228,8 @@ export function selectSessionCounts(ip: string, windowSeconds: number, now: numb
     sql: `SELECT
       (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE ip = :ip AND ${SESSION_COUNTS} LIMIT :most)) AS by_ip,
       (SELECT value FROM tallies WHERE name = 'sessions')
-        - (SELECT count(*) FROM sessions WHERE linked = 0 AND expires_at <= :now) AS total`,
+        - (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE linked = 0 AND expires_at <= :now LIMIT ${LAPSED_COUNTED_MAX}))
+        AS total`,
     args: { ip, now, most, counted_since: ipWindow(windowSeconds, now).counted_since },
   };
 }

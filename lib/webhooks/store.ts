@@ -164,10 +164,9 @@ export function selectDelivery(eventId: number): Statement {
 
 /** Deliveries with event ids below `before`, newest first; of one status unless it is null. */
 export function selectDeliveries(status: WebhookStatus | null, before: number, limit: number): Statement {
-  return {
-    sql: `SELECT * FROM webhook_deliveries WHERE event_id < :before AND (:status IS NULL OR status = :status) ORDER BY event_id DESC LIMIT :limit`,
-    args: { status, before, limit },
-  };
+  const sql = `SELECT * FROM webhook_deliveries WHERE event_id < :before${status === null ? '' : ' AND status = :status'}
+    ORDER BY event_id DESC LIMIT :limit`;
+  return { sql, args: { before, limit, ...(status === null ? {} : { status }) } };
 }
 
 /** Deletes old delivered and dead deliveries; queued ones are kept. */

@@ -218,7 +218,7 @@ describe('between constants', () => {
 
   test('every one ends in its unit, or in what it counts', () => {
     const end =
-      /_(?:MS|SECONDS|BYTES|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_IDENTIFIER|PER_NUMBER|MAX|MIN)$/;
+      /_(?:MS|SECONDS|BYTES|MB|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_IDENTIFIER|PER_NUMBER|MAX|MIN)$/;
     expect(NUMBERS.map(([name]) => name).filter((name) => !end.test(name))).toEqual([]);
   });
 });

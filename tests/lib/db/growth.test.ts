@@ -6,8 +6,9 @@ import type { Config } from '../../../lib/config/config.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { selectAlias } from '../../../lib/indexer/event-store.ts';
-import { selectBudgetsUsed } from '../../../lib/limits/budget-store.ts';
+import { selectBudgetsUsed, selectSendsUse } from '../../../lib/limits/budget-store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
+import { limitSpan, selectGuesses, selectLimitEnd, selectLimitRange } from '../../../lib/limits/store.ts';
 import { selectByCredential, selectByKey, selectFirstRows } from '../../../lib/registration/lookup-store.ts';
 import { selectContenders } from '../../../lib/registration/store.ts';
 import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
@@ -19,7 +20,7 @@ import {
   selectSessionCounts,
 } from '../../../lib/sessions/store.ts';
 import { insertCode, selectSendResets } from '../../../lib/verification/send-store.ts';
-import { selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
+import { selectDeliveries, selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
@@ -104,6 +105,7 @@ const stranger = { before: ANY, after: ANY };
 const config = { emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
 const budget = useForSend(config, { channel: 'email', client: '2001:db8:1:1::/64', now, isStranger: stranger });
 const claim = { identifier: 'handle:reg', credentialId: 'credential', txHash: '0x' };
+const DAY = limitSpan('sends-per-ip', 86_400, now);
 const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
 const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;
 
@@ -113,7 +115,11 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
     [
       'delivered webhooks',
       () => fill(deliveries, `n, 'a', 'c', 't', 0, '{}', 'delivered', NULL, 0, 0`),
-      { 'the state that is read every second': selectWebhookState(now) },
+      {
+        'the state that is read every second': selectWebhookState(now),
+        'GET /v1/console/webhooks?status=dead': selectDeliveries('dead', ROWS + 1, 50),
+        'GET /v1/console/webhooks': selectDeliveries(null, ROWS + 1, 50),
+      },
     ],
     [
       'unlinked sessions of many',
@@ -128,6 +134,29 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'the write of POST /api/sessions': insertSession(session(IP, 3)),
         'the event of POST /api/sessions': emitReplaced(session(IP, 3)),
         'the refusal of POST /api/sessions': selectRefusal(session(IP, 3)),
+      },
+    ],
+    [
+      'identifiers that verified',
+      () => fill('verifications (identifier, verified_at)', `'email:v' || n, ${now}`),
+      { 'GET /v1/console/limits, of guesses': selectGuesses(undefined, 50) },
+    ],
+    [
+      'sends of many clients, of which the console reads a step',
+      () =>
+        fill(
+          'codes (id, identifier, channel, ip, sent_at, expires_at, emails_so_far)',
+          `'m' || n, 'email:m' || n, 'email', printf('10.0.%d.%d', n / 256, n % 256), ${now}, 0, n`,
+        ),
+      {
+        'the end of a step': selectLimitEnd('sends-per-ip', '', 20),
+        'a step of the clients': selectLimitRange('sends-per-ip', DAY, { after: '', last: '10.0.0.103', limit: 50 }),
+        'a step of the addresses': selectLimitRange('sends-per-identifier', DAY, {
+          after: '',
+          last: 'email:m1004',
+          limit: 50,
+        }),
+        'a day’s sends of the vault': selectSendsUse('emails-per-day', now),
       },
     ],
     [
@@ -230,6 +259,13 @@ describe.skipIf(!server)('rows read do not grow with', () => {
       expect(`${name}: ${read <= READ_MAX ? 'few' : read} rows`).toBe(`${name}: few rows`);
     }
   });
+});
+
+test.skipIf(!server)('lapsed sessions that wait for the sweep are counted up to a bound', async () => {
+  const lapsed = 12_000;
+  await fill(sessions, `'lapsed' || n, 'd', 'ip' || n, 0, 1, 0`, lapsed);
+  expect(await rowsRead(selectSessionCounts('198.51.100.77', 0, now, 3))).toBeLessThan(lapsed / 2);
+  await db.write({ sql: `DELETE FROM sessions WHERE identifier LIKE 'lapsed%'`, args: {} });
 });
 
 test.skipIf(!server)('the tally of sessions follows every way in which they come and go', async () => {
