@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { openDatabase } from '../../commands/storage/database.ts';
+import { openServing } from '../../commands/serve/database.ts';
 import { systemRandom } from '../../lib/base/random.ts';
+import { readConfig } from '../../lib/config/config.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 import { benchFolder } from './frame/target.ts';
@@ -9,28 +10,30 @@ import { benchFolder } from './frame/target.ts';
  * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `node`
  * any call of a contract with zeros,
  * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
- * settings given as JSON. Its codes are all the same, so that the load knows them. With a `DATABASE_URL` it is one of
+ * settings given as JSON, `DATABASE_WRITER` included. Its codes are all the same, so that the load knows them. With a `DATABASE_URL` it is one of
  * several on a database server, and does its background work.
  */
 const [mode = 'bare', text = '{}'] = process.argv.slice(2);
 const settings: Record<string, string> = JSON.parse(text);
 const { DATABASE_URL: server } = settings;
 const folder = benchFolder();
-const database = await openDatabase({ url: server ?? `file:${join(folder.path, 'vault.db')}`, maxConnections: 10 });
 const unlimited = '1000000000';
+const vars = {
+  VAULT_SECRET,
+  OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+  EMAIL_PROVIDER: 'smtp',
+  EMAIL_FROM: 'vault@example.com',
+  SMTP_URL: 'smtp://127.0.0.1:25',
+  RATE_LIMIT_READS_PER_IP: unlimited,
+  RATE_LIMIT_WRITES_PER_IP: unlimited,
+  EMAIL_DAILY_MAX: unlimited,
+  RATE_LIMIT_PROXY_PER_IP: unlimited,
+  DATABASE_URL: `file:${join(folder.path, 'vault.db')}`,
+  ...settings,
+};
+const database = await openServing(readConfig(vars), () => undefined);
 const vault = createVault({
-  vars: {
-    VAULT_SECRET,
-    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
-    EMAIL_PROVIDER: 'smtp',
-    EMAIL_FROM: 'vault@example.com',
-    SMTP_URL: 'smtp://127.0.0.1:25',
-    RATE_LIMIT_READS_PER_IP: unlimited,
-    RATE_LIMIT_WRITES_PER_IP: unlimited,
-    EMAIL_DAILY_MAX: unlimited,
-    RATE_LIMIT_PROXY_PER_IP: unlimited,
-    ...settings,
-  },
+  vars,
   database,
   mail: { send: async () => {} },
   // Codes alone draw four bytes.
@@ -63,12 +66,16 @@ const MODES: Readonly<Record<string, Answer>> = {
 const answer = MODES[mode];
 if (!answer) throw new Error(`no mode ${mode}`);
 const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: answer });
+if (mode === 'vault') {
+  await database.chooseWriter();
+  database.startWriter();
+}
 console.log(listener.port);
 
 process.on('SIGTERM', async () => {
   await listener.stop(true);
   await vault.close();
-  database.close();
+  await database.close();
   folder.remove();
   process.exit(0);
 });
