@@ -145,9 +145,9 @@ const ENTRY = Bun.isStandaloneExecutable
 const WRITER_ENDED = 'WRITER_ENDED';
 const WRITER_LATE = 'WRITER_LATE';
 
-/** What was thrown: the runtime puts an excerpt of the source above it and the places below. */
+/** What was thrown: the runtime may put an excerpt of the source above it, and the places below. */
 function messageIn(text: string): string {
-  return /^(?:\w*Error|error): .*/m.exec(text)?.[0] ?? 'it threw';
+  return (/^(?:\w*Error|error): .*/m.exec(text) ?? /.*/.exec(text))?.[0] ?? '';
 }
 
 interface Waiting {

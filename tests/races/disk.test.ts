@@ -11,8 +11,8 @@ import { VAULT_SECRET } from '../support/vault.ts';
 // Real programs on a disk that fails under them.
 
 const CLIENTS = 16;
-const TROUBLE_MS = isLong ? 10_000 : 700;
-const ROUNDS = isLong ? 6 : 1;
+const TROUBLE_MS = isLong ? 3_000 : 700;
+const ROUNDS = isLong ? 4 : 1;
 const WRITERS = isLong ? (['thread', 'inline'] as const) : (['thread'] as const);
 const FAULTS = Object.keys(DISK_FAULTS) as (keyof typeof DISK_FAULTS)[];
 
