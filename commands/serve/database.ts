@@ -36,6 +36,8 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
 async function onServer(config: Config): Promise<ServingDatabase> {
   const database = await openDatabase(databaseOf(config));
   return {
+    // By it the store knows that reads may share a request.
+    protocol: 'http',
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
     writing: () => undefined,

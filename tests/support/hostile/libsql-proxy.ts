@@ -5,9 +5,18 @@ import type { AddressInfo } from 'node:net';
  * What becomes of a request: `ignore` never answers and never passes it on, `swallow` passes it on and never answers,
  * `refuse` answers 503 without passing it on, `cut` ends the connection before it is passed on and `lose` after it was,
  * `halve` and `garble` pass it on and send half of the answer, or a page. A number passes it on after so many
- * milliseconds.
+ * milliseconds, and `holdMs` holds back the answer.
  */
-export type LibsqlFault = 'ignore' | 'swallow' | 'refuse' | 'cut' | 'lose' | 'halve' | 'garble' | number;
+export type LibsqlFault =
+  | 'ignore'
+  | 'swallow'
+  | 'refuse'
+  | 'cut'
+  | 'lose'
+  | 'halve'
+  | 'garble'
+  | number
+  | { readonly holdMs: number };
 
 /** A request as the client of a libSQL server sent it. */
 export interface LibsqlRequest {
@@ -90,6 +99,7 @@ async function misbehave(fault: LibsqlFault | undefined, { request, response, fo
   if (typeof fault === 'number') await Bun.sleep(fault);
   const { status, body } = await forward();
   if (fault === 'swallow') return;
+  if (typeof fault === 'object') await Bun.sleep(fault.holdMs);
   if (fault === 'lose') return void request.socket.destroy();
   const type = { 'content-type': 'application/json' };
   if (fault === 'garble') return void response.writeHead(200, type).end(PAGE);
