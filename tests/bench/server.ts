@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openServing } from '../../commands/serve/database.ts';
+import type { Log } from '../../lib/base/log.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { readConfig } from '../../lib/config/config.ts';
 import { createVault } from '../../routes/index.ts';
@@ -7,39 +8,21 @@ import { VAULT_SECRET } from '../support/vault.ts';
 import { benchFolder } from './frame/target.ts';
 
 /**
- * The server under load, a process of its own: `bare` answers JSON and nothing else, `bundler` any JSON-RPC request, `node`
- * any call of a contract with zeros,
- * `vault` is the whole product on a file at `synchronous=FULL` with mail handed to a sink in memory, and with the
- * settings given as JSON, `DATABASE_WRITER` included. Its codes are all the same, so that the load knows them. With a `DATABASE_URL` it is one of
- * several on a database server, and does its background work.
+ * A server under load, a process of its own that prints its port: `bare` answers JSON and nothing else, `bundler` any
+ * JSON-RPC request, `node` any call of a contract with zeros, `vault` is the whole product with the settings given as
+ * JSON, by default on a new file. Its mail goes nowhere, and its codes are all the same, so that the load knows them.
+ * With a `DATABASE_URL` it is one of several on a database server, and does its background work.
  */
 const [mode = 'bare', text = '{}'] = process.argv.slice(2);
-const settings: Record<string, string> = JSON.parse(text);
-const { DATABASE_URL: server } = settings;
-const folder = benchFolder();
-const unlimited = '1000000000';
-const vars = {
-  VAULT_SECRET,
-  OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
-  EMAIL_PROVIDER: 'smtp',
-  EMAIL_FROM: 'vault@example.com',
-  SMTP_URL: 'smtp://127.0.0.1:25',
-  RATE_LIMIT_READS_PER_IP: unlimited,
-  RATE_LIMIT_WRITES_PER_IP: unlimited,
-  EMAIL_DAILY_MAX: unlimited,
-  RATE_LIMIT_PROXY_PER_IP: unlimited,
-  DATABASE_URL: `file:${join(folder.path, 'vault.db')}`,
-  ...settings,
-};
-const database = await openServing(readConfig(vars), () => undefined);
-const vault = createVault({
-  vars,
-  database,
-  mail: { send: async () => {} },
-  // Codes alone draw four bytes.
-  random: (length) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length)),
-});
-if (server !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
+const settings: Readonly<Record<string, string>> = JSON.parse(text);
+
+type Answer = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
+
+/** What answers, and what ends it. */
+interface Served {
+  readonly answer: Answer;
+  close?(): Promise<void>;
+}
 
 const bare = {
   chain: 'Base Sepolia',
@@ -48,34 +31,68 @@ const bare = {
   database: 'connected',
   version: '0.1.0',
 };
-type Answer = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
 
-const MODES: Readonly<Record<string, Answer>> = {
-  bare: () => Response.json(bare),
-  bundler: async (request) => {
-    const { id } = (await request.json()) as { id: number };
-    return Response.json({ jsonrpc: '2.0', id, result: '0x14a34' });
-  },
-  node: async (request) => {
-    const calls = (await request.json()) as { id: number } | { id: number }[];
-    const zeros = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: `0x${'0'.repeat(64)}` });
-    return Response.json(Array.isArray(calls) ? calls.map(zeros) : zeros(calls));
-  },
-  vault: (request, server) => vault.fetch(request, { peer: server.requestIP(request)?.address }),
+const MODES: Readonly<Record<string, () => Served | Promise<Served>>> = {
+  bare: () => ({ answer: () => Response.json(bare) }),
+  bundler: () => ({
+    async answer(request) {
+      const { id } = (await request.json()) as { id: number };
+      return Response.json({ jsonrpc: '2.0', id, result: '0x14a34' });
+    },
+  }),
+  node: () => ({
+    async answer(request) {
+      const calls = (await request.json()) as { id: number } | { id: number }[];
+      const zeros = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: `0x${'0'.repeat(64)}` });
+      return Response.json(Array.isArray(calls) ? calls.map(zeros) : zeros(calls));
+    },
+  }),
+  vault: serveVault,
 };
-const answer = MODES[mode];
-if (!answer) throw new Error(`no mode ${mode}`);
-const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: answer });
-if (mode === 'vault') {
+
+async function serveVault(): Promise<Served> {
+  const folder = benchFolder();
+  const unlimited = '1000000000';
+  const vars = {
+    VAULT_SECRET,
+    OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
+    DATABASE_URL: `file:${join(folder.path, 'vault.db')}`,
+    EMAIL_PROVIDER: 'smtp',
+    EMAIL_FROM: 'vault@example.com',
+    SMTP_URL: 'smtp://127.0.0.1:25',
+    RATE_LIMIT_READS_PER_IP: unlimited,
+    RATE_LIMIT_WRITES_PER_IP: unlimited,
+    EMAIL_DAILY_MAX: unlimited,
+    RATE_LIMIT_PROXY_PER_IP: unlimited,
+    ...settings,
+  };
+  const log: Log = (entry) => {
+    if (entry.level === 'error') console.error(JSON.stringify(entry));
+  };
+  const database = await openServing(readConfig(vars), log);
+  // Codes alone draw four bytes.
+  const random = (length: number) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length));
+  const vault = createVault({ vars, database, mail: { send: async () => {} }, random, log });
   await database.chooseWriter();
   database.startWriter();
+  if (settings['DATABASE_URL'] !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
+  return {
+    answer: (request, server) => vault.fetch(request, { peer: server.requestIP(request)?.address }),
+    async close() {
+      await vault.close();
+      await database.close();
+      folder.remove();
+    },
+  };
 }
-console.log(listener.port);
+
+const served = await MODES[mode]?.();
+if (!served) throw new Error(`no mode ${mode}`);
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: served.answer });
+console.log(server.port);
 
 process.on('SIGTERM', async () => {
-  await listener.stop(true);
-  await vault.close();
-  await database.close();
-  folder.remove();
+  await server.stop(true);
+  await served.close?.();
   process.exit(0);
 });
