@@ -16,8 +16,8 @@ const VAULT = 'vault';
 const HONO_CORS = 'Hono with CORS';
 const HONO_LEAN = 'Hono, the same work, lean';
 const HONO_PACKAGES = 'Hono, the same work, packages';
-const SEND = 'vault, send';
-const CHECK = 'vault, check';
+const SEND = 'vault, send, thread';
+const CHECK = 'vault, check, thread';
 const THEIR_SEND = 'better-auth, send-verification-otp';
 const THEIR_CHECK = 'better-auth, verify-email';
 
@@ -27,9 +27,9 @@ const targets: Target[] = [];
 install();
 leaveServerCore();
 try {
-  const vault = keep(await startServer('vault', { DID_REGISTRY_ADDRESS: 'none' }));
+  const vault = await startVault('thread');
   await register(vault);
-  const parts = [...(await benchReads(vault)), await benchCodes(vault)];
+  const parts = [...(await benchReads(vault)), await benchCodes(vault, await startVault('inline'))];
   const { 'better-auth': betterAuth, elysia, hono } = dependencies;
   const versions = { 'better-auth': betterAuth, Elysia: elysia, Hono: hono };
   const tables = parts.map(({ table }) => table);
@@ -87,14 +87,19 @@ function readsPart(title: string, findings: ReadonlyMap<string, readonly Finding
 }
 
 /** Codes by mail: sending one, and proving the address with it. */
-async function benchCodes(vault: Target): Promise<Part> {
+async function benchCodes(vault: Target, inline: Target): Promise<Part> {
   const work = vaultWork(vault, options.ms);
+  const inlineWork = vaultWork(inline, options.ms);
   const rival = betterAuthWork(await start('better-auth.ts', CODE), CODE, options.ms);
   const findings = await interleaved(
     [
       [
         { name: SEND, run: work.send },
         { name: CHECK, run: work.check },
+      ],
+      [
+        { name: 'vault, send, inline', run: inlineWork.send },
+        { name: 'vault, check, inline', run: inlineWork.check },
       ],
       [
         { name: THEIR_SEND, run: rival.send },
@@ -140,6 +145,10 @@ async function lookupOf(target: Target): Promise<Finding> {
   return mustBeOk(await load(target, lookupRequest, { ms: options.ms, holds: '"did":"did:key:z' }));
 }
 
+function startVault(writer: string): Promise<Target> {
+  return startServer('vault', { DID_REGISTRY_ADDRESS: 'none', DATABASE_WRITER: writer }).then(keep);
+}
+
 /** A server of tests/bench/rivals/ with a file of its own. */
 async function start(script: string, ...args: readonly string[]): Promise<Target> {
   const file = join(folder.path, `${targets.length}.db`);
@@ -152,9 +161,12 @@ function keep(target: Target): Target {
   return target;
 }
 
-/** What the rivals need, as their lock file has it. */
+/** What the rivals need, as their lock file has it, and their types, which the checks of the tree leave out. */
 function install(): void {
-  const command = [process.execPath, 'install', '--frozen-lockfile', '--no-summary'];
-  const { exitCode } = Bun.spawnSync(command, { cwd: FOLDER, stdout: 'ignore', stderr: 'inherit' });
-  if (exitCode !== 0) throw new Error('the rivals could not be installed');
+  const steps = ['install --frozen-lockfile --no-summary', 'check --no-script --project tsconfig.json'];
+  for (const step of steps) {
+    const command = [process.execPath, ...step.split(' ')];
+    const { exitCode, stdout } = Bun.spawnSync(command, { cwd: FOLDER, stderr: 'inherit' });
+    if (exitCode !== 0) throw new Error(`in tests/bench/rivals, bun ${step} failed:\n${stdout}`);
+  }
 }
