@@ -2,7 +2,7 @@
 // files it serves.
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
@@ -17,7 +17,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   try {
     const plugins = [
       embed(await writeAssets(folder)),
-      PHONE_METADATA,
+      ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
       ...(await Promise.all(APART.map((name) => keepApart(name, folder)))),
     ];
     await compile(outfile, target, plugins);
@@ -57,22 +57,33 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
 }
 
 /**
- * The table of the world's numbering plans as a text to parse, since an object literal is larger as bytecode. It is
- * parsed at the first look into it: most starts see no phone number.
+ * Tables that few starts look into: the world's numbering plans and the creation code of the contracts. In the source
+ * each would be in the program twice, as text and as bytecode.
  */
-const PHONE_METADATA: Bun.BunPlugin = {
-  name: 'phone metadata',
-  setup(build) {
-    build.onLoad({ filter: /libphonenumber-js[\\/]metadata\.min\.json\.js$/ }, async () => {
-      const { default: metadata } = await import('libphonenumber-js/min/metadata');
-      const text = JSON.stringify(JSON.stringify(metadata));
-      const getters = Object.keys(metadata).map((key) => `get ${key}() { return table().${key}; }`);
-      const contents = `let parsed;\nconst table = () => (parsed ??= JSON.parse(${text}));
+const TABLES = [
+  ['libphonenumber-js/metadata.min.json.js', 'libphonenumber-js/min/metadata'],
+  ['contracts/creation-code.json', '../contracts/creation-code.json'],
+] as const;
+
+/** Puts a table into the program as a compressed file, which is read and parsed at the first look into it. */
+async function keepAsFile([path, name]: (typeof TABLES)[number], folder: string): Promise<Bun.BunPlugin> {
+  const { default: table } = await import(name);
+  const file = join(folder, `${basename(path, '.js')}.zst`);
+  await Bun.write(file, Bun.zstdCompressSync(JSON.stringify(table), { level: 19 }));
+  const getters = Object.keys(table).map((key) => `get ${key}() { return open().${key}; }`);
+  const contents = `import { readFileSync } from 'node:fs';
+import file from ${JSON.stringify(file)} with { type: 'file' };
+let table;
+const open = () => (table ??= JSON.parse(Bun.zstdDecompressSync(readFileSync(file)).toString()));
 export default { ${getters.join(', ')} };`;
-      return { contents, loader: 'js' };
-    });
-  },
-};
+  const filter = new RegExp(`${path.replaceAll('.', '\\.').replaceAll('/', '[\\\\/]')}$`);
+  return {
+    name: `keep ${path} as a file`,
+    setup(build) {
+      build.onLoad({ filter }, () => ({ contents, loader: 'js' }));
+    },
+  };
+}
 
 /** Files on disk by the path they are served under. */
 type Assets = Readonly<Record<string, string>>;
@@ -114,7 +125,7 @@ async function keepApart(name: string, folder: string): Promise<Bun.BunPlugin> {
     entrypoints: [Bun.resolveSync(name, ROOT)],
     target: 'bun',
     format: 'esm',
-    minify: { whitespace: true, syntax: true, identifiers: false },
+    minify: true,
     allowUnresolved: [],
   });
   const file = join(folder, `${name}.js`);
