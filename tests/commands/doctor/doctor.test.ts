@@ -430,6 +430,19 @@ describe('delivery', () => {
 });
 
 describe('files, disk and database', () => {
+  test('the disk is told with its time and with who writes to it', async () => {
+    for (const [writer, by] of [
+      ['thread', 'written by a thread'],
+      ['inline', 'written inline'],
+    ] as const) {
+      const config = configOf({ DATABASE_URL: `file:${at('vault.db')}`, DATABASE_WRITER: writer });
+      const findings = told(await runChecks(storageChecks(config)), 'disk').join('\n');
+      expect(findings).toMatch(
+        new RegExp(`a durable write takes (?:[\\d.]+|more than 50) ms; ${by} \\(DATABASE_WRITER=${writer}\\)`),
+      );
+    }
+  });
+
   test('that others can read, or that somebody left, are named with what to do', async () => {
     await run(['migrate']);
     chmodSync(at('vault-data'), 0o755);
