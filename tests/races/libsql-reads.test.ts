@@ -73,6 +73,17 @@ describe.skipIf(libsqlProgram() === undefined)('reads that share a request', () 
     expect(await lookUp(two, 7)).toEqual({ status: 200, did: didOf(7) });
   });
 
+  test('leave each vault one write at a time, however many are asked for', async () => {
+    proxy.writes.mostAtOnce = 0;
+    const before = proxy.writes.count;
+    const open = (n: number) =>
+      post(n % 2 ? one : two, '/api/sessions', ipOf(2_000_000 + n), { handle: `opened${n}`, did: didOf(n) });
+    const answers = await Promise.all(Array.from({ length: PEOPLE }, (_, n) => open(n)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(proxy.writes.mostAtOnce).toBeLessThanOrEqual(2);
+    expect(proxy.writes.count - before).toBeLessThan(PEOPLE / 2);
+  });
+
   test('show what the other vault has acknowledged, beside a flood of them whose answers are held back', async () => {
     let turn = 0;
     proxy.trouble = ({ isWrite }) => (!isWrite && turn++ % 2 === 0 ? { holdMs: 40 } : undefined);
