@@ -16,6 +16,7 @@ import { createWitness } from './chain/witness.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { createLeases } from './db/leases.ts';
+import { isServer } from './db/read-batches.ts';
 import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
@@ -155,7 +156,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       registryVersion: createRegistryVersion(chain, shared.registryFacts),
       registryCode: createRegistryCode(chain, shared.registryCodeFacts),
       aliases: createAliases({ ...chain, db }, shared.aliasFacts),
-      readiness: createReadiness({ db, clock, log }),
+      readiness: createReadiness({ db, clock, log, onServer: isServer(env.database) }),
       accepted: createAccepted(db),
     };
   };

@@ -97,7 +97,7 @@ const MAY_HAVE_SQL: Readonly<Record<string, string>> = {
   'commands/storage/tables.ts': 'Reads the tables of a file, of whatever schema.',
   'commands/backup/snapshot.ts': 'Copies whole tables.',
   'commands/backup/restore-remote.ts': 'Copies whole tables.',
-  'commands/doctor/storage.ts': 'Judges a database that this release may not be able to migrate.',
+  'commands/doctor/server.ts': 'Judges a database that this release may not be able to migrate.',
 };
 
 /** A store: the file in which a subject has its statements. */

@@ -3,16 +3,15 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
-import { MIGRATIONS } from '../../lib/db/schema.ts';
-import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { isEmbedded } from '../setup/settings.ts';
-import { databaseOf, filePath } from '../storage/database.ts';
+import { filePath } from '../storage/database.ts';
 import { measureSync } from '../storage/disk-speed.ts';
 import { isCode } from '../storage/durable.ts';
-import { openServer } from '../storage/server.ts';
 import { schemaVersion } from '../storage/tables.ts';
 import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
+import { checkSchema } from './schema.ts';
+import { serverCheck } from './server.ts';
 
 /** From when on disk and log are a finding. */
 const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -94,18 +93,6 @@ function checkWritable(connection: Connection): Finding {
   }
 }
 
-function checkSchema(version: number): Finding {
-  const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
-  if (version > newest)
-    return fail(
-      'schema',
-      `version ${version}, but this vault supports only ${newest}`,
-      'run a vault at least as new as the one that migrated it',
-    );
-  if (version === newest) return ok('schema', `version ${version}, up to date`);
-  return warn('schema', `version ${version} of ${newest}`, 'the next start updates it, or vault migrate');
-}
-
 function checkLog(path: string): readonly Finding[] {
   const size = existsSync(path) ? statSync(path).size : 0;
   if (size <= WAL_BYTES_MAX) return [];
@@ -138,28 +125,6 @@ function checkSync(ms: number | undefined, choice: WriterChoice): Finding {
   if (ms === undefined || ms > DISK_SYNC_MS_MAX)
     return warn('disk', speed, 'use a faster disk: every write waits for it');
   return ok('disk', speed);
-}
-
-function serverCheck(config: Config): DoctorCheck {
-  return {
-    name: 'database',
-    remedy: 'check the server at DATABASE_URL, and DATABASE_AUTH_TOKEN',
-    async run() {
-      const client = await openServer(databaseOf(config));
-      try {
-        const start = performance.now();
-        const { rows } = await client.execute(`SELECT name FROM sqlite_schema WHERE name = 'migrations'`);
-        const reached = ok('database', `the server answers within ${Math.ceil(performance.now() - start)} ms`);
-        if (rows.length === 0)
-          return [reached, warn('schema', 'there are no tables yet', 'the first start creates them')];
-        const { rows: versions } = await client.execute('SELECT max(version) AS version FROM migrations');
-        await client.batch([{ ...countReadinessCheck(), args: {} }], 'write');
-        return [reached, ok('database', 'accepts writes'), checkSchema(Number(versions[0]?.['version'] ?? 0))];
-      } finally {
-        client.close();
-      }
-    },
-  };
 }
 
 function megabytes(bytes: number): string {

@@ -1,7 +1,7 @@
 import type { Client } from '@libsql/client/http';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { callUpstream, UpstreamError } from '../../lib/base/http-client.ts';
-import { ANSWER_TOO_LARGE } from '../../lib/db/errors.ts';
+import { ANSWER_TOO_LARGE, isBusy } from '../../lib/db/errors.ts';
 
 /** How long a libSQL server may take, and the longest answer that is read. */
 export const DATABASE_TIMEOUT_MS = 10_000;
@@ -28,9 +28,7 @@ export async function openServer(
   const { createClient } = await import('@libsql/client/http');
   try {
     return createClient({
-      // A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a
-      // timeout.
-      url: url.replace(/^ws(?=s?:)/i, 'http'),
+      url: withoutSockets(url),
       ...(authToken ? { authToken } : {}),
       concurrency: maxConnections,
       intMode,
@@ -42,14 +40,36 @@ export async function openServer(
   }
 }
 
-/** Whether a libSQL server was not there, or not well: it may be later. One that refuses the token never will be. */
-export function isServerAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? error.code : undefined;
-  return code === NO_ANSWER || (code === 'SERVER_ERROR' && /HTTP status (?:5\d\d|429)/.test(error.message));
+/** The URL of the server for requests that are no statements. */
+export function requestUrl(url: string): string {
+  return withoutSockets(url).replace(/^libsql:/i, /[?&]tls=0\b/.test(url) ? 'http:' : 'https:');
 }
 
+/**
+ * A server that speaks WebSocket speaks HTTP on the same port, and only there does a lost answer end by a timeout.
+ */
+function withoutSockets(url: string): string {
+  return url.replace(/^ws(?=s?:)/i, 'http');
+}
+
+/**
+ * Whether a libSQL server was not there, not well, or busy for too long: it may be later. One that refuses the token or
+ * a statement never will be.
+ */
+export function isServerAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'SERVER_ERROR') return /HTTP status (?:5\d\d|429)/.test(error.message);
+  return isBusy(error) || [NO_ANSWER, 'HRANA_PROTO_ERROR', ...LOST_TRANSACTION].includes(code);
+}
+
+/** The server's words for a transaction or a stream that it ended by itself. */
+const LOST_TRANSACTION = ['TRANSACTION_TIMEOUT', 'TRANSACTION_BUSY', 'STREAM_EXPIRED'];
+
 const NO_ANSWER = 'NO_ANSWER';
+const ERROR_TEXT_MAX = 300;
+const TEXT = { 'content-type': 'text/plain' };
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /**
  * The client bounds neither the time nor the size of an answer, and a runtime's errors carry the whole URL, user name
@@ -62,8 +82,10 @@ function boundedFetch(clock: Clock) {
     const call = { url, method: 'POST', headers: Object.fromEntries(headers), body: await request.text() } as const;
     try {
       const { status, text } = await callUpstream({ fetch, clock }, call, limits);
-      const type = status === 200 ? 'application/json' : 'text/plain';
-      return new Response(text, { status, headers: { 'content-type': type } });
+      // The client puts an error's body into its message, and that into the log.
+      if (status !== 200) return new Response(text.slice(0, ERROR_TEXT_MAX), { status, headers: TEXT });
+      if (!/^\s*\{/.test(text) || !/\}\s*$/.test(text)) throw new UpstreamError('malformed');
+      return new Response(text, { status, headers: JSON_TYPE });
     } catch (error) {
       const isTooLarge = error instanceof UpstreamError && error.fault === 'oversize';
       const message = isTooLarge ? 'The database server answers too much' : 'The database server does not answer';

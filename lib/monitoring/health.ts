@@ -1,17 +1,23 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
+import { type Statement, textOf } from '../db/database.ts';
 import type { OwnedStore } from '../db/store.ts';
-import { countReadinessCheck, selectOne } from './store.ts';
+import { countReadinessCheck, selectEngine, selectOne, selectSynchronous } from './store.ts';
 
 export { countReadinessCheck } from './store.ts';
 
 /** How long a result is reused. */
 export const READY_CACHE_MS = 2_000;
 
+/** How long what a server says of itself is reused. */
+export const SERVER_FACTS_MS = 60_000;
+
 interface Parts {
   readonly db: OwnedStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether the database is a server: only then is it asked what it promises. */
+  readonly onServer?: boolean;
 }
 
 /** Whether the database answers a trivial read, migrated or not. */
@@ -26,21 +32,31 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
 export interface Readiness {
   readonly ok: boolean;
   readonly database: 'writable' | 'unavailable';
+  /** Of a database server. */
+  readonly server?: ServerFacts;
+}
+
+/** What a database server says of itself; null where it does not say. */
+export interface ServerFacts {
+  readonly sqlite: string | null;
+  /** Whether a write that was answered survives a power loss of the server. */
+  readonly survivesPowerLoss: boolean | null;
 }
 
 /**
  * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain
  * has no influence. Never rejects.
  */
-export function createReadiness({ db, clock, log }: Parts): () => Promise<Readiness> {
+export function createReadiness({ db, clock, log, onServer = false }: Parts): () => Promise<Readiness> {
+  const readFacts = createServerFacts({ db, clock });
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
   let wasReady = true;
   const ask = (): Promise<Readiness> =>
     db.write(countReadinessCheck()).then(
-      () => {
+      async () => {
         wasReady = true;
-        return { ok: true, database: 'writable' } as const;
+        return { ok: true, database: 'writable', ...(onServer ? { server: await readFacts() } : {}) } as const;
       },
       (error) => {
         if (wasReady) log({ level: 'warn', event: 'not_ready', ...describeError(error) });
@@ -57,3 +73,24 @@ export function createReadiness({ db, clock, log }: Parts): () => Promise<Readin
     return answer;
   };
 }
+
+/** Reads what the server says of itself, at most once per `SERVER_FACTS_MS`. Never rejects. */
+function createServerFacts({ db, clock }: Pick<Parts, 'db' | 'clock'>): () => Promise<ServerFacts> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let facts: ServerFacts = { sqlite: null, survivesPowerLoss: null };
+  return async () => {
+    const now = clock.monotonic();
+    if (now < askedAt + SERVER_FACTS_MS) return facts;
+    askedAt = now;
+    const ask = (statement: Statement) => db.raw(statement).catch(() => []);
+    const [engine, synchronous] = await Promise.all([ask(selectEngine()), ask(selectSynchronous())]);
+    const level = synchronous[0]?.['synchronous'] ?? null;
+    facts = {
+      sqlite: engine[0] === undefined ? null : textOf(engine[0], 'version'),
+      survivesPowerLoss: level === null ? null : Number(level) >= FULL,
+    };
+    return facts;
+  };
+}
+
+const FULL = 2;

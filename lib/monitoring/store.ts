@@ -12,3 +12,13 @@ export function countReadinessCheck(): Statement {
     args: {},
   };
 }
+
+/** The engine's version, one row. */
+export function selectEngine(): Statement {
+  return { sql: 'SELECT sqlite_version() AS version', args: {} };
+}
+
+/** How a commit is synced, one row: 2 and more is before it is answered. */
+export function selectSynchronous(): Statement {
+  return { sql: 'PRAGMA synchronous', args: {} };
+}

@@ -11,6 +11,7 @@ import { readConfig } from '../../../lib/config/config.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
+import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { addressOf } from '../../../scripts/dev-stack/wallet.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
@@ -485,7 +486,36 @@ describe('files, disk and database', () => {
     expect(findings.map(({ check, state }) => `${check} ${state}`)).toEqual([
       'database ok',
       'database ok',
+      'database warn',
+      'database warn',
       'schema ok',
+    ]);
+    expect(told(findings, 'database')).toEqual([
+      expect.stringMatching(/^ok the server answers within \d+ ms \(sqld 0\.24\.32\)$/),
+      'ok accepts writes',
+      'warn a power loss of the server can undo writes that were answered (synchronous=1)',
+      'warn three or more vaults that write at once can bring this server to a stop',
+    ]);
+    await server?.stop();
+  });
+
+  test('on a libSQL server that syncs each commit and checkpoints by the clock have nothing to warn of', async () => {
+    if (!libsqlProgram()) return;
+    const admin = `127.0.0.1:${freePort()}`;
+    const more = ['--admin-listen-addr', admin, '--checkpoint-interval-s', '5'];
+    const server = await startLibsql({ dir: at('strong'), more });
+    const config = `http://${admin}/v1/namespaces/default/config`;
+    const given = (await (await fetch(config)).json()) as object;
+    const body = JSON.stringify({ ...given, durability_mode: 'strong' });
+    expect((await fetch(config, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).ok).toBe(
+      true,
+    );
+    const vars = { ...SECRETS, DATABASE_URL: server?.url ?? '', RPC_URL: NOWHERE };
+    await run(['migrate'], vars);
+    expect(told(await runChecks(storageChecks(readConfig(vars))), 'database')).toEqual([
+      expect.stringContaining('ok the server answers'),
+      'ok accepts writes',
+      'ok a write that was answered survives a power loss of the server',
     ]);
     await server?.stop();
   });
