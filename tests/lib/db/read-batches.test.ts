@@ -221,6 +221,21 @@ if (libsqlProgram()) {
       }
     });
 
+    test('has one write under way, whatever is asked for at once', async () => {
+      const db = open();
+      await db.write({ sql: 'CREATE TABLE IF NOT EXISTS many (n INTEGER) STRICT', args: {} });
+      const before = proxy.writes.count;
+      proxy.writes.mostAtOnce = 0;
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          await Bun.sleep(n % 5);
+          await db.write({ sql: 'INSERT INTO many VALUES (:n)', args: { n } });
+        }),
+      );
+      expect(proxy.writes.mostAtOnce).toBe(1);
+      expect(proxy.writes.count - before).toBeLessThan(50);
+    });
+
     test('runs a statement that writes once, whatever is beside it', async () => {
       const db = open();
       await db.write({ sql: 'CREATE TABLE IF NOT EXISTS once (n INTEGER) STRICT', args: {} });
