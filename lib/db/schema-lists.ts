@@ -9,3 +9,10 @@ export const LISTS: Migration = {
     `CREATE INDEX verifications_guessed ON verifications (wrong_guesses DESC, identifier) WHERE wrong_guesses > 0`,
   ],
 };
+
+/** A recovery looks for its calls at each turn. */
+export const CALLS_OF_RECOVERIES: Migration = {
+  version: 27,
+  name: 'calls are found by their recovery',
+  statements: [`CREATE INDEX relays_by_recovery ON relays (recovery_id) WHERE recovery_id IS NOT NULL`],
+};

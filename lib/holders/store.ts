@@ -62,7 +62,8 @@ function createSettlement(of: string): Settlement {
     release: `UPDATE registrations SET holds = 0,
         notice_at = CASE WHEN ${IS_DISPLACED} AND channel <> 'handle' THEN :now ELSE notice_at END
       WHERE holds = 1 AND ${named} AND id IS NOT ${RIGHTFUL}`,
-    hold: `UPDATE registrations SET holds = 1, notice_at = NULL WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`,
+    hold: `UPDATE registrations SET holds = 1, notice_at = NULL
+      WHERE holds = 0 AND status <> 'failed' AND ${named} AND id = ${RIGHTFUL}`,
     isOrphan: `${named} AND NOT ${SESSION_HAS_HOLDER}`,
     named,
     forget: `DELETE FROM credentials WHERE ${credentials}`,
@@ -114,7 +115,8 @@ function newsOf(named: string): readonly EventRows[] {
   // An earlier registration gets back what a later one held.
   const isBack = `EXISTS (SELECT 1 FROM registrations AS held WHERE held.identifier = registrations.identifier
     AND held.holds = 1 AND held.id > registrations.id AND held.did <> registrations.did)`;
-  const rightful = `FROM registrations WHERE holds = 0 AND ${named} AND id = ${RIGHTFUL}`;
+  // The status is that of every rightful holder, and makes SQLite use the index of live rows.
+  const rightful = `FROM registrations WHERE holds = 0 AND status <> 'failed' AND ${named} AND id = ${RIGHTFUL}`;
   return [
     registrationRows('registration.displaced', `${holder} AND ${IS_DISPLACED}`),
     registrationRows('registration.restored', `${rightful} AND ${isBack}`),
@@ -157,10 +159,9 @@ export function openCredential({ sql, args }: Condition): Statement {
  */
 export function recheckHandles(from: number, now: number, { sql, args }: Condition): Statement {
   return {
-    sql: `UPDATE registrations SET next_check_at = :now WHERE channel = 'handle' AND status <> 'failed' AND lost IS NULL
-      AND next_check_at IS NULL AND alias_hash IN (SELECT subject FROM chain_events
-        WHERE block >= :from AND kind IN ('AliasRegistered', 'AliasFreed') AND object IS NOT registrations.did_hash)
-      AND ${sql}`,
+    sql: `UPDATE registrations SET next_check_at = :now WHERE id IN (SELECT id ${ofEventsSince('alias_hash')}
+        AND kind IN ('AliasRegistered', 'AliasFreed') AND object IS NOT did_hash
+        AND channel = 'handle' AND status <> 'failed' AND lost IS NULL AND next_check_at IS NULL) AND ${sql}`,
     args: { from, now, ...args },
   };
 }
@@ -168,9 +169,9 @@ export function recheckHandles(from: number, now: number, { sql, args }: Conditi
 /** Makes the registrations due again whose DID another address has controlled since block `from` or later. */
 export function recheckDids(from: number, now: number, { sql, args }: Condition): Statement {
   return {
-    sql: `UPDATE registrations SET next_check_at = :now WHERE status = 'confirmed' AND next_check_at IS NULL
-      AND did_hash IN (SELECT subject FROM chain_events WHERE block >= :from AND ${NAMES_CONTROLLER}
-        AND object IS NOT registrations.controller) AND ${sql}`,
+    sql: `UPDATE registrations SET next_check_at = :now WHERE id IN (SELECT id ${ofEventsSince('did_hash')}
+        AND ${NAMES_CONTROLLER} AND object IS NOT controller AND status = 'confirmed' AND next_check_at IS NULL)
+      AND ${sql}`,
     args: { from, now, ...args },
   };
 }
@@ -178,10 +179,17 @@ export function recheckDids(from: number, now: number, { sql, args }: Condition)
 /** Makes the registrations due again whose DID was moved in blocks from `from` on, before those are taken back. */
 export function recheckMoved(from: number, now: number, { sql, args }: Condition): Statement {
   return {
-    sql: `UPDATE registrations SET next_check_at = :now WHERE status = 'confirmed' AND next_check_at IS NULL
-      AND did_hash IN (SELECT subject FROM chain_events WHERE block >= :from AND kind = 'DIDMoved') AND ${sql}`,
+    sql: `UPDATE registrations SET next_check_at = :now WHERE id IN (SELECT id ${ofEventsSince('did_hash')}
+        AND kind = 'DIDMoved' AND status = 'confirmed' AND next_check_at IS NULL) AND ${sql}`,
     args: { from, now, ...args },
   };
 }
+
+/**
+ * The registrations that events of block `:from` or later name. CROSS JOIN begins with the events, which are few;
+ * SQLite would begin with the registrations.
+ */
+const ofEventsSince = (column: 'alias_hash' | 'did_hash') =>
+  `FROM chain_events CROSS JOIN registrations ON registrations.${column} = subject WHERE block >= :from`;
 
 const NAMES_CONTROLLER = `kind IN ('DIDRegistered', 'DIDMoved')`;

@@ -77,12 +77,14 @@ const PROVEN = [
   registrationRows('registration.proven', `FROM registrations WHERE ${IS_LEASED} AND proof_key IS NULL`),
 ];
 
-/** The registration, and the others of its identifier. */
+/** The registration, also when it has just failed, and the live ones of its identifier. */
 function siblings({ id }: Pick<Registration, 'id'>): Condition {
   return { sql: SIBLINGS, args: { id } };
 }
 
-const SIBLINGS = `identifier = (SELECT identifier FROM registrations WHERE id = :id)`;
+// The status is in its own part: the indexes of identifiers hold live or failed rows only.
+const SIBLINGS = `(id = :id
+  OR identifier = (SELECT identifier FROM registrations WHERE id = :id) AND status <> 'failed')`;
 
 /**
  * Takes the handle from the registrations whose alias leads to another DID for good: they keep DID and credential.

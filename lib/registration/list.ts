@@ -11,7 +11,7 @@ import {
 } from '../identity/identifier.ts';
 import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
-import { type Registration, selectRegistrationsBy, toRegistration } from './store.ts';
+import { type Registration, selectRegistrationsBy, selectRegistrationsOfDid, toRegistration } from './store.ts';
 
 // For the operator's export, which reads the database without a running vault.
 export { selectRegistrationsAfter, toRegistration } from './store.ts';
@@ -37,7 +37,7 @@ export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: Reg
       ? selectRegistrationsBy('identifier', keyOf(identifier), LIMITS_SHOWN_MAX)
       : credentialId !== undefined
         ? selectRegistrationsBy('credential_id', parseCredentialId(credentialId), LIMITS_SHOWN_MAX)
-        : selectRegistrationsBy('did', did ?? '', LIMITS_SHOWN_MAX);
+        : selectRegistrationsOfDid(did ?? '', LIMITS_SHOWN_MAX);
   const rows = await db.read(statement);
   return rows.map((row) => shownOf(row, identifier !== undefined));
 }

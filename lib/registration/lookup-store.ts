@@ -54,10 +54,13 @@ const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
     AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')} AND NOT ${HAS_SIGNED})
   ORDER BY found.key DESC, status = 'confirmed' DESC, since LIMIT 1`;
 
+/** The indexes hold the rows that did not fail; SQLite does not see that a confirmed one is one of them. */
+const IS_CONFIRMED = `status <> 'failed' AND status = 'confirmed'`;
+
 /** The controllers of an identifier's confirmed registrations, newest first. */
 export function selectControllersOf(identifier: string): Statement {
   return {
-    sql: `SELECT controller FROM registrations WHERE identifier = :identifier AND status = 'confirmed'
+    sql: `SELECT controller FROM registrations WHERE identifier = :identifier AND ${IS_CONFIRMED}
       AND controller IS NOT NULL ORDER BY id DESC LIMIT 20`,
     args: { identifier },
   };
@@ -66,7 +69,7 @@ export function selectControllersOf(identifier: string): Statement {
 /** The email addresses with a confirmed registration of one of the DIDs. */
 export function selectAddressesOfDids(dids: readonly string[]): Statement {
   return {
-    sql: `SELECT identifier FROM registrations WHERE did IN (SELECT value FROM json_each(:dids)) AND status = 'confirmed'
+    sql: `SELECT identifier FROM registrations WHERE did IN (SELECT value FROM json_each(:dids)) AND ${IS_CONFIRMED}
       AND channel = 'email' ORDER BY id DESC LIMIT 20`,
     args: { dids: JSON.stringify(dids) },
   };

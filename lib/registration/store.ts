@@ -1,4 +1,5 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { didHash } from '../identity/did.ts';
 
 /** `submitted` until the registry's event is read, and again after a re-org; then `confirmed`. `failed` is for good. */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
@@ -94,10 +95,18 @@ export function selectHolder(identifier: string): Statement {
   };
 }
 
-/** The columns by which the operator finds registrations. */
-export type RegistrationKey = 'identifier' | 'credential_id' | 'did';
+/** The registrations of a DID, live and failed, newest first. */
+export function selectRegistrationsOfDid(did: string, limit: number): Statement {
+  return {
+    sql: `SELECT * FROM registrations WHERE did_hash = :hash AND did = :did ORDER BY id DESC LIMIT :limit`,
+    args: { hash: didHash(did), did, limit },
+  };
+}
 
-/** The registrations of an identifier, a credential or a DID, live and failed, newest first. */
+/** The columns by which the operator finds registrations. */
+export type RegistrationKey = 'identifier' | 'credential_id';
+
+/** The registrations of an identifier or a credential, live and failed, newest first. */
 export function selectRegistrationsBy(key: RegistrationKey, value: string, limit: number): Statement {
   // Two selects, because each status has its own indexes.
   return {

@@ -5,12 +5,22 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Config } from '../../../lib/config/config.ts';
 import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { recheckDids, recheckHandles, recheckMoved } from '../../../lib/holders/store.ts';
 import { selectAlias } from '../../../lib/indexer/event-store.ts';
 import { selectBudgetsUsed, selectSendsUse } from '../../../lib/limits/budget-store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
 import { limitSpan, selectGuesses, selectLimitEnd, selectLimitRange } from '../../../lib/limits/store.ts';
-import { selectByCredential, selectByKey, selectFirstRows } from '../../../lib/registration/lookup-store.ts';
-import { selectContenders } from '../../../lib/registration/store.ts';
+import { undoRegistration } from '../../../lib/registration/change-store.ts';
+import {
+  selectAddressesOfDids,
+  selectByCredential,
+  selectByKey,
+  selectControllersOf,
+  selectFirstRows,
+} from '../../../lib/registration/lookup-store.ts';
+import { selectContenders, selectRegistrationsOfDid } from '../../../lib/registration/store.ts';
+import { registrationFailed } from '../../../lib/relay/registration-store.ts';
+import { type RelayRow, selectRelaysOfRecovery } from '../../../lib/relay/store.ts';
 import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
 import {
   emitReplaced,
@@ -108,6 +118,11 @@ const claim = { identifier: 'handle:reg', credentialId: 'credential', txHash: '0
 const DAY = limitSpan('sends-per-ip', 86_400, now);
 const sessions = 'sessions (identifier, did, ip, created_at, expires_at, linked)';
 const deliveries = `webhook_deliveries (event_id, app, channel, type, at, data, status, next_attempt_at, give_up_at, created_at)`;
+
+const ALWAYS: Statement = { sql: 'true', args: {} };
+/** The statements of a batch, each by its place. */
+const named = (what: string, batch: readonly Statement[]) =>
+  Object.fromEntries(batch.map((statement, i) => [`${what}, statement ${i + 1}`, statement]));
 
 /** What grows, and the statements that must not read it from end to end. */
 const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, statements: Record<string, Statement>])[] =
@@ -247,6 +262,32 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'GET /api/dids/lookup of a contested credential': selectByCredential('credential'),
         'GET /api/dids/lookup with a key': selectByKey('credential', '0x1'),
         'the contenders of POST /api/dids': selectContenders(claim),
+      },
+    ],
+    [
+      'registrations of others, on-chain and relayed for recoveries',
+      async () => {
+        const columns = `identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, status, registered_at,
+          unseen_since, holds, controller`;
+        const handle = `'handle:many' || n, 'handle', 'did:x:' || n, '0xdid-many' || n, '0xalias-many' || n,
+          'credential-many' || n, '0xt', 'confirmed', 1, 1, 1, '0xaccount' || n`;
+        await fill(`registrations (${columns})`, handle);
+        const events = 'chain_events (block, log_index, block_hash, tx_hash, kind, subject, object)';
+        await fill(events, `100000 + n, 0, '0x', '0x', 'AliasRegistered', '0xalias-many' || n, '0xdid-many' || n`);
+        await fill(events, `100000 + n, 1, '0x', '0x', 'DIDRegistered', '0xdid-many' || n, '0xaccount' || n`);
+        const relays = 'relays (kind, role, recovery_id, chain_id, target, created_at)';
+        await fill(relays, `'proposal', 'guardian', n, 1, '0x', 1`);
+      },
+      {
+        ...named('the end of a registration', undoRegistration(1, now)),
+        ...named('the end of a relayed one', registrationFailed({ registrationId: 1 } as RelayRow, 'x', now)),
+        'handles that an alias makes due': recheckHandles(100_000 + ROWS - 3, now, ALWAYS),
+        'registrations that a new controller makes due': recheckDids(100_000 + ROWS - 3, now, ALWAYS),
+        'registrations that a re-org makes due': recheckMoved(100_000 + ROWS - 3, now, ALWAYS),
+        'the accounts of an address': selectControllersOf('email:nobody@example.com'),
+        'the addresses of DIDs': selectAddressesOfDids(['did:x:nobody']),
+        'GET /v1/console/registrations?did=': selectRegistrationsOfDid('did:x:1', 50),
+        'the calls of a recovery': selectRelaysOfRecovery(1),
       },
     ],
   ];
