@@ -46,7 +46,7 @@ export const UPSTREAM_TIMEOUT_MS = 10_000;
 export const UPSTREAM_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 export const MESSAGE_ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Storage: statements that are kept prepared, and rows of each table that one sweep removes: all wait for its commit. */
+/** Storage: statements that are kept prepared, and rows of each table that one commit of a sweep removes. */
 export const SQL_TEXTS_MAX = 1_000;
 export const SWEEP_ROWS_MAX = 200;
 /** What each connection to the embedded database keeps of it in memory. */
