@@ -31,12 +31,14 @@ const ON_DEMAND = [
   // Of the platform's own modules those that load many others.
   'node:dns/promises',
   'node:crypto',
+  'node:fs/promises',
   'node:http',
   'node:net',
   'node:os',
   'node:stream',
   'node:tty',
   'node:url',
+  'node:util',
   '@libsql/client/http',
   'nodemailer',
 ];

@@ -8,7 +8,7 @@ import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { checkSettings, isEmbedded, loadSettings, type Settings } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
-import { type ReadAhead, readAhead } from '../storage/read-ahead.ts';
+import type { ReadAhead } from '../storage/read-ahead.ts';
 import { isServerAway } from '../storage/server.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
@@ -61,6 +61,7 @@ async function serve(given: Arguments): Promise<number> {
   await database.chooseWriter();
   announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
   database.startWriter();
+  const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);
   const broken = untilBroken(database, log);
   const code = await Promise.race([stop, broken.ended]);
@@ -72,7 +73,10 @@ async function serve(given: Arguments): Promise<number> {
     servers,
     inflight,
     (request) => answer('shutting_down', request),
-    () => running.close(),
+    async () => {
+      await running.close();
+      (await reading)?.stop();
+    },
   );
   log({ level: 'info', event: 'stopped' });
   return broken.isSo() ? 1 : code;
@@ -133,7 +137,6 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
     log({ level: 'warn', event: 'started_without_database', message: WITHOUT_DATABASE, ...causeOf(error) });
     return undefined;
   });
-  const reading = startReadAhead(config);
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
   const env = { vars, database, mail, assets: openAssets(), webhookFetch, process, log };
@@ -147,14 +150,17 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
       await vault.close();
       await mail?.close();
       await database.close();
-      reading?.stop();
     },
   };
 }
 
 /** Reads the embedded database into the system's memory, as far as the settings say. */
-function startReadAhead({ databaseUrl, databaseReadAheadMb }: Settings['config']): ReadAhead | undefined {
+async function startReadAhead({
+  databaseUrl,
+  databaseReadAheadMb,
+}: Settings['config']): Promise<ReadAhead | undefined> {
   if (!isEmbedded(databaseUrl) || databaseReadAheadMb === 0) return undefined;
+  const { readAhead } = await import('../storage/read-ahead.ts');
   return readAhead(filePath(databaseUrl), databaseReadAheadMb * 1024 * 1024);
 }
 

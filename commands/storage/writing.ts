@@ -1,6 +1,4 @@
-import { availableParallelism } from 'node:os';
 import { describeError, type Log } from '../../lib/base/log.ts';
-import { measureSync } from './disk-speed.ts';
 import type { EmbeddedDatabase } from './sqlite.ts';
 import { startWriter, type WriterThread } from './writer-thread.ts';
 
@@ -71,6 +69,7 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
     state: () => ({ kind, syncMs }),
     ended: ended.promise,
     async choose() {
+      const { measureSync } = await import('./disk-speed.ts');
       syncMs = await measureSync(database.file.path).catch(() => undefined);
       reason = chooseWriter(choice, syncMs, processors);
       if (reason !== undefined) kind = 'thread';
@@ -97,7 +96,7 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
 export function chooseWriter(
   choice: WriterChoice,
   syncMs: number | undefined,
-  processors = availableParallelism(),
+  processors = navigator.hardwareConcurrency,
 ): string | undefined {
   if (choice === 'inline') return undefined;
   if (choice === 'thread') return 'DATABASE_WRITER=thread';

@@ -1,6 +1,7 @@
 const encoder = new TextEncoder();
 const HEX_DIGITS = '0123456789abcdef';
-const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => `${HEX_DIGITS[byte >> 4]}${HEX_DIGITS[byte & 15]}`);
+const HEX_PAIRS: string[] = [];
+for (const high of HEX_DIGITS) for (const low of HEX_DIGITS) HEX_PAIRS.push(high + low);
 
 /** UTF-8 of a well-formed string. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
