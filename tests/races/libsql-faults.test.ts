@@ -16,6 +16,8 @@ const CLIENTS = 24;
 const TROUBLE_MS = isLong ? 60_000 : 4_000;
 /** Those that an answer to comes at once, and those after which the vault waits for its whole timeout. */
 const QUICK: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 100];
+/** As docs/operating.md says for more than two vaults: as it comes, this server can stop taking writes for good. */
+const MANY_WRITERS = ['--checkpoint-interval-s', '5'];
 const SLOW: readonly LibsqlFault[] = ['ignore', 'swallow', 3_000];
 
 const ends: (() => unknown)[] = [];
@@ -33,7 +35,7 @@ interface World {
 async function openWorld(vaults: number, trouble?: LibsqlProxy['trouble']): Promise<World> {
   const folder = temporaryFolder();
   ends.push(folder.remove);
-  const server = (await startLibsql({ dir: `${folder.path}/libsql` })) as LibsqlServer;
+  const server = (await startLibsql({ dir: `${folder.path}/libsql`, more: MANY_WRITERS })) as LibsqlServer;
   ends.push(() => server.stop());
   const proxy = await startLibsqlProxy(server.url);
   ends.push(proxy.stop);
@@ -106,7 +108,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
       await Bun.sleep(n % 2 ? 500 : 0);
-      server = (await startLibsql({ dir: `${world.dir}/libsql` })) as LibsqlServer;
+      server = (await startLibsql({ dir: `${world.dir}/libsql`, more: MANY_WRITERS })) as LibsqlServer;
       world.proxy.target = server.url;
     }
     ends.push(() => server.stop());
@@ -131,13 +133,17 @@ describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {
     await expectNothingWrong(world, claimants, world.server.url);
   });
 
-  test('while the server hangs answer what needs no database, and end at once when they are told to', async () => {
-    const world = await openWorld(2, () => 'ignore');
-    const [first, second] = world.programs as [Program, Program];
-    expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
-    expect(await second.stop('SIGTERM')).toBe(0);
-    world.proxy.trouble = undefined;
-    await untilReady(first);
-    expect(await first.stop()).toBe(0);
-  });
+  // Each of them waits ten seconds before it serves without a database.
+  test.skipIf(!isLong)(
+    'while the server hangs answer what needs no database, and end at once when they are told to',
+    async () => {
+      const world = await openWorld(2, () => 'ignore');
+      const [first, second] = world.programs as [Program, Program];
+      expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
+      expect(await second.stop('SIGTERM')).toBe(0);
+      world.proxy.trouble = undefined;
+      await untilReady(first);
+      expect(await first.stop()).toBe(0);
+    },
+  );
 });
