@@ -105,3 +105,16 @@ test('an answer without end is given up', async () => {
   expect((await failureOf(database.execute(ONE)))?.cause).toMatchObject({ message: 'oversize' });
   await endless.stop(true);
 });
+
+test("a server's page about its trouble gets into no message whole, and an answer that is none is no answer", async () => {
+  let status = 502;
+  const page = `<html>${'trouble '.repeat(100_000)}</html>`;
+  const proxy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(page, { status }) });
+  const database = await openDatabase({ url: `http://127.0.0.1:${proxy.port}`, maxConnections: 1 });
+  const refused = await failureOf(database.execute(ONE));
+  expect(refused?.message).toContain('502');
+  expect(inspect(refused, { depth: 5 }).length).toBeLessThan(10_000);
+  status = 200;
+  expect(await failureOf(database.batch([ONE], 'write'))).toMatchObject({ code: 'NO_ANSWER' });
+  await proxy.stop(true);
+});
