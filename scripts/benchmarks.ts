@@ -27,10 +27,12 @@ const SUMMARIES: Readonly<Record<string, (results: Results) => string[]>> = {
   figures: (results) => [
     '| | measured | floor | goal |',
     '|---|---|---|---|',
-    ...figuresOf(results).map((figure) => {
-      const { label, value, digits, unit = '', floor, goal } = figure;
-      return `| ${label} | ${cellText(value, digits)}${unit} | ${judged(figure, floor)} | ${judged(figure, goal)} |`;
-    }),
+    ...figuresOf(results)
+      .filter(isJudged)
+      .map((figure) => {
+        const { label, value, digits, unit = '', floor, goal } = figure;
+        return `| ${label} | ${cellText(value, digits)}${unit} | ${judged(figure, floor)} | ${judged(figure, goal)} |`;
+      }),
   ],
   headlines: (results) => [
     `| measured ${datesOf(results)} | |`,
@@ -48,6 +50,10 @@ const SUMMARIES: Readonly<Record<string, (results: Results) => string[]>> = {
 
 function figuresOf(results: Results): Figure[] {
   return [...results.values()].flatMap(({ figures = [] }) => figures);
+}
+
+function isJudged({ floor, goal }: Figure): boolean {
+  return floor !== undefined || goal !== undefined;
 }
 
 function judged(figure: Figure, bound: number | undefined): string {

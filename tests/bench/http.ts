@@ -4,7 +4,7 @@ import { load, request } from './frame/load.ts';
 import { benchOptions } from './frame/options.ts';
 import { leaveServerCore } from './frame/place.ts';
 import { LOAD_COLUMNS, loadCells, loadNotes, publish } from './frame/report.ts';
-import { interleaved, ratioOf } from './frame/rounds.ts';
+import { each, interleaved, ratioOf } from './frame/rounds.ts';
 import { startServer } from './frame/target.ts';
 import { mustBeOk, register, vaultWork } from './vault-work.ts';
 
@@ -20,6 +20,9 @@ await register(vault);
 const work = vaultWork(vault, options.ms);
 
 const BARE = 'bare Bun.serve';
+const LOOKUP = 'GET /api/dids/lookup';
+const SEND = 'POST /api/verify/send';
+const CHECK = 'POST /api/verify/check';
 const findings = await interleaved(
   [
     {
@@ -27,10 +30,10 @@ const findings = await interleaved(
       run: async () => mustBeOk(await load(bare, () => request('GET', '/api/status'), { ms: options.ms })),
     },
     { name: 'GET /api/status', run: work.status },
-    { name: 'GET /api/dids/lookup', run: work.lookup },
+    { name: LOOKUP, run: work.lookup },
     [
-      { name: 'POST /api/verify/send', run: work.send },
-      { name: 'POST /api/verify/check', run: work.check },
+      { name: SEND, run: work.send },
+      { name: CHECK, run: work.check },
     ],
     { name: 'POST /api/sessions', run: work.session },
     { name: '… an alias asked for', run: vaultWork(asking, options.ms).session },
@@ -44,5 +47,11 @@ const rows = [...findings].map(([name, all]) => ({
 }));
 const columns = [...LOAD_COLUMNS, { title: 'of bare', digits: 2 }];
 const notes = loadNotes(findings);
-await publish({ name: 'http', tables: [{ title: '64 connections', columns, rows, notes }] }, options);
+const figures = ['GET /api/status', LOOKUP, SEND, CHECK].map((name) => ({
+  label: `${name}, on one core`,
+  value: each(findings.get(name), (one) => one.perSecond),
+  unit: ' a second',
+  headline: true,
+}));
+await publish({ name: 'http', tables: [{ title: '64 connections', columns, rows, notes }], figures }, options);
 for (const target of [bare, vault, asking, node]) await target.stop();
