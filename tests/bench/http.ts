@@ -47,7 +47,7 @@ const rows = [...findings].map(([name, all]) => ({
 }));
 const columns = [...LOAD_COLUMNS, { title: 'of bare', digits: 2 }];
 const notes = loadNotes(findings);
-const figures = ['GET /api/status', LOOKUP, SEND, CHECK].map((name) => ({
+const figures = [LOOKUP, SEND, CHECK].map((name) => ({
   label: `${name}, on one core`,
   value: each(findings.get(name), (one) => one.perSecond),
   unit: ' a second',

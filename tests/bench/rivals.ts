@@ -79,7 +79,7 @@ function readsPart(title: string, findings: ReadonlyMap<string, readonly Finding
     ...bounds,
   });
   const figures = [
-    figure(HONO_LEAN, { floor: 0.9, headline: true }),
+    figure(HONO_LEAN, { floor: 0.9, headline: title.includes('lookup') }),
     figure(HONO_PACKAGES, { floor: 0.9 }),
     figure(HONO_CORS, { goal: 1.1 }),
   ];
