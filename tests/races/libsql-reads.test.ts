@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { openDatabase } from '../../commands/storage/database.ts';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { openDraw } from '../support/draw.ts';
@@ -6,7 +7,7 @@ import { type LibsqlFault, type LibsqlProxy, startLibsqlProxy } from '../support
 import { isLong } from '../support/long.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { SEED } from '../support/seed.ts';
-import { VAULT_SECRET } from '../support/vault.ts';
+import { startVault, VAULT_SECRET } from '../support/vault.ts';
 
 // Two vaults whose reads go to one libSQL server together with those of others.
 
@@ -71,6 +72,18 @@ describe.skipIf(libsqlProgram() === undefined)('reads that share a request', () 
     expect([...seen.keys()].toSorted()).toEqual(['200 own', '503']);
     proxy.trouble = undefined;
     expect(await lookUp(two, 7)).toEqual({ status: 200, did: didOf(7) });
+  });
+
+  test('are of one request alone where the runtime isolates requests', async () => {
+    const database = await openDatabase({ url: proxy.url, maxConnections: 10 });
+    const t = await startVault({}, { database, isolatesRequests: true });
+    await t.call('GET /api/sessions/status');
+    const before = proxy.reads.count;
+    const asked = Array.from({ length: 20 }, () => t.call('GET /api/aliases/check', { alias: 'anybody' }));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(proxy.reads.count - before).toBeGreaterThanOrEqual(asked.length);
+    await t.stop();
+    database.close();
   });
 
   test('leave each vault one write at a time, however many are asked for', async () => {
