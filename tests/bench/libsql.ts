@@ -1,6 +1,7 @@
-// npm run bench:server [-- --save --minutes N --vaults 1,2,4]: one libSQL server as it comes, on a core of its own, and
-// several vaults on it that start at once on an empty database. Each number of vaults runs for the given minutes: every
-// turn has look-ups, sends, and both beside each other, and every answer is counted.
+// npm run bench:server [-- --save --minutes N --vaults 1,2,4 --only as-it-comes]: one libSQL server on a core of its own,
+// and several vaults on it that start at once on an empty database. Each number of vaults runs for the given minutes:
+// every turn has look-ups, sends, and both beside each other, and every answer is counted. The server checkpoints by the
+// clock, as docs/operating.md says for several vaults; with --only as-it-comes it has no option.
 import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type Finding, load, type RequestOf } from './frame/load.ts';
 import { benchOptions } from './frame/options.ts';
@@ -14,6 +15,7 @@ import { lookupRequest, register, sendRequest } from './vault-work.ts';
 const CONNECTIONS = 64;
 const TURN_MS = { lookups: 4_000, sends: 8_000, both: 3_000 };
 const LAST_TURNS = 4;
+const SERVER_OPTIONS = ['--checkpoint-interval-s', '5'];
 
 /** One turn of a run: the vaults together. */
 interface Turn {
@@ -39,6 +41,7 @@ interface Run {
 }
 
 const options = benchOptions({ minutes: 1, vaults: [1, 2, 4] });
+const serverOptions = options.only === 'as-it-comes' ? [] : SERVER_OPTIONS;
 leaveServerCore();
 let sent = 0;
 let found = 0;
@@ -54,7 +57,7 @@ await publish(
 
 async function run(vaults: number): Promise<Run> {
   const folder = benchFolder();
-  const server = await startLibsql({ dir: folder.path, place: onServerCore });
+  const server = await startLibsql({ dir: folder.path, place: onServerCore, more: serverOptions });
   if (!server) throw new Error('there is no libSQL server for this machine');
   const settings = { DATABASE_URL: server.url, DID_REGISTRY_ADDRESS: 'none', FOLLOWER: 'false' };
   const targets = await Promise.all(
@@ -123,7 +126,7 @@ function tables(): Table[] {
     return { title, columns, rows };
   };
   const notes = [
-    `${CONNECTIONS} connections to each vault, ${options.minutes} min each.`,
+    `${CONNECTIONS} connections to each vault, ${options.minutes} min each; sqld ${serverOptions.join(' ') || 'as it comes'}.`,
     'Times are of the slowest vault of a turn. The last turns show what a long run ends with.',
   ];
   return [of('look-ups', 'lookups'), of('sends', 'sends'), { ...of('both beside each other', 'both'), notes }];
