@@ -111,7 +111,7 @@ export interface Context extends Platform {
   readonly namesProxies: boolean;
   readonly isolatesRequests: boolean;
   /** Runs one request or one turn of background work; where requests are isolated, in a context of its own. */
-  readonly run: <T>(work: (ctx: Context) => Promise<T>) => Promise<T>;
+  readonly run: <T>(work: (ctx: Context) => Promise<T> | T) => Promise<T> | T;
 }
 
 /** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
@@ -195,7 +195,7 @@ function openMetrics({ process: readProcess }: Env): Metrics {
 }
 
 /** Ends only when everything that was started has ended, awaited or not. */
-async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
+async function runAlone<T>(ctx: Context, work: (ctx: Context) => Promise<T> | T): Promise<T> {
   try {
     return await work(ctx);
   } finally {

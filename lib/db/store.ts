@@ -114,7 +114,7 @@ export function createStore({
     } catch (error) {
       throw isPrepared ? fail(operation, error) : error;
     } finally {
-      if (--uses === 0) for (const resolve of drained.splice(0)) resolve();
+      if (--uses === 0 && drained.length > 0) for (const resolve of drained.splice(0)) resolve();
     }
   }
 

@@ -45,7 +45,8 @@ export interface Route {
   /** The fields of the body's other form, where it has two. */
   readonly otherBody?: Fields;
   readonly limit: RequestLimitName | undefined;
-  readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply>;
+  /** Throws or rejects. */
+  readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply> | Reply;
 }
 
 /**
@@ -84,7 +85,7 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
     query: fields,
     body: undefined,
     limit,
-    async handle({ ctx, app, request, client, peer }, limits) {
+    handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const hasQuery = !isPage && (hasFields || request.url.includes('?'));
       const record = hasQuery ? prepare(readQuery(request.url)) : NONE;

@@ -19,7 +19,7 @@ import {
   type Reply,
   wrongMethodReply,
 } from './response.ts';
-import type { Incoming, Limits, Route } from './route.ts';
+import type { Limits, Route } from './route.ts';
 import { pathOf } from './target.ts';
 
 /** The routes of one path, by method. */
@@ -67,25 +67,16 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
         const peer = connection?.peer;
         const client = findClient(request, peer, route);
         const app = appOf(ctx.config.apps, request);
-        reply = await ctx.run((own) => runRoute(route, { ctx: own, app, request, client, peer }, limits));
+        reply = await ctx.run((own) => route.handle({ ctx: own, app, request, client, peer }, limits));
       }
     } catch (error) {
+      await ctx.run((own) => recordRefusal(own, appOf(ctx.config.apps, request), error));
       reply = failureReply(error);
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
     return respond(reply, requestId, request.method === 'HEAD');
   };
-}
-
-/** Runs the route; a limit's refusal becomes an event. */
-async function runRoute(route: Route, incoming: Incoming, limits: Limits): Promise<Reply> {
-  try {
-    return await route.handle(incoming, limits);
-  } catch (error) {
-    recordRefusal(incoming.ctx, incoming.app, error);
-    throw error;
-  }
 }
 
 /** The app that the request names by `X-Vault-App` where the vault knows it, else `default`. */
