@@ -10,6 +10,9 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 
 /** Lower-case hex without a prefix. */
 export function toHex(bytes: Uint8Array): string {
+  const { toHex: own } = bytes as { readonly toHex?: () => string };
+  // Engines that have it (ES2026) take a tenth of the time.
+  if (own) return own.call(bytes);
   let hex = '';
   // By index: an iterator makes three times the work.
   for (let i = 0; i < bytes.length; i++) hex += HEX_PAIRS[bytes[i] as number];

@@ -1,7 +1,6 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { concat, equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
+import { equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
+import { hmacDigest } from '../base/hmac.ts';
 import type { Identifier } from '../identity/identifier.ts';
 
 // For other subjects' batches that spend attestations.
@@ -73,8 +72,11 @@ function shapeOf(value: unknown): Attestation | undefined {
   return wellFormed ? attestation : undefined;
 }
 
-/** HMAC-SHA256 over a domain label and the RFC 8785 (JCS) form, which for five string members is their sorted JSON. */
+/**
+ * HMAC-SHA256 over a domain label and the RFC 8785 (JCS) form, which for five string members is their sorted JSON. The
+ * next call overwrites it.
+ */
 function mac(key: Uint8Array, claims: Claims): Uint8Array {
   const members = MEMBERS.map((name) => `${JSON.stringify(name)}:${JSON.stringify(claims[name])}`);
-  return hmac(sha256, key, concat(utf8('vault/attestation/v1'), Uint8Array.of(0), utf8(`{${members.join(',')}}`)));
+  return hmacDigest(key)(utf8(`vault/attestation/v1\0{${members.join(',')}}`));
 }

@@ -38,6 +38,9 @@ describe('hex', () => {
   test('is the lower-case hex of any bytes, and back', () => {
     always(someBytes, (bytes) => {
       expect(toHex(bytes)).toBe(Buffer.from(bytes).toString('hex'));
+      // As on an engine without `Uint8Array.prototype.toHex`.
+      const old = Object.defineProperty(Uint8Array.from(bytes), 'toHex', { value: undefined });
+      expect(toHex(old)).toBe(Buffer.from(bytes).toString('hex'));
       expect(fromHex(toHex(bytes))).toEqual(Uint8Array.from(bytes));
     });
   });
