@@ -9,7 +9,8 @@ export function openAssets(): Assets {
       found ??= findAssets();
       const file = (await found)[new URL(request.url).pathname];
       if (file === undefined) return new Response(null, { status: 404 });
-      const bytes = await (typeof file === 'string' ? Bun.file(file) : file).bytes();
+      // What `Bun.build` gives has no `bytes`.
+      const bytes = new Uint8Array(await (typeof file === 'string' ? Bun.file(file) : file).arrayBuffer());
       const digest = new Bun.CryptoHasher('sha256').update(bytes).digest('base64');
       return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${digest}:` } });
     },
