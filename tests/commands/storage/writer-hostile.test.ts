@@ -6,6 +6,7 @@ import { startWriter, type WriterThread } from '../../../commands/storage/writer
 import { SQL_TEXTS_MAX } from '../../../lib/constants.ts';
 import type { Database, Value } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { startOther } from '../../support/process.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -157,6 +158,25 @@ describe('a file that is no longer where it was', () => {
     expect(contentsOf(path)).toEqual(left);
     expect(await countIn(database)).toBe(1);
   });
+});
+
+test('writes that wait for a lock while a thread takes over are each done once', async () => {
+  const path = join(folder.path, `${files++}.db`);
+  const database = openSqlite(path);
+  await database.execute(say('CREATE TABLE t (a INTEGER) STRICT'));
+  const other = startOther('lock', `file:${path}`);
+  expect(await other.line()).toBe('locked');
+  const before = Array.from({ length: 5 }, () => database.batch([INSERT], 'write'));
+  const thread = await startWriter(database.file);
+  database.writeOn(thread);
+  const after = Array.from({ length: 5 }, () => database.batch([INSERT], 'write'));
+  expect(await countIn(database)).toBe(0);
+  other.send('release');
+  await Promise.all([...before, ...after]);
+  expect(await countIn(database)).toBe(10);
+  await other.kill();
+  database.close();
+  await thread.close();
 });
 
 describe('the end of a thread', () => {
