@@ -1,6 +1,6 @@
 import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { DAY_MS } from '../base/clock.ts';
-import { fewerThan, numberOf, type Row, type Statement, type Value } from '../db/database.ts';
+import { argsIn, fewerThan, numberOf, type Row, type Statement, type Value } from '../db/database.ts';
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
 import { type AccountKeys, CREDENTIAL_ANSWER, openCredential, rememberKeys } from '../holders/holders.ts';
@@ -47,7 +47,7 @@ export interface NewClaim extends RegistrationClaim {
  */
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
-  const change = (sql: string) => ({ sql, args: pick(args, sql) });
+  const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
   const { attestation, relay, now } = claim;
   // A relay costs ether, and a handle has no attestation.
   const counts = attestation && !relay ? 0 : 1;
@@ -59,7 +59,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
     ...(claim.accountKeys ? rememberKeys(claim.accountKeys, now, change(IS_ADMITTED)) : []),
     openCredential(change(IS_NEW)),
     ...(attestation ? [spendAttestation(attestation, change(IS_ADMITTED))] : []),
-    emitEvents(news, pick(args, emitEvents(news, {}).sql)),
+    emitEvents(news, argsIn(args, emitEvents(news, {}).sql)),
     openClaimedSession(session, change(`EXISTS (SELECT 1 FROM registrations WHERE ${IS_NEW} AND holds = 1)`)),
     ...(relay ? [queueRelay({ ...relay, didHash: claim.didHash }, change(IS_NEW), now)] : []),
     selectClaimRefusal(claim),
@@ -69,7 +69,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
 /** Selects what would refuse the claim now. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
   const sql = claim.relay ? `${SELECT_REFUSAL}, ${RELAY_REFUSAL}` : SELECT_REFUSAL;
-  return { sql, args: pick(claimArgs(claim), sql) };
+  return { sql, args: argsIn(claimArgs(claim), sql) };
 }
 
 /** The reasons that refuse a claim, from `selectClaimRefusal`. */
@@ -237,20 +237,4 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     day_ago: claim.now - DAY_MS,
     now: claim.now,
   };
-}
-
-/** Only the arguments a statement names: engines refuse a parameter that is not in the text. */
-function pick(args: Readonly<Record<string, Value>>, sql: string): Record<string, Value> {
-  const picked: Record<string, Value> = {};
-  for (const name of namesIn(sql)) if (name in args) picked[name] = args[name] as Value;
-  return picked;
-}
-
-// To search the texts costs a claim a sixth of its time, and there are few of them.
-const known = new Map<string, readonly string[]>();
-
-function namesIn(sql: string): readonly string[] {
-  const found = known.get(sql) ?? [...new Set(Array.from(sql.matchAll(/:([a-z_]+)/g), ([, name]) => name as string))];
-  known.set(sql, found);
-  return found;
 }
