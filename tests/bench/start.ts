@@ -1,44 +1,131 @@
-// bun run bench:start: the compiled program from spawn to its first 200, its memory at rest, and its size.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// npm run bench:start [-- --save --rounds N]: the compiled program from its spawn to its first answer, in an empty
+// folder and on existing data, beside an empty `Bun.serve` of the same size.
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildProgram } from '../../scripts/build.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
+import { buildEmptyProgram } from './frame/empty-program.ts';
+import { request } from './frame/load.ts';
+import { benchOptions } from './frame/options.ts';
+import { residentOf, threadsOf } from './frame/processor.ts';
+import { type Figure, publish } from './frame/report.ts';
+import { each, interleaved, ratioOf } from './frame/rounds.ts';
+import { benchFolder } from './frame/target.ts';
 
-const BINARY = join(import.meta.dir, '../../dist/vault');
-const RUNS = Number(process.argv[2] ?? 21);
+const EMPTY = 'empty Bun.serve, filled with bytes';
+const LOADED = 'empty Bun.serve, filled with functions';
+const FIRST = 'vault, first start';
+const SECOND = 'vault, start on existing data';
 
-if (!existsSync(BINARY)) throw new Error('dist/vault is missing: build it first, with  bun run build');
+/** What one start took. */
+interface Start {
+  readonly ms: number;
+  readonly processorMs: number;
+  readonly residentMb: number;
+}
 
-const times: number[] = [];
-const memory: number[] = [];
-for (let run = 0; run < RUNS; run++) {
-  const dir = mkdtempSync(join(tmpdir(), 'vault-start-'));
+/** How long a program rests before its memory is read. */
+const REST_MS = 300;
+
+/** Short beside what is measured, long enough to leave the processor to the program. */
+const RETRY_MS = 0.3;
+
+const options = benchOptions({ rounds: 15 });
+const folder = benchFolder();
+try {
+  const vault = join(folder.path, 'vault');
+  await buildProgram(vault);
+  const { size } = statSync(vault);
+  const bytes = await buildEmptyProgram(folder.path, 'bytes', size);
+  const functions = await buildEmptyProgram(folder.path, 'functions', size);
+  await measure(vault, { bytes, functions });
+} finally {
+  folder.remove();
+}
+
+async function measure(vault: string, empty: { readonly bytes: string; readonly functions: string }): Promise<void> {
+  const data = join(folder.path, 'data');
+  const onData = () => start(vault, data, '/api/status');
+  const findings = await interleaved<Start>(
+    [
+      { name: EMPTY, run: () => start(empty.bytes, folder.path, '/') },
+      { name: LOADED, run: () => start(empty.functions, folder.path, '/') },
+      [
+        {
+          name: FIRST,
+          run() {
+            rmSync(data, { recursive: true, force: true });
+            mkdirSync(data);
+            return onData();
+          },
+        },
+        { name: SECOND, run: onData },
+      ],
+    ],
+    options,
+  );
+  const beside = findings.get(EMPTY);
+  const columns = [
+    { title: 'ms', digits: 1 },
+    { title: 'of empty', digits: 2 },
+    { title: 'processor ms', digits: 1 },
+    { title: 'resident MB', digits: 1 },
+    { title: 'program MB', digits: 2 },
+  ];
+  const rows = [...findings].map(([name, all]) => {
+    const program = name === EMPTY ? empty.bytes : name === LOADED ? empty.functions : vault;
+    const times = [each(all, ({ ms }) => ms), ratioOf(all, beside, ({ ms }) => ms)];
+    const rest = [each(all, ({ processorMs }) => processorMs), each(all, ({ residentMb }) => residentMb)];
+    return { name, cells: [...times, ...rest, statSync(program).size / 1e6] };
+  });
+  const figures = [FIRST, SECOND].flatMap((name): Figure[] => {
+    const all = findings.get(name);
+    const time = { value: each(all, ({ ms }) => ms), digits: 1, unit: ' ms', goal: 30, atMost: true };
+    const ratio = { value: ratioOf(all, beside, ({ ms }) => ms), digits: 2, unit: '×', floor: 3, atMost: true };
+    return [
+      { label: `${name}: spawn to first answer`, ...time, headline: name === SECOND },
+      { label: `${name}: beside an empty Bun.serve of its size`, ...ratio },
+    ];
+  });
+  const title = 'From spawn to the first answer';
+  await publish({ name: 'start', placement: 'all cores', tables: [{ title, columns, rows }], figures }, options);
+}
+
+/** Starts the program in a folder, asks it until it answers 200, and stops it. */
+async function start(program: string, cwd: string, path: string): Promise<Start> {
   const port = freePort();
-  const start = performance.now();
-  const child = Bun.spawn([BINARY], {
-    cwd: dir,
+  const spawnedAt = performance.now();
+  const child = Bun.spawn([program], {
+    cwd,
     env: { PORT: `${port}`, LOG_FORMAT: 'json' },
     stdio: ['ignore', 'ignore', 'ignore'],
   });
-  while ((await fetch(`http://127.0.0.1:${port}/api/status`).catch(() => undefined))?.status !== 200)
-    await Bun.sleep(0.5);
-  times.push(performance.now() - start);
-  await Bun.sleep(500);
-  memory.push(rssMiB(child.pid));
-  child.kill('SIGTERM');
-  await child.exited;
-  rmSync(dir, { recursive: true, force: true });
-}
-console.log(
-  `spawn to first 200   ${median(times).toFixed(1)} ms median of ${RUNS} (best ${Math.min(...times).toFixed(1)})   an empty directory each: keys and tables are made`,
-);
-console.log(`memory at rest       ${median(memory).toFixed(1)} MiB RSS`);
-console.log(`size                 ${(statSync(BINARY).size / 1e6).toFixed(1)} MB`);
-
-function rssMiB(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  try {
+    while (!(await isAnswered(port, path))) await Bun.sleep(RETRY_MS);
+    const ms = performance.now() - spawnedAt;
+    const processorMs = threadsOf(child.pid) / 1000;
+    await Bun.sleep(REST_MS);
+    return { ms, processorMs, residentMb: residentOf(child.pid) / 1e6 };
+  } finally {
+    child.kill('SIGTERM');
+    await child.exited;
+  }
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+/** Whether a program at the port answers 200; false as long as none listens. */
+async function isAnswered(port: number, path: string): Promise<boolean> {
+  const answered = Promise.withResolvers<boolean>();
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      open: (opened) => void opened.write(request('GET', path)),
+      data: (_, chunk) => answered.resolve(chunk.toString('latin1').startsWith('HTTP/1.1 200 ')),
+      close: () => answered.resolve(false),
+      error: () => answered.resolve(false),
+      connectError: () => answered.resolve(false),
+    },
+  }).catch(() => undefined);
+  if (!socket) return false;
+  return answered.promise.finally(() => socket.end());
 }

@@ -14,6 +14,12 @@ export function processorOf(pid: number): Processor {
   return { tree, main: mainOf(pid) };
 }
 
+/** The processor time of a process's living threads, in microseconds, as exact as the scheduler counts. */
+export function threadsOf(pid: number): number {
+  const nanos = tasksOf(pid).map((task) => Number(textOf(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]));
+  return nanos.reduce((sum, one) => sum + one, 0) / 1000;
+}
+
 /** Resident memory of a process and of all below it, in bytes. */
 export function residentOf(pid: number): number {
   const kib = treeOf(pid).map((one) => Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${one}/status`))?.[1] ?? 0));

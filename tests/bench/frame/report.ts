@@ -36,7 +36,7 @@ export async function publish(report: Report, options: BenchOptions): Promise<vo
     date: new Date().toISOString().slice(0, 10),
     commit: commit(),
     machine: machine(),
-    placement: PLACEMENT,
+    placement: report.placement ?? PLACEMENT,
     rounds: options.rounds,
     versions: { vault: vaultVersion, Bun: Bun.version, ...report.versions },
   };

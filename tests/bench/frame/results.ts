@@ -9,6 +9,8 @@ export interface Report {
   readonly name: string;
   readonly tables: readonly Table[];
   readonly figures?: readonly Figure[];
+  /** Where the parts ran, if not on cores of their own. */
+  readonly placement?: string;
   /** Versions of what was measured beside the vault and Bun. */
   readonly versions?: Readonly<Record<string, string>>;
 }
