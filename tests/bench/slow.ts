@@ -12,6 +12,8 @@ const DELAY_MS = 20;
 /** Sends a second that are offered, and look-ups where these are offered too. */
 const SENDS = 1_000;
 const LOOKUPS = 5_000;
+/** Enough that a send waits for its commit, not for a connection. */
+const SENDERS = 256;
 const HOLDS = '"did":"did:key:z';
 
 /** What one measurement found: the look-ups, and the sends beside them. */
@@ -71,7 +73,8 @@ async function start(tracer: string, writer: string, delayMs: number): Promise<S
 function casesOf({ name, vault }: Setup): Case<Beside>[] {
   const { ms } = options;
   let sent = 0;
-  const sends = () => offer(vault, () => sendRequest(sent++), { ms, perSecond: SENDS, holds: '"ok":true' });
+  const senders = { perSecond: SENDS, connections: SENDERS, holds: '"ok":true' };
+  const sends = () => offer(vault, () => sendRequest(sent++), { ms, ...senders });
   const most = () => load(vault, lookupRequest, { ms, holds: HOLDS });
   const offered = () => offer(vault, lookupRequest, { ms, perSecond: LOOKUPS, holds: HOLDS });
   const beside = async (lookups: () => Promise<Finding>): Promise<Beside> => {
