@@ -16,3 +16,10 @@ export const CALLS_OF_RECOVERIES: Migration = {
   name: 'calls are found by their recovery',
   statements: [`CREATE INDEX relays_by_recovery ON relays (recovery_id) WHERE recovery_id IS NOT NULL`],
 };
+
+/** Open streams look for new revocations twice a second. */
+export const REVOCATIONS_BY_TIME: Migration = {
+  version: 28,
+  name: 'revocations are found by their time',
+  statements: [`CREATE INDEX token_revocations_by_time ON token_revocations (revoked_at)`],
+};

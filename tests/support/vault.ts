@@ -7,6 +7,7 @@ import type { LogEntry } from '../../lib/base/log.ts';
 import type { Env } from '../../lib/context.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type TestClock, testClock } from './clock.ts';
+import { refusedScans, refusingScans } from './plans.ts';
 
 /** An answer as the wire showed it. */
 export interface Reply {
@@ -86,7 +87,7 @@ export async function startVault(
     },
     assets: openAssets(),
     ...env,
-    database,
+    database: sqlite ? refusingScans(sqlite) : database,
     clock,
     log: (entry) => entries.push(entry),
   });
@@ -131,6 +132,8 @@ export async function startVault(
       await server.stop(true);
       await started.close();
       sqlite?.close();
+      const scans = refusedScans();
+      if (scans.length > 0) throw new Error(scans.join('\n'));
       if (folder !== undefined && dir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
