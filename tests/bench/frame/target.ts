@@ -27,12 +27,16 @@ export async function startTarget(command: readonly string[], options: TargetOpt
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // A run that ends by an error leaves no server behind.
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
   const { value } = await child.stdout.getReader().read();
   const port = Number.parseInt(new TextDecoder().decode(value), 10);
   if (!(port > 0)) throw new Error(`${command.join(' ')} named no port`);
   const stop = async () => {
-    child.kill('SIGTERM');
+    end();
     await child.exited;
+    process.off('exit', end);
   };
   return { pid: child.pid, port, process: child, stop };
 }
