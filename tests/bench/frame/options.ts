@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly minutes: number;
   /** How many vaults share a database server, of each run of such a script. */
   readonly vaults: readonly number[];
+  /** How many registrations the files have, of a script that fills them. */
+  readonly sizes: readonly number[];
 }
 
 /** Reads the command line of a script, whose defaults these are. */
@@ -23,6 +25,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
       minutes: { type: 'string' },
       only: { type: 'string' },
       vaults: { type: 'string' },
+      sizes: { type: 'string' },
     },
   });
   return {
@@ -32,6 +35,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
     minutes: count('minutes', values.minutes, defaults.minutes ?? 1),
     only: values.only ?? '',
     vaults: values.vaults?.split(',').map((text) => count('vaults', text, 1)) ?? defaults.vaults ?? [1],
+    sizes: values.sizes?.split(',').map((text) => count('sizes', text, 1)) ?? defaults.sizes ?? [],
   };
 }
 

@@ -1,0 +1,116 @@
+// npm run bench:scale [-- --save --sizes 1000,1000000,5000000 --only WORD]: what a vault costs that has many
+// registrations. The files are kept in `BENCH_DIR`, else in the folder for temporary files: 2.6 GB for each million, and
+// as much again while the backup of the largest is made. With `--only` the operator's part is left out.
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Finding } from './frame/load.ts';
+import { benchOptions } from './frame/options.ts';
+import { leaveServerCore } from './frame/place.ts';
+import { type Cell, type Figure, publish, type Table } from './frame/report.ts';
+import { each, interleaved, ratioOf } from './frame/rounds.ts';
+import { startServer } from './frame/target.ts';
+import { filled } from './scale/fill.ts';
+import { caseName, casesOf, PICKS, ROUTES, type Route, type Sized } from './scale/http.ts';
+import { type Taken, takenOn } from './scale/operations.ts';
+
+const options = benchOptions({ sizes: [1_000, 1_000_000, 5_000_000] });
+leaveServerCore();
+const folder = join(process.env['BENCH_DIR'] ?? tmpdir(), 'vault-scale');
+mkdirSync(folder, { recursive: true });
+const files = new Map<number, string>();
+for (const size of options.sizes) files.set(size, await filled(folder, size));
+const [smallest = 0] = options.sizes;
+const largest = options.sizes.at(-1) ?? smallest;
+
+/** The cache of the second table, in MiB: the pages of `PICKS` people fit into it. */
+const LARGE_CACHE_MB = 512;
+type Findings = ReadonlyMap<string, readonly Finding[]>;
+
+const routes = ROUTES.filter(({ name }) => name.includes(options.only));
+const reading = routes.filter(({ writes }) => !writes);
+const usual = await measure(routes, {});
+const cached = await measure(reading, { DATABASE_CACHE_MB: String(LARGE_CACHE_MB) });
+const taken = new Map<number, readonly Taken[]>();
+if (options.only === '') for (const [size, path] of files) taken.set(size, await takenOn(path));
+await publish(
+  {
+    name: 'scale',
+    tables: [
+      httpTable('processor µs of a request', routes, usual),
+      httpTable(`the same with DATABASE_CACHE_MB=${LARGE_CACHE_MB}`, reading, cached),
+      ...(taken.size > 0 ? [operationsTable()] : []),
+    ],
+    figures: [
+      ...routes.map((route) => figureOf(route, usual, '')),
+      ...reading.map((route) => figureOf(route, cached, `, DATABASE_CACHE_MB=${LARGE_CACHE_MB}`)),
+    ],
+  },
+  options,
+);
+
+async function measure(some: readonly Route[], vars: Readonly<Record<string, string>>): Promise<Findings> {
+  const sized: Sized[] = [];
+  for (const [size, path] of files) {
+    const settings = { DID_REGISTRY_ADDRESS: 'none', DATABASE_URL: `file:${path}`, ...vars };
+    sized.push({ size, target: await startServer('vault', settings) });
+  }
+  const findings = await interleaved(casesOf(some, sized, options.ms), options);
+  for (const { target } of sized) await target.stop();
+  return findings;
+}
+
+function httpTable(title: string, some: readonly Route[], findings: Findings): Table {
+  const larger = options.sizes.slice(1);
+  const rows = some.map(({ name }) => {
+    const of = (size: number) => findings.get(caseName(name, size));
+    const cells: Cell[] = [each(of(smallest), cpu)];
+    for (const size of larger) cells.push(each(of(size), cpu), ratioOf(of(size), of(smallest), cpu));
+    return { name, cells: [...cells, each(of(largest), (one) => one.p99Ms), statusesOf(of(largest))] };
+  });
+  const columns = [
+    { title: smallest.toLocaleString('en'), digits: 1 },
+    ...larger.flatMap((size) => [
+      { title: size.toLocaleString('en'), digits: 1 },
+      { title: 'ratio', digits: 2 },
+    ]),
+    { title: 'p99 ms of the last', digits: 1 },
+    { title: 'statuses' },
+  ];
+  const notes = [
+    `Columns are numbers of registrations. Reads ask for ${PICKS} of them, at random, each asked for before.`,
+  ];
+  return { title, columns, rows, notes };
+}
+
+function figureOf({ name, writes }: Route, findings: Findings, setting: string): Figure {
+  const [many, few] = [largest, smallest].map((size) => findings.get(caseName(name, size)));
+  const label = `${largest.toLocaleString('en')} registrations ÷ ${smallest.toLocaleString('en')}: ${name}${setting}`;
+  const value = ratioOf(many, few, cpu);
+  return { label, value, digits: 2, unit: '×', atMost: true, floor: writes ? 1.6 : 1.3, goal: 1.1 };
+}
+
+function operationsTable(): Table {
+  const rows = (taken.get(largest) ?? []).map(({ name }) => {
+    const cells = options.sizes.flatMap((size): Cell[] => {
+      const one = taken.get(size)?.find((other) => other.name === name);
+      return [one?.ms ?? null, one?.stallMs ?? null, one?.residentMb ?? null];
+    });
+    return { name, cells };
+  });
+  const columns = options.sizes.flatMap((size) => [
+    { title: `${size.toLocaleString('en')}: ms` },
+    { title: 'longest stop ms' },
+    { title: 'memory MB' },
+  ]);
+  const notes = ['The longest stop is how long all others waited at a time; commands are processes of their own.'];
+  return { title: 'what an operator asks, and what runs by itself', columns, rows, notes };
+}
+
+function cpu({ cpuMicros }: Finding): number {
+  return cpuMicros;
+}
+
+function statusesOf(all: readonly Finding[] = []): string {
+  return [...new Set(all.flatMap(({ statuses }) => Object.keys(statuses)))].sort().join(' ');
+}
