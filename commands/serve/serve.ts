@@ -57,7 +57,8 @@ async function serve(given: Arguments): Promise<number> {
   if (typeof running === 'number') return running;
   const { vault, database } = running;
   ready.resolve(vault);
-  // By now, so that the first answer waits neither for a measurement nor for a thread.
+  // By now, and after what came meanwhile, so that the first answer waits neither for a measurement nor for a thread.
+  await Bun.sleep(0);
   await database.chooseWriter();
   announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
   database.startWriter();

@@ -1,6 +1,6 @@
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { EmbeddedDatabase } from './sqlite.ts';
-import { startWriter, type WriterThread } from './writer-thread.ts';
+import type { WriterThread } from './writer-thread.ts';
 
 /** The settings of `DATABASE_WRITER`. */
 export type WriterChoice = 'auto' | 'thread' | 'inline';
@@ -51,6 +51,7 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
   async function startThread(reason: string): Promise<WriterThread | undefined> {
     kind = 'thread';
     try {
+      const { startWriter } = await import('./writer-thread.ts');
       const thread = await startWriter(database.file);
       database.writeOn(thread);
       thread.ended.then(ended.resolve);
