@@ -29,7 +29,7 @@ import {
 } from './store.ts';
 
 /** Rows read at once to find the fullest buckets. */
-export const LIMITS_PAGE_MAX = 1_000;
+export const LIMITS_PAGE_MAX = 250;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
