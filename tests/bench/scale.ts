@@ -103,7 +103,9 @@ function operationsTable(): Table {
     { title: 'longest stop ms' },
     { title: 'memory MB' },
   ]);
-  const notes = ['The longest stop is how long all others waited at a time; commands are processes of their own.'];
+  const notes = [
+    'The longest stop is how long all other requests waited at a time. Commands are processes of their own, and memory is their highest.',
+  ];
   return { title: 'what an operator asks, and what runs by itself', columns, rows, notes };
 }
 
