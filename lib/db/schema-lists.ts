@@ -23,3 +23,10 @@ export const REVOCATIONS_BY_TIME: Migration = {
   name: 'revocations are found by their time',
   statements: [`CREATE INDEX token_revocations_by_time ON token_revocations (revoked_at)`],
 };
+
+/** The console lists the recoveries that may still end, of which there are few. */
+export const OPEN_RECOVERIES: Migration = {
+  version: 29,
+  name: 'open recoveries are found among all',
+  statements: [`CREATE INDEX recoveries_open ON recoveries (id) WHERE status IN ('queued', 'proposed')`],
+};

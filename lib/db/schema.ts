@@ -5,7 +5,7 @@ import { FILLS_ARE_COUNTED } from './schema-fills.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
-import { CALLS_OF_RECOVERIES, LISTS, REVOCATIONS_BY_TIME } from './schema-lists.ts';
+import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from './schema-lists.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
@@ -233,4 +233,5 @@ export const MIGRATIONS: readonly Migration[] = [
   LISTS,
   CALLS_OF_RECOVERIES,
   REVOCATIONS_BY_TIME,
+  OPEN_RECOVERIES,
 ];

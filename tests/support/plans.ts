@@ -35,7 +35,7 @@ export const GROWING = [
 ];
 
 /** Indexes of open rows alone, of which there are few. */
-const OF_OPEN_ROWS = ['payments_open', 'recoveries_with_address'];
+const OF_OPEN_ROWS = ['payments_open', 'recoveries_open', 'recoveries_with_address'];
 /** A step of a plan that reads a table, or an index of it, from end to end; the table may have another name there. */
 const SCAN = /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/;
 const ONCE = new Set(MIGRATIONS.flatMap(({ statements }) => statements));
