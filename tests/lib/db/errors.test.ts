@@ -69,11 +69,12 @@ test('work on a busy database is tried again, less and less often, until the tim
   const startedAt = clock.monotonic();
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY_SNAPSHOT' });
   let tries = 0;
-  const work = retryBusy(clock, async () => {
+  const tryOnce = async () => {
     tries++;
     throw busy;
-  });
-  const outcome = work.catch((error: unknown) => error);
+  };
+  // Nothing is left out of a pause, so that none ends in the last millisecond.
+  const outcome = retryBusy(clock, tryOnce, (length) => new Uint8Array(length)).catch((error: unknown) => error);
   await sleep(systemClock, 0);
   expect(tries).toBe(1);
   await clock.advance(DATABASE_LOCK_TIMEOUT_MS - 1);
@@ -83,6 +84,25 @@ test('work on a busy database is tried again, less and less often, until the tim
   expect(await outcome).toBe(busy);
   expect(tries).toBe(before + 1);
   expect(tries).toBeLessThan(1 + (clock.monotonic() - startedAt) / (BUSY_RETRY_MAX_MS / 2));
+});
+
+test.each([
+  [0, BUSY_RETRY_MS],
+  [255, BUSY_RETRY_MS * (1 - 255 / 512)],
+])('chance %d makes the first pause %d ms, so that two processes do not meet again', async (byte, pauseMs) => {
+  const clock = testClock();
+  let tries = 0;
+  const work = async () => {
+    tries++;
+    if (tries === 1) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' });
+  };
+  const done = retryBusy(clock, work, (length) => new Uint8Array(length).fill(byte));
+  await sleep(systemClock, 0);
+  await clock.advance(pauseMs - 0.01);
+  expect(tries).toBe(1);
+  await clock.advance(0.02);
+  await done;
+  expect(tries).toBe(2);
 });
 
 test('an engine that has waited for the lock by itself is not asked again', async () => {
