@@ -3,6 +3,7 @@ import { openDatabase } from '../../../commands/storage/database.ts';
 import { sleep, systemClock } from '../../../lib/base/clock.ts';
 import {
   BUSY_RETRY_MAX_MS,
+  BUSY_RETRY_MS,
   DATABASE_LOCK_TIMEOUT_MS,
   isBusy,
   isRolledBack,
