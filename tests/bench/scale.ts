@@ -1,6 +1,7 @@
 // npm run bench:scale [-- --save --sizes 1000,1000000,5000000 --only WORD]: what a vault costs that has many
 // registrations. The files are kept in `BENCH_DIR`, else in the folder for temporary files: 2.6 GB for each million, and
-// as much again while the backup of the largest is made. With `--only` the operator's part is left out.
+// as much again while the backup of the largest is made. With `--only` the operator's part is left out. `--statements`
+// measures each statement instead, on the same files; rows read are counted up to 1,000,000 registrations.
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +10,14 @@ import { benchOptions } from './frame/options.ts';
 import { leaveServerCore } from './frame/place.ts';
 import { type Cell, type Figure, publish, type Table } from './frame/report.ts';
 import { each, interleaved, ratioOf } from './frame/rounds.ts';
+import { cellText } from './frame/table.ts';
 import { startServer } from './frame/target.ts';
 import { filled } from './scale/fill.ts';
 import { caseName, casesOf, PICKS, ROUTES, type Route, type Sized } from './scale/http.ts';
 import { type Taken, takenOn } from './scale/operations.ts';
+import { rowsReadOn } from './scale/rows-read.ts';
+import { type Sizing, statementFigures, statementTable, worstOf } from './scale/statement-report.ts';
+import { statementsOn } from './scale/statements.ts';
 
 const options = benchOptions({ sizes: [1_000, 1_000_000, 5_000_000] });
 leaveServerCore();
@@ -25,29 +30,51 @@ const largest = options.sizes.at(-1) ?? smallest;
 
 /** The cache of the second table, in MiB: the pages of `PICKS` people fit into it. */
 const LARGE_CACHE_MB = 512;
+/** The largest file whose rows are counted: the server that counts them makes a copy. */
+const COUNTED_MAX = 1_000_000;
 type Findings = ReadonlyMap<string, readonly Finding[]>;
 
 const routes = ROUTES.filter(({ name }) => name.includes(options.only));
 const reading = routes.filter(({ writes }) => !writes);
-const usual = await measure(routes, {});
-const cached = await measure(reading, { DATABASE_CACHE_MB: String(LARGE_CACHE_MB) });
 const taken = new Map<number, readonly Taken[]>();
-if (options.only === '') for (const [size, path] of files) taken.set(size, await takenOn(path));
-await publish(
-  {
-    name: 'scale',
-    tables: [
-      httpTable('processor µs of a request', routes, usual),
-      httpTable(`the same with DATABASE_CACHE_MB=${LARGE_CACHE_MB}`, reading, cached),
-      ...(taken.size > 0 ? [operationsTable()] : []),
-    ],
-    figures: [
-      ...routes.map((route) => figureOf(route, usual, '')),
-      ...reading.map((route) => figureOf(route, cached, `, DATABASE_CACHE_MB=${LARGE_CACHE_MB}`)),
-    ],
-  },
-  options,
-);
+
+if (options.statements) await measureStatements();
+else await measureRequests();
+
+async function measureRequests(): Promise<void> {
+  const usual = await measure(routes, {});
+  const cached = await measure(reading, { DATABASE_CACHE_MB: String(LARGE_CACHE_MB) });
+  if (options.only === '') for (const [size, path] of files) taken.set(size, await takenOn(path));
+  await publish(
+    {
+      name: 'scale',
+      tables: [
+        httpTable('processor µs of a request', routes, usual),
+        httpTable(`the same with DATABASE_CACHE_MB=${LARGE_CACHE_MB}`, reading, cached),
+        ...(taken.size > 0 ? [operationsTable()] : []),
+      ],
+      figures: [
+        ...routes.map((route) => figureOf(route, usual, '')),
+        ...reading.map((route) => figureOf(route, cached, `, DATABASE_CACHE_MB=${LARGE_CACHE_MB}`)),
+      ],
+    },
+    options,
+  );
+}
+
+async function measureStatements(): Promise<void> {
+  const sizings: Sizing[] = [];
+  for (const [size, path] of files) {
+    const statements = await statementsOn(path, size);
+    const rowsRead = size <= COUNTED_MAX ? await rowsReadOn(path, statements) : undefined;
+    sizings.push({ size, statements, rowsRead });
+  }
+  const table = statementTable(sizings);
+  // Their texts are too long for columns.
+  for (const { name, cells } of table.rows)
+    console.log(`${cells.map((cell) => cellText(cell as Cell, 1)).join(' | ')} | ${name}`);
+  await publish({ name: 'statements', tables: [worstOf(table)], figures: statementFigures(sizings) }, options);
+}
 
 async function measure(some: readonly Route[], vars: Readonly<Record<string, string>>): Promise<Findings> {
   const sized: Sized[] = [];

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly vaults: readonly number[];
   /** How many registrations the files have, of a script that fills them. */
   readonly sizes: readonly number[];
+  /** Whether a script measures single statements instead of requests. */
+  readonly statements: boolean;
 }
 
 /** Reads the command line of a script, whose defaults these are. */
@@ -26,6 +28,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
       only: { type: 'string' },
       vaults: { type: 'string' },
       sizes: { type: 'string' },
+      statements: { type: 'boolean' },
     },
   });
   return {
@@ -36,6 +39,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
     only: values.only ?? '',
     vaults: values.vaults?.split(',').map((text) => count('vaults', text, 1)) ?? defaults.vaults ?? [1],
     sizes: values.sizes?.split(',').map((text) => count('sizes', text, 1)) ?? defaults.sizes ?? [],
+    statements: values.statements ?? false,
   };
 }
 
