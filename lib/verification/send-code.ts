@@ -49,7 +49,7 @@ export interface SendRequest {
  * `sms_send_failed`, 400 `Invalid identifier` when the SMS provider says so.
  */
 export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode> {
-  const { config, clock, db } = ctx;
+  const { config, clock } = ctx;
   const { identifier, app } = request;
   refuseChannel(ctx, identifier);
   refuseCountry(ctx, identifier);
@@ -63,23 +63,41 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     perNumberDay: boundsOf(config, 'sends-per-number-day').max,
   };
   const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
-  const results = await db.write(
-    codes.insertCode(row, limits, budgets.room),
-    codes.selectSendResets(row, limits),
-    emitEvent(eventOf('code.sent', { app, at: now }, shownOf(identifier)), { ifChanged: true }),
-    ...budgets.spend,
-  );
-  const reset = results[1]?.rows[0] as Row;
-  const full = fullLimits(config, reset, row);
-  const sent = codes.toSent(reset);
-  if (results[0]?.rowsAffected !== 1) {
-    if (row.givenPass !== null && !sent.isPassed) throw new VaultError('pass_invalid');
-    throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
-  }
-  const { seq } = sent;
-  await deliver(ctx, request, { row, seq, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, sent) });
+  const written = await write(ctx, { row, limits, budgets, app, identifier });
+  const full = fullLimits(config, written, row);
+  const sent = codes.toSent(written);
+  await deliver(ctx, request, { row, seq: sent.seq, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, sent) });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
+}
+
+/** What is written of a send. */
+interface NewSend {
+  readonly row: codes.NewCode;
+  readonly limits: codes.SendLimits;
+  readonly budgets: BudgetUse;
+  readonly identifier: Identifier;
+  readonly app: string;
+}
+
+/**
+ * Writes the send and resolves with its row as `selectSend` reads it. Few clients have a grant, so it is looked for
+ * where the limits of all others refused.
+ */
+async function write(ctx: Ctx, send: NewSend, by = codes.firstBy(send.row)): Promise<Row> {
+  const { row, limits, budgets, identifier, app } = send;
+  const [, sent] = await ctx.db.write(
+    codes.insertCode(row, limits, budgets.room, by),
+    codes.selectSend(row, limits, by),
+    emitEvent(eventOf('code.sent', { app, at: row.now }, shownOf(identifier)), { ifChanged: true }),
+    ...budgets.spend,
+  );
+  if (sent?.rows[0]) return sent.rows[0];
+  const refusal = (await ctx.db.read(codes.selectSendRefusal(row, limits, by)))[0] as Row;
+  if (by === 'nothing' && codes.isPassed(refusal)) return write(ctx, send, 'grant');
+  if (by === 'pass' && !codes.isPassed(refusal)) throw new VaultError('pass_invalid');
+  const full = fullLimits(ctx.config, refusal, row);
+  throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
 }
 
 /** The budgets that refused a send, read afterwards: a refusal is rare. What has room again by now is free at once. */
@@ -147,7 +165,7 @@ function lifetimeOf({ config, sms }: Ctx, { channel }: Identifier): number {
   return byProvider ? SMS_CODE_EXPIRY_SECONDS : config.emailCodeExpirySeconds;
 }
 
-/** The limits of a send, each with the column of `selectSendResets` that holds the time of its oldest counted send. */
+/** The limits of a send, each with the column of `selectSend` that holds the time of its oldest counted send. */
 const SEND_LIMITS = [
   ['sends-per-ip', 'ip_at'],
   ['sends-per-identifier', 'identifier_at'],
@@ -158,11 +176,11 @@ const SEND_LIMITS = [
 ] as const;
 
 /** The full limits, each with the seconds until it has room. */
-function fullLimits(config: Config, reset: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
+function fullLimits(config: Config, resets: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
   const buckets = { client: ip, network: '', identifier, account: '', vault: '' };
   const full: LimitState[] = [];
   for (const [name, column] of SEND_LIMITS) {
-    const at = numberOf(reset, column);
+    const at = numberOf(resets, column);
     if (at === null) continue;
     const freesAt = at + boundsOf(config, name).windowSeconds * 1000;
     full.push(limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now }));

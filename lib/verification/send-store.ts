@@ -2,7 +2,15 @@ import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
 import { PASS_GRANT_MS } from './pass.ts';
-import { byPass, insertText, resetsText, type SendKind, type SendText } from './send-text-store.ts';
+import {
+  byPass,
+  insertText,
+  refusalText,
+  type SendBy,
+  type SendKind,
+  type SendText,
+  sentText,
+} from './send-text-store.ts';
 
 /**
  * A code to send: the limits count its row, which holds the digests. `id` is also its challenge. `digest` is null when
@@ -36,8 +44,8 @@ const NEVER_VERIFIED = `NOT EXISTS (SELECT 1 FROM verifications
   WHERE identifier = :identifier AND verified_at IS NOT NULL)`;
 
 const IS_SENT = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id)`;
-const GOES_TO_STRANGER = `${byPass(false)} IS NULL AND ${NEVER_VERIFIED}`;
-const GOES_TO_STRANGER_BY_PASS = `${byPass(true)} IS NULL AND ${NEVER_VERIFIED}`;
+const GOES_TO_STRANGER = `${byPass('grant')} IS NULL AND ${NEVER_VERIFIED}`;
+const GOES_TO_STRANGER_BY_PASS = `${byPass('pass')} IS NULL AND ${NEVER_VERIFIED}`;
 const WENT_TO_STRANGER = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)
   AND ${NEVER_VERIFIED}`;
 
@@ -55,40 +63,50 @@ export function isToStranger({ id, identifier, givenPass }: Pick<NewCode, 'id' |
   };
 }
 
+/** What lets a send through at first: where that is nothing, a client with a grant is refused and asks again by it. */
+export function firstBy({ givenPass }: Pick<NewCode, 'givenPass'>): SendBy {
+  return givenPass === null ? 'nothing' : 'pass';
+}
+
 /**
  * Inserts the send only while every limit has room, and the budgets by `room`; `rowsAffected` 0 means that a limit or
- * the given pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead
- * from the start.
+ * a pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead from
+ * the start.
  */
-export function insertCode(code: NewCode, limits: SendLimits, room: Condition): Statement {
+export function insertCode(code: NewCode, limits: SendLimits, room: Condition, by = firstBy(code)): Statement {
   const { id, expiresAt, digest, isBound, pass } = code;
   const own = { id, expires_at: expiresAt, digest, bound: isBound ? 1 : 0, pass };
-  return bound(insertText(kindOf(code), room.sql), Object.assign(windowArgs(code, limits), own, room.args));
+  return bound(insertText(kindOf(code, by), room.sql), Object.assign(windowArgs(code, limits), own, room.args));
 }
 
 /**
- * For each limit the time of the send that must leave the window before the next is allowed, null while it has room;
- * and what `toSent` reads. Run right after `insertCode` in the same batch.
+ * The row of a send, if `insertCode` has just written it in the same batch, with the time of the send that must leave
+ * the window before the next is allowed for each limit, null while it has room.
  */
-export function selectSendResets(code: NewCode, limits: SendLimits): Statement {
-  return bound(resetsText(kindOf(code)), windowArgs(code, limits));
+export function selectSend(code: NewCode, limits: SendLimits, by = firstBy(code)): Statement {
+  return bound(sentText(kindOf(code, by)), Object.assign(windowArgs(code, limits), { id: code.id }));
 }
 
-/** A send that was asked for: whether a pass let it through, and whether its code needs one to verify. */
+/** The limits that refused a send, as `selectSend` has them, and in `is_passed` whether there is a pass. */
+export function selectSendRefusal(code: NewCode, limits: SendLimits, by = firstBy(code)): Statement {
+  return bound(refusalText(kindOf(code, by)), windowArgs(code, limits));
+}
+
+/** A send that was written: whether a pass let it through, and whether its code needs one to verify. */
 export interface Sent {
-  /** Of the row, if it was written. */
   readonly seq: number;
   readonly isPassed: boolean;
   readonly needsPass: boolean;
 }
 
-/** Reads a send of `selectSendResets`. */
+/** Reads a send of `selectSend`. */
 export function toSent(row: Row): Sent {
-  return {
-    seq: Number(row['seq']),
-    isPassed: Number(row['is_passed']) === 1,
-    needsPass: Number(row['guessed']) === 1,
-  };
+  return { seq: Number(row['seq']), isPassed: isPassed(row), needsPass: Number(row['needs_pass']) === 1 };
+}
+
+/** Whether a pass lets the send of `selectSend` or `selectSendRefusal` through. */
+export function isPassed(row: Row): boolean {
+  return Number(row['is_passed']) === 1;
 }
 
 /** Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. */
@@ -136,8 +154,8 @@ export function sweepCodes(now: number): Statement {
   };
 }
 
-function kindOf({ channel, givenPass }: NewCode): SendKind {
-  return { isSms: channel === 'sms', isGiven: givenPass !== null };
+function kindOf({ channel }: NewCode, by: SendBy): SendKind {
+  return { isSms: channel === 'sms', by };
 }
 
 /** The statement with the arguments that its text names: an engine refuses others. */

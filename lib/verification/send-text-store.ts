@@ -2,11 +2,13 @@ import { PASS_GUESSES_MAX, PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX, WRONG_GUESSES_
 import { fewerThan } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
+/** What lets a send through: nothing but the limits, the client's live grant, or the pass that the request brought. */
+export type SendBy = 'nothing' | 'grant' | 'pass';
+
 /** What decides which limits a send has. A libSQL server compiles each text each time, so a text holds only its own. */
 export interface SendKind {
   readonly isSms: boolean;
-  /** Whether the request brought a pass. */
-  readonly isGiven: boolean;
+  readonly by: SendBy;
 }
 
 /** A text with the names of its parameters. */
@@ -26,11 +28,9 @@ const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', ':id
 /** The digest of a code that was never sent: no code has it. */
 const DEAD = 'dead';
 
-/**
- * The row whose pass lets this send through: that of the pass given, else of the client's live grant; null without one.
- */
-export function byPass(isGiven: boolean): string {
-  return isGiven
+/** The row whose pass lets a send through: that of the pass given, or of the client's live grant; null without one. */
+export function byPass(by: 'grant' | 'pass'): string {
+  return by === 'pass'
     ? `(SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
         AND pass_guesses < ${PASS_GUESSES_MAX})`
     : `(SELECT passed.seq FROM pass_grants JOIN codes AS passed ON passed.seq = pass_grants.code
@@ -66,12 +66,14 @@ const NUMBER_HAS_ROOM = `${fewerThan(
   `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}`;
 
-/** True of a send that may be written, unless a budget refuses. A pass that is given and is none refuses. */
-function admits({ isSms, isGiven }: SendKind): string {
+/**
+ * True of a send that may be written, unless a budget refuses. A pass that is given and is none refuses, and so does a
+ * grant where the send is asked for without: most clients have none, and their texts hold nothing of passes.
+ */
+function admits({ isSms, by }: SendKind): string {
   const free = isSms ? IP_HAS_ROOM : `${IP_HAS_ROOM} AND ${IDENTIFIER_HAS_ROOM}`;
-  const room = isGiven
-    ? `${byPass(true)} IS NOT NULL AND ${HAS_ROOM_BY_PASS}`
-    : `CASE WHEN ${byPass(false)} IS NULL THEN ${free} ELSE ${HAS_ROOM_BY_PASS} END`;
+  const room =
+    by === 'nothing' ? `${byPass('grant')} IS NULL AND ${free}` : `${byPass(by)} IS NOT NULL AND ${HAS_ROOM_BY_PASS}`;
   return isSms ? `${room} AND ${NUMBER_HAS_ROOM}` : room;
 }
 
@@ -85,57 +87,53 @@ const soFar = (column: 'emails_so_far' | 'sms_so_far', channel: string) =>
  * as the row.
  */
 export function insertText(kind: SendKind, room: string): SendText {
-  const passed = byPass(kind.isGiven);
+  const { by } = kind;
+  const needsPass = `CASE WHEN :digest IS NOT NULL AND ${GUESSED} THEN '${DEAD}' ELSE :digest END`;
   return textOnce(
     `insert ${nameOf(kind)} ${room}`,
     () => `INSERT OR IGNORE INTO codes
     (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass, emails_so_far, sms_so_far)
   VALUES (CASE WHEN ${admits(kind)} AND ${room} THEN :id END, :identifier, :channel, :ip, :now, :expires_at,
-    CASE WHEN :digest IS NOT NULL AND ${GUESSED} AND ${passed} IS NULL THEN '${DEAD}' ELSE :digest END,
-    :bound, CASE WHEN ${passed} IS NULL THEN :pass END, ${passed},
+    ${by === 'nothing' ? `${needsPass}, :bound, :pass, NULL` : `:digest, :bound, NULL, ${byPass(by)}`},
     ${soFar('emails_so_far', 'email')}, ${soFar('sms_so_far', 'sms')})`,
   );
 }
 
-/** The text that reads, for each limit of a kind, the time of the send that must leave the window. */
-export function resetsText(kind: SendKind): SendText {
-  return textOnce(`resets ${nameOf(kind)}`, () => {
-    const at = (isAsked: boolean, text: string) => (isAsked ? text : 'NULL');
-    return `SELECT
-  last_insert_rowid() AS seq, by_pass IS NOT NULL AS is_passed, guessed,
-  ${at(
-    !kind.isGiven,
-    `CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
-    WHERE ip = :ip AND codes.by_pass IS NULL AND sent_at > ${IP_SINCE}
-    ORDER BY seq DESC LIMIT 1 OFFSET :per_ip - 1) END`,
-  )} AS ip_at,
-  ${at(
-    !kind.isGiven && !kind.isSms,
-    `CASE WHEN by_pass IS NULL THEN (SELECT sent_at FROM codes
-    WHERE identifier = :identifier AND codes.by_pass IS NULL AND sent_at > ${IDENTIFIER_SINCE}
-    ORDER BY seq DESC LIMIT 1 OFFSET :per_identifier - 1) END`,
-  )} AS identifier_at,
-  CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
-    WHERE identifier = :identifier AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_SINCE}
-    ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_MAX - 1}) END AS pass_at,
-  CASE WHEN by_pass IS NOT NULL THEN (SELECT sent_at FROM codes
-    WHERE ip = :ip AND codes.by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE}
-    ORDER BY seq DESC LIMIT 1 OFFSET ${PASS_SENDS_PER_IP_MAX - 1}) END AS pass_ip_at,
-  ${at(
-    kind.isSms,
-    `(SELECT sent_at ${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC LIMIT 1 OFFSET :per_number - 1)`,
-  )} AS number_at,
-  ${at(
-    kind.isSms,
-    `(SELECT sent_at ${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE}
-      ORDER BY seq DESC LIMIT 1 OFFSET :per_number_day - 1)`,
-  )} AS number_day_at
-  FROM (SELECT ${byPass(kind.isGiven)} AS by_pass, ${GUESSED} AS guessed)`;
-  });
+/** The text that reads the row that was just inserted, and the limits that it filled; no row where it was refused. */
+export function sentText(kind: SendKind): SendText {
+  return textOnce(
+    `sent ${nameOf(kind)}`,
+    () => `SELECT seq, by_pass IS NOT NULL AS is_passed, digest = '${DEAD}' AS needs_pass, ${resets(kind)}
+  FROM codes AS sent WHERE seq = last_insert_rowid() AND id = :id`,
+  );
 }
 
-function nameOf({ isSms, isGiven }: SendKind): string {
-  return `${isSms ? 'sms' : 'email'} ${isGiven ? 'by a given pass' : ''}`;
+/** The text that reads why a send of a kind was refused: the limits that are full, and whether there is a pass. */
+export function refusalText(kind: SendKind): SendText {
+  const pass = byPass(kind.by === 'pass' ? 'pass' : 'grant');
+  return textOnce(`refusal ${nameOf(kind)}`, () => `SELECT ${pass} IS NOT NULL AS is_passed, ${resets(kind)}`);
+}
+
+/** For each limit of a kind the time of the send that must leave the window; null while the limit has room. */
+function resets({ isSms, by }: SendKind): string {
+  const at = (isAsked: boolean, name: string, from: string, max: string | number) =>
+    `${isAsked ? `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)` : 'NULL'} AS ${name}`;
+  const free = `AND codes.by_pass IS NULL AND sent_at >`;
+  const passed = `AND codes.by_pass IS NOT NULL AND sent_at >`;
+  const [byIp, byIdentifier] = ['FROM codes WHERE ip = :ip', 'FROM codes WHERE identifier = :identifier'];
+  const isFree = by === 'nothing';
+  return [
+    at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),
+    at(isFree && !isSms, 'identifier_at', `${byIdentifier} ${free} ${IDENTIFIER_SINCE}`, ':per_identifier'),
+    at(!isFree, 'pass_at', `${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX),
+    at(!isFree, 'pass_ip_at', `${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX),
+    at(isSms, 'number_at', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE}`, ':per_number'),
+    at(isSms, 'number_day_at', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE}`, ':per_number_day'),
+  ].join(',\n  ');
+}
+
+function nameOf({ isSms, by }: SendKind): string {
+  return `${isSms ? 'sms' : 'email'} by ${by}`;
 }
 
 // The engine finds a statement by its text, and there is one for each kind and each set of budgets.

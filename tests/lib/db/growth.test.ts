@@ -29,7 +29,7 @@ import {
   selectRefusal,
   selectSessionCounts,
 } from '../../../lib/sessions/store.ts';
-import { insertCode, selectSendResets } from '../../../lib/verification/send-store.ts';
+import { insertCode, selectSendRefusal } from '../../../lib/verification/send-store.ts';
 import { selectDeliveries, selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -211,7 +211,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         ),
       {
         'the write of POST /api/verify/send': insertCode(code, limits, ANY),
-        'the refusal of POST /api/verify/send': selectSendResets(code, limits),
+        'the refusal of POST /api/verify/send': selectSendRefusal(code, limits),
       },
     ],
     [
