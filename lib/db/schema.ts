@@ -1,6 +1,7 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
 import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED, SENDS_COUNT_THEMSELVES } from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
+import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
@@ -234,4 +235,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CALLS_OF_RECOVERIES,
   REVOCATIONS_BY_TIME,
   OPEN_RECOVERIES,
+  NARROW_CREDENTIALS,
 ];

@@ -67,8 +67,8 @@ function createSettlement(of: string): Settlement {
     isOrphan: `${named} AND NOT ${SESSION_HAS_HOLDER}`,
     named,
     forget: `DELETE FROM credentials WHERE ${credentials}`,
-    lead: `INSERT INTO credentials (credential_id, key, did, since, registration_id)
-      SELECT credential_id, key, did, since, id FROM (
+    lead: `INSERT INTO credentials (credential_id, key, since, registration_id)
+      SELECT credential_id, key, since, id FROM (
         SELECT *, row_number() OVER (PARTITION BY ${ROW} ORDER BY final DESC, status = 'confirmed' DESC,
           proof_key IS NOT NULL DESC, CASE WHEN proof_key IS NULL THEN id ELSE -id END) AS place
         FROM (SELECT *, min(id) OVER (PARTITION BY ${ROW}) AS since,
@@ -137,9 +137,14 @@ function newsOf(named: string): readonly EventRows[] {
 }
 
 /** SQL for the DID to which a look-up without a key leads, null where there is none. Needs `:credential_id`. */
-export const CREDENTIAL_ANSWER = `(SELECT credentials.did FROM credentials
+export const CREDENTIAL_ANSWER = `(SELECT did FROM credentials
   JOIN registrations ON registrations.id = registration_id WHERE credentials.credential_id = :credential_id
   ORDER BY status = 'confirmed' DESC, since LIMIT 1)`;
+
+/** True of a registration whose credential leads to its DID already, without a key. Keys are unique by an index. */
+const HAS_ROW_OF_DID = `EXISTS (SELECT 1 FROM credentials AS known JOIN registrations AS named
+  ON named.id = known.registration_id WHERE known.credential_id = registrations.credential_id AND known.key = ''
+    AND named.did = registrations.did)`;
 
 /**
  * Opens the row of a new registration's credential, for the registration that the condition selects. A row that is
@@ -147,8 +152,9 @@ export const CREDENTIAL_ANSWER = `(SELECT credentials.did FROM credentials
  */
 export function openCredential({ sql, args }: Condition): Statement {
   return {
-    sql: `INSERT INTO credentials (credential_id, key, did, since, registration_id)
-      SELECT credential_id, coalesce(proof_key, ''), did, id, id FROM registrations WHERE ${sql} ON CONFLICT DO NOTHING`,
+    sql: `INSERT INTO credentials (credential_id, key, since, registration_id)
+      SELECT credential_id, coalesce(proof_key, ''), id, id FROM registrations
+      WHERE ${sql} AND (proof_key IS NOT NULL OR NOT ${HAS_ROW_OF_DID}) ON CONFLICT DO NOTHING`,
     args,
   };
 }

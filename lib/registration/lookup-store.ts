@@ -29,7 +29,7 @@ const FOUND = `found.key, shown.did, channel, status, final, controller, strengt
 /** Another DID among these rows has a final one, or an older one. */
 const ambiguous = (among: string) => `EXISTS (SELECT 1 FROM credentials AS other
   JOIN registrations AS others ON others.id = other.registration_id
-  WHERE other.credential_id = :credential_id AND other.did <> found.did
+  WHERE other.credential_id = :credential_id AND others.did <> shown.did
     AND (others.final = 1 OR other.since < found.since) ${among}) AS ambiguous`;
 
 const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id

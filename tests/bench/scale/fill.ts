@@ -124,8 +124,8 @@ const TABLES: readonly Fill[] = [
   },
   {
     name: 'credentials',
-    columns: 'credential_id, key, did, since, registration_id',
-    values: `${hex(4, 'credential')}, CASE WHEN n % 8 = 2 THEN ${KEY} ELSE '' END, ${DID}, n, n`,
+    columns: 'credential_id, key, since, registration_id',
+    values: `${hex(4, 'credential')}, CASE WHEN n % 8 = 2 THEN ${KEY} ELSE '' END, n, n`,
   },
   {
     name: 'sessions',

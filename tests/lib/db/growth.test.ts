@@ -252,9 +252,8 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         await fill(`registrations (${columns})`, of('n', 'failed', 0));
         await fill(`registrations (${columns})`, of('0', 'confirmed', 1), 1);
         await fill(
-          'credentials',
-          `'credential', '', 'd0', id, id FROM registrations WHERE holds = 1 UNION SELECT
-          'other' || n, '', 'd', 1, 1`,
+          'credentials (credential_id, key, since, registration_id)',
+          `'credential', '', id, id FROM registrations WHERE holds = 1 UNION SELECT 'other' || n, '', 1, 1`,
         );
       },
       {

@@ -280,3 +280,21 @@ describe('POST /v1/console/registrations/undo', () => {
     expect([reply.status, reply.body.error]).toEqual([status, error]);
   });
 });
+
+test('a credential leads to a DID by one row, however many identifiers name both', async () => {
+  const who = await create('email');
+  const rowsOf = () =>
+    t.rows('SELECT since, registration_id FROM credentials WHERE credential_id = :id ORDER BY since', {
+      id: who.credentialId,
+    });
+  const { txHash } = await publish(who);
+  for (const [channel, identifier] of [
+    ['email', who.identifier],
+    ['sms', '+14155559001'],
+    ['email', `second-${who.identifier}`],
+  ] as const)
+    expect(await claim({ ...who, channel, identifier }, txHash)).toMatchObject({ status: 200 });
+  expect((await rowsOf()).map((row) => ({ ...row }))).toEqual([{ since: 1, registration_id: 1 }]);
+  await look();
+  expect(await rowsOf()).toHaveLength(1);
+});

@@ -90,11 +90,47 @@ for (const engine of engines()) {
       [6, 0, null, 0, 0, null, null, null],
     ]);
     const credentials = await run(
-      `SELECT credential_id, key, did, since, registration_id FROM credentials ORDER BY since`,
+      `SELECT credentials.credential_id, key, did, since, registration_id FROM credentials
+        JOIN registrations ON registrations.id = registration_id ORDER BY since`,
     );
     expect(
       credentials.map((row) => [row['credential_id'], row['key'], row['did'], Number(row['registration_id'])]),
     ).toEqual([1, 2, 3, 4, 5].map((n) => [`c${n}`, '', `did:key:z${n}`, n]));
+  });
+}
+
+for (const engine of engines()) {
+  test(`on ${engine.name} a credential’s rows keep their key, their age and their registration`, async () => {
+    const database = await engine.open();
+    afterAll(() => database.close());
+    const clock = testClock();
+    await migrate(
+      database,
+      clock,
+      MIGRATIONS.filter(({ version }) => version < 30),
+    );
+    const identifiers = ['one', 'two', 'three', 'four'].map((name) => `email:${name}@example.com`);
+    await fill(
+      database,
+      identifiers.map((identifier) => ({ identifier, did: `did:key:${identifier}`, credential: 'c' })),
+    );
+    const run = async (sql: string) => (await database.execute({ sql, args: {} })).rows;
+    const rows = [
+      ['c', '', 1, 3],
+      ['c', '', 2, 2],
+      ['c', '0xk', 1, 4],
+    ];
+    await run(`INSERT INTO credentials (credential_id, key, did, since, registration_id) VALUES
+      ('c', '', 'did:a', 1, 3), ('c', '', 'did:b', 2, 2), ('c', '0xk', 'did:a', 1, 4)`);
+    await migrate(database, clock);
+    const after = await run(`SELECT credential_id, key, since, registration_id FROM credentials ORDER BY key, since`);
+    expect(
+      after.map((row) => [row['credential_id'], row['key'], Number(row['since']), Number(row['registration_id'])]),
+    ).toEqual(rows);
+    const another = run(
+      `INSERT INTO credentials (credential_id, key, since, registration_id) VALUES ('c', '0xk', 1, 1)`,
+    );
+    expect(await another.catch(() => 'refused')).toBe('refused');
   });
 }
 
