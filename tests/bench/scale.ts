@@ -80,7 +80,7 @@ async function measure(some: readonly Route[], vars: Readonly<Record<string, str
   const sized: Sized[] = [];
   for (const [size, path] of files) {
     const settings = { DID_REGISTRY_ADDRESS: 'none', DATABASE_URL: `file:${path}`, ...vars };
-    sized.push({ size, target: await startServer('vault', settings) });
+    sized.push({ size, path, target: await startServer('vault', settings) });
   }
   const findings = await interleaved(casesOf(some, sized, options.ms), options);
   for (const { target } of sized) await target.stop();
