@@ -66,15 +66,6 @@ export function deleteEventsAfter(block: number, { sql, args }: Condition): Stat
   return { sql: `DELETE FROM chain_events WHERE block > :after AND ${sql}`, args: { after: block, ...args } };
 }
 
-/** Deletes up to `limit` events, newest first. */
-export function deleteNewestEvents(limit: number, { sql, args }: Condition): Statement {
-  return {
-    sql: `DELETE FROM chain_events WHERE (block, log_index) IN
-      (SELECT block, log_index FROM chain_events ORDER BY block DESC, log_index DESC LIMIT :limit) AND ${sql}`,
-    args: { limit, ...args },
-  };
-}
-
 /** The DID that an alias leads to now, one row or none; `controller` is null if its registration was not read. */
 export function selectAlias(hash: string): Statement {
   return {

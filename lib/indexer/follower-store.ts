@@ -1,18 +1,12 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
 import { recheckDids, recheckHandles, recheckKeys, recheckMoved } from '../holders/holders.ts';
 import { linkSessions, recheckSessions, unlinkSessions } from '../sessions/sessions.ts';
-import {
-  type ChainEvent,
-  deleteEventsAfter,
-  deleteNewestEvents,
-  emitDeactivations,
-  insertChainEvents,
-} from './event-store.ts';
+import { type ChainEvent, deleteEventsAfter, emitDeactivations, insertChainEvents } from './event-store.ts';
 
 /** Blocks whose hashes are kept to find the start of a re-org: more than finality takes. */
 export const FOLLOWER_KEEP_BLOCKS = 1_024;
-/** Rows deleted per turn when the follower starts over. */
-export const FOLLOWER_CLEAR_ROWS_MAX = 10_000;
+/** Events deleted per turn when the follower starts over, and the others of the last one's block. */
+export const FOLLOWER_CLEAR_EVENTS = 1_000;
 
 /** How far the follower has read; the row of `follower`. */
 export interface FollowerPosition {
@@ -121,16 +115,24 @@ export function recordPoll(
   return { sql: `UPDATE follower SET head = :head, seen_at = :now WHERE ${sql}`, args: { head, now: seenAt, ...args } };
 }
 
+/** The block from which a turn of starting over deletes; no row where few events are left. */
+export function selectClearStart(): Statement {
+  return {
+    sql: `SELECT block FROM chain_events ORDER BY block DESC, log_index DESC LIMIT 1 OFFSET :skipped`,
+    args: { skipped: FOLLOWER_CLEAR_EVENTS - 1 },
+  };
+}
+
 /**
- * Deletes a bounded number of events, and all blocks and links. More is left while the last `rowsAffected` is
- * `FOLLOWER_CLEAR_ROWS_MAX`. Until then the source is empty.
+ * Deletes the events of blocks from `from` on, and all blocks. Sessions that only these events linked lapse at
+ * `lapseAt`. The source is empty from then on.
  */
-export function clear(lapseAt: number, now: number, lease: Condition): Statement[] {
+export function clear(from: number, lapseAt: number, now: number, lease: Condition): Statement[] {
   return [
     { sql: `UPDATE follower SET source = '' WHERE ${lease.sql}`, args: lease.args },
-    ...unlinkSessions({ from: 0, lapseAt, now }, lease),
+    ...unlinkSessions({ from, lapseAt, now }, lease),
     deleteBlocksAfter(-1, lease),
-    deleteNewestEvents(FOLLOWER_CLEAR_ROWS_MAX, lease),
+    deleteEventsAfter(from - 1, lease),
   ];
 }
 

@@ -9,11 +9,11 @@ import {
   advance,
   begin,
   clear,
-  FOLLOWER_CLEAR_ROWS_MAX,
   type FollowerPosition,
   type KnownBlock,
   recordPoll,
   rewind,
+  selectClearStart,
   selectKnownBlocks,
   selectPosition,
   toPosition,
@@ -141,14 +141,15 @@ async function findFork(ctx: Ctx, block: number): Promise<KnownBlock | undefined
   }
 }
 
-/** Deletes what was read of other contracts or another chain, over several turns if it is much, and starts again. */
+/** Deletes what was read of other contracts or another chain, in turns if it is much, and starts again. */
 async function startOver(ctx: Ctx): Promise<boolean> {
   const { config, clock, db, leases } = ctx;
   const genesis = await readGenesis(ctx);
   const now = clock.now();
   const lapseAt = now + config.sessionTtlSeconds * 1000;
-  const cleared = await db.write(...clear(lapseAt, now, leases.held(LEASE)));
-  if (cleared.at(-1)?.rowsAffected === FOLLOWER_CLEAR_ROWS_MAX) return true;
+  const [left] = await db.read(selectClearStart());
+  await db.write(...clear(Number(left?.['block'] ?? 0), lapseAt, now, leases.held(LEASE)));
+  if (left) return true;
   const head = await readHead(ctx);
   const start = config.followerStartBlock ?? (await findStart(ctx, head));
   if (!(await leases.take(LEASE, FOLLOWER_LEASE_MS))) return false;

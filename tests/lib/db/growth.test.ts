@@ -7,6 +7,7 @@ import type { Statement } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { recheckDids, recheckHandles, recheckMoved } from '../../../lib/holders/store.ts';
 import { selectAlias } from '../../../lib/indexer/event-store.ts';
+import { clear, FOLLOWER_CLEAR_EVENTS, selectClearStart } from '../../../lib/indexer/follower-store.ts';
 import { selectBudgetsUsed, selectSendsUse } from '../../../lib/limits/budget-store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
 import { limitSpan, selectGuesses, selectLimitEnd, selectLimitRange } from '../../../lib/limits/store.ts';
@@ -328,4 +329,27 @@ test.skipIf(!server)('the tally of sessions follows every way in which they come
   await db.write({ sql: `DELETE FROM sessions WHERE identifier LIKE 'u%'`, args: {} });
   const [left, tallied] = await counted();
   expect([left, tallied]).toEqual([Number(rows) - ROWS, Number(rows) - ROWS]);
+});
+
+test.skipIf(!server)('a turn of starting over reads the events that it deletes, not those that are left', async () => {
+  const events = 'chain_events (block, log_index, block_hash, tx_hash, kind, subject, object)';
+  const rows = 8 * FOLLOWER_CLEAR_EVENTS;
+  const lease = { sql: 'true', args: {} };
+  const readInTurn = async () => {
+    const [left] = await db.read(selectClearStart());
+    let read = await rowsRead(selectClearStart());
+    for (const statement of clear(Number(left?.['block']), now, now, lease)) read += await rowsRead(statement);
+    return read;
+  };
+  await fill(events, `900000 + n, 0, '0x', '0x', 'AliasRegistered', '0xcleared' || n, '0xdid-cleared' || n`, rows);
+  const columns = 'sessions (identifier, did, did_hash, alias_hash, ip, created_at, expires_at, linked)';
+  await fill(columns, `'handle:c' || n, 'd', '0xdid-cleared' || n, '0xcleared' || n, 'ip' || n, 1, 1, 1`, rows);
+  const reads = [await readInTurn(), await readInTurn(), await readInTurn()];
+  const [{ linked } = {}] = await db.read({
+    sql: `SELECT count(*) AS linked FROM sessions WHERE identifier LIKE 'handle:c%' AND linked = 1`,
+    args: {},
+  });
+  expect(linked).toBe(rows - 3 * FOLLOWER_CLEAR_EVENTS);
+  // For each event: its row, its session, and the look-ups of both.
+  for (const read of reads) expect(read).toBeLessThan(FOLLOWER_CLEAR_EVENTS * 30);
 });

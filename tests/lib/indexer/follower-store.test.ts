@@ -7,11 +7,12 @@ import {
   advance,
   begin,
   clear,
-  FOLLOWER_CLEAR_ROWS_MAX,
+  FOLLOWER_CLEAR_EVENTS,
   FOLLOWER_KEEP_BLOCKS,
   type FollowerPosition,
   recordPoll,
   rewind,
+  selectClearStart,
   selectKnownBlocks,
   selectPosition,
   toPosition,
@@ -125,7 +126,7 @@ for (const engine of engines()) {
       const old = whileUnmoved({ ...before, block: 8 }, leaseHeld(LEASE));
       for (const statements of [
         rewind({ number: 3, hash: hashOf(3) }, NOW, 9, NOW, old),
-        clear(NOW, NOW, leaseHeld(late)),
+        clear(0, NOW, NOW, leaseHeld(late)),
       ])
         await db.write(...statements);
       await db.write(begin(START, leaseHeld(late)), recordPoll({ head: 99, seenAt: 99 }, old));
@@ -171,20 +172,26 @@ for (const engine of engines()) {
     });
 
     test('everything is cleared in bounded parts, and belongs to nobody meanwhile', async () => {
-      const blocks = FOLLOWER_CLEAR_ROWS_MAX / 2 + 10;
-      await openSession('alice', 3);
+      const blocks = FOLLOWER_CLEAR_EVENTS / 2 + 10;
+      await openSession('old', 3);
+      await openSession('new', blocks - 1);
       for (let from = 0; from < blocks; from += 1_000) await read(from, Math.min(from + 999, blocks - 1));
-      expect(await isLinked('alice')).toBe(true);
-      const first = await db.write(...clear(NOW + 9, NOW, leaseHeld(LEASE)));
-      expect(first.at(-1)?.rowsAffected).toBe(FOLLOWER_CLEAR_ROWS_MAX);
+      expect([await isLinked('old'), await isLinked('new')]).toEqual([true, true]);
+      const clearSome = async () => {
+        const [left] = await db.read(selectClearStart());
+        const from = left === undefined ? undefined : Number(left['block']);
+        await db.write(...clear(from ?? 0, NOW + 9, NOW, leaseHeld(LEASE)));
+        return from;
+      };
+      expect(await clearSome()).toBe(10);
       expect([(await position()).source, await count('chain_events'), await count('chain_blocks')]).toEqual([
         '',
         20,
         0,
       ]);
-      expect(await isLinked('alice')).toBe(false);
-      const second = await db.write(...clear(NOW + 9, NOW, leaseHeld(LEASE)));
-      expect(second.at(-1)?.rowsAffected).toBe(20);
+      expect([await isLinked('old'), await isLinked('new')]).toEqual([true, false]);
+      expect(await clearSome()).toBeUndefined();
+      expect([await isLinked('old'), await count('chain_events')]).toEqual([false, 0]);
       await db.write(begin({ ...START, start: 5 }, leaseHeld(LEASE)));
       expect(await position()).toEqual({ ...START, start: 5, block: 4, hash: '' });
       expect((await db.read(selectStatistics()))[0]).toMatchObject({ dids: 0, aliases: 0, block: 4 });
