@@ -25,7 +25,7 @@ import { createSessionAsker } from './sessions/ask-chain.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
-import { markLostCodes, sweepCodes } from './verification/send-store.ts';
+import { markLostCodes, sweepCodes, sweepGivenBack } from './verification/send-store.ts';
 import { sweepAttestationUses } from './verification/store.ts';
 import { sweepDeliveries } from './webhooks/store.ts';
 import { deliverWebhooks } from './webhooks/worker.ts';
@@ -152,6 +152,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     markLostCodes(now),
     leaseNotices(now),
     sweepCodes(now),
+    sweepGivenBack(),
     sweepGrants(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),

@@ -77,3 +77,19 @@ export const SENDS_ARE_COUNTED: Migration = {
       ON CONFLICT (kind, bucket, at) DO UPDATE SET used = used + 1, total = total + 1; END`,
   ),
 };
+
+/** Migration 31: sends that reached nobody are counted apart, so that giving one back rewrites no later row. */
+export const SENDS_GIVEN_BACK: Migration = {
+  version: 31,
+  name: 'sends given back are counted apart',
+  statements: [
+    // A tree of counts: of single rows of `codes`, of 256 of them, and of 65,536.
+    `CREATE TABLE sends_given_back (
+      channel TEXT NOT NULL,
+      level INTEGER NOT NULL,
+      block INTEGER NOT NULL,
+      sends INTEGER NOT NULL,
+      PRIMARY KEY (channel, level, block)
+    ) STRICT, WITHOUT ROWID`,
+  ],
+};

@@ -1,5 +1,11 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { BUDGET_USES, RELAY_SHARES, SENDS_ARE_COUNTED, SENDS_COUNT_THEMSELVES } from './schema-budgets.ts';
+import {
+  BUDGET_USES,
+  RELAY_SHARES,
+  SENDS_ARE_COUNTED,
+  SENDS_COUNT_THEMSELVES,
+  SENDS_GIVEN_BACK,
+} from './schema-budgets.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
@@ -236,4 +242,5 @@ export const MIGRATIONS: readonly Migration[] = [
   REVOCATIONS_BY_TIME,
   OPEN_RECOVERIES,
   NARROW_CREDENTIALS,
+  SENDS_GIVEN_BACK,
 ];

@@ -152,8 +152,8 @@ interface Ledger {
 
 function ledgerOf(kind: BudgetLimit): Ledger {
   const since = `max(:day_ago, ${clearedAt(kind, bucketOf(kind))})`;
-  const { soFar, where = '' } = limitOf(kind).stored as CountedRows;
-  return soFar === undefined ? ledgerOfUses(rowsOf(kind), since) : ledgerOfSends(soFar, where, since);
+  const stored = limitOf(kind).stored as CountedRows;
+  return stored.soFar === undefined ? ledgerOfUses(rowsOf(kind), since) : ledgerOfSends(stored, since);
 }
 
 function ledgerOfUses(rows: string, since: string): Ledger {
@@ -168,13 +168,33 @@ function ledgerOfUses(rows: string, since: string): Ledger {
  * overtakes another. What came before the window is read off the newest row before it, else off the first row of all.
  * So no send of the window is missed, but one that was overtaken may count for longer than a day.
  */
-function ledgerOfSends(soFar: string, where: string, since: string): Ledger {
+function ledgerOfSends({ soFar = '', where = '', givenBack = '' }: CountedRows, since: string): Ledger {
   const [first, last] = ['min', 'max'].map((end) => `FROM codes WHERE seq = (SELECT ${end}(seq) FROM codes)`);
+  const before = (column: string) =>
+    `(SELECT ${column} FROM codes WHERE sent_at <= ${since} ORDER BY sent_at DESC LIMIT 1)`;
+  const start = `coalesce(${before('seq')}, (SELECT min(seq) FROM codes))`;
   const usedOfDay = `coalesce((SELECT ${soFar} ${last})
-    - coalesce((SELECT ${soFar} FROM codes WHERE sent_at <= ${since} ORDER BY sent_at DESC LIMIT 1),
-      (SELECT ${soFar} - (${where}) ${first})), 0)`;
+    - coalesce(${before(soFar)}, (SELECT ${soFar} - (${where}) ${first}))
+    - ${givenBackAfter(start, givenBack)}, 0)`;
   const window = `FROM codes WHERE sent_at > ${since}`;
   return { at: 'sent_at', used: `(${where})`, counts: where, newest: last ?? '', window, usedOfDay };
+}
+
+/** The levels of the tree of `sends_given_back`; a block of one has 2^8 of the level below. */
+export const GIVEN_BACK_LEVELS = [0, 1, 2] as const;
+export const GIVEN_BACK_BITS = 8;
+
+/** SQL of how many sends of rows after `start` were given back: of single rows, then of blocks, then of larger ones. */
+function givenBackAfter(start: string, channel: string): string {
+  const of = `FROM sends_given_back WHERE channel = '${channel}'`;
+  const levels = GIVEN_BACK_LEVELS.map((level) => {
+    const after = `block > start >> ${level * GIVEN_BACK_BITS}`;
+    const upper = (level + 1) * GIVEN_BACK_BITS;
+    const isTop = level === GIVEN_BACK_LEVELS.at(-1);
+    const inBlock = isTop ? '' : `AND block < ((start >> ${upper}) + 1) << ${GIVEN_BACK_BITS}`;
+    return `coalesce((SELECT sum(sends) ${of} AND level = ${level} AND ${after} ${inBlock}), 0)`;
+  });
+  return `CASE WHEN EXISTS (SELECT 1 ${of}) THEN (SELECT ${levels.join(' + ')} FROM (SELECT ${start} AS start)) ELSE 0 END`;
 }
 
 function rowsOf(kind: BudgetLimit): string {

@@ -22,8 +22,9 @@ export interface CountedRows {
   readonly indexed?: string;
   /** The column with the uses of a row, where one row holds several. */
   readonly uses?: string;
-  /** The column with the number of these rows up to a row, itself included. */
+  /** The column with the number of these rows up to a row, itself included, and the channel of those given back. */
   readonly soFar?: string;
+  readonly givenBack?: string;
 }
 
 /** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
@@ -76,7 +77,7 @@ export function dayOf(name: string, counts: string, max: NumberSetting, error: E
 /** The limit of the codes that the whole vault sends by a channel in a rolling day: each row of `codes` counts them. */
 export function sendsOf(channel: 'email' | 'sms', counts: string, max: NumberSetting) {
   const soFar = channel === 'email' ? 'emails_so_far' : 'sms_so_far';
-  const stored = { table: 'codes', at: 'sent_at', where: `channel = '${channel}'`, soFar } as const;
+  const stored = { table: 'codes', at: 'sent_at', where: `channel = '${channel}'`, soFar, givenBack: channel } as const;
   return { counts, max, windowSeconds: DAY, bucket: 'vault', error: 'rate_limited', stored } as const;
 }
 

@@ -4,6 +4,7 @@ import { createCache } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
 import { boundsOf, type LimitName, limitOf } from './catalogue.ts';
 
+export { GIVEN_BACK_BITS, GIVEN_BACK_LEVELS } from './budget-store.ts';
 export { clearedAt } from './store.ts';
 
 /** Clients of one limit that are remembered. */

@@ -26,6 +26,7 @@ export const GROWING = [
   'registrations',
   'relay_attempts',
   'relays',
+  'sends_given_back',
   'sessions',
   'sponsorships',
   'streams',

@@ -9,7 +9,13 @@ import { SENDS_COUNT_THEMSELVES } from '../../../lib/db/schema-budgets.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
-import { giveBack, insertCode, isToStranger, sweepCodes } from '../../../lib/verification/send-store.ts';
+import {
+  giveBack,
+  insertCode,
+  isToStranger,
+  sweepCodes,
+  sweepGivenBack,
+} from '../../../lib/verification/send-store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 
@@ -35,18 +41,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   });
 
   /** A send of a new client to a new identifier; whether it was written, and what takes it back. */
-  async function send(channel: Channel, now: number) {
+  async function send(channel: Channel, now: number, settings = config) {
     const id = `${sends++}`;
     const ip = `10.${sends >> 16}.${(sends >> 8) & 255}.${sends & 255}`;
     const row = { id, identifier: `${channel}:${id}`, channel, ip, now, expiresAt: now + 1, digest: 'd' };
     const code = { ...row, isBound: false, pass: null, givenPass: null };
-    const budgets = useForSend(config, { channel, client: ip, now, isStranger: isToStranger(code) });
+    const budgets = useForSend(settings, { channel, client: ip, now, isStranger: isToStranger(code) });
     const [written] = await db.write(insertCode(code, limits, budgets.room));
     const full = budgets.full((await db.read(budgets.state))[0]);
     return { isWritten: written?.rowsAffected === 1, full, giveBack: () => db.write(...giveBack(code)) };
   }
-  const usedOf = async (kind: 'emails-per-day' | 'sms-per-day', now: number) => {
-    const ctx = { config, clock: { ...testClock(), now: () => now }, db };
+  const usedOf = async (kind: 'emails-per-day' | 'sms-per-day', now: number, settings = config) => {
+    const ctx = { config: settings, clock: { ...testClock(), now: () => now }, db };
     return (await showLimits(ctx, { kind })).map(({ used, resets_at }) => [used, resets_at]);
   };
 
@@ -84,6 +90,68 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
       }),
       { numRuns: 60 },
     );
+  });
+
+  /** E-mails in rows 1 to `rows`, one each millisecond. */
+  const fill = (rows: number) =>
+    db.write({
+      sql: `INSERT INTO codes (seq, id, identifier, channel, ip, sent_at, expires_at, emails_so_far)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows)
+        SELECT n, 'f' || n, 'email:f' || n, 'email', 'ip' || n, ${NOW} + n, 0, n FROM numbers`,
+      args: { rows },
+    });
+  const filled = (n: number) => giveBack({ id: `f${n}`, identifier: `email:f${n}`, channel: 'email' });
+
+  test.each([10, 1_000])('that are given back write few rows, with %i later ones', async (rows) => {
+    await fill(rows);
+    const written = await db.write(...filled(1));
+    expect(written.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0)).toBeLessThan(5);
+    expect((await usedOf('emails-per-day', NOW + rows))[0]?.[0]).toBe(rows - 1);
+  });
+
+  test('make room again wherever the day begins, also over many of them', async () => {
+    // More rows than a block of the counts has.
+    const rows = 700;
+    const wide = { ...config, emailDailyMax: rows };
+    await fill(rows);
+    expect((await send('email', NOW + rows, wide)).isWritten).toBe(false);
+    const all = Array.from({ length: rows }, (_, i) => i + 1);
+    const isBack = (n: number) => n % 3 === 1 || (n > 250 && n < 530) || n === rows;
+    const back = all.filter(isBack).reverse();
+    await Promise.all([...back, ...back.slice(0, 5)].map((n) => db.write(...filled(n))));
+    const kept = all.filter((n) => !isBack(n));
+    for (const ms of [0, 1, 250, 256, 511, 512, 529, rows - 2]) {
+      const left = kept.filter((n) => n > ms).length;
+      const [used = [0]] = await usedOf('emails-per-day', NOW + DAY_MS + ms, wide);
+      expect([ms, used[0]]).toEqual([ms, left]);
+    }
+    const room = { ...config, emailDailyMax: kept.length + 2 };
+    const sent = [];
+    for (let i = 0; i < 3; i++) sent.push((await send('email', NOW + rows, room)).isWritten);
+    expect(sent).toEqual([true, true, false]);
+  });
+
+  test('that are given back are forgotten with their rows', async () => {
+    await fill(300);
+    for (const n of [1, 150, 299]) await db.write(...filled(n));
+    const levels = async () => {
+      await db.write(sweepCodes(NOW + 2 * DAY_MS), sweepGivenBack());
+      const found = await db.read({ sql: 'SELECT level, block, sends FROM sends_given_back', args: {} });
+      return found.map((row) => [row['level'], row['block'], row['sends']]);
+    };
+    await send('email', NOW + 2 * DAY_MS);
+    // 200 rows go at a time.
+    expect(await levels()).toEqual([
+      [0, 299, 1],
+      [1, 0, 2],
+      [1, 1, 1],
+      [2, 0, 3],
+    ]);
+    expect(await levels()).toEqual([
+      [1, 1, 1],
+      [2, 0, 3],
+    ]);
+    expect((await usedOf('emails-per-day', NOW + 2 * DAY_MS))[0]?.[0]).toBe(1);
   });
 
   test('leave the day one by one at the exact edge, and the wait says so', async () => {
