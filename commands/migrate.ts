@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { systemClock } from '../lib/base/clock.ts';
 import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrations.ts';
-import { MIGRATIONS } from '../lib/db/schema.ts';
+import { MIGRATIONS, type Migration } from '../lib/db/schema.ts';
 import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, DRY_RUN, HELP } from './cli/options.ts';
 import { print } from './cli/print.ts';
+import { counted } from './cli/progress.ts';
 import { checkSettings, isEmbedded, loadSettings, previewSettings } from './setup/settings.ts';
 import { databaseOf, filePath, openDatabase } from './storage/database.ts';
 
@@ -27,7 +28,9 @@ async function migrate(given: Arguments): Promise<number> {
   const database = await openDatabase(databaseOf(config));
   try {
     if (dryRun) return tell('would be applied', await pendingMigrations(database));
-    return tell('applied', await migrateDatabase(database, systemClock));
+    const begins = ({ version, name }: Migration, left: number) =>
+      process.stderr.write(`${version} ${name} … (${counted(left, 'migration')} left)\n`);
+    return tell('applied', await migrateDatabase(database, systemClock, undefined, undefined, begins));
   } finally {
     database.close();
   }

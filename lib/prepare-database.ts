@@ -2,20 +2,22 @@ import type { Clock } from './base/clock.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { retryBusy } from './db/errors.ts';
-import { migrate } from './db/migrations.ts';
+import { type Begins, migrate } from './db/migrations.ts';
 import type { Migration } from './db/schema.ts';
 import { startWebhooks } from './webhooks/store.ts';
 
 /**
- * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what is acknowledged
- * before would never be posted. Returns the migrations that this call applied. Throws what `migrate` throws.
+ * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what was
+ * acknowledged would never be posted. Calls `begins` before each migration of a database with rows. Returns the
+ * migrations that this call applied. Throws what `migrate` throws.
  */
 export async function prepareDatabase(
   database: Database,
   clock: Clock,
   { webhookUrl }: Pick<Config, 'webhookUrl'>,
+  begins?: Begins,
 ): Promise<readonly Migration[]> {
-  const applied = await migrate(database, clock);
+  const applied = await migrate(database, clock, undefined, undefined, begins);
   if (webhookUrl !== undefined)
     await retryBusy(clock, () => database.batch([{ ...startWebhooks(), args: {} }], 'write'));
   return applied;

@@ -1,5 +1,6 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel, describeError, type Log } from '../../lib/base/log.ts';
+import type { Begins } from '../../lib/db/migrations.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
@@ -132,7 +133,8 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
   const { vars, config } = settings;
   const mail = await openMailer(config);
   const database = await openServing(config, log);
-  const applied = await prepareDatabase(database, systemClock, config).catch((error) => {
+  const begins: Begins = ({ version, name }, left) => log({ level: 'info', event: 'migrating', version, name, left });
+  const applied = await prepareDatabase(database, systemClock, config, begins).catch((error) => {
     if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
     // The store makes the tables once the server answers.
     log({ level: 'warn', event: 'started_without_database', message: WITHOUT_DATABASE, ...causeOf(error) });

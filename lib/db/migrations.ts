@@ -14,19 +14,25 @@ export async function migrate(
   clock: Clock,
   list = MIGRATIONS,
   baseline: Baseline | undefined = list === MIGRATIONS ? BASELINE : undefined,
+  begins: Begins = () => undefined,
 ): Promise<readonly Migration[]> {
   const pending = await retryBusy(clock, () => pendingMigrations(database, list));
   if (pending.length === 0) return pending;
-  const start = pending.length === list.length ? baseline : undefined;
-  // All in one commit, since each commit waits for the disk.
-  if (await apply(database, clock, pending, start).catch(() => false)) return pending;
-  // One is faulty, or another process applied some meanwhile: one by one keeps those before it, and shows which.
+  // An empty database's in one commit, since each commit waits for the disk.
+  const isEmpty = pending.length === list.length;
+  if (isEmpty && (await apply(database, clock, pending, baseline).catch(() => false))) return pending;
+  // Those of a full one may write much: each has a commit of its own, and a process that ends keeps those before it.
   const applied: Migration[] = [];
-  for (const migration of await retryBusy(clock, () => pendingMigrations(database, list))) {
+  const left = isEmpty ? await retryBusy(clock, () => pendingMigrations(database, list)) : pending;
+  for (const migration of left) {
+    begins(migration, left.length - left.indexOf(migration));
     if (await apply(database, clock, [migration])) applied.push(migration);
   }
   return applied;
 }
+
+/** Is called before a migration of a database that is not empty, with how many are left, itself included. */
+export type Begins = (migration: Migration, left: number) => void;
 
 /** The migrations that the database lacks, oldest first. Throws when a newer vault has already migrated it. */
 export async function pendingMigrations(database: Database, list = MIGRATIONS): Promise<readonly Migration[]> {

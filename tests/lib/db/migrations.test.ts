@@ -58,6 +58,31 @@ for (const engine of engines()) {
       await database.close();
     });
 
+    test('of a database with rows each has a commit of its own, and begins with a word', async () => {
+      const database = await engine.open();
+      await migrate(database, systemClock, [CREATE]);
+      const commits: number[] = [];
+      const counting: Database = {
+        execute: (statement) => database.execute(statement),
+        batch(statements, mode) {
+          commits.push(statements.filter(({ sql }) => sql.includes('INTO migrations')).length);
+          return database.batch(statements, mode);
+        },
+      };
+      const begun: (readonly [number, number])[] = [];
+      const list = [CREATE, EXTEND, { ...EXTEND, version: 3, statements: ['CREATE TABLE more (id INTEGER) STRICT'] }];
+      const applied = await migrate(counting, systemClock, list, undefined, ({ version }, left) =>
+        begun.push([version, left]),
+      );
+      expect(versions(applied)).toEqual([2, 3]);
+      expect(commits).toEqual([1, 1]);
+      expect(begun).toEqual([
+        [2, 2],
+        [3, 1],
+      ]);
+      await database.close();
+    });
+
     test('the tables of a newer vault are refused', async () => {
       const database = await engine.open();
       await migrate(database, systemClock, [CREATE, EXTEND]);
