@@ -43,6 +43,8 @@ export const WITH_SECRETS = option(
   '--with-secrets',
   'include the generated secrets of DATA_DIR in the backup, or restore them from it',
 );
+/** All of a large database is read. */
+export const FULL = option('--full', 'read all of the database, however large its tables are');
 /** The help of a command. */
 export const HELP = option('--help, -h', 'print this text');
 /** The release. */

@@ -2,7 +2,7 @@ import { VERSION } from '../../lib/base/version.ts';
 import { type Config, ConfigError, describeFault, readConfig } from '../../lib/config/config.ts';
 import type { Arguments } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT } from '../cli/options.ts';
+import { CONFIG, FULL, HELP, JSON_OUTPUT } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
 import { chainChecks } from './chain.ts';
@@ -14,7 +14,7 @@ import { storageChecks } from './storage.ts';
 /** `vault doctor`. */
 export const doctorCommand: Command = {
   summary: 'checks every dependency and prints what to do',
-  options: [CONFIG, JSON_OUTPUT, HELP],
+  options: [CONFIG, FULL, JSON_OUTPUT, HELP],
   usesSettings: true,
   notes: [
     'It changes nothing. It asks the vault at BASE_URL which client it sees, also with a forged header.',
@@ -34,7 +34,8 @@ async function doctor(given: Arguments): Promise<number> {
       runChecks(deliveryChecks(config)),
       runChecks(chainChecks(config)),
     ]);
-    const storage = await runChecks([...fileChecks(config), ...storageChecks(config)]);
+    const isFull = given.options['full'] !== undefined;
+    const storage = await runChecks([...fileChecks(config), ...storageChecks(config, { isFull })]);
     findings.push(...storage, ...chain, ...delivery, ...network);
   }
   const isWell = findings.every(({ state }) => state !== 'fail');

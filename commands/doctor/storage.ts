@@ -7,7 +7,7 @@ import { isEmbedded } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
 import { measureSync } from '../storage/disk-speed.ts';
 import { isCode } from '../storage/durable.ts';
-import { schemaVersion } from '../storage/tables.ts';
+import { checkTables, type Extent, schemaVersion } from '../storage/tables.ts';
 import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 import { checkSchema } from './schema.ts';
@@ -20,7 +20,7 @@ const DISK_SYNC_MS_MAX = 50;
 const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Checks of the database and its disk or server. */
-export function storageChecks(config: Config): readonly DoctorCheck[] {
+export function storageChecks(config: Config, extent: Extent = {}): readonly DoctorCheck[] {
   if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
   const path = resolve(filePath(config.databaseUrl));
   const isThere = existsSync(dirname(path));
@@ -28,7 +28,7 @@ export function storageChecks(config: Config): readonly DoctorCheck[] {
     {
       name: 'database',
       remedy: 'restore a backup (vault restore) and check the disk',
-      run: () => mayWrite(path) ?? checkFile(path),
+      run: () => mayWrite(path) ?? checkFile(path, extent),
     },
     ...(isThere
       ? [
@@ -60,18 +60,19 @@ function mayWrite(path: string): readonly Finding[] | undefined {
   }
 }
 
-function checkFile(path: string): readonly Finding[] {
+function checkFile(path: string, extent: Extent): readonly Finding[] {
   if (!existsSync(path)) return [warn('database', `there is no database at ${path} yet`, 'the first start creates it')];
   const connection = new Connection(path, { readwrite: true, create: false, strict: true });
   try {
     connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
     const mode = connection.query('PRAGMA journal_mode').values()[0]?.[0];
-    const check = String(connection.query('PRAGMA quick_check(1)').values()[0]?.[0]);
+    const { damage, left } = checkTables(connection, extent);
     const size = `${megabytes(statSync(path).size)} MB`;
+    const unread = left.length > 0 ? `, but ${left.join(', ')} not read (vault doctor --full)` : '';
     return [
-      check === 'ok'
-        ? ok('database', `${path}, ${size}, intact, journal ${mode}`)
-        : fail('database', `${path} is damaged: ${check}`, 'restore a backup: vault restore FILE --overwrite'),
+      damage === undefined
+        ? ok('database', `${path}, ${size}, intact${unread}, journal ${mode}`)
+        : fail('database', `${path} is damaged: ${damage}`, 'restore a backup: vault restore FILE --overwrite'),
       checkWritable(connection),
       checkSchema(schemaVersion(connection)),
       ...checkLog(`${path}-wal`),

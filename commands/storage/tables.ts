@@ -100,3 +100,31 @@ function differences(expected: ReadonlySet<string>, found: ReadonlySet<string>):
   if (missing === undefined && strange === undefined) return undefined;
   return [missing && `no ${missing}`, strange && `but ${strange}`].filter(Boolean).join(', ');
 }
+
+/** How much of the file is read: a table with more rows is left out unless all is. */
+export interface Extent {
+  readonly isFull?: boolean;
+  readonly rowsMax?: number;
+}
+
+/** Reading so many rows takes a second at most, also from a disk. */
+const ROWS_MAX = 100_000;
+
+/** What is damaged, if anything, and the tables that were left out. With all tables the whole file is checked. */
+export function checkTables(
+  connection: Connection,
+  { isFull = false, rowsMax = ROWS_MAX }: Extent,
+): { readonly damage: string | undefined; readonly left: readonly string[] } {
+  const names = connection.query(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).values();
+  const tables = names.map(([name]) => String(name));
+  const isLarge = (table: string) =>
+    connection.query(`SELECT 1 FROM "${table}" LIMIT 1 OFFSET ${rowsMax}`).values().length > 0;
+  const left = isFull ? [] : tables.filter(isLarge);
+  const read = tables.filter((table) => !left.includes(table));
+  const checks = left.length === 0 ? ['1'] : read.map((table) => `"${table}"`);
+  for (const what of checks) {
+    const [[found] = []] = connection.query(`PRAGMA quick_check(${what})`).values();
+    if (found !== 'ok') return { damage: String(found), left };
+  }
+  return { damage: undefined, left };
+}

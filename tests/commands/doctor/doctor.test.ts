@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -470,6 +471,28 @@ describe('files, disk and database', () => {
     writeFileSync(path, 'no database'.repeat(1_000));
     expect(told(await runChecks(storageChecks(config)), 'database')).toEqual(['fail file is not a database']);
     expect(readdirSync(at('vault-data')).sort()).toEqual(['operator.secret', 'vault.db', 'vault.secret']);
+  });
+
+  test('that are large are left out by name, and read with --full', async () => {
+    await run(['migrate']);
+    const path = at('vault-data/vault.db');
+    const config = configOf({ DATA_DIR: at('vault-data') });
+    const connection = new Database(path);
+    connection.run(`INSERT INTO events (app, channel, type, at, data) WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL
+      SELECT n + 1 FROM numbers WHERE n < 500) SELECT 'a', 'c', 't', n, '{}' FROM numbers`);
+    const { rootpage } = connection.query(`SELECT rootpage FROM sqlite_schema WHERE name = 'events'`).get() as {
+      rootpage: number;
+    };
+    connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    connection.close(true);
+    const look = async (extent: object) => told(await runChecks(storageChecks(config, extent)), 'database')[0];
+    expect(await look({ rowsMax: 499 })).toMatch(/intact, but events not read \(vault doctor --full\)/);
+    expect(await look({ rowsMax: 500 })).toMatch(/intact, journal wal/);
+    const [damaged, page] = [readFileSync(path), 4_096];
+    writeFileSync(path, damaged.fill(0xff, (rootpage - 1) * page + 12, rootpage * page));
+    expect(await look({ rowsMax: 499, isFull: true })).toMatch(/^fail /);
+    const { code, out } = await run(['doctor', '--full'], { RPC_URL: NOWHERE });
+    expect([code, out]).toEqual([1, expect.stringContaining('✗ database')]);
   });
 
   test('on a libSQL server are asked for, and a server that is none fails', async () => {
