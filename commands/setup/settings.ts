@@ -86,7 +86,7 @@ export function isEmbedded(databaseUrl: string): boolean {
 }
 
 /**
- * Whether a person reads the output. Pipes and files are told by their kind: making the stream, only to ask it, takes
+ * Whether a person reads the output. Pipes and files show by their kind: making the stream, only to ask it, takes
  * longer than opening the database.
  */
 function isTerminal(): boolean {

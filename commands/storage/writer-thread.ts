@@ -14,7 +14,7 @@ import {
 /** How long a write waits for the disk, and the opening for the thread. */
 export const WRITER_ANSWER_MS = 10_000;
 
-/** What the writer is told: to open, to close, or an order. */
+/** A message to the writer: to open, to close, or an order. */
 export type ToWriter = string | { readonly open: OpenFile } | { readonly close: true };
 
 type FromWriter =

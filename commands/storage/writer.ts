@@ -1,5 +1,5 @@
 // The thread that writes, an entry of its own in the program: what it imports has no effect, and neither has it before
-// it is told which file to open.
+// a message names the file to open.
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
 import { type Connected, connectAgain, type OpenFile } from './connection.ts';
 import { createPrepare, runBatch, runPrepared } from './statements.ts';

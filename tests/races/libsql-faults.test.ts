@@ -135,7 +135,7 @@ describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {
 
   // Each of them waits ten seconds before it serves without a database.
   test.skipIf(!isLong)(
-    'while the server hangs answer what needs no database, and end at once when they are told to',
+    'while the server hangs answer what needs no database, and end at once when asked to',
     async () => {
       const world = await openWorld(2, () => 'ignore');
       const [first, second] = world.programs as [Program, Program];

@@ -432,7 +432,7 @@ describe('delivery', () => {
 });
 
 describe('files, disk and database', () => {
-  test('the disk is told with its time and with who writes to it', async () => {
+  test('the disk is shown with its time and with who writes to it', async () => {
     for (const [writer, by] of [
       ['thread', 'written by a thread'],
       ['inline', 'written inline'],

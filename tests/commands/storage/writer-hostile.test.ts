@@ -154,7 +154,7 @@ describe('a file that is no longer where it was', () => {
     move(path);
     const left = contentsOf(path);
     expect(await seen(startWriter(database.file))).toMatchObject(MOVED);
-    // The log may hold what was acknowledged last: it is still there for whoever moves the file back.
+    // The log may hold what was acknowledged last: it is still there for the one who moves the file back.
     expect(contentsOf(path)).toEqual(left);
     expect(await countIn(database)).toBe(1);
   });

@@ -49,7 +49,7 @@ for (const engine of engines()) {
 
     test('a value that no column can hold fails its own caller only', async () => {
       const tooLarge = { sql: 'INSERT INTO things (id) VALUES (:id)', args: { id: 2n ** 63n } };
-      // A libSQL server refuses the whole request that has half a character in it, whoever's the rest is.
+      // A libSQL server refuses the whole request that has half a character in it, also where the rest is of others.
       const halved = { sql: 'INSERT INTO things (id) VALUES (length(:text))', args: { text: 'a\ud800' } };
       const wrong = [insert(Number.NaN), tooLarge, halved].map((one) => store.write(one).catch((error) => error));
       await Promise.all([store.write(insert(1)), store.write(insert(2))]);

@@ -14,7 +14,7 @@ export interface Acknowledged {
 /** The clients of one or several vaults on one database. */
 export interface Claimants {
   readonly acknowledged: Acknowledged;
-  /** So many clients claim until they are told to end; resolves when the last has its answer. */
+  /** So many clients claim until they are asked to end; resolves when the last has its answer. */
   run(clients: number): Promise<void>;
   end(): void;
 }
