@@ -1,17 +1,6 @@
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
 import { databaseOf } from '../../../commands/storage/database.ts';
@@ -19,6 +8,7 @@ import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { FILE_MOVES } from '../../support/file-moves.ts';
 import { startOther } from '../../support/process.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
@@ -204,16 +194,7 @@ describe("another process's lock", () => {
 });
 
 describe('a file that is no longer where it was', () => {
-  const moves: readonly (readonly [string, (path: string) => unknown])[] = [
-    ['deleted', (path) => rmSync(path)],
-    ['deleted with its log', (path) => ['', '-wal', '-shm'].map((end) => rmSync(path + end))],
-    ['moved', (path) => renameSync(path, `${path}.old`)],
-    ['replaced by a copy', (path) => [copyFileSync(path, `${path}.copy`), renameSync(`${path}.copy`, path)]],
-    ['robbed of its log', (path) => rmSync(`${path}-wal`)],
-    ["robbed of its log's index", (path) => rmSync(`${path}-shm`)],
-  ];
-
-  test.each(moves)('%s: it is read, and no write is acknowledged', async (name, move) => {
+  test.each(FILE_MOVES)('%s: it is read, and no write is acknowledged', async (name, move) => {
     const path = fileNamed(`${name}.db`);
     const database = openSqlite(path);
     const insert = { sql: 'INSERT INTO t VALUES (1)', args: {} };

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EmbeddedDatabase, openSqlite } from '../../../commands/storage/sqlite.ts';
 import { startWriter, type WriterThread } from '../../../commands/storage/writer-thread.ts';
 import { SQL_TEXTS_MAX } from '../../../lib/constants.ts';
 import type { Database, Value } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { FILE_MOVES } from '../../support/file-moves.ts';
 import { startOther } from '../../support/process.ts';
 
 const folder = temporaryFolder();
@@ -128,16 +129,7 @@ describe('a file that is no longer where it was', () => {
   const MOVED = { code: 'SQLITE_READONLY_DBMOVED' };
   const contentsOf = (path: string) =>
     ['', '-wal', '.old'].map((end) => (existsSync(path + end) ? readFileSync(path + end, 'latin1').length : 'absent'));
-  const moves: readonly (readonly [string, (path: string) => unknown])[] = [
-    ['deleted', (path) => rmSync(path)],
-    ['deleted with its log', (path) => ['', '-wal', '-shm'].map((end) => rmSync(path + end))],
-    ['moved', (path) => renameSync(path, `${path}.old`)],
-    ['replaced by a copy', (path) => [copyFileSync(path, `${path}.copy`), renameSync(`${path}.copy`, path)]],
-    ['robbed of its log', (path) => rmSync(`${path}-wal`)],
-    ["robbed of its log's index", (path) => rmSync(`${path}-shm`)],
-  ];
-
-  test.each(moves)('%s: it is read, and the thread acknowledges no write', async (_, move) => {
+  test.each(FILE_MOVES)('%s: it is read, and the thread acknowledges no write', async (_, move) => {
     const { path, database } = await openThreaded();
     await database.batch([say('CREATE TABLE t (a INTEGER) STRICT'), INSERT], 'write');
     move(path);
@@ -146,7 +138,7 @@ describe('a file that is no longer where it was', () => {
     expect(await countIn(database)).toBe(1);
   });
 
-  test.each(moves)('%s before the thread starts: the thread does not write to another file', async (_, move) => {
+  test.each(FILE_MOVES)('%s before the thread starts: the thread does not write to another file', async (_, move) => {
     const path = join(folder.path, `${files++}.db`);
     const database = openSqlite(path);
     ends.push(() => database.close());
