@@ -81,8 +81,8 @@ interface NewSend {
 }
 
 /**
- * Writes the send and resolves with its row as `selectSend` reads it. Few clients have a grant, so it is looked for
- * where the limits of all others refused.
+ * Writes the send and resolves with its row as `selectSend` reads it. A client with a grant is refused at first, and
+ * asks again by it: few have one.
  */
 async function write(ctx: Ctx, send: NewSend, by = codes.firstBy(send.row)): Promise<Row> {
   const { row, limits, budgets, identifier, app } = send;
