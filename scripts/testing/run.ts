@@ -35,6 +35,8 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
     const results = await runAll(files, jobs, place, isLong);
     if (times) console.log(timesOf(results));
+    const failures = failuresOf(results);
+    if (failures !== '') console.log(failures);
     const wall = ((performance.now() - started) / 1000).toFixed(1);
     const processor = results.reduce((sum, result) => sum + result.processorSeconds, 0).toFixed(1);
     console.log(`${files.length} files in ${wall} s (${processor} s of processor time)`);
@@ -71,6 +73,19 @@ function print({ file, counts, output, wallSeconds }: FileResult, printsAll: boo
   const shown = counts.failed > 0 || printsAll ? `\n${output}` : '';
   console.log(counts.failed > 0 ? `\n✗ ${line}${shown}` : `✓ ${line}${shown}`);
 }
+
+/** What failed, once more: the end of a long run is what is read, and often all that is kept. Empty where all passed. */
+export function failuresOf(results: readonly FileResult[]): string {
+  const failed = results.filter(({ counts }) => counts.failed > 0);
+  const parts = failed.map(({ file, counts, output }) => {
+    const text = output.length > FAILURE_CHARS ? `…${output.slice(-FAILURE_CHARS)}` : output;
+    return `✗ ${file}  ${counts.failed} failed\n${text}`;
+  });
+  return parts.length === 0 ? '' : ['', 'failed:', ...parts].join('\n');
+}
+
+/** Of a file's output; the reason stands at its end. */
+const FAILURE_CHARS = 4000;
 
 /** A line for each file, the slowest first. */
 function timesOf(results: readonly FileResult[]): string {
