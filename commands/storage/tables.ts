@@ -9,10 +9,13 @@ export interface SchemaObject {
   readonly sql: string;
 }
 
-/** Everything that was made on purpose, in the order it was made: neither SQLite's own tables nor a libSQL server's. */
+/**
+ * Everything that was made on purpose, in the order it was made: neither SQLite's own tables nor those of a libSQL
+ * server or of Litestream. A trigger or a view is never theirs, whatever its name.
+ */
 export const SELECT_SCHEMA = `SELECT type, name, tbl_name, sql FROM sqlite_schema
-  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '%litestream\\_%' ESCAPE '\\'
-    AND name NOT LIKE 'libsql\\_%' ESCAPE '\\' ORDER BY rowid`;
+  WHERE sql IS NOT NULL AND NOT (type IN ('table', 'index') AND (tbl_name LIKE 'sqlite\\_%' ESCAPE '\\'
+    OR tbl_name LIKE '\\_litestream\\_%' ESCAPE '\\' OR tbl_name LIKE 'libsql\\_%' ESCAPE '\\')) ORDER BY rowid`;
 
 /** How many rows each table holds. */
 export function countRows(connection: Connection): Record<string, number> {
@@ -46,7 +49,7 @@ export function checkContents(connection: Connection, rows: Readonly<Record<stri
     throw new Error(
       `it has schema version ${version}, but this vault supports only ${newest}: use a vault at least as new`,
     );
-  const strange = differences(describeSchema(expectedSchema(version)), describeSchema(connection));
+  const strange = differenceOf(describeSchema(expectedSchema(version)), describeSchema(connection));
   if (strange !== undefined) throw new Error(`its tables differ from those of a vault: ${strange}`);
   const [dangling] = connection.query('PRAGMA foreign_key_check').values();
   if (dangling !== undefined) throw new Error(`a row of ${dangling[0]} refers to a missing row`);
@@ -80,14 +83,28 @@ function expectedSchema(version: number): Connection {
   return connection;
 }
 
-/** Names of all, and the text of triggers too: a strange one would act unseen. */
-function describeSchema(connection: Connection): Set<string> {
+/**
+ * The definition of each table, index and trigger by its name: a missing constraint or a strange trigger would act
+ * unseen. A migration by another release of SQLite may have spaced or quoted a name in another way.
+ */
+function describeSchema(connection: Connection): Map<string, string> {
   const objects = connection.query(SELECT_SCHEMA).all() as SchemaObject[];
-  return new Set(
-    objects.map(({ type, name, tbl_name, sql }) =>
-      type === 'trigger' ? `trigger ${name} of ${tbl_name}: ${sql.replace(/\s+/g, ' ')}` : `${type} ${name}`,
-    ),
-  );
+  return new Map(objects.map(({ type, name, tbl_name, sql }) => [`${type} ${name} of ${tbl_name}`, normalSql(sql)]));
+}
+
+/** Spaced in one way, and without quotes around names. */
+function normalSql(sql: string): string {
+  return sql
+    .replace(/"(\w+)"/g, '$1')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([(),]) ?/g, '$1');
+}
+
+function differenceOf(expected: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): string | undefined {
+  const names = differences(new Set(expected.keys()), new Set(found.keys()));
+  if (names !== undefined) return names;
+  const [changed] = [...expected].filter(([name, sql]) => found.get(name) !== sql);
+  return changed && `another definition of ${changed[0]}`;
 }
 
 function describeRows(rows: Readonly<Record<string, number>>): Set<string> {

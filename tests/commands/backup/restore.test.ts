@@ -190,6 +190,28 @@ describe('a backup that cannot be trusted is refused before anything is replaced
       'its tables differ from those of a vault',
     ],
     [
+      'with a trigger that is named as if it were Litestream’s',
+      (db) => db.run('CREATE TRIGGER _litestream_t AFTER INSERT ON codes BEGIN DELETE FROM codes; END'),
+      'its tables differ from those of a vault',
+    ],
+    [
+      'with an index that lets two rows through where a vault lets one',
+      (db) => {
+        const [index] = db.query(`SELECT name, sql FROM sqlite_schema WHERE sql LIKE 'CREATE UNIQUE INDEX%'`).values();
+        db.run(`DROP INDEX ${index?.[0]}`);
+        db.run(String(index?.[1]).replace('UNIQUE ', ''));
+      },
+      'another definition of index',
+    ],
+    [
+      'with a table that lacks a constraint',
+      (db) => {
+        db.run('DROP TABLE webhook_cursor');
+        db.run('CREATE TABLE webhook_cursor (id INTEGER PRIMARY KEY) STRICT');
+      },
+      'another definition of table webhook_cursor',
+    ],
+    [
       'with a row that refers to none',
       (db) =>
         db.run(
