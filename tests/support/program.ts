@@ -52,12 +52,15 @@ export async function startListening(command: readonly string[], { cwd, env }: P
     stderr: 'pipe',
   });
   let output = '';
+  let isListening = false;
   const listening = Promise.withResolvers<string>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       output += decoder.decode(chunk, { stream: true });
+      if (isListening) continue;
       const url = urlIn(output);
+      isListening = url !== undefined;
       if (url) listening.resolve(url);
     }
   };

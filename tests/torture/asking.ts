@@ -1,0 +1,94 @@
+import type { Ledger } from './ledger.ts';
+import type { Member } from './members.ts';
+
+/** What a vault answered; status 0 is no answer. */
+export interface Answer {
+  readonly status: number;
+  /** Nothing listened: it was not executed. */
+  readonly isUnheard?: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: a client reads whatever was sent.
+  readonly body: any;
+  readonly by: Member;
+}
+
+/** An answer that decides. */
+export interface Decision extends Answer {
+  /** An earlier attempt may have been executed: it had no answer, or one that does not decide. */
+  readonly isUnsure: boolean;
+}
+
+/** A request by a client. */
+export interface Question {
+  readonly path: string;
+  readonly ip: string;
+  /** A GET without it. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Asks vaults and counts what they answer. */
+export interface Asking {
+  once(member: Member, question: Question): Promise<Answer>;
+  /** Asks any of them until one decides; undefined when the torture ended before. */
+  insist(question: Question): Promise<Decision | undefined>;
+  /** Any of the members. */
+  any(): Member;
+  /** Nothing is asked again. */
+  end(): void;
+}
+
+const TIMEOUT_MS = 20_000;
+const PAUSE_MS = 40;
+
+/** Clients of the members, in turn. */
+export function createAsking(members: readonly Member[], ledger: Ledger): Asking {
+  let asked = 0;
+  let isOver = false;
+  /** The next one that runs. */
+  function any(): Member {
+    const up = members.filter((member) => member.pid() !== undefined);
+    const from = up.length > 0 ? up : members;
+    return from[asked++ % from.length] as Member;
+  }
+
+  async function once(by: Member, { path, ip, body, headers = {} }: Question): Promise<Answer> {
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const init: RequestInit = {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...type, 'Edge-Connecting-IP': ip, ...headers },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    const answer = await fetch(by.url() + path, init).then(
+      async (response) => ({ status: response.status, body: await response.json() }),
+      (error) => ({ status: 0, body: {}, isUnheard: (error as { code?: string }).code === 'ConnectionRefused' }),
+    );
+    ledger.count(answer.status);
+    if (answer.status === 500) ledger.violate('no answer is a lie', `${path}: 500 ${JSON.stringify(answer.body)}`);
+    return { ...answer, by };
+  }
+
+  async function insist(question: Question): Promise<Decision | undefined> {
+    for (let isUnsure = false; !isOver; ) {
+      const answer = await once(any(), question).catch(() => undefined);
+      if (answer && answer.status > 0 && answer.status < 500) return { ...answer, isUnsure };
+      isUnsure ||= answer?.isUnheard !== true;
+      await Bun.sleep(PAUSE_MS);
+    }
+    return undefined;
+  }
+
+  return {
+    once,
+    insist,
+    any,
+    end() {
+      isOver = true;
+    },
+  };
+}
+
+/** A client's address, of which there are 16 million. */
+export function ipOf(n: number): string {
+  return `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+}

@@ -1,0 +1,82 @@
+import { AbiFunction, Base64, Hex } from 'ox';
+import { accountFactoryAbi } from '../../../lib/chain/abi.ts';
+import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
+import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
+import { ipOf } from '../asking.ts';
+import { type ClientPlace, readNow } from './client.ts';
+
+const GET_ADDRESS = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
+const CHAIN_ID = 84532;
+
+/** Registers with an attestation: the vault does it, or it is recorded. */
+export async function register(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
+  if (place.draw.below(2) === 0) await relay(place, identifier, attestation);
+  else await record(place, identifier, attestation);
+}
+
+/** Two DIDs at once with one attestation: one of them gets it. */
+async function record(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
+  const { world, ledger, asking, draw } = place;
+  const claims = await Promise.all(
+    [0, 1].map(async () => {
+      const n = place.next();
+      const did = `did:key:zRecorded${n}x${draw.below(1e9)}`;
+      const { txHash } = await world.chain.register({ did });
+      return { credentialId: credentialOf(`c${n}`), identifier, channel: 'email', did, txHash, attestation };
+    }),
+  );
+  const ip = ipOf(place.next());
+  const answers = await Promise.all(claims.map((body) => asking.insist({ path: '/api/dids', ip, body })));
+  const won = claims.filter((_, i) => answers[i]?.status === 200);
+  ledger.checked('one attestation for two');
+  if (won.length > 1) ledger.violate('no attestation is used twice', identifier);
+  const isSure = answers.every((one) => one !== undefined && !one.isUnsure);
+  if (won.length === 0 && isSure && !isRefusedByTime(answers))
+    ledger.violate(
+      'no answer is a lie',
+      `${identifier}: nobody got it: ${JSON.stringify(answers.map((a) => a?.body))}`,
+    );
+  for (const { credentialId, did } of won) await keep(place, credentialId, { did, identifier });
+}
+
+/** The vault registers it: the same request from two devices at once is one registration. */
+async function relay(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
+  const { world, asking, draw } = place;
+  const { chain } = world;
+  const passkey = createPasskey(undefined, Hex.fromBytes(draw.bytes(32)));
+  const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
+  const data = AbiFunction.encodeData(GET_ADDRESS, [BigInt(pubKeyX), BigInt(pubKeyY), 0n]);
+  const smartAccount = `0x${String(await chain.rpc('eth_call', [{ to: chain.factory, data }, 'latest'])).slice(26)}`;
+  const did = `did:pkh:eip155:${CHAIN_ID}:${smartAccount}`;
+  const credentialId = credentialOf(`r${place.next()}`);
+  const given = { credentialId, identifier, channel: 'email', did, smartAccount, pubKeyX, pubKeyY, attestation };
+  const registrar = chain.vars['REGISTRAR_DID'] ?? '';
+  const proof = proveRegistration(passkey, { registrar, chainId: CHAIN_ID, didRegistry: chain.registry }, given);
+  const body = { ...given, ...proof };
+  const ask = () => asking.insist({ path: '/api/dids', ip: ipOf(place.next()), body });
+  const answers = await Promise.all([ask(), ask()]);
+  const taken = answers.filter((one) => one?.status === 200 || one?.status === 202);
+  place.ledger.checked('one relay for two requests');
+  if (taken.length > 0) await keep(place, credentialId, { did, identifier });
+  else if (answers.every((one) => one && !one.isUnsure) && !isRefusedByTime(answers))
+    place.ledger.violate('no answer is a lie', `${identifier}: ${JSON.stringify(answers.map((a) => a?.body))}`);
+}
+
+async function keep(place: ClientPlace, credentialId: string, one: { did: string; identifier: string }): Promise<void> {
+  place.ledger.registrations.set(credentialId, one);
+  const found = await readNow(place, `/api/dids/lookup?credentialId=${credentialId}`, ipOf(place.next()));
+  if (found) place.ledger.checked('registration is known elsewhere');
+  if (found && found.did !== one.did) {
+    const detail = `${credentialId}: ${JSON.stringify(found)}`;
+    place.ledger.violate('no process answers older than what was acknowledged', detail);
+  }
+}
+
+/** An attestation or a proof that has ended while vaults were away; the same claim that is still under way. */
+function isRefusedByTime(answers: readonly ({ readonly body: { readonly error?: string } } | undefined)[]): boolean {
+  return answers.some((one) => /expired|rate_limited|invalid|used/.test(one?.body.error ?? ''));
+}
+
+function credentialOf(name: string): string {
+  return Base64.fromBytes(new TextEncoder().encode(name.padEnd(16, '.')), { url: true, pad: false });
+}

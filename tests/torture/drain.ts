@@ -1,0 +1,41 @@
+import type { Ledger } from './ledger.ts';
+import type { World } from './worlds.ts';
+
+/** So much time passes for all vaults at once: leases of the dead lapse, pauses of retries end. */
+const LEAP_MS = 90_000;
+const SETTLED_MS = 120_000;
+const POLL_MS = 500;
+
+/** Waits until no registration is open and each webhook has arrived; gives the newest event's id. */
+export async function settle(world: World, ledger: Ledger): Promise<number> {
+  const database = await world.open();
+  for (const member of world.members) member.turnClock(LEAP_MS);
+  const first = async (sql: string) => Number((await database.execute({ sql, args: {} })).rows[0]?.['n']);
+  try {
+    for (const end = performance.now() + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
+      const open = {
+        registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
+        deliveries: await first(`SELECT count(*) AS n FROM webhook_deliveries WHERE status <> 'delivered'`),
+        events: await unsent(world, database),
+      };
+      const newest = await first('SELECT max(id) AS n FROM events');
+      if (Object.values(open).every((count) => count === 0)) return newest;
+      if (performance.now() > end) {
+        ledger.violate(
+          'it recovers without a human',
+          `after ${SETTLED_MS / 1000} s there is open ${JSON.stringify(open)}`,
+        );
+        return newest;
+      }
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** Events that were never posted. */
+async function unsent({ receiver }: World, database: Awaited<ReturnType<World['open']>>): Promise<number> {
+  const sql = `SELECT id FROM events WHERE channel <> 'webhooks'`;
+  const came = new Set(receiver.received.map(({ body }) => Number(body.id)));
+  return (await database.execute({ sql, args: {} })).rows.filter(({ id }) => !came.has(Number(id))).length;
+}

@@ -1,0 +1,81 @@
+import type { Ledger } from './ledger.ts';
+import type { Member } from './members.ts';
+
+/** Asks vaults all the time whether they are ready, and whether that is true. */
+export interface Monitor {
+  /** Waits until all are ready; a violation if that takes longer than a person would wait. */
+  untilReady(after: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** No fault keeps a vault from its work for longer than that once it is over. */
+const RECOVERY_MS = 60_000;
+const POLL_MS = 250;
+/** A vault may say for so long what it found before. */
+const REUSE_MS = 2_000;
+const PROOFS = 6;
+
+/** Starts it. */
+export function startMonitor(members: readonly Member[], ledger: Ledger): Monitor {
+  let isOver = false;
+  const watching = Promise.all(members.map(watch));
+
+  /** A vault that says "writable" for two seconds and more, and refuses each write meanwhile, lies. */
+  async function watch(member: Member): Promise<void> {
+    let [since, refused, pid] = [Number.NaN, 0, 0];
+    let n = 0;
+    while (!isOver) {
+      const ready = await statusOf(`${member.url()}/readyz`);
+      const isSame = member.pid() === pid;
+      pid = member.pid() ?? 0;
+      if (ready !== 200 || !isSame || member.isPaused) [since, refused] = [Number.NaN, 0];
+      else if (Number.isNaN(since)) since = performance.now();
+      const taken = await write(member, `m${pid}n${n++}`);
+      if (taken === 503 || taken === 500) refused++;
+      else [since, refused] = [Number.NaN, 0];
+      // What it says now is of a check that was made after the first refusal.
+      if (refused >= PROOFS && performance.now() > since + 2 * REUSE_MS && !member.isPaused) {
+        ledger.violate('no answer is a lie', `${member.name} says that it is ready, and refused ${refused} writes`);
+        [since, refused] = [Number.NaN, 0];
+      }
+      ledger.checked('readiness compared with writes');
+      await Bun.sleep(POLL_MS);
+    }
+  }
+
+  return {
+    async untilReady(after) {
+      const end = performance.now() + RECOVERY_MS;
+      for (const member of members) {
+        let status = 0;
+        while (performance.now() < end && status !== 200) {
+          status = await statusOf(`${member.url()}/readyz`);
+          if (status !== 200) await Bun.sleep(100);
+        }
+        if (status !== 200)
+          ledger.violate('it recovers without a human', `${member.name} is not ready a minute after ${after}`);
+      }
+    },
+    async end() {
+      isOver = true;
+      await watching;
+    },
+  };
+}
+
+function statusOf(url: string, init: RequestInit = {}): Promise<number> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(15_000) }).then(
+    async (response) => {
+      await response.body?.cancel();
+      return response.status;
+    },
+    () => 0,
+  );
+}
+
+/** A write that leaves nothing that the audit counts. */
+function write(member: Member, name: string): Promise<number> {
+  const body = JSON.stringify({ identifier: `${name}@example.net`, channel: 'email', did: 'did:key:zMonitor' });
+  const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `172.16.${name.length}.1` };
+  return statusOf(`${member.url()}/api/sessions`, { method: 'POST', headers, body });
+}
