@@ -17,7 +17,7 @@ export interface Mailbox<M extends Message = Message> {
 }
 
 const MESSAGES_KEPT_MAX = 500;
-const WAIT_MS = 10_000;
+const WAIT_MS = 30_000;
 
 /** An empty mailbox that keeps the newest 500 messages. */
 export function createMailbox<M extends Message>(): Mailbox<M> {

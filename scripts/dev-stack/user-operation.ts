@@ -22,7 +22,7 @@ export interface OperationReceipt {
   readonly receipt: { readonly transactionHash: Hex.Hex; readonly blockNumber: Hex.Hex; readonly gasUsed: Hex.Hex };
 }
 
-const RECEIPT_TIMEOUT_MS = 20_000;
+const RECEIPT_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 const PRIORITY_FEE_WEI = 1_000_000n;
 /**

@@ -20,7 +20,7 @@ const MNEMONIC = 'test test test test test test test test test test test junk';
 const ROLES = { owner: 0, registrar: 1, executor: 2, utility: 3, alice: 4, bob: 5, sponsor: 6 } as const;
 const PRIORITY_FEE_WEI = 1_000_000n;
 const POLL_MS = 5;
-const RECEIPT_TIMEOUT_MS = 20_000;
+const RECEIPT_TIMEOUT_MS = 60_000;
 
 /** One of the local chain's funded accounts. */
 export function devAccount(role: keyof typeof ROLES): Account {

@@ -33,7 +33,7 @@ async function openSession({ url }: Program, identifier: string): Promise<void> 
 }
 
 async function until(isThere: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 400 && !(await isThere()); i++) await Bun.sleep(50);
+  for (let i = 0; i < 1_200 && !(await isThere()); i++) await Bun.sleep(50);
 }
 
 describe('vault webhooks', () => {

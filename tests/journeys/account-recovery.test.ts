@@ -157,7 +157,7 @@ if (chromium) {
       await later.screen('mail');
       await prove(later, email);
       expect(await later.screen('done')).toContain('It is being stopped');
-      for (let i = 0; i < 40 && (await stateOf(account)).recovery; i++) await Bun.sleep(250);
+      for (let i = 0; i < 240 && (await stateOf(account)).recovery; i++) await Bun.sleep(250);
       expect((await stateOf(account)).recovery).toBeNull();
     });
 

@@ -80,7 +80,7 @@ function startLoad() {
 }
 
 async function until(isTrue: () => boolean) {
-  for (let i = 0; i < 1_000 && !isTrue(); i++) await Bun.sleep(10);
+  for (let i = 0; i < 6_000 && !isTrue(); i++) await Bun.sleep(10);
   expect(isTrue()).toBe(true);
 }
 
@@ -145,7 +145,7 @@ describe('a vault on a file', () => {
       status: 403,
       body: { error: 'attestation_invalid', hint: expect.any(String) },
     });
-  }, 60_000);
+  });
 
   test('is not restored over while it runs, and what was there is kept', async () => {
     await start('one');
@@ -167,7 +167,7 @@ describe('a vault on a file', () => {
     await start('one');
     expect(await status('alice')).toMatchObject({ verified: true });
     expect(await status('bob')).toMatchObject({ verified: false });
-  }, 60_000);
+  });
 });
 
 if (libsqlProgram()) {
@@ -215,6 +215,6 @@ if (libsqlProgram()) {
         program = undefined;
         await Promise.all([one.stop(), two.stop()]);
       }
-    }, 60_000);
+    });
   });
 } else console.log('There is no libSQL server for this machine: its backup is not tried.');

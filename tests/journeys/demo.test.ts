@@ -17,7 +17,7 @@ let start: ReturnType<typeof spawn>;
 beforeAll(async () => {
   start = spawn('start.ts');
   for (let i = 0; i < 300 && !existsSync(join(folder.path, 'stack.json')); i++) await Bun.sleep(100);
-}, 40_000);
+});
 afterAll(async () => {
   start.kill('SIGTERM');
   await start.exited;
@@ -48,7 +48,7 @@ test('the demo performs the whole main job against what npm start runs', async (
     'Done: ',
   ])
     expect(output).toContain(line);
-}, 40_000);
+});
 
 const post = async (path: string, body: object) => {
   const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
@@ -64,7 +64,7 @@ test('npm start does not lock its developer out: 40 codes to one address and 10 
     const session = { handle: `dev${i}x`, did: 'did:key:z6MkDeveloper' };
     expect(await post('/api/sessions', session)).toMatchObject({ status: 200 });
   }
-}, 40_000);
+});
 
 test('one limit stays strict, and the command of the README resets it, from any directory', async () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -77,7 +77,7 @@ test('one limit stays strict, and the command of the README resets it, from any 
   const cleared = Bun.spawnSync([join(ROOT, 'dist/vault'), ...args], { cwd: tmpdir(), env: {} });
   expect([cleared.exitCode, String(cleared.stdout)]).toEqual([0, `sends-per-number sms:${key}: 5 no longer count\n`]);
   expect((await send()).status).toBe(200);
-}, 40_000);
+});
 
 test('npm start runs what it says can be opened', async () => {
   const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
@@ -95,4 +95,4 @@ test('npm start ends with exit code 0, and the demo then says what is missing an
   const demo = spawn('demo.ts');
   expect(await demo.exited).toBe(1);
   expect(await new Response(demo.stderr).text()).toContain('npm start');
-}, 40_000);
+});

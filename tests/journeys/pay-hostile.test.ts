@@ -76,7 +76,7 @@ if (chromium) {
             const text = document.getElementById('result')?.textContent ?? '';
             return new RegExp(pattern).test(text) ? text : '';
           },
-          { timeout: 20_000 },
+          { timeout: 60_000 },
           isEnd.source,
         )
         .then((handle) => handle.jsonValue());
@@ -338,7 +338,7 @@ if (chromium) {
     const answerTo = async (from: Page): Promise<{ details: object }> => {
       const found = await from.waitForFunction(
         () => (window as unknown as { heard: { type: string }[] }).heard.find(({ type }) => type === 'answer'),
-        { timeout: 15_000 },
+        { timeout: 60_000 },
       );
       return (await found.jsonValue()) as unknown as { details: object };
     };

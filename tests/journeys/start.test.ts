@@ -7,7 +7,7 @@ import { growTree } from '../support/tree.ts';
 const ROOT = join(import.meta.dir, '../..');
 
 // Each builds the program and starts the dev stack: seconds, on a busy machine half a minute.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let known: number[];

@@ -63,6 +63,6 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<void> {
 }
 
 async function until(text: string): Promise<void> {
-  for (let i = 0; i < 400 && !printed.includes(text); i++) await Bun.sleep(25);
+  for (let i = 0; i < 2_400 && !printed.includes(text); i++) await Bun.sleep(25);
   expect(printed).toContain(text);
 }

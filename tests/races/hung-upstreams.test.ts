@@ -107,7 +107,7 @@ test('a node that hangs keeps no webhook back', async () => {
   await post(program, '/api/sessions', { handle: 'afterwards', did: 'did:key:zLater' });
   await until(() => typesOf(receiver).includes('session.created'));
   await until(() => typesOf(receiver).filter((type) => type === 'registration.submitted').length === 20);
-}, 20_000);
+});
 
 test('a receiver that hangs keeps no registration back', async () => {
   const hung = await startHung();
@@ -117,7 +117,7 @@ test('a receiver that hangs keeps no registration back', async () => {
   await register(program, 1);
   // Nothing listens where the chain should be, which the look at it says.
   await until(() => program.output().includes('chain_unreadable'));
-}, 20_000);
+});
 
 test('what is acknowledged before the first background work of a killed process is delivered by the next', async () => {
   const [dir, receiver] = [openFolder(), openReceiver()];
@@ -128,4 +128,4 @@ test('what is acknowledged before the first background work of a killed process 
   }
   await start(dir, receiver.url);
   await until(() => typesOf(receiver).filter((type) => type === 'session.created').length === 3);
-}, 20_000);
+});

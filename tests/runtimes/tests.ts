@@ -98,5 +98,5 @@ export function addTests(name: string, runtime: () => Runtime): void {
 }
 
 async function until(done: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !done(); i++) await Bun.sleep(10);
+  for (let i = 0; i < 6_000 && !done(); i++) await Bun.sleep(10);
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'puppeteer-core';
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 /** The operator's console in a real browser, as a person sees and drives it. */
 export interface ConsolePage {

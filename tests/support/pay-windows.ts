@@ -78,7 +78,7 @@ export async function heardBy(shop: Page): Promise<Heard[]> {
 export async function hears(shop: Page, type: string): Promise<Heard> {
   const found = await shop.waitForFunction(
     (wanted) => (window as unknown as { heard: Heard[] }).heard.find((one) => one.type === wanted),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     type,
   );
   return (await found.jsonValue()) as unknown as Heard;

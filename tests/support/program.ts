@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '../..');
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 /** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
 const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
 

@@ -139,7 +139,7 @@ function isAt(status: unknown, wanted: 'signed' | 'stored'): boolean {
 /** Waits until it is so. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   let ok = false;
-  for (let waited = 0; !ok && waited <= 4_000; waited += 5) {
+  for (let waited = 0; !ok && waited <= 60_000; waited += 5) {
     ok = await isSo();
     if (!ok) await Bun.sleep(5);
   }

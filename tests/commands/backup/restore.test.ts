@@ -284,7 +284,7 @@ test('killed at any moment, a restore leaves the database of before or the whole
   expect(outcomes).toContain(PEOPLE + 4);
   expect((await run('restore', 'big.backup', '--overwrite')).code).toBe(0);
   expect(peopleIn(at('vault-data/vault.db'))).toBe(PEOPLE + 3);
-}, 60_000);
+});
 
 test('a vault that starts while a restore replaces its database opens the new one', async () => {
   const target = at('vault-data/vault.db');
@@ -336,5 +336,5 @@ if (libsqlProgram()) {
     expect((await client.execute('SELECT count(*) AS people FROM verifications')).rows[0]?.['people']).toBe(10_003);
     client.close();
     await server?.stop();
-  }, 60_000);
+  });
 } else console.log('There is no libSQL server for this machine: nothing is restored into one.');

@@ -28,7 +28,7 @@ beforeAll(async () => {
     gas[`second, ${name}`] = { ...(await payments(chain.rpc, 2)), ...(await keysAndRecovery(chain.rpc)) };
   }
   console.table(gas);
-}, 60_000);
+});
 afterAll(() => Promise.all(nodes.map(({ stop }) => stop())));
 
 test('a later transfer costs at most 5 % more than the first account’s', () => {
