@@ -49,11 +49,12 @@ export function createWork(ctx: Context): Work {
   const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(ctx, state, name, task));
   return {
     async run(deadlineMs) {
-      const ended = Promise.all(runs.map((run) => run(deadlineMs))).then(() => undefined);
+      const leftMs = Math.max(0, deadlineMs - clock.now());
+      const ended = Promise.all(runs.map((run) => run(leftMs))).then(() => undefined);
       if (isolatesRequests) return ended;
       let cancel = () => {};
       const late = new Promise<void>((resolve) => {
-        cancel = clock.after(Math.max(0, deadlineMs - clock.now()), resolve);
+        cancel = clock.after(leftMs, resolve);
       });
       return Promise.race([ended, late]).finally(cancel);
     },
@@ -96,13 +97,18 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
     }
   };
   // What one request started must not be waited for by another there.
-  if (isolatesRequests) return (deadlineMs: number) => turns(() => clock.now() >= deadlineMs);
+  if (isolatesRequests)
+    return (leftMs: number) => {
+      const endMs = clock.monotonic() + leftMs;
+      return turns(() => clock.monotonic() >= endMs);
+    };
   let running: Promise<void> | undefined;
   let lastMs = 0;
-  return (deadlineMs: number): Promise<void> => {
+  return (leftMs: number): Promise<void> => {
+    const endMs = clock.monotonic() + leftMs;
     // A call prolongs what is under way.
-    lastMs = running ? Math.max(lastMs, deadlineMs) : deadlineMs;
-    running ??= turns(() => clock.now() >= lastMs).finally(() => {
+    lastMs = running ? Math.max(lastMs, endMs) : endMs;
+    running ??= turns(() => clock.monotonic() >= lastMs).finally(() => {
       running = undefined;
     });
     return running;
@@ -123,7 +129,7 @@ async function guardianQueued({ guardian }: Context): Promise<boolean> {
 function everyMinute(task: Task): Task {
   let dueAt = 0;
   return async (ctx) => {
-    const now = ctx.clock.now();
+    const now = ctx.clock.monotonic();
     if (now < dueAt) return false;
     const more = await task(ctx);
     if (!more) dueAt = now + MINUTE_MS;

@@ -9,7 +9,7 @@ import type { Config } from './config/config.ts';
 import type { Outages, Schema } from './db/store.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
 import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
-import type { RelaySchedule } from './relay/relay.ts';
+import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
 
@@ -53,7 +53,7 @@ export function createShared(config: Config, isCurrent: boolean): Shared {
     registryCodeFacts: createRegistryCodeFacts(),
     aliasFacts: createAliasFacts(),
     searchRange: createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
-    schedules: { registrar: { nextCheckAt: 0, endedAt: 0 }, guardian: { nextCheckAt: 0, endedAt: 0 } },
+    schedules: { registrar: createSchedule(), guardian: createSchedule() },
     keyNotes: createKeyNotes(),
     open: { streams: 0 },
     notices: createNotices(),

@@ -98,16 +98,17 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     if (registry === null) return '';
     const [alias, pair] = [question.aliasHash, `${question.aliasHash} ${question.didHash}`];
     const kept = facts.answers.get(alias) ?? facts.answers.get(pair);
-    if (kept && clock.now() < kept.until) return kept.ledTo;
+    if (kept && clock.monotonic() < kept.until) return kept.ledTo;
     spend?.();
     const { ledTo, isNamed } = await readLedTo({ ...ctx, registry }, question);
-    if (ledTo !== '') facts.answers.set(isNamed ? alias : pair, { ledTo, until: clock.now() + ALIAS_KEPT_MS });
+    if (ledTo !== '') facts.answers.set(isNamed ? alias : pair, { ledTo, until: clock.monotonic() + ALIAS_KEPT_MS });
     return ledTo;
   }
 
   /** One reading for all questions of a moment: a final block stays final. */
   async function finalBlock(): Promise<number> {
-    if (clock.now() >= final.until) final = { until: clock.now() + FINAL_KEPT_MS, block: readFinalBlock(ctx) };
+    if (clock.monotonic() >= final.until)
+      final = { until: clock.monotonic() + FINAL_KEPT_MS, block: readFinalBlock(ctx) };
     const { block } = final;
     return block.catch((error) => {
       final = NOT_READ;
@@ -116,11 +117,11 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
   }
 
   async function askSoon(question: AliasQuestion, spend: AliasManner['spend']): Promise<string> {
-    if (clock.now() < facts.outageUntil) throw rpcError('the node failed a moment ago');
+    if (clock.monotonic() < facts.outageUntil) throw rpcError('the node failed a moment ago');
     try {
       return await within(clock, ALIAS_PATIENCE_MS, askNode(question, spend));
     } catch (error) {
-      if (isOutage(error)) facts.outageUntil = clock.now() + ALIAS_OUTAGE_MS;
+      if (isOutage(error)) facts.outageUntil = clock.monotonic() + ALIAS_OUTAGE_MS;
       throw error;
     }
   }

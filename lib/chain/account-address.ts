@@ -30,9 +30,9 @@ function createPredictor(chain: FactoryReader, kind: AccountKind, facts: Factory
   async function ask(factory: Address.Address, key: AccountKey): Promise<Address.Address> {
     const name = `${key.x} ${key.y} ${key.salt}`;
     const answer = known.answers.get(name);
-    if (answer && clock.now() < answer.until) return answer.address;
+    if (answer && clock.monotonic() < answer.until) return answer.address;
     const address = await readPrediction(chain, factory, key);
-    known.answers.set(name, { address, until: clock.now() + FOREIGN_KEPT_MS });
+    known.answers.set(name, { address, until: clock.monotonic() + FOREIGN_KEPT_MS });
     return address;
   }
 

@@ -74,7 +74,7 @@ export function createOwnFactory(chain: FactoryReader, kind: AccountKind, facts:
         log({ level: isOwn ? 'info' : 'warn', event: 'account_factory', factory, kind, own: isOwn });
       else if (isOwn !== (known.own !== null)) reportContradiction(chain, 'factory', { factory, kind, own: isOwn });
       known.own = own;
-      known.until = clock.now() + (isOwn ? OWN_KEPT_MS : FOREIGN_KEPT_MS);
+      known.until = clock.monotonic() + (isOwn ? OWN_KEPT_MS : FOREIGN_KEPT_MS);
     } catch (error) {
       log({ level: 'warn', event: 'account_factory_unread', kind, ...describeError(error) });
       throw error;
@@ -86,7 +86,7 @@ export function createOwnFactory(chain: FactoryReader, kind: AccountKind, facts:
   return {
     known: () => fixed ?? known.own ?? undefined,
     async find() {
-      if (fixed || clock.now() < known.until) return fixed ?? known.own;
+      if (fixed || clock.monotonic() < known.until) return fixed ?? known.own;
       identifying ??= identify();
       if (!known.own) await identifying;
       // An unreachable chain delays nothing that is known.

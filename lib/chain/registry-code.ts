@@ -36,7 +36,7 @@ export function createRegistryCode(
   const registry = config.didRegistryAddress;
   return {
     async demand() {
-      if (registry === null || clock.now() < facts.until) return;
+      if (registry === null || clock.monotonic() < facts.until) return;
       const isThere = await hasCode(ctx, registry).catch((failure) => {
         if (failure instanceof VaultError) return undefined;
         throw failure;
@@ -44,7 +44,7 @@ export function createRegistryCode(
       // A node that cannot be asked says nothing of the registry.
       if (isThere !== undefined) facts.isMissing = !isThere;
       if (isThere === false) throw new VaultError('registry_missing');
-      facts.until = clock.now() + (isThere ? THERE_KEPT_MS : SILENCE_KEPT_MS);
+      facts.until = clock.monotonic() + (isThere ? THERE_KEPT_MS : SILENCE_KEPT_MS);
     },
     isKnownMissing: () => facts.isMissing,
   };

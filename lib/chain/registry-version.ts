@@ -35,9 +35,9 @@ export function createRegistryVersion(
   return async () => {
     const registry = config.didRegistryAddress;
     if (registry === null) return 1;
-    if (facts.version !== undefined && clock.now() < facts.until) return facts.version;
+    if (facts.version !== undefined && clock.monotonic() < facts.until) return facts.version;
     facts.version = await readRegistryVersion(ctx, registry);
-    facts.until = facts.version === 2 ? Number.POSITIVE_INFINITY : clock.now() + FIRST_KEPT_MS;
+    facts.until = facts.version === 2 ? Number.POSITIVE_INFINITY : clock.monotonic() + FIRST_KEPT_MS;
     return facts.version;
   };
 }

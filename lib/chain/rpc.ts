@@ -102,7 +102,8 @@ function flush(outside: Outside, node: Node): void {
 
 /** Settles every call, and never rejects. */
 async function send(outside: Outside, node: Node, calls: readonly Call[]): Promise<void> {
-  if (calls.length > 1 && outside.clock.now() >= node.batchAgainAt && (await sendBatch(outside, node, calls))) return;
+  if (calls.length > 1 && outside.clock.monotonic() >= node.batchAgainAt && (await sendBatch(outside, node, calls)))
+    return;
   await sendSingles(outside, node, calls);
 }
 
@@ -112,7 +113,7 @@ async function sendBatch(outside: Outside, node: Node, calls: readonly Call[]): 
   try {
     const outcomes = await post(outside, node, body, (answer) => readBatch(calls.length, answer));
     if (!outcomes) {
-      node.batchAgainAt = outside.clock.now() + RPC_BATCH_RETRY_MS;
+      node.batchAgainAt = outside.clock.monotonic() + RPC_BATCH_RETRY_MS;
       outside.log({ level: 'warn', event: 'rpc_batch_refused', chainId: node.chainId });
       return false;
     }

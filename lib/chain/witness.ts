@@ -125,7 +125,7 @@ function disagreement(ctx: Witnessed, about: Subject): VaultError {
 
 /** Whether something is to be logged, since it was not for a minute. */
 function isDue({ witness, clock }: Witnessed, about: Subject | 'silence'): boolean {
-  const now = clock.now();
+  const now = clock.monotonic();
   const last = witness?.facts.loggedAt.get(about) ?? Number.NEGATIVE_INFINITY;
   if (now - last < LOG_EACH_MS) return false;
   witness?.facts.loggedAt.set(about, now);

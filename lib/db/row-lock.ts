@@ -28,7 +28,7 @@ export async function withRow<T>(
   key: string,
   work: (fence: Fence) => Promise<T>,
 ): Promise<T> {
-  const deadline = clock.now() + ROW_WAIT_MS;
+  const deadline = clock.monotonic() + ROW_WAIT_MS;
   const line = lineOf(db);
   await enter(line, clock, key, deadline);
   try {
@@ -98,7 +98,7 @@ async function enter(line: Line, clock: Clock, key: string, deadline: number): P
   }
   if (waiting.length >= ROW_WAITERS_MAX) throw busy();
   await new Promise<void>((resolve, reject) => {
-    const cancel = clock.after(deadline - clock.now(), () => {
+    const cancel = clock.after(deadline - clock.monotonic(), () => {
       waiting.splice(waiting.indexOf(proceed), 1);
       reject(busy());
     });
@@ -121,7 +121,7 @@ async function take(db: Store, clock: Clock, key: string, deadline: number): Pro
     const [taken] = await db.write(takeRow(key, clock.now()));
     const row = taken?.rows[0];
     if (row) return { key, fence: Number(row['fence']) };
-    if (clock.now() + ROW_RETRY_MS > deadline) throw busy();
+    if (clock.monotonic() + ROW_RETRY_MS > deadline) throw busy();
     await sleep(clock, ROW_RETRY_MS);
   }
 }

@@ -48,18 +48,18 @@ export function createFollower(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;
   return async (ctx) => {
     const { config, clock, log } = ctx;
-    if (clock.now() < dueAt) return false;
+    if (clock.monotonic() < dueAt) return false;
     try {
       const more = await follow(ctx, range);
       if (failures > 0) log({ level: 'info', event: 'follower_recovered', failures });
       failures = 0;
-      if (!more) dueAt = clock.now() + config.followerPollSeconds * 1000;
+      if (!more) dueAt = clock.monotonic() + config.followerPollSeconds * 1000;
       return more;
     } catch (error) {
       if (!(error instanceof VaultError)) throw error;
       if (failures === 0) log({ level: 'warn', event: 'follower_failed', ...describeError(error) });
       // Counted from now, not from the start of the poll: a timeout takes longer than the first pauses.
-      dueAt = clock.now() + Math.min(FOLLOWER_RETRY_MAX_MS, FOLLOWER_RETRY_MIN_MS * 2 ** failures++);
+      dueAt = clock.monotonic() + Math.min(FOLLOWER_RETRY_MAX_MS, FOLLOWER_RETRY_MIN_MS * 2 ** failures++);
       return false;
     }
   };
@@ -82,7 +82,8 @@ async function follow(ctx: Ctx, range: BlockRange): Promise<boolean> {
   }
   // A node that does not have the last block read is behind the node that was asked before.
   if (head.number > position.block && (lastRead || !hasStarted(position))) return readOn(ctx, range, position, head);
-  if (ctx.clock.now() - position.seenAt >= FOLLOWER_SEEN_MS) await recordHead(ctx, position, head);
+  // One that another clock dated later than now is recorded again too.
+  if (Math.abs(ctx.clock.now() - position.seenAt) >= FOLLOWER_SEEN_MS) await recordHead(ctx, position, head);
   return false;
 }
 

@@ -14,10 +14,9 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'> & { rea
 export function createBudgetWatch(): (ctx: Ctx) => Promise<false> {
   let dueAt = 0;
   return async (ctx) => {
-    const now = ctx.clock.now();
-    if (now < dueAt) return false;
-    await lookAtBudgets(ctx, now);
-    dueAt = now + BUDGET_LOOK_MS;
+    if (ctx.clock.monotonic() < dueAt) return false;
+    await lookAtBudgets(ctx, ctx.clock.now());
+    dueAt = ctx.clock.monotonic() + BUDGET_LOOK_MS;
     return false;
   };
 }

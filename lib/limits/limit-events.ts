@@ -15,7 +15,10 @@ const LIMIT_NOTICES_CACHED_MAX = 10_000;
 
 type Ctx = Pick<Platform, 'clock' | 'db' | 'log'> & { readonly notices: Notices };
 
-/** By bucket, the time until which its refusal is recorded already: a flood of refusals then costs no writes. */
+/**
+ * By bucket, until when by the monotonic clock its refusal is recorded already: a flood of refusals then costs no
+ * writes.
+ */
 export type Notices = Cache<string, number>;
 
 /** No notices yet. */
@@ -61,11 +64,16 @@ export function recordBudget(ctx: Ctx, data: EventData<'budget.reached'>): Promi
   return record(ctx, `budget ${data.budget} ${data.percent}`, DAY_MS, event);
 }
 
-async function record({ db, log, notices }: Ctx, bucket: string, windowMs: number, event: NewEvent): Promise<void> {
+async function record(
+  { clock, db, log, notices }: Ctx,
+  bucket: string,
+  windowMs: number,
+  event: NewEvent,
+): Promise<void> {
   const now = event.at;
-  if ((notices.get(bucket) ?? 0) > now) return;
+  if ((notices.get(bucket) ?? 0) > clock.monotonic()) return;
   // The longest silent is forgotten first; the database still knows it.
-  notices.set(bucket, now + windowMs);
+  notices.set(bucket, clock.monotonic() + windowMs);
   try {
     await db.write(takeNotice(bucket, now + windowMs, now), emitEvent(event, { ifChanged: true }));
   } catch (error) {

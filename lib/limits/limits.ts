@@ -21,7 +21,7 @@ export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
   const { max } = boundsOf(ctx.config, name);
   const recentOf = createRecent();
   return (client) => {
-    const now = ctx.clock.now();
+    const now = ctx.clock.monotonic();
     const recent = recentOf(client);
     if (!take(recent, max, now)) throw refusal(ctx, name, client, recent, now);
   };

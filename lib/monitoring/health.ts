@@ -65,7 +65,7 @@ export function createReadiness({ db, clock, log, onServer = false }: Parts): ()
       },
     );
   return () => {
-    const now = clock.now();
+    const now = clock.monotonic();
     if (!answer || now >= askedAt + READY_CACHE_MS) {
       askedAt = now;
       answer = ask();

@@ -48,7 +48,7 @@ export function createPaymentWatch(): (ctx: Ctx) => Promise<boolean> {
   return async (ctx) => {
     const { config, clock, db, leases, log } = ctx;
     const now = clock.now();
-    if (now < dueAt || config.entryPointAddress === null) return false;
+    if (clock.monotonic() < dueAt || config.entryPointAddress === null) return false;
     const place = { chainId: config.chainId, entryPoint: config.entryPointAddress.toLowerCase() };
     const rows = await db.read(selectDuePayments(place, now, PAYMENTS_MAX));
     if (rows.length === 0 || !(await leases.take('payments', PAYMENTS_LEASE_MS))) return false;
@@ -59,7 +59,7 @@ export function createPaymentWatch(): (ctx: Ctx) => Promise<boolean> {
     } catch (error) {
       if (!(error instanceof VaultError)) throw error;
       log({ level: 'debug', event: 'payments_interrupted', ...describeError(error) });
-      dueAt = clock.now() + Math.min(RETRY_MAX_MS, 1000 * 2 ** failures++);
+      dueAt = clock.monotonic() + Math.min(RETRY_MAX_MS, 1000 * 2 ** failures++);
       return false;
     }
   };

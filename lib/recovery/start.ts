@@ -155,7 +155,7 @@ async function waitUntilProposed(
   { id, account }: Pick<Recovery, 'id' | 'account'>,
 ): Promise<Recovery> {
   const { clock, db, guardian } = ctx;
-  const deadline = clock.now() + RECOVERY_WAIT_MS;
+  const deadline = clock.monotonic() + RECOVERY_WAIT_MS;
   // The first look queues the proposal, the second finds it on-chain.
   const look = async () => {
     await followDue(ctx);
@@ -169,7 +169,7 @@ async function waitUntilProposed(
     const [row] = await db.read(selectRecovery(id));
     if (!row) throw new Error('a recovery is missing');
     const recovery = toRecovery(row);
-    if (recovery.status !== 'queued' || clock.now() >= deadline) return recovery;
+    if (recovery.status !== 'queued' || clock.monotonic() >= deadline) return recovery;
     await sleep(clock, RECOVERY_WAIT_POLL_MS);
   }
 }

@@ -97,13 +97,13 @@ async function liveVeto({ db }: Ctx, recoveryId: number): Promise<RelayRow | und
 async function waitForVeto(ctx: Ctx, recovery: Recovery, role: RelayRole) {
   const { config, clock, db } = ctx;
   const relay = role === 'guardian' ? ctx.guardian.relay : ctx.relay;
-  const deadline = clock.now() + RECOVERY_WAIT_MS;
+  const deadline = clock.monotonic() + RECOVERY_WAIT_MS;
   for (let turns = relay?.runNow(); ; turns = relay?.runIfDue()) {
     await Promise.race([turns, sleep(clock, RECOVERY_WAIT_POLL_MS)]);
     const sent = await liveVeto(ctx, recovery.id);
     if (!sent) throw new VaultError('veto_invalid');
     const isMined = sent.status === 'mined' || sent.status === 'confirmed';
-    if (isMined || clock.now() >= deadline) {
+    if (isMined || clock.monotonic() >= deadline) {
       await db.write(recallRecoveries(config.chainId, recovery.account, false, clock.now()));
       const [row] = await db.read(selectRecovery(recovery.id));
       const isVetoed = isMined || (row !== undefined && toRecovery(row).status === 'vetoed');

@@ -28,11 +28,11 @@ export function createRecoveryTask(): (ctx: RecoveryContext) => Promise<boolean>
   return async (ctx) => {
     const { guardian, clock, db, leases, config } = ctx;
     const now = clock.now();
-    const isDiscovering = now >= discoverAt;
+    const isDiscovering = clock.monotonic() >= discoverAt;
     const [due] = await db.read(selectAnyRecoveryDue(config.chainId, now));
     if (!guardian || (!isDiscovering && due === undefined)) return false;
     if (isDiscovering) {
-      discoverAt = now + DISCOVERY_MS;
+      discoverAt = clock.monotonic() + DISCOVERY_MS;
       await recordOpen(ctx);
     }
     if (!(await leases.take('recoveries', RECOVERY_LEASE_MS))) return false;

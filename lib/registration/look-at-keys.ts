@@ -61,7 +61,7 @@ export function noteKeys({ keyNotes: { changed } }: Pick<Ctx, 'keyNotes'>, accou
 /** Notes that a look-up showed an account. Never waits. */
 export function noteLookUp({ keyNotes, clock }: Pick<Ctx, 'keyNotes' | 'clock'>, account: string): void {
   const { shown, notedAt } = keyNotes;
-  const now = clock.now();
+  const now = clock.monotonic();
   if (now - (notedAt.get(account) ?? Number.NEGATIVE_INFINITY) < KEY_NOTE_MS || shown.size >= KEY_NOTES_MAX) return;
   notedAt.set(account, now);
   shown.add(account);
@@ -85,10 +85,10 @@ export async function compareKeys(
 export function createKeyLooker(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;
   return async (ctx) => {
-    const now = ctx.clock.now();
+    const now = ctx.clock.monotonic();
     if (now < dueAt) return false;
     dueAt = now + KEY_LOOK_PAUSE_MS;
-    await lookAtKeys(ctx, now);
+    await lookAtKeys(ctx, ctx.clock.now());
     return false;
   };
 }

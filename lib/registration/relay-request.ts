@@ -183,14 +183,14 @@ async function waitUntilMined(
   attestation: Parameters<typeof withdrawRegistration>[1],
 ): Promise<RelayResult> {
   const { clock, db, relay } = ctx;
-  const deadline = clock.now() + RELAY_WAIT_MS;
+  const deadline = clock.monotonic() + RELAY_WAIT_MS;
   for (let turns = relay.runNow(); ; turns = relay.runIfDue()) {
     // A turn that waits for a slow node must not hide what another process did.
     await Promise.race([turns, sleep(clock, RELAY_POLL_MS)]);
     const found = await readRelay(ctx.db, id);
     const outcome = outcomeOf(ctx, found);
     if (outcome) return outcome;
-    if (clock.now() < deadline) await sleep(clock, RELAY_POLL_MS);
+    if (clock.monotonic() < deadline) await sleep(clock, RELAY_POLL_MS);
     else if (found.status === 'signed') return { txHash: found.txHash, status: 'submitted' };
     else {
       const [withdrawn] = await db.write(...withdrawRegistration(found, attestation, clock.now()));

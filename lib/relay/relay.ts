@@ -36,12 +36,17 @@ export interface Relay {
 }
 
 /**
- * When the chain is checked next although nothing is due, and when the last turn ended, both in milliseconds. Shared
- * by isolated requests.
+ * When the chain is checked next although nothing is due, and when the last turn ended, both by the monotonic clock.
+ * Shared by isolated requests.
  */
 export interface RelaySchedule {
   nextCheckAt: number;
   endedAt: number;
+}
+
+/** Due at once. */
+export function createSchedule(): RelaySchedule {
+  return { nextCheckAt: 0, endedAt: Number.NEGATIVE_INFINITY };
 }
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'>;
@@ -60,9 +65,9 @@ export function createRelay(ctx: Own, key: `0x${string}`): Relay {
   };
 
   async function once(): Promise<boolean> {
-    const now = clock.now();
+    const now = clock.monotonic();
     const isChecking = now >= schedule.nextCheckAt;
-    if (!isChecking && (await db.read(selectAnyRelayDue({ chainId: config.chainId, role }, now))).length === 0)
+    if (!isChecking && (await db.read(selectAnyRelayDue({ chainId: config.chainId, role }, clock.now()))).length === 0)
       return false;
     schedule.nextCheckAt = now + RELAY_BLOCKED_CHECK_MS;
     const relayer = await load();
@@ -85,7 +90,7 @@ export function createRelay(ctx: Own, key: `0x${string}`): Relay {
       })
       .finally(() => {
         running = undefined;
-        schedule.endedAt = clock.now();
+        schedule.endedAt = clock.monotonic();
       });
     return running;
   };
@@ -98,7 +103,7 @@ export function createRelay(ctx: Own, key: `0x${string}`): Relay {
       while (await turn());
     },
     async runIfDue() {
-      if (running || clock.now() >= schedule.endedAt + RELAY_PAUSE_MS) await turn();
+      if (running || clock.monotonic() >= schedule.endedAt + RELAY_PAUSE_MS) await turn();
     },
     address: async () => (await load()).signer.address,
     blocker: async () => readBlocker(await load()),

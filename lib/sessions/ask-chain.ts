@@ -29,10 +29,10 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'log'> & { readonly aliase
 export function createSessionAsker(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;
   return async (ctx) => {
-    const now = ctx.clock.now();
+    const now = ctx.clock.monotonic();
     if (now < dueAt) return false;
     dueAt = now + SESSION_ASK_PAUSE_MS;
-    await askAboutSessions(ctx, now);
+    await askAboutSessions(ctx, ctx.clock.now());
     return false;
   };
 }

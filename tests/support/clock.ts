@@ -36,6 +36,24 @@ export function testClock(startMs = Date.UTC(2025, 0, 1)): TestClock {
   };
 }
 
+/** A clock whose time of day can be set, which durations do not notice. */
+export interface SettableClock extends TestClock {
+  /** Sets the time of day so far ahead, or back if negative, of what it is. */
+  set(ms: number): void;
+}
+
+/** A clock that starts right by `clock`, and moves with it. */
+export function settableClock(clock: TestClock = testClock()): SettableClock {
+  let offset = 0;
+  return {
+    ...clock,
+    now: () => clock.now() + offset,
+    set(ms) {
+      offset += ms;
+    },
+  };
+}
+
 interface Timer {
   readonly at: number;
   readonly fn: () => void;
