@@ -2,11 +2,13 @@ import { MINUTE_MS } from './base/clock.ts';
 import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
 import { sweepSponsorships } from './bundler/store.ts';
+import { CONFIRMATION_POLL_MAX_MS } from './chain/next-check.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
+import { recallLateAccounts } from './holders/keys-store.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
@@ -14,14 +16,21 @@ import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
-import { sweepPayments } from './payments/store.ts';
-import { createPaymentWatch } from './payments/watch.ts';
+import { recallLatePayments, sweepPayments } from './payments/store.ts';
+import { createPaymentWatch, PAYMENT_PAUSE_MAX_MS } from './payments/watch.ts';
+import { recallLateRecoveries } from './recovery/change-store.ts';
+import { RECOVERY_PAUSE_MAX_MS } from './recovery/follow.ts';
+import { recallLateRecoveryNotices } from './recovery/notice-store.ts';
+import { RECOVERY_NOTICE_RETRY_MS } from './recovery/notices.ts';
 import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
-import { createKeyLooker } from './registration/look-at-keys.ts';
-import { sweepClaimIps } from './registration/notice-store.ts';
-import { deliverNotices, leaseNotices } from './registration/send-notices.ts';
-import { createSessionAsker } from './sessions/ask-chain.ts';
+import { createKeyLooker, KEY_LOOK_LEASE_MS } from './registration/look-at-keys.ts';
+import { recallLateNotices, sweepClaimIps } from './registration/notice-store.ts';
+import { deliverNotices, leaseNotices, NOTICE_RETRY_MS } from './registration/send-notices.ts';
+import { recallLateRegistrations } from './registration/store.ts';
+import { recallLateRelays } from './relay/change-store.ts';
+import { createSessionAsker, SESSION_ASK_MAX_MS } from './sessions/ask-chain.ts';
+import { recallLateSessions } from './sessions/link-store.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
@@ -174,10 +183,25 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepClaimIps(now),
     sweepJoins(now),
     ...sweepPayments(now),
+    ...recallLate(ctx, now),
     ...also,
   );
   await deliverNotices(ctx, results[1]?.rows ?? []);
   const count = results[0]?.rowsAffected ?? 0;
   if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);
   return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
+}
+
+/** Makes due again what a process whose clock was ahead has put off. */
+function recallLate({ config }: Context, now: number): readonly Statement[] {
+  return [
+    recallLateRegistrations(now, CONFIRMATION_POLL_MAX_MS),
+    recallLateNotices(now, NOTICE_RETRY_MS),
+    recallLateRelays(config.chainId, now, CONFIRMATION_POLL_MAX_MS),
+    recallLateAccounts(now, KEY_LOOK_LEASE_MS),
+    recallLateSessions(now, SESSION_ASK_MAX_MS),
+    recallLatePayments(now, PAYMENT_PAUSE_MAX_MS),
+    recallLateRecoveries(now, RECOVERY_PAUSE_MAX_MS),
+    recallLateRecoveryNotices(now, RECOVERY_NOTICE_RETRY_MS),
+  ];
 }

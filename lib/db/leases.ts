@@ -1,5 +1,21 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Statement, Store } from './database.ts';
+
+/** How far the clocks of two processes may differ. */
+export const CLOCKS_APART_MS = MINUTE_MS;
+
+/**
+ * The latest end that anything of `ms` has whose owner's clock is not off. A later one was written by a clock that was,
+ * and counts as over: it would last until all clocks have passed it.
+ */
+export function latestEnd(now: number, ms: number): number {
+  return now + ms + CLOCKS_APART_MS;
+}
+
+/** `:now` and `:latest` of a statement that recalls what is put off for longer than `mostMs`. */
+export function lateBy(now: number, mostMs: number): { readonly now: number; readonly latest: number } {
+  return { now, latest: latestEnd(now, mostMs) };
+}
 
 /** A job that only one process does at a time; times are milliseconds. */
 export interface Lease {
@@ -9,15 +25,19 @@ export interface Lease {
   readonly until: number;
 }
 
-/** Takes or prolongs a lease. One row if the owner has it now: it was free, had lapsed, or was its own. */
+/**
+ * Takes or prolongs a lease. One row if the owner has it now: it was free, had lapsed, ends later than it can, or
+ * was its own.
+ */
 export function takeLease({ name, owner, now, until }: Lease): Statement {
   return {
     sql: `INSERT INTO leases (name, owner, until) VALUES (:name, :owner, :until)
       ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
       WHERE until <= :now
+      OR until > :latest
       OR owner = :owner
       RETURNING name`,
-    args: { name, owner, now, until },
+    args: { name, owner, now, until, latest: latestEnd(now, until - now) },
   };
 }
 
@@ -70,6 +90,7 @@ export interface Leases {
 
 /** Leases under the owner's name, which is unique to one vault. */
 export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
+  /** By the monotonic clock. */
   const ends = new Map<string, number>();
   let isReleased = false;
   // Takes that are not answered: they stand before the release in the queue of writes.
@@ -78,27 +99,33 @@ export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; ow
     async take(name, ms) {
       if (isReleased) return false;
       const now = clock.now();
+      const start = clock.monotonic();
       const end = ends.get(name) ?? 0;
-      if (end - now > ms / 2) return true;
-      if (end <= now && isAnothers((await db.read(selectLease(name)))[0], owner, now)) return false;
+      if (end - start > ms / 2) return true;
+      const asker = { owner, now, until: now + ms };
+      if (end <= start && isAnothers((await db.read(selectLease(name)))[0], asker)) return false;
       // The vault may have ended during the read.
       if (isReleased) return false;
       asking++;
-      const [taken] = await db.write(takeLease({ name, owner, now, until: now + ms })).finally(() => asking--);
+      const [taken] = await db.write(takeLease({ name, ...asker })).finally(() => asking--);
       const isTaken = taken?.rows.length === 1;
-      ends.set(name, isTaken ? now + ms : 0);
+      ends.set(name, isTaken ? start + ms : 0);
       return isTaken && !isReleased;
     },
     held: (name) => leaseHeld({ name, owner, now: clock.now() }),
     async release() {
       isReleased = true;
-      const isHeld = asking > 0 || [...ends.values()].some((end) => end > clock.now());
+      const isHeld = asking > 0 || [...ends.values()].some((end) => end > clock.monotonic());
       ends.clear();
       if (isHeld) await db.write(releaseLeases(owner));
     },
   };
 }
 
-function isAnothers(row: Readonly<Record<string, unknown>> | undefined, owner: string, now: number): boolean {
-  return row !== undefined && row['owner'] !== owner && Number(row['until']) > now;
+function isAnothers(
+  row: Readonly<Record<string, unknown>> | undefined,
+  { owner, now, until }: Omit<Lease, 'name'>,
+): boolean {
+  const end = Number(row?.['until']);
+  return row !== undefined && row['owner'] !== owner && end > now && end <= latestEnd(now, until - now);
 }

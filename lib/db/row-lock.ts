@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement, Store, Value } from './database.ts';
+import { latestEnd } from './leases.ts';
 
 /** The lease of a row lock: longer than the longest upstream call made under it. */
 export const ROW_LEASE_MS = 30_000;
@@ -127,15 +128,16 @@ async function take(db: Store, clock: Clock, key: string, deadline: number): Pro
 }
 
 /**
- * One row if the key was free. The time is a lower bound of the fence, so that a recreated row does not start again
- * from below.
+ * One row if the key was free, or leased for longer than it can be. The time is a lower bound of the fence, so that a
+ * recreated row does not start again from below.
  */
 function takeRow(key: string, now: number): Statement {
   return {
     sql: `INSERT INTO identifier_rows (key, fence, leased_until) VALUES (:key, :now, :until)
-      ON CONFLICT (key) DO UPDATE SET fence = max(fence + 1, :now), leased_until = :until WHERE leased_until <= :now
+      ON CONFLICT (key) DO UPDATE SET fence = max(fence + 1, :now), leased_until = :until
+      WHERE leased_until <= :now OR leased_until > :latest
       RETURNING fence`,
-    args: { key, now, until: now + ROW_LEASE_MS },
+    args: { key, now, until: now + ROW_LEASE_MS, latest: latestEnd(now, ROW_LEASE_MS) },
   };
 }
 

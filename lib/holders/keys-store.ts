@@ -1,4 +1,5 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 
 // The keys of accounts that may have several. A key that signed for a credential leads nowhere once its account has it
 // no more in a final block: what the chain says now decides, never an event.
@@ -91,6 +92,14 @@ export function toKnownKeys(rows: readonly Row[]): ReadonlyMap<string, KnownKeys
     accounts.set(String(account), keys.set(String(key), removed === 1));
   }
   return accounts;
+}
+
+/**
+ * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease. Who holds such
+ * a lease changes nothing.
+ */
+export function recallLateAccounts(now: number, mostMs: number): Statement {
+  return { sql: `UPDATE key_accounts SET due_at = :now WHERE due_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** A leased account, and until when. */

@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Row, Statement } from '../db/database.ts';
+import { latestEnd } from '../db/leases.ts';
 
 /** How long a request holds its key: longer than the longest request. */
 export const IDEMPOTENCY_LEASE_MS = MINUTE_MS;
@@ -17,7 +18,8 @@ export interface KeyUse {
 }
 
 /**
- * Takes the key when nobody holds it, or when its answer expired or its holder's lease lapsed. Followed by `selectKey`,
+ * Takes the key when nobody holds it, or when its answer expired, or its holder's lease lapsed or ends later than it
+ * can. Followed by `selectKey`,
  * whose owner is the verdict.
  */
 export function takeKey({ key, request, owner, now }: KeyUse): Statement {
@@ -25,8 +27,15 @@ export function takeKey({ key, request, owner, now }: KeyUse): Statement {
     sql: `INSERT INTO idempotency (key, request, owner, expires_at) VALUES (:key, :request, :owner, :lease)
       ON CONFLICT (key) DO UPDATE SET request = excluded.request, owner = excluded.owner, status = NULL, body = NULL,
         expires_at = excluded.expires_at
-      WHERE idempotency.expires_at <= :now`,
-    args: { key, request, owner, now, lease: now + IDEMPOTENCY_LEASE_MS },
+      WHERE idempotency.expires_at <= :now OR idempotency.status IS NULL AND idempotency.expires_at > :latest`,
+    args: {
+      key,
+      request,
+      owner,
+      now,
+      lease: now + IDEMPOTENCY_LEASE_MS,
+      latest: latestEnd(now, IDEMPOTENCY_LEASE_MS),
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
+import { latestEnd } from '../db/leases.ts';
 import { type CountedLimit, LIMITS, limitOf, STORED_LIMITS } from './catalogue.ts';
 import type { CountedRows } from './limit.ts';
 
@@ -113,8 +114,9 @@ export function clearGuesses(identifier: string): Statement {
 export function takeNotice(bucket: string, until: number, now: number): Statement {
   return {
     sql: `INSERT INTO limit_notices (bucket, until) VALUES (:bucket, :until)
-      ON CONFLICT (bucket) DO UPDATE SET until = excluded.until WHERE limit_notices.until <= :now`,
-    args: { bucket, until, now },
+      ON CONFLICT (bucket) DO UPDATE SET until = excluded.until
+      WHERE limit_notices.until <= :now OR limit_notices.until > :latest`,
+    args: { bucket, until, now, latest: latestEnd(now, until - now) },
   };
 }
 

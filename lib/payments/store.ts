@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
@@ -164,6 +165,11 @@ export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look:
       checks = checks + 1 WHERE id = :id AND checks = :checks AND status = 'open'`,
     args: { id, checks, since: sinceBlock, next_block: nextBlock, block, next: nextCheckAt },
   };
+}
+
+/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
+export function recallLatePayments(now: number, mostMs: number): Statement {
+  return { sql: `UPDATE payments SET next_check_at = :now WHERE next_check_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** The operation that made a payment, in a final block. */

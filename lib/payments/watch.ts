@@ -29,7 +29,7 @@ const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 5 * MINUTE_MS;
 const SEEN_MS = 10_000;
 /** The pause where a node does not show what it would take, after so many looks. */
-const RARE_MS = 10 * MINUTE_MS;
+export const PAYMENT_PAUSE_MAX_MS = 10 * MINUTE_MS;
 const OFTEN = 8;
 /** What a node may tell later, it tells within so many looks; of a contract of unknown code none ever does. */
 const UNTOLD_LOOKS_MAX = 24;
@@ -110,9 +110,9 @@ interface Found {
 
 /** A payment is in a block within seconds, or it may take its time. */
 function pauseOf({ createdAt, checks }: OpenPayment, { verdict, outcome, isThrough, now }: Found): number {
-  if (verdict === 'untold') return RARE_MS;
+  if (verdict === 'untold') return PAYMENT_PAUSE_MAX_MS;
   if (outcome.operation) return SEEN_MS;
-  if (isThrough && checks > OFTEN) return RARE_MS;
+  if (isThrough && checks > OFTEN) return PAYMENT_PAUSE_MAX_MS;
   return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, (now - createdAt) / 4));
 }
 

@@ -11,7 +11,7 @@ import { queueNotices } from './notice-store.ts';
 import { type Recovery, selectOpen, selectOtherIds, toRecovery } from './store.ts';
 
 /** The pause between two looks at a recovery whose next step is far away. */
-const CALM_MS = MINUTE_MS;
+export const RECOVERY_PAUSE_MAX_MS = MINUTE_MS;
 /** How long a proposal that a re-org took away may still come back. */
 const GONE_MS = 60 * MINUTE_MS;
 
@@ -114,8 +114,10 @@ async function timeOf(ctx: GuardianContext, block: number): Promise<number> {
 
 function nextLook(recovery: Recovery, seen: Pick<SeenRecovery, 'status' | 'readyAt'>, { head, now }: Around): number {
   const isFar =
-    seen.status === 'proposed' && !recovery.isStopped && (seen.readyAt ?? 0) - head.time * 1000 > 2 * CALM_MS;
-  return now + (isFar ? CALM_MS : RECOVERY_POLL_MS);
+    seen.status === 'proposed' &&
+    !recovery.isStopped &&
+    (seen.readyAt ?? 0) - head.time * 1000 > 2 * RECOVERY_PAUSE_MAX_MS;
+  return now + (isFar ? RECOVERY_PAUSE_MAX_MS : RECOVERY_POLL_MS);
 }
 
 /** The call that the recovery needs now; undefined where it needs none. */

@@ -1,4 +1,5 @@
 import type { Statement } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 
 /** A mail about a recovery: at its start, on a day while it runs, at its end. */
 export type NoticeKind = 'started' | 'running' | 'ended';
@@ -35,6 +36,15 @@ export function leaseRecoveryNotices(now: number, firstRetryMs: number, limit: n
         CASE recipient WHEN 'owner' THEN ${address('recoveries', 'recovery_id')}
           ELSE ${address('recovery_contacts', 'recovery_id')} END AS identifier`,
     args: { now, retry: firstRetryMs, limit },
+  };
+}
+
+/** Makes notices due that a clock which was off has put off for longer than the pause after their last try. */
+export function recallLateRecoveryNotices(now: number, firstRetryMs: number): Statement {
+  return {
+    sql: `UPDATE recovery_notices SET due_at = :now
+      WHERE due_at > :latest AND due_at > :latest + (:retry << 2 * max(tries - 1, 0))`,
+    args: { retry: firstRetryMs, ...lateBy(now, 0) },
   };
 }
 

@@ -24,7 +24,7 @@ import type { Platform } from '../platform.ts';
 export const KEY_LOOKS_MAX = 50;
 export const KEY_LOOK_PAUSE_MS = 5_000;
 /** Longer than a look can take, which is three upstream calls in a row. */
-const KEY_LOOK_LEASE_MS = 45_000;
+export const KEY_LOOK_LEASE_MS = 45_000;
 /** When an account is looked at again while a change is not final. */
 export const KEY_UNSETTLED_MS = 15_000;
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 
 /** Tries of one notice. */
 export const NOTICE_TRIES_MAX = 6;
@@ -16,6 +17,15 @@ export function leaseDueNotices(now: number, firstRetryMs: number, limit: number
       WHERE id IN (SELECT id FROM registrations WHERE notice_at <= :now ORDER BY notice_at LIMIT :limit)
       RETURNING id, identifier`,
     args: { now, retry: firstRetryMs, limit },
+  };
+}
+
+/** Makes notices due that a clock which was off has put off for longer than the pause after their last try. */
+export function recallLateNotices(now: number, firstRetryMs: number): Statement {
+  return {
+    sql: `UPDATE registrations SET notice_at = :now
+      WHERE notice_at > :latest AND notice_at > :latest + (:retry << 2 * max(notice_tries - 1, 0))`,
+    args: { retry: firstRetryMs, ...lateBy(now, 0) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import { didHash } from '../identity/did.ts';
 
 /** `submitted` until the registry's event is read, and again after a re-org; then `confirmed`. `failed` is for good. */
@@ -131,6 +132,17 @@ export function leaseDueRegistrations(now: number, leaseMs: number, limit: numbe
       WHERE id IN (SELECT id FROM registrations WHERE next_check_at <= :now ORDER BY next_check_at
       LIMIT :limit) RETURNING *`,
     args: { now, next: now + leaseMs, limit },
+  };
+}
+
+/**
+ * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease. Who holds such
+ * a lease changes nothing.
+ */
+export function recallLateRegistrations(now: number, mostMs: number): Statement {
+  return {
+    sql: `UPDATE registrations SET next_check_at = :now WHERE next_check_at > :latest`,
+    args: lateBy(now, mostMs),
   };
 }
 

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Statement } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import { registrationFailed, registrationMined, registrationReopened, registrationSent } from './registration-store.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
 import type { MinedBlock, RelayAttempt, RelayKind, RelayRole, RelayRow } from './store.ts';
@@ -147,6 +148,16 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
     },
     ...registrationReopened(relay, now),
   ];
+}
+
+/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
+export function recallLateRelays(chainId: number, now: number, mostMs: number): Statement {
+  return {
+    // All roles, so that the index leads to the times.
+    sql: `UPDATE relays SET next_check_at = :now
+      WHERE chain_id = :chain_id AND role IN ('registrar', 'guardian') AND next_check_at > :latest`,
+    args: { chain_id: chainId, ...lateBy(now, mostMs) },
+  };
 }
 
 /** Makes relays due whose nonce the chain no longer has as spent. */

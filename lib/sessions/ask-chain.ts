@@ -15,7 +15,7 @@ import {
 
 /** The first pause until the chain is asked about a session; each one after is twice as long, up to the longest. */
 export const SESSION_ASK_MIN_MS = 15_000;
-const SESSION_ASK_MAX_MS = HOUR_MS;
+export const SESSION_ASK_MAX_MS = HOUR_MS;
 /** Sessions of one turn, and the pause between two turns: together they bound what the node is asked in a day. */
 const SESSION_ASK_BATCH_MAX = 50;
 export const SESSION_ASK_PAUSE_MS = 30_000;

@@ -1,5 +1,6 @@
 import { indexedDid } from '../aliases/aliases.ts';
 import type { Condition, Statement } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import { emitSessions } from '../events/emit.ts';
 
 /** SQL that is true of a session of a handle: the chain decides no other identifier. */
@@ -89,6 +90,11 @@ export function leaseDueSessions(
       RETURNING identifier, alias_hash, did_hash, linked, ask_at`,
     args: { now, first: firstMs, last: lastMs, limit },
   };
+}
+
+/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
+export function recallLateSessions(now: number, mostMs: number): Statement {
+  return { sql: `UPDATE sessions SET ask_at = :now WHERE ask_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** True while the lease of `leaseDueSessions` is held and the session is the same. */

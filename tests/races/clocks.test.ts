@@ -3,9 +3,9 @@ import { HOUR_MS } from '../../lib/base/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { READY_CACHE_MS } from '../../lib/monitoring/health.ts';
 import { settableClock } from '../support/clock.ts';
-import { type Engine, engines } from '../support/databases.ts';
-import { errorOf, startUpstream } from '../support/upstream.ts';
-import { startVault } from '../support/vault.ts';
+import { type Engine, engines, temporaryFolder } from '../support/databases.ts';
+import { errorOf, startUpstream, type Upstream } from '../support/upstream.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -20,6 +20,26 @@ const start = async (...[vars, options]: Parameters<typeof startVault>) => {
   ends.push(vault.stop);
   return vault;
 };
+
+const FOLLOWING = { DID_REGISTRY_ADDRESS: `0x${'12'.repeat(20)}`, FOLLOWER: 'true' };
+
+/** A node that refuses each call, and what it was asked. */
+function startNode(): Upstream {
+  const node = startUpstream();
+  ends.push(node.stop);
+  node.answer = (call) => errorOf(call, { code: -32000, message: 'no' });
+  return node;
+}
+
+/** The folder of several vaults' database. */
+function openFolder(): string {
+  const folder = temporaryFolder();
+  ends.push(folder.remove);
+  return folder.path;
+}
+
+const alice = { identifier: 'alice@example.com', channel: 'email', did: 'did:key:zalice' };
+const CLAIM = { ...alice, credentialId: 'YWxpY2VhbGljZWFsaWNlYQ', txHash: `0x${'11'.repeat(32)}` };
 
 describe('V7: a clock that is set back an hour', () => {
   test('frees a full request limit after its minute all the same', async () => {
@@ -36,11 +56,8 @@ describe('V7: a clock that is set back an hour', () => {
 
   test('does not stop the follower', async () => {
     const clock = settableClock();
-    const node = startUpstream();
-    ends.push(node.stop);
-    node.answer = (call) => errorOf(call, { code: -32000, message: 'no' });
-    const registry = { DID_REGISTRY_ADDRESS: `0x${'12'.repeat(20)}`, FOLLOWER: 'true' };
-    const t = await start({ RPC_URL: node.url, ...registry }, { clock });
+    const node = startNode();
+    const t = await start({ ...FOLLOWING, RPC_URL: node.url }, { clock });
     await t.work();
     clock.set(-HOUR_MS);
     const before = node.received.length;
@@ -81,3 +98,77 @@ describe('V7: a clock that is set back an hour', () => {
     expect(await count()).toBe(0);
   });
 });
+
+describe('V8: a process six hours ahead that died', () => {
+  const AHEAD_MS = 6 * HOUR_MS;
+
+  /** A vault ahead that did some work, as a kill leaves it, and the time of the others. */
+  async function die(vars: Record<string, string> = {}) {
+    const dir = openFolder();
+    const clock = settableClock();
+    const ahead = settableClock(clock);
+    ahead.set(AHEAD_MS);
+    const dead = await start(vars, { dir, clock: ahead });
+    return { dir, clock, dead };
+  }
+
+  test('leaves leases that count as free', async () => {
+    const [theirs, ours] = [startNode(), startNode()];
+    const { dir, clock, dead } = await die({ ...FOLLOWING, RPC_URL: theirs.url });
+    await dead.work();
+    expect(theirs.received.length).toBeGreaterThan(0);
+    const t = await start({ ...FOLLOWING, RPC_URL: ours.url }, { dir, clock });
+    await settle(t);
+    expect(ours.received.length).toBeGreaterThan(0);
+  });
+
+  test('leaves registrations that are looked at within a minute', async () => {
+    const node = startNode();
+    const { dir, clock, dead } = await die();
+    await dead.call('POST /api/verify/send', alice);
+    const checked = await dead.call('POST /api/verify/check', { ...alice, code: dead.codeFor(alice.identifier) });
+    const recorded = await dead.call('POST /api/dids', { ...CLAIM, attestation: checked.body.attestation });
+    expect(recorded.status).toBe(200);
+    const t = await start({ RPC_URL: node.url }, { dir, clock });
+    await settle(t);
+    await t.work();
+    expect(node.received.length).toBeGreaterThan(0);
+  });
+
+  test('leaves an Idempotency-Key in use that another request takes', async () => {
+    const { dir, clock, dead } = await die();
+    const key = { 'Idempotency-Key': 'one' };
+    expect((await dead.call('POST /api/sessions', alice, key)).status).toBe(200);
+    await dead.rows(`UPDATE idempotency SET owner = 'dead', status = NULL, body = NULL, expires_at = :end`, {
+      end: dead.clock.now() + 60_000,
+    });
+    await dead.rows('DELETE FROM sessions');
+    const t = await start({}, { dir, clock });
+    expect(await t.call('POST /api/sessions', alice, key)).toMatchObject({ status: 200 });
+  });
+
+  test('leaves a row lock that another request takes', async () => {
+    const { dir, clock, dead } = await die();
+    expect((await dead.call('GET /readyz')).status).toBe(200);
+    await dead.rows(
+      `INSERT INTO identifier_rows (key, fence, leased_until) VALUES ('email:alice@example.com', :now, :end)`,
+      {
+        now: dead.clock.now(),
+        end: dead.clock.now() + 30_000,
+      },
+    );
+    const t = await start({}, { dir, clock });
+    await t.call('POST /api/verify/send', alice);
+    const checked = await t.call('POST /api/verify/check', { ...alice, code: t.codeFor(alice.identifier) });
+    const recorded = await t.call('POST /api/dids', { ...CLAIM, attestation: checked.body.attestation });
+    expect([recorded.status, recorded.body.error]).toEqual([200, undefined]);
+  });
+});
+
+/** Background work of a vault that has to find out first which other processes still live. */
+async function settle(t: TestVault): Promise<void> {
+  for (let seconds = 0; seconds < 60; seconds += 5) {
+    await t.work();
+    await t.clock.advance(5_000);
+  }
+}

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { createLeases, type Leases, leaseHeld, releaseLeases, renewLease, takeLease } from '../../../lib/db/leases.ts';
+import {
+  CLOCKS_APART_MS,
+  createLeases,
+  type Leases,
+  leaseHeld,
+  releaseLeases,
+  renewLease,
+  takeLease,
+} from '../../../lib/db/leases.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
@@ -66,6 +74,14 @@ for (const engine of engines()) {
       await clock.advance(1);
       await db.write(renewLease(of('alice')));
       expect(await holds('alice')).toBe(false);
+    });
+
+    test('an end later than any clock within a minute can have written is free, at the exact edge', async () => {
+      const until = clock.now() + MS + CLOCKS_APART_MS;
+      await db.write(takeLease({ name: 'job', owner: 'alice', now: clock.now(), until }));
+      expect(await take('bob')).toBe(false);
+      await db.write(takeLease({ name: 'job', owner: 'alice', now: clock.now(), until: until + 1 }));
+      expect([await take('bob'), await holds('alice'), await holds('bob')]).toEqual([true, false, true]);
     });
 
     test('each name is its own, and what an owner gives back is free at once', async () => {
