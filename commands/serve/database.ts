@@ -2,6 +2,7 @@ import type { Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
+import { cacheOfMemory } from '../storage/cache.ts';
 import { databaseOf, openDatabase, openFile } from '../storage/database.ts';
 import { createWriting, type Writing } from '../storage/writing.ts';
 
@@ -21,7 +22,11 @@ export interface ServingDatabase extends Database {
 export async function openServing(config: Config, log: Log): Promise<ServingDatabase> {
   if (!isEmbedded(config.databaseUrl)) return onServer(config);
   const database = openFile(databaseOf(config));
-  const writing = createWriting(database, { choice: config.databaseWriter, log });
+  const writing = createWriting(database, {
+    choice: config.databaseWriter,
+    ...(config.databaseCacheMb === undefined && { aloneCacheMb: cacheOfMemory() }),
+    log,
+  });
   return {
     execute: database.execute,
     batch: database.batch,

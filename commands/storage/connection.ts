@@ -130,6 +130,9 @@ function makeFile(path: string): void {
   giveToOwnerOf(path, dirname(path));
 }
 
+/** The pragma of a cache of so many MiB. A negative number is KiB. */
+export const cacheSize = (cacheMb: number) => `cache_size = ${-cacheMb * 1024}`;
+
 const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0 }: Tuning) => [
   `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
   'journal_mode = WAL',
@@ -139,8 +142,7 @@ const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0 }: Tuning) => [
   'foreign_keys = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',
-  // A negative number is KiB.
-  `cache_size = ${-cacheMb * 1024}`,
+  cacheSize(cacheMb),
   `mmap_size = ${mmapMb * 1024 * 1024}`,
   // A long read makes the log grow. It would keep that size on the disk.
   `journal_size_limit = ${WAL_KEPT_BYTES_MAX}`,

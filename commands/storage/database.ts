@@ -18,7 +18,10 @@ export function databaseOf(config: Config): DatabaseSettings {
     url: config.databaseUrl,
     authToken: config.databaseAuthToken,
     maxConnections: config.databaseMaxConnections,
-    tuning: { cacheMb: config.databaseCacheMb, mmapMb: config.databaseMmapMb },
+    tuning: {
+      ...(config.databaseCacheMb !== undefined && { cacheMb: config.databaseCacheMb }),
+      mmapMb: config.databaseMmapMb,
+    },
   };
 }
 

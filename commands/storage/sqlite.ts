@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
-import { connect, type OpenFile, type Tuning } from './connection.ts';
+import { cacheSize, connect, type OpenFile, type Tuning } from './connection.ts';
 import { type BoundStatement, COMMIT, createPrepare, runBatch, runPrepared } from './statements.ts';
 import type { WriterThread } from './writer-thread.ts';
 
@@ -15,6 +15,8 @@ export interface EmbeddedDatabase extends OwnedDatabase {
   readonly file: OpenFile;
   /** Calls `watch` with the milliseconds of each commit of a batch by this connection. */
   watchCommits(watch: (ms: number) => void): void;
+  /** Keeps so many MiB of the file's pages in memory from now on. */
+  keepPages(cacheMb: number): void;
   /** Lets a thread do every write from now on; who opened it closes it, after this. */
   writeOn(thread: WriterThread): void;
 }
@@ -67,6 +69,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
     watchCommits(given) {
       watch = given;
     },
+    keepPages: (cacheMb) => void connection.run(`PRAGMA ${cacheSize(cacheMb)}`),
     writeOn(given) {
       thread = given;
     },

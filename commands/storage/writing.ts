@@ -1,4 +1,5 @@
 import { describeError, type Log } from '../../lib/base/log.ts';
+import { DATABASE_CACHE_MB } from '../../lib/constants.ts';
 import type { EmbeddedDatabase } from './sqlite.ts';
 import type { WriterThread } from './writer-thread.ts';
 
@@ -35,13 +36,15 @@ export interface OwnedWriting {
 
 interface Order {
   readonly choice: WriterChoice;
+  /** The cache of a connection that both reads and writes, where no setting says how large. */
+  readonly aloneCacheMb?: number;
   readonly log: Log;
   readonly processors?: number;
 }
 
 /** The writing on a database that nobody else closes. It writes inline until `start`. */
 export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWriting {
-  const { choice, log, processors } = order;
+  const { choice, aloneCacheMb, log, processors } = order;
   const ended = Promise.withResolvers<Error>();
   let syncMs: number | undefined;
   let reason: string | undefined;
@@ -54,6 +57,8 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
       const { startWriter } = await import('./writer-thread.ts');
       const thread = await startWriter(database.file);
       database.writeOn(thread);
+      // Each commit of the thread empties it, and a large one stops everybody meanwhile.
+      if (aloneCacheMb !== undefined) database.keepPages(DATABASE_CACHE_MB);
       thread.ended.then(ended.resolve);
       log({ level: 'info', event: 'writer_started', reason });
       return thread;
@@ -76,8 +81,12 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
       if (reason !== undefined) kind = 'thread';
     },
     start() {
-      if (reason !== undefined) starting = startThread(reason);
-      else if (choice === 'auto')
+      if (reason !== undefined) {
+        starting = startThread(reason);
+        return;
+      }
+      if (aloneCacheMb !== undefined) database.keepPages(aloneCacheMb);
+      if (choice === 'auto')
         database.watchCommits(
           createWatch(() => {
             starting ??= startThread('most of the last commits were slow');

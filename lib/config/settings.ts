@@ -37,11 +37,12 @@ const STORAGE = {
     'auto',
   ),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
-  DATABASE_CACHE_MB: count(
+  DATABASE_CACHE_MB: plain(
     'memory of each connection to the embedded database for its pages, in MiB',
-    limit.DATABASE_CACHE_MB,
-    2,
-    DATABASE_CACHE_MB_MAX,
+    optional(parse.integer(2, DATABASE_CACHE_MB_MAX)),
+    derived(
+      `${limit.DATABASE_CACHE_MB}; where the event loop writes, 1/${limit.DATABASE_CACHE_PART_OF_MEMORY} of the memory, at most ${limit.DATABASE_CACHE_MB_LARGEST}`,
+    ),
   ),
   DATABASE_MMAP_MB: count(
     'how much of the embedded database is mapped into memory, in MiB; 0 is nothing, read docs/operating.md first',
