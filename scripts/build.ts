@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
+import { readyMade } from './ready-made.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -17,6 +18,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   try {
     const plugins = [
       embed(await writeAssets(folder)),
+      await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
       ...(await Promise.all(APART.map((name) => keepApart(name, folder)))),
     ];
@@ -109,6 +111,19 @@ function embed(assets: Assets): Bun.BunPlugin {
     name: 'embed',
     setup(build) {
       build.onLoad({ filter: /commands[\\/]serve[\\/]embedded\.ts$/ }, () => ({ contents, loader: 'js' }));
+    },
+  };
+}
+
+/** Puts the database that a first start begins with into the program. */
+async function embedReadyMade(folder: string): Promise<Bun.BunPlugin> {
+  const file = join(folder, 'vault.db.zst');
+  await Bun.write(file, await readyMade());
+  const contents = `import file from ${JSON.stringify(file)} with { type: 'file' };\nexport const READY_MADE = file;`;
+  return {
+    name: 'embed the ready-made database',
+    setup(build) {
+      build.onLoad({ filter: /commands[\\/]storage[\\/]ready-made-file\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
 }

@@ -3,6 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { VERSION } from '../lib/base/version.ts';
+import { MIGRATIONS } from '../lib/db/schema.ts';
 import { buildBinary } from './support/binary.ts';
 import { temporaryFolder } from './support/databases.ts';
 import { startProgram } from './support/program.ts';
@@ -99,6 +100,17 @@ describe('the one file', () => {
     expect(out).toStartWith('vault contracts deploy: ');
     expect(out).toContain('--dry-run');
     expect(out).toContain('DEPLOYER_PRIVATE_KEY');
+  });
+
+  test('has a database in it that a first start begins with', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    expect(program.output()).toContain(`"migrationsApplied":${MIGRATIONS.length},`);
+    // Tables that are made at the start are in the log until it is emptied into the file.
+    expect(statSync(join(folder.path, 'vault-data', 'vault.db')).size).toBeGreaterThan(100_000);
+    expect(await program.stop()).toBe(0);
+    const later = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    expect(later.output()).toContain('"migrationsApplied":0,');
+    expect(await later.stop()).toBe(0);
   });
 
   test('refuses a flag it does not know, with 2', async () => {

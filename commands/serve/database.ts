@@ -1,13 +1,17 @@
+import { systemClock } from '../../lib/base/clock.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { cacheOfMemory } from '../storage/cache.ts';
-import { databaseOf, openDatabase, openFile } from '../storage/database.ts';
+import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
+import { layReadyMade } from '../storage/ready-made.ts';
 import { createWriting, type Writing } from '../storage/writing.ts';
 
 /** The database of a vault that serves. */
 export interface ServingDatabase extends Database {
+  /** How many migrations its file was made with, where it was made just now. */
+  readonly migrationsMade: number;
   /** Where the writes of the embedded database run; undefined on a server. */
   writing(): Writing | undefined;
   /** Chooses where they run, and starts that. */
@@ -21,6 +25,7 @@ export interface ServingDatabase extends Database {
 /** Opens the database of the settings. Throws as `openDatabase` does. */
 export async function openServing(config: Config, log: Log): Promise<ServingDatabase> {
   if (!isEmbedded(config.databaseUrl)) return onServer(config);
+  const migrationsMade = layReadyMade(filePath(config.databaseUrl), systemClock.now());
   const database = openFile(databaseOf(config));
   const writing = createWriting(database, {
     choice: config.databaseWriter,
@@ -30,6 +35,7 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
   return {
     execute: database.execute,
     batch: database.batch,
+    migrationsMade,
     writing: writing.state,
     chooseWriter: writing.choose,
     startWriter: writing.start,
@@ -45,6 +51,7 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     protocol: 'http',
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
+    migrationsMade: 0,
     writing: () => undefined,
     chooseWriter: async () => undefined,
     startWriter: () => undefined,

@@ -148,7 +148,7 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
     settings,
     vault,
     database,
-    applied: applied?.length ?? 0,
+    applied: database.migrationsMade + (applied?.length ?? 0),
     async close() {
       await vault.close();
       await mail?.close();
