@@ -66,7 +66,7 @@ export interface Database {
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }
 
-/** The store that services use: reads go straight to the engine, writes through the group commit. */
+/** The store that services use: reads go with the others of their turn, writes through the group commit. */
 export interface Store {
   /** The rows of one reading statement. */
   read(statement: Statement): Promise<readonly Row[]>;

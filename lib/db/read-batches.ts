@@ -23,8 +23,9 @@ export function isRead(sql: string): boolean {
 export type Read = (statement: Statement) => Promise<Result>;
 
 /**
- * Sends the reads of a turn to a database server as one request, and those that come while `READ_REQUESTS_MAX` are
- * under way with the next. A read goes only into a request that is sent after it was asked for. If a request is refused
+ * Sends the reads of a turn to the database as one request, and those that come while `READ_REQUESTS_MAX` are under way
+ * with the next: a server's requests cost more than its reads, and on a file a transaction of its own costs half a
+ * look-up. A read goes only into a request that is sent after it was asked for. If a request is refused
  * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
  * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` to be sent.
  */

@@ -8,7 +8,7 @@ import { asUnavailable } from './errors.ts';
 import { createCommit } from './group-commit.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
-import { gatherReads, isRead, isServer, type Read } from './read-batches.ts';
+import { gatherReads, isRead, type Read } from './read-batches.ts';
 
 /** The store with the methods for its owner. */
 export interface OwnedStore extends Store {
@@ -84,8 +84,6 @@ export function createStore({
     await migrating;
   }
 
-  const rowsOf = (bound: Bound) => async (): Promise<readonly Row[]> => (await ask(bound)).rows;
-
   /** Reads and writes fail apart: a full disk still reads. */
   function fail(operation: 'read' | 'write', error: unknown): unknown {
     const seen = asUnavailable(error);
@@ -118,6 +116,11 @@ export function createStore({
     }
   }
 
+  const read = (statement: Statement) => () => {
+    const bound = bind(statement);
+    return () => ask(bound).then(rowsOf);
+  };
+
   const write = (statements: readonly Statement[], bound: Bound[]) => async (): Promise<readonly Result[]> => {
     const results = await commit.write(bound);
     let events = 0;
@@ -128,11 +131,15 @@ export function createStore({
 
   return {
     ready: () => counted('write', () => ready),
-    raw: (statement) => counted('read', () => rowsOf(bind(statement))),
-    read: (statement) => counted('read', () => rowsOf(bind(statement)), ready),
+    raw: (statement) => counted('read', read(statement)),
+    read: (statement) => counted('read', read(statement), ready),
     write: (...statements) => counted('write', () => write(statements, statements.map(bind)), ready),
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
+}
+
+function rowsOf({ rows }: Result): readonly Row[] {
+  return rows;
 }
 
 function pooled(database: Database, run: ReturnType<typeof createPool>['run']): Database {
@@ -145,19 +152,17 @@ function pooled(database: Database, run: ReturnType<typeof createPool>['run']): 
     operations.set(sql, keyword);
     return keyword;
   };
+  const batchOf = ([first, second]: readonly Statement[]) => (first && !second ? operationOf(first.sql) : 'batch');
   return {
     ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
     execute: (statement) => run(operationOf(statement.sql), () => database.execute(statement)),
     batch: (statements, mode) =>
-      run(statements.length === 1 && statements[0] ? operationOf(statements[0].sql) : 'batch', () =>
-        database.batch(statements, mode),
-      ),
+      run(mode === 'read' ? 'select' : batchOf(statements), () => database.batch(statements, mode)),
   };
 }
 
-/** How a statement of its own is asked: a server is asked those of one turn together. */
+/** How a statement of its own is asked: those that read, together with the others of their turn. */
 function createAsk(database: Database, settings: { readonly clock: Clock; readonly maxConnections: number }): Read {
-  if (!isServer(database)) return (statement) => database.execute(statement);
   const gathered = gatherReads({ ...settings, database });
   const known = new Map<string, boolean>();
   const isReading = (sql: string) => {

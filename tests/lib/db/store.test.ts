@@ -92,12 +92,35 @@ for (const engine of engines()) {
         maxConnections: 2,
         migrate: async () => {},
       });
-      const reads = Array.from({ length: 20 }, () => bounded.read(COUNT));
+      // Not known to change nothing, so each is a request of its own.
+      const reads = Array.from({ length: 20 }, () => bounded.read({ sql: 'VALUES (1)', args: {} }));
       expect(read(metrics, 'vault_db_pool_connections_max')).toEqual({ '': 2 });
       await bounded.idle();
       expect((await Promise.all(reads)).flat()).toHaveLength(20);
       expect(most).toBe(2);
       expect(read(metrics, 'vault_db_pool_connections')).toEqual({ used: 0, idle: 2 });
+    });
+
+    test('the reads of a turn are one request, timed as one, and see what was written before it', async () => {
+      const requests: number[] = [];
+      const watched: Database = {
+        ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
+        execute: (statement) => database.execute(statement),
+        batch(statements, mode) {
+          requests.push(statements.length);
+          return database.batch(statements, mode);
+        },
+      };
+      const own = createMetrics();
+      const settings = { database: watched, clock: systemClock, maxConnections: 8, migrate: async () => {} };
+      const gathering = createStore({ ...settings, metrics: own });
+      const reads = Array.from({ length: 20 }, () => gathering.read(COUNT));
+      await store.write(insert(1));
+      const late = gathering.read(COUNT);
+      expect((await Promise.all(reads)).flat()).toHaveLength(20);
+      expect(Number((await late)[0]?.['n'])).toBe(1);
+      expect(requests).toEqual([20]);
+      expect(read(own, 'vault_db_queries_total')).toEqual({ 'select,ok': 2 });
     });
 
     test('idle waits for writes that were only queued', async () => {
