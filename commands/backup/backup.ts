@@ -1,34 +1,50 @@
-import { Database as Connection } from 'bun:sqlite';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isoTime, systemClock } from '../../lib/base/clock.ts';
-import { VERSION } from '../../lib/base/version.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { atLevel } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, FILE, HELP, JSON_OUTPUT, WITH_SECRETS } from '../cli/options.ts';
+import { CONFIG, FILE, HELP, JSON_OUTPUT, option, WITH_SECRETS } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
+import { createLog } from '../serve/log.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
-import { checkSettings, isEmbedded, previewSettings } from '../setup/settings.ts';
-import { databaseOf, filePath, noDatabase } from '../storage/database.ts';
-import { draftOf, isCode, noticeSignals, publish, whileDrafting } from '../storage/durable.ts';
-import { openServer } from '../storage/server.ts';
-import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
-import { type Manifest, seal } from './backup-file.ts';
-import { copyEmbedded, copyRemote } from './snapshot.ts';
+import { checkSettings, previewSettings } from '../setup/settings.ts';
+import { draftOf, isCode, publish, whileDrafting } from '../storage/durable.ts';
+import type { Manifest } from './backup-file.ts';
+import { type Retention, vaultMark } from './backup-name.ts';
+import { type Kept, keepBackup, listBackups } from './keep-backup.ts';
+import { type BackupOrder, checkSource, makeBackup } from './make-backup.ts';
+import { openPlace } from './open-place.ts';
+import type { BackupPlace } from './place.ts';
+import { readInterval, runSchedule } from './schedule.ts';
+
+/** How many backups a place keeps by default, and of how many days. */
+const KEPT = { keep: 24, keepDays: 7 };
 
 /** `vault backup`. */
 export const backupCommand: Command = {
-  summary: 'writes everything stored into one file, while the vault runs',
-  options: [FILE, WITH_SECRETS, JSON_OUTPUT, CONFIG, HELP],
+  summary: 'writes everything stored into one file, while the vault runs; again and again with --every',
+  options: [
+    FILE,
+    option('--to <place>', 'instead of FILE: a folder, or s3://BUCKET/PREFIX, that keeps several backups'),
+    option('--every <interval>', 'with --to: go on, with a backup each 15m, 6h or 1d'),
+    option('--keep <n>', `with --to: how many of the newest stay [${KEPT.keep}]`),
+    option('--keep-days <n>', `with --to: the newest of each of the last n days stays too [${KEPT.keepDays}]`),
+    WITH_SECRETS,
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
   usesSettings: true,
   notes: [
     'The file is one checked state of the database. Only its owner can read it. It never replaces a file.',
     'It contains secrets only with --with-secrets. Keep the secrets that the command lists somewhere else.',
+    'With --to, each backup is read back in full before older ones are removed. vault restore --from takes the newest.',
   ],
   run: backup,
 };
@@ -38,69 +54,124 @@ export const backupCommand: Command = {
  * which secrets to keep elsewhere. The file gets its name only after it is checked and on the disk.
  */
 async function backup(given: Arguments): Promise<number> {
-  const path = resolve(needOption(given, 'FILE'));
-  const { settings } = previewSettings(given);
-  const config = checkSettings(settings);
-  if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
-  const secrets = given.options['with-secrets'] === undefined ? undefined : readKeyFiles(config.dataDir);
-  const manifest = await writeBackup(config, path, secrets);
-  tell(given, path, manifest, secretsElsewhere(settings.sources, secrets));
+  const { to, every } = given.options;
+  if (to === undefined) return backUpOnce(given);
+  if (given.options['FILE'] !== undefined) throw new UsageError('give FILE or --to, not both.');
+  const retention = readRetention(given);
+  const everyMs = every === undefined ? undefined : readInterval(every);
+  const { config } = readOrder(given);
+  const place = await openPlace(to, config, config.dataDir);
+  if (everyMs !== undefined) return backUpEvery(given, { place, retention, everyMs });
+  const { order, elsewhere } = orderOf(given);
+  const { name, manifest, removed, unremoved } = await telling(order, () => keepBackup(order, place, retention));
+  tell(given, { file: `${place.shown}/${name}`, manifest, elsewhere, more: { removed, unremoved } });
   return 0;
 }
 
-async function writeBackup(config: Config, path: string, secrets: Manifest['secrets']): Promise<Manifest> {
-  const progress = createProgress();
+async function backUpOnce(given: Arguments): Promise<number> {
+  const extra = ['every', 'keep', 'keep-days'].find((name) => given.options[name] !== undefined);
+  if (extra !== undefined) throw new UsageError(`--${extra} needs --to, a folder or s3://BUCKET/PREFIX.`);
+  const path = resolve(needOption(given, 'FILE'));
+  readOrder(given);
+  if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
+  const { order, elsewhere } = orderOf(given);
+  const manifest = await telling(order, () => writeFile(order, path));
+  tell(given, { file: path, manifest, elsewhere, more: {} });
+  return 0;
+}
+
+async function writeFile(order: BackupOrder, path: string): Promise<Manifest> {
   const draft = draftOf(path);
-  try {
-    return await whileDrafting(draft, async () => {
-      const createdAt = isoTime(systemClock.now());
-      await copyDatabase(config, draft, progress);
-      await noticeSignals();
-      progress.say('checking …');
-      const { schema, rows } = describeCopy(draft);
-      await noticeSignals();
-      progress.say('writing …');
-      const facts = { createdAt, vault: VERSION, schema, rows, ...(secrets && { secrets }) };
-      const manifest = seal(draft, facts, backupKey(config.vaultSecret));
-      await noticeSignals();
+  return whileDrafting(draft, async () => {
+    const manifest = await makeBackup(order, draft);
+    try {
       publish(draft, path);
-      return manifest;
-    });
+    } catch (error) {
+      if (isCode(error, 'EEXIST')) throw new UsageError(`${path} was created meanwhile: nothing was written.`);
+      throw error;
+    }
+    return manifest;
+  });
+}
+
+/** Says that there is no backup where one could not be made. */
+async function telling<T>({ progress }: { progress: Progress }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
-    if (isCode(error, 'EEXIST')) throw new UsageError(`${path} was created meanwhile: nothing was written.`);
+    if (error instanceof UsageError) throw error;
     throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
   } finally {
     progress.end();
   }
 }
 
-async function copyDatabase(config: Config, draft: string, progress: Progress): Promise<void> {
-  const { databaseUrl: url } = config;
-  progress.say('copying …');
-  if (isEmbedded(url)) {
-    const path = filePath(url);
-    if (!existsSync(path)) throw noDatabase(path);
-    copyEmbedded(path, draft);
-    return;
-  }
-  const client = await openServer(databaseOf(config), 'bigint');
-  try {
-    await copyRemote(client, draft, progress);
-  } finally {
-    client.close();
-  }
+interface Keeping {
+  readonly place: BackupPlace;
+  readonly retention: Retention;
+  readonly everyMs: number;
 }
 
-/** What a damaged database holds is no backup. */
-function describeCopy(draft: string): Pick<Manifest, 'schema' | 'rows'> {
-  const connection = new Connection(draft, { readonly: true, strict: true });
+async function backUpEvery(given: Arguments, { place, retention, everyMs }: Keeping): Promise<number> {
+  const { config } = readOrder(given);
+  let last = 0;
+  const log = atLevel(config.logLevel, createLog(config.logFormat));
+  const firstMs = await untilNext(config, place, everyMs);
+  log({ level: 'info', event: 'backup_schedule', place: place.shown, everyMs, firstInMs: firstMs });
+  return runSchedule({
+    everyMs,
+    firstMs,
+    log,
+    async turn() {
+      // Read at each turn: the vault that makes the secret and the database may start later than this.
+      const { order } = orderOf(given);
+      const kept = await telling(order, () => keepBackup({ ...order, last }, place, retention));
+      last = kept.number;
+      return describeKept(kept, place);
+    },
+  });
+}
+
+/** A process that is started over again makes no more backups than one that runs on. */
+async function untilNext({ vaultSecret }: Config, place: BackupPlace, everyMs: number): Promise<number> {
+  const [newest] = await listBackups(place, vaultMark(backupKey(vaultSecret))).catch(() => []);
+  const due = newest === undefined ? 0 : newest.time + everyMs - systemClock.now();
+  return Math.min(everyMs, Math.max(0, due));
+}
+
+function describeKept({ name, manifest, removed, unremoved }: Kept, place: BackupPlace) {
+  const { bytes, rows } = manifest;
+  const left = unremoved.length === 0 ? {} : { unremoved };
+  return { place: place.shown, name, bytes, registrations: rows['registrations'], removed: removed.length, ...left };
+}
+
+function readRetention({ options }: Arguments): Retention {
+  const read = (name: string, fallback: number, least: number) => {
+    const text = options[name] ?? String(fallback);
+    if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
+    throw new UsageError(`--${name} must be a whole number from ${least} to 99999.`);
+  };
+  return { keep: read('keep', KEPT.keep, 1), keepDays: read('keep-days', KEPT.keepDays, 0) };
+}
+
+function readOrder(given: Arguments) {
+  const { settings, unkept } = previewSettings(given);
+  return { settings, unkept, config: checkSettings(settings) };
+}
+
+/** What goes into a backup now. Throws if there is nothing. */
+function orderOf(given: Arguments): { order: BackupOrder; elsewhere: string[] } {
+  const { settings, unkept, config } = readOrder(given);
   try {
-    const rows = countRows(connection);
-    checkContents(connection, rows);
-    return { schema: schemaVersion(connection), rows };
-  } finally {
-    connection.close();
+    checkSource(config, unkept);
+  } catch (error) {
+    throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
+  const secrets = given.options['with-secrets'] === undefined ? undefined : readKeyFiles(config.dataDir);
+  return {
+    order: { config, secrets, progress: createProgress() },
+    elsewhere: secretsElsewhere(settings.sources, secrets),
+  };
 }
 
 function readKeyFiles(dataDir: string): Record<string, string> {
@@ -118,13 +189,22 @@ function secretsElsewhere(sources: Readonly<Record<string, string>>, secrets: Ma
   });
 }
 
-function tell(given: Arguments, file: string, manifest: Manifest, elsewhere: readonly string[]): void {
+interface Told {
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly elsewhere: readonly string[];
+  readonly more: Partial<Pick<Kept, 'removed' | 'unremoved'>>;
+}
+
+function tell(given: Arguments, { file, manifest, elsewhere, more }: Told): void {
   const { secrets, ...facts } = manifest;
   const inside = Object.keys(secrets ?? {});
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0);
-  printAnswer(given, { file, ...facts, secrets: inside, secretsElsewhere: elsewhere }, () =>
+  printAnswer(given, { file, ...facts, ...more, secrets: inside, secretsElsewhere: elsewhere }, () =>
     [
       `${file}: ${counted(rows, 'row')}, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
+      ...(more.removed ?? []).map((name) => `  ${name} was removed`),
+      ...(more.unremoved ?? []).map((name) => `  ${name} could not be removed`),
       ...(inside.length > 0
         ? [`It contains secrets (${inside.join(', ')}): anyone who reads it can act as this vault.`]
         : []),

@@ -16,6 +16,7 @@ import { filePath } from '../storage/database.ts';
 import { giveToOwnerOf } from '../storage/durable.ts';
 import { checkContents } from '../storage/tables.ts';
 import { type Manifest, type Sealed, unseal } from './backup-file.ts';
+import type { FoundFile, Restoring } from './backup-from.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
 
@@ -24,6 +25,10 @@ export const restoreCommand: Command = {
   summary: 'checks a backup and makes it the database; stop the vault first',
   options: [
     FILE,
+    option(
+      '--from <place>',
+      'the folder or s3://BUCKET/PREFIX of vault backup --to; FILE is then a name in it [the newest]',
+    ),
     option('--overwrite', 'replace a database that is not empty; the old file is kept beside it'),
     WITH_SECRETS,
     option('--other-secret', 'accept a backup of another VAULT_SECRET; then only damage is reliably detected'),
@@ -51,19 +56,31 @@ async function restore(given: Arguments): Promise<number> {
 }
 
 async function restoreFile(given: Arguments, progress: Progress): Promise<Outcome> {
-  const path = resolve(needOption(given, 'FILE'));
-  if (!existsSync(path)) throw new UsageError(`there is no file ${path}.`);
+  const from = given.options['from'];
+  const path = from === undefined ? resolve(needOption(given, 'FILE')) : undefined;
+  if (path !== undefined && !existsSync(path)) throw new UsageError(`there is no file ${path}.`);
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
   const key = unkept.includes('VAULT_SECRET') ? undefined : backupKey(config.vaultSecret);
+  const restoring = { config, key, progress };
+  if (path !== undefined) return restorePath(given, restoring, { path, shown: path });
+  const { withBackupFrom } = await import('./backup-from.ts');
+  return withBackupFrom(given, restoring, (file) => restorePath(given, restoring, file));
+}
+
+async function restorePath(given: Arguments, restoring: Restoring, file: FoundFile): Promise<Outcome> {
+  const { config, key, progress } = restoring;
+  const { path, shown, time } = file;
   progress.say('reading …');
   const sealed = unseal(path, key);
   checkOrigin(given, sealed);
   const { manifest } = sealed;
+  if (time !== undefined && Date.parse(manifest.createdAt) !== time)
+    throw new Error(`${shown} was made at ${manifest.createdAt}: somebody gave it the name of another backup`);
   const secrets = secretsToKeep(given, config, manifest);
   progress.say('checking …');
   checkFile(path, manifest);
-  const told = { file: path, createdAt: manifest.createdAt, rows: manifest.rows, isMac: sealed.isMac === true };
+  const told = { file: shown, createdAt: manifest.createdAt, rows: manifest.rows, isMac: sealed.isMac === true };
   if (given.options['dry-run'] !== undefined) return { ...told, restored: false };
   progress.say('copying …');
   const keep = () => keepSecrets(config, secrets);

@@ -49,15 +49,15 @@ export async function whileDrafting<T>(draft: string, work: () => Promise<T>): P
     // SQLite's own is left when it could not even undo, on a full disk.
     for (const path of [draft, `${draft}-journal`]) discard(path);
   };
-  const onSignal = (_: NodeJS.Signals, number: number) => {
-    clear();
-    process.exit(128 + number);
-  };
+  const onSignal = (_: NodeJS.Signals, number: number) => process.exit(128 + number);
+  // At the exit: a draft may be made while another is.
+  process.on('exit', clear);
   for (const signal of ENDING) process.on(signal, onSignal);
   try {
     return await work();
   } finally {
     for (const signal of ENDING) process.off(signal, onSignal);
+    process.off('exit', clear);
     clear();
   }
 }

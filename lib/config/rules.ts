@@ -111,6 +111,12 @@ const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
     : [];
 };
 
+/** A backup holds people's identifiers, which anyone on the way could read. */
+const backupsAreEncrypted: Rule = ({ backupS3Endpoint: endpoint }) =>
+  endpoint?.startsWith('http:') && isPublicHost(new URL(endpoint).hostname)
+    ? [{ name: 'BACKUP_S3_ENDPOINT', problem: 'must be an https URL unless it is in your own network' }]
+    : [];
+
 /** One value for two purposes would leak the stronger one: these two are sent in requests. */
 const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
   const faults: SettingFault[] = [];
@@ -156,6 +162,7 @@ export const RULES: readonly Rule[] = [
   witnessIsAnother,
   webhooksGoOut,
   tokensAreEncrypted,
+  backupsAreEncrypted,
   secretsDiffer,
   guardianIsAlone,
   guardianHasFactory,

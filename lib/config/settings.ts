@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
 import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
+import { BACKUP_SETTINGS } from './backup-settings.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
 import { count, LIMIT_SETTINGS } from './limit-settings.ts';
 import { LISTENING, whileLoopback } from './listening-settings.ts';
@@ -56,6 +57,7 @@ const STORAGE = {
     0,
     READ_AHEAD_MB_MAX,
   ),
+  ...BACKUP_SETTINGS,
 };
 
 const KEYS = {

@@ -1,0 +1,84 @@
+import { Database as Connection } from 'bun:sqlite';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isoTime, systemClock } from '../../lib/base/clock.ts';
+import { VERSION } from '../../lib/base/version.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { backupKey } from '../../lib/identity/keys.ts';
+import type { Progress } from '../cli/progress.ts';
+import { SECRET_FILES } from '../setup/secrets.ts';
+import { isEmbedded } from '../setup/settings.ts';
+import { databaseOf, filePath, noDatabase } from '../storage/database.ts';
+import { noticeSignals } from '../storage/durable.ts';
+import { openServer } from '../storage/server.ts';
+import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
+import { type Manifest, seal } from './backup-file.ts';
+import { copyEmbedded, copyRemote } from './snapshot.ts';
+
+/** What a backup leaves free on the disk: the vault may write to it too, and a full disk refuses every write. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024;
+
+/** What goes into a backup. */
+export interface BackupOrder {
+  readonly config: Config;
+  readonly secrets: Manifest['secrets'];
+  readonly progress: Progress;
+}
+
+/** Throws if there is nothing to back up, or no secret to authenticate a backup with. */
+export function checkSource({ databaseUrl, dataDir }: Config, unkept: readonly string[]): void {
+  if (isEmbedded(databaseUrl) && !existsSync(filePath(databaseUrl))) throw noDatabase(filePath(databaseUrl));
+  if (unkept.includes('VAULT_SECRET'))
+    throw new Error(`there is no ${join(dataDir, SECRET_FILES.VAULT_SECRET)}: set VAULT_SECRET or DATA_DIR`);
+}
+
+/** Writes a checked, sealed snapshot of the database into the draft, which is on the disk then. */
+export async function makeBackup({ config, secrets, progress }: BackupOrder, draft: string): Promise<Manifest> {
+  const createdAt = isoTime(systemClock.now());
+  await copyDatabase(config, draft, progress);
+  await noticeSignals();
+  progress.say('checking …');
+  const { schema, rows } = describeCopy(draft);
+  await noticeSignals();
+  progress.say('writing …');
+  const facts = { createdAt, vault: VERSION, schema, rows, ...(secrets && { secrets }) };
+  const manifest = seal(draft, facts, backupKey(config.vaultSecret));
+  await noticeSignals();
+  return manifest;
+}
+
+async function copyDatabase(config: Config, draft: string, progress: Progress): Promise<void> {
+  const { databaseUrl: url } = config;
+  progress.say('copying …');
+  if (isEmbedded(url)) {
+    checkRoom(filePath(url), dirname(draft));
+    copyEmbedded(filePath(url), draft);
+    return;
+  }
+  const client = await openServer(databaseOf(config), 'bigint');
+  try {
+    await copyRemote(client, draft, progress);
+  } finally {
+    client.close();
+  }
+}
+
+function checkRoom(path: string, folder: string): void {
+  const needed = statSync(path).size + FREE_BYTES_MIN;
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const inMb = (bytes: number) => Math.round(bytes / 1e6);
+  if (free < needed) throw new Error(`${folder} has ${inMb(free)} MB free, and a backup needs ${inMb(needed)} MB`);
+}
+
+/** What a damaged database holds is no backup. */
+function describeCopy(draft: string): Pick<Manifest, 'schema' | 'rows'> {
+  const connection = new Connection(draft, { readonly: true, strict: true });
+  try {
+    const rows = countRows(connection);
+    checkContents(connection, rows);
+    return { schema: schemaVersion(connection), rows };
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,30 @@
+/** Where backups are kept: a folder or a bucket. */
+export interface BackupPlace {
+  /** As people are shown it. */
+  readonly shown: string;
+  /** The folder in which a backup is made before it is put here. */
+  readonly draftFolder: string;
+  /** Where the file of this name is, in a folder. */
+  readonly pathOf?: (name: string) => string;
+  list(): Promise<string[]>;
+  /** Puts a complete file here under a name that is not taken. */
+  put(draft: string, name: string): Promise<void>;
+  /** Throws if there is none of that name. */
+  sizeOf(name: string): Promise<number>;
+  read(name: string, start: number, end: number): Promise<Uint8Array>;
+  remove(name: string): Promise<void>;
+}
+
+/** How much of a backup is read at once. */
+const PLACE_CHUNK_BYTES = 8 * 1024 * 1024;
+
+/** All bytes of a backup in a place, a part at a time. */
+export async function* readBackup(place: BackupPlace, name: string): AsyncGenerator<Uint8Array> {
+  const size = await place.sizeOf(name);
+  for (let at = 0; at < size; ) {
+    const part = await place.read(name, at, Math.min(size, at + PLACE_CHUNK_BYTES));
+    if (part.length === 0) throw new Error(`${name} is shorter than it was`);
+    yield part;
+    at += part.length;
+  }
+}
