@@ -66,6 +66,23 @@ export interface Database {
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }
 
+/**
+ * A kind of write that those of several callers make together, with as many statements as one alone: what a statement
+ * costs besides its rows is then paid once.
+ */
+export interface Together<Item, Own> {
+  /** The statements of one item, or of several. */
+  statements(items: readonly Item[]): readonly Statement[];
+  /** How many statements there are for one. */
+  readonly size: number;
+  /** Items with a key in common go one after the other: each sees what the other wrote. */
+  keysOf(item: Item): readonly string[];
+  /** What each item gets of the results, in order. */
+  split(results: readonly Result[], items: readonly Item[]): readonly Own[];
+  /** How many events its statements inserted for one. */
+  eventsOf(own: Own): number;
+}
+
 /** The store that services use: reads go with the others of their turn, writes through the group commit. */
 export interface Store {
   /** The rows of one reading statement. */
@@ -75,4 +92,6 @@ export interface Store {
    * Reads among them see the writes before them.
    */
   write(...statements: readonly Statement[]): Promise<readonly Result[]>;
+  /** As `write`, with those of the same kind that are committed together. */
+  writeTogether<Item, Own>(kind: Together<Item, Own>, item: Item): Promise<Own>;
 }

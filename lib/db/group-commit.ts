@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import type { Database, Result } from './database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy, isRolledBack, retryBusy } from './errors.ts';
+import { ALONE, type AnyKind, type Asked, type Batch, type Kind, type Part, partsOf } from './joined-writes.ts';
 
 /** The most statements of one commit, and the most writes in the queue. */
 export const COMMIT_STATEMENTS_MAX = 1_000;
@@ -17,6 +18,8 @@ export interface Commit {
    * error, or when the queue is full.
    */
   write(statements: Batch): Promise<readonly Result[]>;
+  /** The same for an item, with those of its kind in the same commit; resolves with what the item gets. */
+  writeTogether<Item, Own>(kind: Kind<Item, Own>, item: Item): Promise<Own>;
 }
 
 /** A group commit with an empty queue. */
@@ -35,19 +38,20 @@ export function createCommit({ database, clock }: { database: Database; clock: C
     draining = false;
   }
 
+  function enqueue<T>(asked: Asked): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (asked.size > COMMIT_STATEMENTS_MAX) throw new RangeError(`a write of ${asked.size} statements`);
+      if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
+      queue.push({ ...asked, at: clock.monotonic(), resolve: resolve as (own: unknown) => void, reject });
+      if (!draining) drain();
+    });
+  }
+
   return {
-    write: (statements) =>
-      new Promise((resolve, reject) => {
-        if (statements.length > COMMIT_STATEMENTS_MAX)
-          throw new RangeError(`a write of ${statements.length} statements`);
-        if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
-        queue.push({ statements, at: clock.monotonic(), resolve, reject });
-        if (!draining) drain();
-      }),
+    write: (statements) => enqueue({ kind: ALONE as AnyKind, item: statements, size: statements.length }),
+    writeTogether: (kind, item) => enqueue({ kind: kind as AnyKind, item, size: kind.size }),
   };
 }
-
-type Batch = Parameters<Database['batch']>[0];
 
 interface Engine {
   readonly database: Database;
@@ -58,19 +62,18 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** One caller's statements and its promise. */
-interface Write {
-  readonly statements: Batch;
+/** One caller's write and its promise. */
+interface Write extends Asked {
   /** When it was queued, in milliseconds. */
   readonly at: number;
-  readonly resolve: (results: readonly Result[]) => void;
+  readonly resolve: (own: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 function takeNext(queue: Write[]): readonly Write[] {
   let statements = 0;
   const end = queue.findIndex((write) => {
-    statements += write.statements.length;
+    statements += write.size;
     return statements > COMMIT_STATEMENTS_MAX;
   });
   return queue.splice(0, end < 0 ? queue.length : end);
@@ -113,19 +116,36 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
-  const statements: Batch = [];
-  for (const write of writes) statements.push(...write.statements);
   try {
-    const results = await retryBusy(clock, () => database.batch(statements, 'write'));
+    const parts = built(partsOf(writes));
+    const statements = parts.flatMap(({ batch }) => batch);
+    const results = statements.length > 0 ? await retryBusy(clock, () => database.batch(statements, 'write')) : [];
     let start = 0;
-    for (const { statements, resolve } of writes) {
-      resolve(results.slice(start, start + statements.length));
-      start += statements.length;
+    for (const { kind, writes, batch } of parts) {
+      const own = kind.split(results.slice(start, start + batch.length), itemsOf(writes));
+      for (const [i, { resolve }] of writes.entries()) resolve(own[i]);
+      start += batch.length;
     }
     return undefined;
   } catch (error) {
     return { error };
   }
+}
+
+/** The parts with their statements; what cannot be built is its callers' error alone. */
+function built(parts: readonly Part<Write>[]): readonly (Part<Write> & { readonly batch: Batch })[] {
+  return parts.flatMap((part) => {
+    try {
+      return [{ ...part, batch: part.kind.statements(itemsOf(part.writes)) }];
+    } catch (error) {
+      rejectAll(part.writes, error);
+      return [];
+    }
+  });
+}
+
+function itemsOf(writes: readonly Write[]): readonly unknown[] {
+  return writes.map(({ item }) => item);
 }
 
 function rejectAll(writes: readonly Write[], error: unknown): void {

@@ -3,9 +3,11 @@ import { DatabaseUnavailable } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
-import type { Database, Result, Row, Statement, Store, Value } from './database.ts';
+import { bind } from './bind.ts';
+import type { Database, Result, Row, Statement, Store, Together } from './database.ts';
 import { asUnavailable } from './errors.ts';
-import { createCommit } from './group-commit.ts';
+import { type Commit, createCommit } from './group-commit.ts';
+import type { Kind } from './joined-writes.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
 import { gatherReads, isRead, type Read } from './read-batches.ts';
@@ -63,7 +65,6 @@ export function createStore({
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
   const engine = pooled(database, pool.run);
-  const commit = createCommit({ database: engine, clock });
   const ask = createAsk(engine, { clock, maxConnections });
   const drained: (() => void)[] = [];
   let uses = 0;
@@ -121,25 +122,53 @@ export function createStore({
     return () => ask(bound).then(rowsOf);
   };
 
-  const write = (statements: readonly Statement[], bound: Bound[]) => async (): Promise<readonly Result[]> => {
-    const results = await commit.write(bound);
-    let events = 0;
-    for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
-    if (events > 0) onEvents(events);
-    return results;
-  };
+  const writing = createWriting(createCommit({ database: engine, clock }), onEvents);
 
   return {
     ready: () => counted('write', () => ready),
     raw: (statement) => counted('read', read(statement)),
     read: (statement) => counted('read', read(statement), ready),
-    write: (...statements) => counted('write', () => write(statements, statements.map(bind)), ready),
+    write: (...statements) => counted('write', () => writing.write(statements), ready),
+    writeTogether: (kind, item) => counted('write', () => () => writing.writeTogether(kind, item), ready),
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
 }
 
 function rowsOf({ rows }: Result): readonly Row[] {
   return rows;
+}
+
+/** Writes through the group commit, which report the events that they inserted. */
+function createWriting(commit: Commit, onEvents: (events: number) => void) {
+  const kinds = new WeakMap<object, unknown>();
+  const bound = <Item, Own>(kind: Together<Item, Own>): Kind<Item, Own> => {
+    const known = kinds.get(kind) ?? {
+      ...kind,
+      statements: (items: readonly Item[]) => kind.statements(items).map(bind),
+    };
+    kinds.set(kind, known);
+    return known as Kind<Item, Own>;
+  };
+  const report = (events: number) => {
+    if (events > 0) onEvents(events);
+  };
+  return {
+    write(statements: readonly Statement[]) {
+      const batch = statements.map(bind);
+      return async (): Promise<readonly Result[]> => {
+        const results = await commit.write(batch);
+        let events = 0;
+        for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
+        report(events);
+        return results;
+      };
+    },
+    async writeTogether<Item, Own>(kind: Together<Item, Own>, item: Item): Promise<Own> {
+      const own = await commit.writeTogether(bound(kind), item);
+      report(kind.eventsOf(own));
+      return own;
+    },
+  };
 }
 
 function pooled(database: Database, run: ReturnType<typeof createPool>['run']): Database {
@@ -171,22 +200,4 @@ function createAsk(database: Database, settings: { readonly clock: Clock; readon
     return reads;
   };
   return (statement) => (isReading(statement.sql) ? gathered(statement) : database.execute(statement));
-}
-
-type Bound = { sql: string; args: Record<string, Value> };
-
-/** Converts arguments to what every engine accepts. Throws before a wrong one could fail a batch shared with others. */
-function bind({ sql, args }: Statement): Bound {
-  const bound: Record<string, Value> = {};
-  for (const name in args) bound[name] = toColumn(name, args[name]);
-  return { sql, args: bound };
-}
-
-/** Integers become bigint, because libSQL binds every number as REAL. */
-function toColumn(name: string, value: unknown): Value {
-  if (value === null || (typeof value === 'string' && value.isWellFormed())) return value;
-  if (Number.isSafeInteger(value)) return BigInt(value as number);
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
-  throw new TypeError(`:${name} is not a value that a column can store`);
 }

@@ -3,6 +3,7 @@ export {
   type EventRows,
   emitEvent,
   emitEvents,
+  emitEventsOf,
   emitRegistrationsFailed,
   emitSessions,
   maskedIdentifier,

@@ -37,6 +37,29 @@ const INSERT = `INSERT INTO events (app, channel, type, at, data)
   SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
 const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
 
+/** An event of one of several changes, and what the condition knows the change by. */
+export interface EventOf {
+  readonly event: NewEvent;
+  readonly of: readonly string[];
+}
+
+/** Inserts those of the events whose change was made: `when` is SQL over `of`, a JSON list. */
+export function emitEventsOf(list: readonly EventOf[], when: string): Statement {
+  const rows = list.map(({ event: { type, app, at, data }, of }) => [
+    app,
+    EVENTS[type].channel,
+    type,
+    at,
+    JSON.stringify(data),
+    of,
+  ]);
+  return { sql: `${INSERT_EACH} WHERE ${when}`, args: { events: JSON.stringify(rows) }, emits: true };
+}
+
+const INSERT_EACH = `INSERT INTO events (app, channel, type, at, data)
+  SELECT app, channel, type, at, data FROM (SELECT value ->> 0 AS app, value ->> 1 AS channel, value ->> 2 AS type,
+    value ->> 3 AS at, value ->> 4 AS data, value -> 5 AS of FROM json_each(:events))`;
+
 /** A part of `emitEvents`: an event for each row of `from` (FROM … WHERE …); `app` and `data` are SQL over that row. */
 export interface EventRows {
   readonly type: EventType;

@@ -29,9 +29,12 @@ function builtOnce(name: string, build: () => string): string {
   return text;
 }
 
-/** SQL that is true while a budget has room. Needs `:day_ago`, `:<kind>_max`, and `:network` where it counts by it. */
-export function hasRoom(kind: BudgetLimit): string {
-  return builtOnce(`room ${kind}`, () => `(${ledgerOf(kind).usedOfDay} < :${maxName(kind)})`);
+/**
+ * SQL that is true while a budget has room, also after as many uses of the same statement as `earlier` says. Needs
+ * `:day_ago`, `:<kind>_max`, and `:network` where it counts by it.
+ */
+export function hasRoom(kind: BudgetLimit, earlier = '0'): string {
+  return builtOnce(`room ${kind} ${earlier}`, () => `(${ledgerOf(kind).usedOfDay} + ${earlier} < :${maxName(kind)})`);
 }
 
 /** The arguments of `hasRoom`, for all budgets of the use. */

@@ -21,7 +21,7 @@ type Config = Platform['config'];
 
 /** One use that counts against daily budgets. The write that it belongs to enforces them. */
 export interface BudgetUse {
-  /** True while every budget has room: part of the condition of the write. */
+  /** True while every budget has room: part of the condition of the write. For a send, over its row `send`. */
   readonly room: Condition;
   /** Counts the use if the statement before these in the batch changed a row. */
   readonly spend: readonly Statement[];
@@ -44,6 +44,9 @@ export interface SendUse {
   /** True if the identifier never verified and no pass asked: for the write, and for the statements after it. */
   readonly isStranger: { readonly before: Condition; readonly after: Condition };
 }
+
+/** SQL over a row of the sends that one statement writes: how many of them come before it. */
+const EARLIER_SENDS = 'send.nth - 1';
 
 /**
  * The budgets of one send: of the whole vault, the network's share of it, and for an IPv6 network its sends to
@@ -72,6 +75,8 @@ interface BudgetSet {
   readonly kinds: readonly BudgetLimit[];
   /** Those that need a statement: the row of a send counts itself. */
   readonly spent: readonly BudgetLimit[];
+  /** SQL of how many uses the same statement made before. */
+  readonly earlier?: string;
   /** The text of `room` by the condition for strangers, made at the first use. */
   readonly rooms: Map<string, string>;
 }
@@ -80,8 +85,17 @@ function setOf(...kinds: readonly BudgetLimit[]): BudgetSet {
   return { kinds, spent: kinds.filter((kind) => !isCountedInCodes(kind)), rooms: new Map() };
 }
 
+function setOfSends(...kinds: readonly BudgetLimit[]): BudgetSet {
+  return { ...setOf(...kinds), earlier: EARLIER_SENDS };
+}
+
 function setsOfSend(day: 'emails-per-day' | 'sms-per-day', share: 'emails-per-network' | 'sms-per-network') {
-  return { day: setOf(day), ofShare: setOf(day, share), ofNetwork: setOf(day, share, 'strangers-per-network'), share };
+  return {
+    day: setOfSends(day),
+    ofShare: setOfSends(day, share),
+    ofNetwork: setOfSends(day, share, 'strangers-per-network'),
+    share,
+  };
 }
 
 const EMAIL = setsOfSend('emails-per-day', 'emails-per-network');
@@ -115,17 +129,17 @@ function createUse(config: Config, set: BudgetSet, { network, now, isStranger }:
   };
 }
 
-function roomText({ kinds, rooms }: BudgetSet, before: Condition | undefined): string {
+function roomText({ kinds, rooms, earlier }: BudgetSet, before: Condition | undefined): string {
   const known = rooms.get(before?.sql ?? '');
   if (known !== undefined) return known;
   const ofStrangers = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? before : undefined);
-  const text = kinds.map((kind) => roomOf(kind, ofStrangers(kind))).join(' AND ');
+  const text = kinds.map((kind) => roomOf(hasRoom(kind, earlier), ofStrangers(kind))).join(' AND ');
   rooms.set(before?.sql ?? '', text);
   return text;
 }
 
-function roomOf(kind: BudgetLimit, when: Condition | undefined): string {
-  return when ? `(NOT (${when.sql}) OR ${hasRoom(kind)})` : hasRoom(kind);
+function roomOf(room: string, when: Condition | undefined): string {
+  return when ? `(NOT (${when.sql}) OR ${room})` : room;
 }
 
 function both(one: Condition, other: Condition | undefined): Condition {

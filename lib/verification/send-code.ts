@@ -1,8 +1,6 @@
-import { type LimitState, VaultError } from '../base/error.ts';
+import { VaultError } from '../base/error.ts';
 import { randomCode, randomId } from '../base/random.ts';
-import type { Config } from '../config/config.ts';
 import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
-import { numberOf, type Row } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import { reachedNobody } from '../delivery/reached.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
@@ -10,12 +8,13 @@ import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
 import { type BudgetUse, useForSend } from '../limits/budgets.ts';
-import { boundsOf, limitOf } from '../limits/catalogue.ts';
-import { lastLimitReached, limitState } from '../limits/limits.ts';
+import { boundsOf } from '../limits/catalogue.ts';
+import { limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { codeDigest, newPass, passDigest } from './code.ts';
 import { passLink } from './pass.ts';
 import * as codes from './send-store.ts';
+import { fullLimits, writeSend } from './write-send.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
@@ -63,48 +62,13 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     perNumberDay: boundsOf(config, 'sends-per-number-day').max,
   };
   const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
-  const written = await write(ctx, { row, limits, budgets, app, identifier });
+  const event = eventOf('code.sent', { app, at: now }, shownOf(identifier));
+  const written = await writeSend(ctx, { row, limits, budgets, event });
   const full = fullLimits(config, written, row);
   const sent = codes.toSent(written);
   await deliver(ctx, request, { row, seq: sent.seq, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, sent) });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
-}
-
-/** What is written of a send. */
-interface NewSend {
-  readonly row: codes.NewCode;
-  readonly limits: codes.SendLimits;
-  readonly budgets: BudgetUse;
-  readonly identifier: Identifier;
-  readonly app: string;
-}
-
-/**
- * Writes the send and resolves with its row as `selectSend` reads it. A client with a grant is refused at first, and
- * asks again by it: few have one.
- */
-async function write(ctx: Ctx, send: NewSend, by = codes.firstBy(send.row)): Promise<Row> {
-  const { row, limits, budgets, identifier, app } = send;
-  const [, sent] = await ctx.db.write(
-    codes.insertCode(row, limits, budgets.room, by),
-    codes.selectSend(row, limits, by),
-    emitEvent(eventOf('code.sent', { app, at: row.now }, shownOf(identifier)), { ifChanged: true }),
-    ...budgets.spend,
-  );
-  if (sent?.rows[0]) return sent.rows[0];
-  const refusal = (await ctx.db.read(codes.selectSendRefusal(row, limits, by)))[0] as Row;
-  if (by === 'nothing' && codes.isPassed(refusal)) return write(ctx, send, 'grant');
-  if (by === 'pass' && !codes.isPassed(refusal)) throw new VaultError('pass_invalid');
-  const full = fullLimits(ctx.config, refusal, row);
-  throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
-}
-
-/** The budgets that refused a send, read afterwards: a refusal is rare. What has room again by now is free at once. */
-async function fullBudgets({ config, db }: Ctx, budgets: BudgetUse, { ip, now }: codes.NewCode) {
-  const [state] = await db.read(budgets.state);
-  const full = budgets.full(state);
-  return full.length > 0 ? full : [limitState(config, 'sends-per-ip', { bucket: ip, freesAt: now, now })];
 }
 
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
@@ -163,29 +127,6 @@ function refuseCountry({ config }: Ctx, { channel, value }: Identifier): void {
 function lifetimeOf({ config, sms }: Ctx, { channel }: Identifier): number {
   const byProvider = channel === 'sms' && sms.kind === 'verify';
   return byProvider ? SMS_CODE_EXPIRY_SECONDS : config.emailCodeExpirySeconds;
-}
-
-/** The limits of a send, each with the column of `selectSend` that holds the time of its oldest counted send. */
-const SEND_LIMITS = [
-  ['sends-per-ip', 'ip_at'],
-  ['sends-per-identifier', 'identifier_at'],
-  ['pass-sends-per-identifier', 'pass_at'],
-  ['pass-sends-per-ip', 'pass_ip_at'],
-  ['sends-per-number', 'number_at'],
-  ['sends-per-number-day', 'number_day_at'],
-] as const;
-
-/** The full limits, each with the seconds until it has room. */
-function fullLimits(config: Config, resets: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
-  const buckets = { client: ip, network: '', identifier, account: '', vault: '' };
-  const full: LimitState[] = [];
-  for (const [name, column] of SEND_LIMITS) {
-    const at = numberOf(resets, column);
-    if (at === null) continue;
-    const freesAt = at + boundsOf(config, name).windowSeconds * 1000;
-    full.push(limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now }));
-  }
-  return full;
 }
 
 /** A message to send, and the row of its send. */

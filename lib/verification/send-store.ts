@@ -31,6 +31,8 @@ export interface NewCode {
   readonly givenPass: string | null;
 }
 
+export type { SendBy };
+
 /** How many sends each limit allows in its window. */
 export interface SendLimits {
   readonly perIp: number;
@@ -41,14 +43,14 @@ export interface SendLimits {
 }
 
 /** True of an identifier that never verified. */
-const NEVER_VERIFIED = `NOT EXISTS (SELECT 1 FROM verifications
-  WHERE identifier = :identifier AND verified_at IS NOT NULL)`;
+const neverVerified = (identifier: string) => `NOT EXISTS (SELECT 1 FROM verifications
+  WHERE identifier = ${identifier} AND verified_at IS NOT NULL)`;
 
 const IS_SENT = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id)`;
-const GOES_TO_STRANGER = `${byPass('grant')} IS NULL AND ${NEVER_VERIFIED}`;
-const GOES_TO_STRANGER_BY_PASS = `${byPass('pass')} IS NULL AND ${NEVER_VERIFIED}`;
+const GOES_TO_STRANGER = `${byPass('grant')} IS NULL AND ${neverVerified('send.identifier')}`;
+const GOES_TO_STRANGER_BY_PASS = `${byPass('pass')} IS NULL AND ${neverVerified('send.identifier')}`;
 const WENT_TO_STRANGER = `EXISTS (SELECT 1 FROM codes WHERE identifier = :identifier AND id = :id AND by_pass IS NULL)
-  AND ${NEVER_VERIFIED}`;
+  AND ${neverVerified(':identifier')}`;
 
 /** True of the row of a send that is written. */
 export function isSent({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): Condition {
@@ -57,9 +59,8 @@ export function isSent({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): 
 
 /** Whether a send without a pass goes to an identifier that never verified: as the insert asks, and for its row. */
 export function isToStranger({ id, identifier, givenPass }: Pick<NewCode, 'id' | 'identifier' | 'givenPass'>) {
-  // The insert has the given pass among its own arguments.
   return {
-    before: { sql: givenPass === null ? GOES_TO_STRANGER : GOES_TO_STRANGER_BY_PASS, args: { identifier } },
+    before: { sql: givenPass === null ? GOES_TO_STRANGER : GOES_TO_STRANGER_BY_PASS, args: {} },
     after: { sql: WENT_TO_STRANGER, args: { id, identifier } },
   };
 }
@@ -70,27 +71,31 @@ export function firstBy({ givenPass }: Pick<NewCode, 'givenPass'>): SendBy {
 }
 
 /**
- * Inserts the send only while every limit has room, and the budgets by `room`; `rowsAffected` 0 means that a limit or
- * a pass refused. From `WRONG_GUESSES_MAX` wrong guesses in a row on, the code of a send without a pass is dead from
- * the start.
+ * Inserts those of the sends whose limits have room, and the budgets by `room`; what is not inserted was refused by a
+ * limit or a pass. All are of one channel, and no two of one client or identifier. From `WRONG_GUESSES_MAX` wrong
+ * guesses in a row on, the code of a send without a pass is dead from the start.
  */
-export function insertCode(code: NewCode, limits: SendLimits, room: Condition, by = firstBy(code)): Statement {
-  const { id, expiresAt, digest, isBound, pass } = code;
-  const own = { id, expires_at: expiresAt, digest, bound: isBound ? 1 : 0, pass };
-  return bound(insertText(kindOf(code, by), room.sql), Object.assign(windowArgs(code, limits), own, room.args));
+export function insertCodes(sends: readonly NewCode[], limits: SendLimits, room: Condition, by?: SendBy): Statement {
+  const text = insertText(kindOf(first(sends), by), room.sql);
+  return bound(text, Object.assign({}, room.args, sendsArgs(sends, limits)));
 }
 
 /**
- * The row of a send, if `insertCode` has just written it in the same batch, with the time of the send that must leave
+ * The rows of those that `insertCodes` has just written in the same batch, with the time of the send that must leave
  * the window before the next is allowed for each limit, null while it has room.
  */
-export function selectSend(code: NewCode, limits: SendLimits, by = firstBy(code)): Statement {
-  return bound(sentText(kindOf(code, by)), Object.assign(windowArgs(code, limits), { id: code.id }));
+export function selectSends(sends: readonly NewCode[], limits: SendLimits, by?: SendBy): Statement {
+  return bound(sentText(kindOf(first(sends), by)), sendsArgs(sends, limits));
 }
 
-/** The limits that refused a send, as `selectSend` has them, and in `is_passed` whether there is a pass. */
-export function selectSendRefusal(code: NewCode, limits: SendLimits, by = firstBy(code)): Statement {
-  return bound(refusalText(kindOf(code, by)), windowArgs(code, limits));
+/** True of a send that is written: of a JSON list `of` its identifier and its id. */
+export const IS_SENT_OF = `EXISTS (SELECT 1 FROM codes WHERE identifier = of ->> 0 AND id = of ->> 1)`;
+
+/** The limits that refused a send, as `selectSends` has them, and in `is_passed` whether there is a pass. */
+export function selectSendRefusal(code: NewCode, limits: SendLimits, by?: SendBy): Statement {
+  const { ip, identifier, givenPass } = code;
+  const own = { ip, identifier, given_pass: givenPass };
+  return bound(refusalText(kindOf(code, by)), Object.assign(own, windowArgs(code.now, limits)));
 }
 
 /** A send that was written: whether a pass let it through, and whether its code needs one to verify. */
@@ -100,12 +105,12 @@ export interface Sent {
   readonly needsPass: boolean;
 }
 
-/** Reads a send of `selectSend`. */
+/** Reads a send of `selectSends`. */
 export function toSent(row: Row): Sent {
   return { seq: Number(row['seq']), isPassed: isPassed(row), needsPass: Number(row['needs_pass']) === 1 };
 }
 
-/** Whether a pass lets the send of `selectSend` or `selectSendRefusal` through. */
+/** Whether a pass lets the send of `selectSends` or `selectSendRefusal` through. */
 export function isPassed(row: Row): boolean {
   return Number(row['is_passed']) === 1;
 }
@@ -175,8 +180,14 @@ export function sweepCodes(now: number): Statement {
   };
 }
 
-function kindOf({ channel }: NewCode, by: SendBy): SendKind {
-  return { isSms: channel === 'sms', by };
+function kindOf(code: NewCode, by = firstBy(code)): SendKind {
+  return { isSms: code.channel === 'sms', by };
+}
+
+function first(sends: readonly NewCode[]): NewCode {
+  const [one] = sends;
+  if (!one) throw new RangeError('no send');
+  return one;
 }
 
 /** The statement with the arguments that its text names: an engine refuses others. */
@@ -186,15 +197,28 @@ function bound({ sql, names }: SendText, given: Record<string, Value>): Statemen
   return { sql, args };
 }
 
-function windowArgs(code: NewCode, limits: SendLimits): Record<string, Value> {
+/** Windows end with the newest of the sends, which came within a moment. */
+function sendsArgs(sends: readonly NewCode[], limits: SendLimits): Record<string, Value> {
+  const rows = sends.map(({ id, identifier, ip, now, expiresAt, digest, isBound, pass, givenPass }) => [
+    id,
+    identifier,
+    ip,
+    now,
+    expiresAt,
+    digest,
+    isBound ? 1 : 0,
+    pass,
+    givenPass,
+  ]);
+  const now = sends.reduce((newest, code) => Math.max(newest, code.now), 0);
+  return Object.assign(windowArgs(now, limits), { sends: JSON.stringify(rows), count: sends.length });
+}
+
+function windowArgs(now: number, limits: SendLimits): Record<string, Value> {
   return {
-    ip: code.ip,
-    identifier: code.identifier,
-    channel: code.channel,
-    now: code.now,
-    given_pass: code.givenPass,
-    day_ago: code.now - DAY_MS,
-    hour_ago: code.now - HOUR_MS,
+    now,
+    day_ago: now - DAY_MS,
+    hour_ago: now - HOUR_MS,
     per_ip: limits.perIp,
     per_identifier: limits.perIdentifier,
     per_number: limits.perNumber,

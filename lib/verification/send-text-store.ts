@@ -18,12 +18,12 @@ export interface SendText {
 }
 
 /** The start of each limit's window: sends before the operator's clearing do not count. */
-const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', ':ip')})`;
-const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', ':identifier')})`;
-const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', ':identifier')})`;
-const PASS_IP_SINCE = `max(:day_ago, ${clearedAt('pass-sends-per-ip', ':ip')})`;
-const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', ':identifier')})`;
-const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', ':identifier')})`;
+const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', 'send.ip')})`;
+const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', 'send.identifier')})`;
+const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', 'send.identifier')})`;
+const PASS_IP_SINCE = `max(:day_ago, ${clearedAt('pass-sends-per-ip', 'send.ip')})`;
+const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', 'send.identifier')})`;
+const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', 'send.identifier')})`;
 
 /** The digest of a code that was never sent: no code has it. */
 const DEAD = 'dead';
@@ -31,35 +31,35 @@ const DEAD = 'dead';
 /** The row whose pass lets a send through: that of the pass given, or of the client's live grant; null without one. */
 export function byPass(by: 'grant' | 'pass'): string {
   return by === 'pass'
-    ? `(SELECT seq FROM codes WHERE pass = :given_pass AND identifier = :identifier AND sent_at > :day_ago
+    ? `(SELECT seq FROM codes WHERE pass = send.given_pass AND identifier = send.identifier AND sent_at > :day_ago
         AND pass_guesses < ${PASS_GUESSES_MAX})`
     : `(SELECT passed.seq FROM pass_grants JOIN codes AS passed ON passed.seq = pass_grants.code
-        WHERE pass_grants.identifier = :identifier AND pass_grants.ip = :ip AND pass_grants.until > :now
+        WHERE pass_grants.identifier = send.identifier AND pass_grants.ip = send.ip AND pass_grants.until > :now
           AND passed.pass_guesses < ${PASS_GUESSES_MAX})`;
 }
 
 /** Whether so many wrong guesses were made at the identifier that a send needs a pass. */
 const GUESSED = `EXISTS (SELECT 1 FROM verifications
-  WHERE identifier = :identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX})`;
+  WHERE identifier = send.identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX})`;
 
 /** The key of a number names the channel. */
-const OF_NUMBER = `FROM codes WHERE identifier = :identifier`;
+const OF_NUMBER = `FROM codes WHERE identifier = send.identifier`;
 
 /** True while the limits of a send without a pass have room, and those of one with a pass. */
 const IP_HAS_ROOM = fewerThan(
   ':per_ip',
-  `FROM codes WHERE ip = :ip AND by_pass IS NULL AND sent_at > ${IP_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE ip = send.ip AND by_pass IS NULL AND sent_at > ${IP_SINCE} ORDER BY seq DESC`,
 );
 const IDENTIFIER_HAS_ROOM = fewerThan(
   ':per_identifier',
-  `FROM codes WHERE identifier = :identifier AND by_pass IS NULL AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE identifier = send.identifier AND by_pass IS NULL AND sent_at > ${IDENTIFIER_SINCE} ORDER BY seq DESC`,
 );
 const HAS_ROOM_BY_PASS = `${fewerThan(
   `${PASS_SENDS_MAX}`,
-  `FROM codes WHERE identifier = :identifier AND by_pass IS NOT NULL AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE identifier = send.identifier AND by_pass IS NOT NULL AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(
   `${PASS_SENDS_PER_IP_MAX}`,
-  `FROM codes WHERE ip = :ip AND by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE ip = send.ip AND by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
 )}`;
 const NUMBER_HAS_ROOM = `${fewerThan(
   ':per_number',
@@ -77,41 +77,64 @@ function admits({ isSms, by }: SendKind): string {
   return isSms ? `${room} AND ${NUMBER_HAS_ROOM}` : room;
 }
 
-/** The sends by a channel up to this one, itself included: the newest row has those before it. */
-const soFar = (column: 'emails_so_far' | 'sms_so_far', channel: string) =>
-  `coalesce((SELECT ${column} FROM codes WHERE seq = (SELECT max(seq) FROM codes)), 0) + (:channel = '${channel}')`;
+/** The sends by a channel up to this one, itself included: the newest row has those before all of these. */
+const soFar = (column: 'emails_so_far' | 'sms_so_far', isCounted: boolean) =>
+  `coalesce((SELECT ${column} FROM codes WHERE seq = (SELECT max(seq) FROM codes)), 0)${isCounted ? ' + nth' : ''}`;
+
+/** What is inserted of each send, in the order of the lists in `:sends`. */
+export const SEND_COLUMNS = [
+  'id',
+  'identifier',
+  'ip',
+  'sent_at',
+  'expires_at',
+  'digest',
+  'bound',
+  'pass',
+  'given_pass',
+] as const;
+
+const ASKED = `SELECT key AS place, ${SEND_COLUMNS.map((name, i) => `value ->> ${i} AS ${name}`).join(', ')}
+  FROM json_each(:sends)`;
 
 /**
- * The text that inserts a send of a kind if `room` holds. A row without its id is not written. So the conditions need
- * no SELECT: the engine writes what one selects from the table itself to a temporary table first, which costs as much
- * as the row.
+ * The text that inserts those of some sends of a kind that have room; `room` are the budgets. No two of them share a
+ * client or an identifier, so each finds its own limits as they are. `nth` counts those that pass them: the budget of
+ * the whole vault goes to the first.
  */
 export function insertText(kind: SendKind, room: string): SendText {
-  const { by } = kind;
-  const needsPass = `CASE WHEN :digest IS NOT NULL AND ${GUESSED} THEN '${DEAD}' ELSE :digest END`;
+  const { by, isSms } = kind;
+  const needsPass = `CASE WHEN digest IS NOT NULL AND ${GUESSED} THEN '${DEAD}' ELSE digest END`;
   return textOnce(
     `insert ${nameOf(kind)} ${room}`,
-    () => `INSERT OR IGNORE INTO codes
+    () => `INSERT INTO codes
     (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass, emails_so_far, sms_so_far)
-  VALUES (CASE WHEN ${admits(kind)} AND ${room} THEN :id END, :identifier, :channel, :ip, :now, :expires_at,
-    ${by === 'nothing' ? `${needsPass}, :bound, :pass, NULL` : `:digest, :bound, NULL, ${byPass(by)}`},
-    ${soFar('emails_so_far', 'email')}, ${soFar('sms_so_far', 'sms')})`,
+  WITH asked AS MATERIALIZED (${ASKED}),
+  send AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY place) AS nth FROM asked AS send WHERE ${admits(kind)})
+  SELECT id, identifier, '${isSms ? 'sms' : 'email'}', ip, sent_at, expires_at,
+    ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${byPass(by)}`},
+    ${soFar('emails_so_far', !isSms)}, ${soFar('sms_so_far', isSms)} FROM send WHERE ${room} ORDER BY nth`,
   );
 }
 
-/** The text that reads the row that was just inserted, and the limits that it filled; no row where it was refused. */
+/** The text that reads the rows that were just inserted, and the limits that each filled. */
 export function sentText(kind: SendKind): SendText {
   return textOnce(
     `sent ${nameOf(kind)}`,
-    () => `SELECT seq, by_pass IS NOT NULL AS is_passed, digest = '${DEAD}' AS needs_pass, ${resets(kind)}
-  FROM codes AS sent WHERE seq = last_insert_rowid() AND id = :id`,
+    () => `SELECT id, seq, by_pass IS NOT NULL AS is_passed, digest = '${DEAD}' AS needs_pass, ${resets(kind)}
+  FROM codes AS send WHERE seq > last_insert_rowid() - :count AND seq <= last_insert_rowid()
+    AND id IN (SELECT value ->> 0 FROM json_each(:sends))`,
   );
 }
 
 /** The text that reads why a send of a kind was refused: the limits that are full, and whether there is a pass. */
 export function refusalText(kind: SendKind): SendText {
   const pass = byPass(kind.by === 'pass' ? 'pass' : 'grant');
-  return textOnce(`refusal ${nameOf(kind)}`, () => `SELECT ${pass} IS NOT NULL AS is_passed, ${resets(kind)}`);
+  return textOnce(
+    `refusal ${nameOf(kind)}`,
+    () => `SELECT ${pass} IS NOT NULL AS is_passed, ${resets(kind)}
+  FROM (SELECT :ip AS ip, :identifier AS identifier, :given_pass AS given_pass) AS send`,
+  );
 }
 
 /** For each limit of a kind the time of the send that must leave the window; null while the limit has room. */
@@ -120,7 +143,7 @@ function resets({ isSms, by }: SendKind): string {
     `${isAsked ? `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)` : 'NULL'} AS ${name}`;
   const free = `AND codes.by_pass IS NULL AND sent_at >`;
   const passed = `AND codes.by_pass IS NOT NULL AND sent_at >`;
-  const [byIp, byIdentifier] = ['FROM codes WHERE ip = :ip', 'FROM codes WHERE identifier = :identifier'];
+  const [byIp, byIdentifier] = ['FROM codes WHERE ip = send.ip', 'FROM codes WHERE identifier = send.identifier'];
   const isFree = by === 'nothing';
   return [
     at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),

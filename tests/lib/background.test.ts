@@ -11,7 +11,7 @@ import { KEY_LOOK_PAUSE_MS } from '../../lib/registration/look-at-keys.ts';
 import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
 import { insertSession } from '../../lib/sessions/store.ts';
 import { PASS_GRANT_MS } from '../../lib/verification/pass.ts';
-import { insertCode } from '../../lib/verification/send-store.ts';
+import { insertCodes } from '../../lib/verification/send-store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { engines, type TestDatabase } from '../support/databases.ts';
 import { tally } from '../support/tally.ts';
@@ -71,7 +71,7 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
       DAY_MS + PASS_GRANT_MS,
       ({ db, clock }) => {
         const now = clock.now();
-        return db.write(insertCode({ ...code, now, expiresAt: now + 90_000 }, limits, ANY));
+        return db.write(insertCodes([{ ...code, now, expiresAt: now + 90_000 }], limits, ANY));
       },
     ],
     [

@@ -51,6 +51,7 @@ function open(registry: Address.Address, indexed?: Row, finalityBlocks: number |
   const db = {
     read: async () => (indexed ? [indexed] : []),
     write: () => Promise.reject(new Error('nothing to write')),
+    writeTogether: () => Promise.reject(new Error('nothing to write')),
   };
   return createAliases({ ...context, config: { ...context.config, finalityBlocks }, db }, createAliasFacts());
 }

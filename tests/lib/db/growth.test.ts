@@ -30,7 +30,7 @@ import {
   selectRefusal,
   selectSessionCounts,
 } from '../../../lib/sessions/store.ts';
-import { insertCode, selectSendRefusal } from '../../../lib/verification/send-store.ts';
+import { insertCodes, selectSendRefusal } from '../../../lib/verification/send-store.ts';
 import { selectDeliveries, selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -114,6 +114,8 @@ const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
 const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };
 const config = { emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
+/** The row of a send that the conditions of its budgets are about. */
+const SEND = `SELECT 'email:nobody@example.com' AS identifier, '2001:db8:1:1::/64' AS ip, 1 AS nth`;
 const budget = useForSend(config, { channel: 'email', client: '2001:db8:1:1::/64', now, isStranger: stranger });
 const claim = { identifier: 'handle:reg', credentialId: 'credential', txHash: '0x' };
 const DAY = limitSpan('sends-per-ip', 86_400, now);
@@ -211,7 +213,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           `'c' || n, 'email:a@b.de', 'email', '${IP}', ${now}, 0`,
         ),
       {
-        'the write of POST /api/verify/send': insertCode(code, limits, ANY),
+        'the write of POST /api/verify/send': insertCodes([code], limits, ANY),
         'the refusal of POST /api/verify/send': selectSendRefusal(code, limits),
       },
     ],
@@ -222,7 +224,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           'codes (id, identifier, channel, ip, sent_at, expires_at)',
           `'s' || n, 'sms:+1', 'sms', 'ip' || n, ${now}, 0`,
         ),
-      { 'the write of POST /api/verify/send': insertCode({ ...code, channel: 'sms', ip: 'other' }, limits, ANY) },
+      { 'the write of POST /api/verify/send': insertCodes([{ ...code, channel: 'sms', ip: 'other' }], limits, ANY) },
     ],
     [
       'uses of a day’s budgets, of the whole vault and of one network',
@@ -235,7 +237,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           await fill('budget_uses (kind, bucket, at, used, total)', `'${kind}', '${bucket}', ${now} - 5000 + n, 1, n`);
       },
       {
-        'room for a send': { ...budget.room, sql: `SELECT ${budget.room.sql}` },
+        'room for a send': { ...budget.room, sql: `SELECT ${budget.room.sql} FROM (${SEND}) AS send` },
         'the refusal of a send': budget.state,
         'the use of the network': budget.spend[0] ?? ANY,
         'the use for strangers': budget.spend[1] ?? ANY,

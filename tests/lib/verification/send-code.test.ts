@@ -26,6 +26,12 @@ const IP = '203.0.113.7';
 const mailTo = (name: string) => parseIdentifier('email', `${name}@example.com`);
 const mail = (name: string) => ({ identifier: mailTo(name), ip: IP, app: 'default' });
 
+function tallyOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
 for (const engine of engines()) {
   describe(`a sent code on ${engine.name}`, () => {
     let database: TestDatabase;
@@ -68,6 +74,100 @@ for (const engine of engines()) {
       ).toEqual({
         verified: false,
         message: 'Code expired',
+      });
+    });
+
+    describe('together with others of the same moment', () => {
+      const limited = (more: Record<string, string> = {}) => {
+        const batches: string[][] = [];
+        const counted: Database = {
+          ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
+          execute: (statement) => database.execute(statement),
+          batch(statements, mode) {
+            batches.push(statements.map(({ sql }) => sql));
+            return database.batch(statements, mode);
+          },
+        };
+        const mails: string[] = [];
+        const send: Mailer['send'] = async ({ to }) => void mails.push(to);
+        const vault = createContext({
+          vars: { ...vars, ...more },
+          database: counted,
+          clock: testClock(),
+          mail: { send },
+        });
+        return { vault, batches, mails };
+      };
+      const outcomesOf = async (vault: Context, sends: readonly (readonly [name: string, ip: string])[]) => {
+        const one = ([name, ip]: readonly [string, string]) =>
+          sendCode(vault, { ...mail(name), ip }).then(
+            () => 'sent',
+            (error) => error.code ?? error.message,
+          );
+        return Promise.all(sends.map(one));
+      };
+      const strangers = (count: number) =>
+        Array.from({ length: count }, (_, n) => [`one${n}`, `198.51.${n >> 8}.${n & 255}`] as const);
+
+      test('costs as many statements as one, and writes what each would', async () => {
+        const { vault, batches, mails } = limited();
+        await vault.db.ready();
+        batches.length = 0;
+        expect(await outcomesOf(vault, strangers(40))).toEqual(Array(40).fill('sent'));
+        const inserts = batches.flat().filter((sql) => sql.startsWith('INSERT'));
+        expect(inserts).toHaveLength(2);
+        expect(mails.toSorted()).toEqual(
+          strangers(40)
+            .map(([name]) => `${name}@example.com`)
+            .toSorted(),
+        );
+        const rows = await vault.db.read({
+          sql: 'SELECT identifier, ip, emails_so_far FROM codes ORDER BY seq',
+          args: {},
+        });
+        expect(rows.map((row) => [row['identifier'], row['ip'], Number(row['emails_so_far'])])).toEqual(
+          strangers(40).map(([name, ip], n) => [`email:${name}@example.com`, ip, n + 1]),
+        );
+        const events = await vault.db.read({ sql: `SELECT data FROM events WHERE type = 'code.sent'`, args: {} });
+        expect(events.map(({ data }) => data)).toEqual(
+          Array(40).fill(JSON.stringify({ channel: 'email', identifier: 'o***@example.com' })),
+        );
+      });
+
+      test('a client and an address have no more than alone', async () => {
+        const { vault, mails } = limited({ RATE_LIMIT_CODES_PER_IDENTIFIER: '2' });
+        const ofClient = Array.from({ length: 6 }, (_, n) => [`mine${n}`, IP] as const);
+        const ofAddress = Array.from({ length: 6 }, (_, n) => ['yours', `203.0.113.${100 + n}`] as const);
+        const got = await outcomesOf(vault, [...ofClient, ...strangers(6), ...ofAddress]);
+        const of = (from: number) => tallyOf(got.slice(from, from + 6));
+        expect([of(0), of(6), of(12)]).toEqual([
+          { sent: 3, rate_limited: 3 },
+          { sent: 6 },
+          { sent: 2, rate_limited: 4 },
+        ]);
+        expect(mails).toHaveLength(11);
+      });
+
+      test('the vault’s budget of a day goes to exactly as many as it has room for', async () => {
+        // Below about 1,000 a day a client could take more than its network's share, which is counted one by one.
+        const { vault, mails } = limited({ EMAIL_DAILY_MAX: '2000' });
+        const before = [1, 1960].map((soFar) => ({
+          sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, bound, emails_so_far)
+            VALUES (:id, :id, 'email', :id, :now, :now, 0, :so_far)`,
+          args: { id: `before${soFar}`, now: vault.clock.now(), so_far: soFar },
+        }));
+        await vault.db.write(...before);
+        const crowd = Array.from({ length: 4 }, () => ['crowd', '203.0.113.250'] as const);
+        const got = await outcomesOf(vault, [...crowd, ...strangers(60)]);
+        expect(tallyOf(got)).toEqual({ sent: 40, rate_limited: 24 });
+        expect(mails).toHaveLength(40);
+        expect(tallyOf(await outcomesOf(vault, [['late', '203.0.113.251']]))).toEqual({ rate_limited: 1 });
+      });
+
+      test('those of one network count one after the other', async () => {
+        const { vault } = limited({ EMAIL_DAILY_MAX: '200' });
+        const ofNetwork = Array.from({ length: 20 }, (_, n) => [`far${n}`, `2001:db8:1:${n}::/64`] as const);
+        expect(tallyOf(await outcomesOf(vault, ofNetwork))).toEqual({ sent: 10, rate_limited: 10 });
       });
     });
 

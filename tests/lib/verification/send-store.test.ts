@@ -11,7 +11,7 @@ import { useForSend } from '../../../lib/limits/budgets.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
 import {
   giveBack,
-  insertCode,
+  insertCodes,
   isToStranger,
   sweepCodes,
   sweepGivenBack,
@@ -47,7 +47,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
     const row = { id, identifier: `${channel}:${id}`, channel, ip, now, expiresAt: now + 1, digest: 'd' };
     const code = { ...row, isBound: false, pass: null, givenPass: null };
     const budgets = useForSend(settings, { channel, client: ip, now, isStranger: isToStranger(code) });
-    const [written] = await db.write(insertCode(code, limits, budgets.room));
+    const [written] = await db.write(insertCodes([code], limits, budgets.room));
     const full = budgets.full((await db.read(budgets.state))[0]);
     return { isWritten: written?.rowsAffected === 1, full, giveBack: () => db.write(...giveBack(code)) };
   }
