@@ -5,7 +5,7 @@ import { type ChainEvent, deleteEventsAfter, emitDeactivations, insertChainEvent
 
 /** Blocks whose hashes are kept to find the start of a re-org: more than finality takes. */
 export const FOLLOWER_KEEP_BLOCKS = 1_024;
-/** Events deleted per turn when the follower starts over, and the others of the last one's block. */
+/** Events deleted per turn when the follower starts over or goes back, and the others of the last one's block. */
 export const FOLLOWER_CLEAR_EVENTS = 1_000;
 
 /** How far the follower has read; the row of `follower`. */
@@ -115,7 +115,7 @@ export function recordPoll(
   return { sql: `UPDATE follower SET head = :head, seen_at = :now WHERE ${sql}`, args: { head, now: seenAt, ...args } };
 }
 
-/** The block from which a turn of starting over deletes; no row where few events are left. */
+/** The block from which a turn deletes; no row where few events are left. */
 export function selectClearStart(): Statement {
   return {
     sql: `SELECT block FROM chain_events ORDER BY block DESC, log_index DESC LIMIT 1 OFFSET :skipped`,
@@ -197,4 +197,9 @@ export function selectKnownBlocks(below: number, limit: number): Statement {
       ) ORDER BY number DESC LIMIT :limit`,
     args: { below, limit },
   };
+}
+
+/** Reads a row of `selectKnownBlocks`. */
+export function toKnownBlock(row: Row): KnownBlock {
+  return { number: Number(row['number']), hash: String(row['hash']) };
 }

@@ -16,6 +16,7 @@ import {
   selectClearStart,
   selectKnownBlocks,
   selectPosition,
+  toKnownBlock,
   toPosition,
   whileUnmoved,
 } from './follower-store.ts';
@@ -117,24 +118,38 @@ async function readOn(ctx: Ctx, range: BlockRange, position: FollowerPosition, h
   return last.number < head.number;
 }
 
-/** Goes back to the newest block that is still part of the chain. */
+/**
+ * Goes back to the newest block that is still part of the chain, in turns if that takes many events back. After each
+ * turn the position is a block that was read, as before: who breaks off there finds the fork again.
+ */
 async function goBack(ctx: Ctx, position: FollowerPosition, head: Block): Promise<boolean> {
   const fork = await findFork(ctx, position.block);
   if (!fork) return startOver(ctx);
-  const now = ctx.clock.now();
-  const lapseAt = now + ctx.config.sessionTtlSeconds * 1000;
-  const condition = whileUnmoved(position, ctx.leases.held(LEASE));
-  const results = await ctx.db.write(...rewind(fork, lapseAt, head.number, now, condition));
-  if (results.at(-1)?.rowsAffected !== 1) return false;
+  for (let at = position; at.block > fork.number; ) {
+    const step = (await findStep(ctx, fork)) ?? fork;
+    const now = ctx.clock.now();
+    const lapseAt = now + ctx.config.sessionTtlSeconds * 1000;
+    const condition = whileUnmoved(at, ctx.leases.held(LEASE));
+    const results = await ctx.db.write(...rewind(step, lapseAt, head.number, now, condition));
+    if (results.at(-1)?.rowsAffected !== 1) return false;
+    at = { ...at, block: step.number, hash: step.hash };
+  }
   ctx.metrics.counter('vault_follower_reorgs_total').add();
   ctx.log({ level: 'info', event: 'follower_went_back', from: position.block, to: fork.number });
   return true;
 }
 
+/** A block that was read after the fork and before very many events; undefined where few events are left. */
+async function findStep({ db }: Ctx, fork: KnownBlock): Promise<KnownBlock | undefined> {
+  const [event] = await db.read(selectClearStart());
+  const [row] = event ? await db.read(selectKnownBlocks(Number(event['block']), 1)) : [];
+  return row && Number(row['number']) > fork.number ? toKnownBlock(row) : undefined;
+}
+
 async function findFork(ctx: Ctx, block: number): Promise<KnownBlock | undefined> {
   for (let below = block; ; ) {
     const rows = await ctx.db.read(selectKnownBlocks(below, FOLLOWER_FORK_BLOCKS_MAX));
-    const known = rows.map(({ number, hash }) => ({ number: Number(number), hash: String(hash) }));
+    const known = rows.map(toKnownBlock);
     const found = await Promise.all(known.map(({ number }) => readBlock(ctx, number)));
     const fork = known.find(({ hash }, i) => found[i]?.hash === hash);
     if (fork || known.length === 0) return fork;

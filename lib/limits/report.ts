@@ -28,8 +28,8 @@ import {
   selectLimitUse,
 } from './store.ts';
 
-/** Rows read at once to find the fullest buckets. */
-export const LIMITS_PAGE_MAX = 250;
+/** Rows read at once to find the fullest buckets: each may wait for the disk, and everybody with it. */
+export const LIMITS_PAGE_MAX = 100;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 

@@ -12,6 +12,7 @@ import {
   FOLLOWER_LEASE_MS,
   FOLLOWER_RETRY_MAX_MS,
 } from '../../../lib/indexer/follower.ts';
+import { FOLLOWER_CLEAR_EVENTS } from '../../../lib/indexer/follower-store.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { type Acted, type Actors, prepareActors } from '../../support/actors.ts';
 import { temporaryFolder } from '../../support/databases.ts';
@@ -207,6 +208,32 @@ describe('a re-org', () => {
     await look();
     await expectAll();
     expect(told('follower_went_back').length).toBe(1);
+  });
+
+  test('that takes very many events back does so in turns, each of few', async () => {
+    await actors.register();
+    await look();
+    const from = await headOf();
+    const [blocks, perBlock] = [50, FOLLOWER_CLEAR_EVENTS / 10];
+    await chain.mine(blocks);
+    // Blocks that are not on the chain, each with events.
+    await t.rows(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${blocks * perBlock - 1})
+      INSERT INTO chain_events (block, log_index, block_hash, tx_hash, kind, subject, object, metadata_cid)
+      SELECT ${from + 1} + i / ${perBlock}, i % ${perBlock}, '0x' || (i / ${perBlock}), '0x', 'DIDRegistered', '0x' || i, '0x', ''
+      FROM n`);
+    await t.rows(`UPDATE follower SET block = ${from + blocks}, hash = '0x${blocks - 1}'`);
+    await t.rows('CREATE TABLE turns (events INTEGER NOT NULL, block INTEGER NOT NULL)');
+    await t.rows(`CREATE TRIGGER turn AFTER UPDATE OF block ON follower WHEN new.block < old.block BEGIN
+      INSERT INTO turns SELECT count(*), new.block FROM chain_events; END`);
+    const before = (await stored()).length;
+    await look();
+    await expectAll();
+    const turns = (await t.rows('SELECT events, block FROM turns')).map(({ events }) => Number(events));
+    const taken = turns.map((left, i) => (turns[i - 1] ?? before) - left);
+    expect(taken.reduce((sum, one) => sum + one)).toBe(blocks * perBlock);
+    expect(taken).toHaveLength(5);
+    for (const one of taken) expect(one).toBeLessThanOrEqual(FOLLOWER_CLEAR_EVENTS + perBlock);
+    expect(told('follower_went_back')).toMatchObject([{ from: from + blocks, to: from }]);
   });
 
   test('deeper than anything read starts over at the beginning', async () => {
