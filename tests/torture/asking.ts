@@ -33,6 +33,8 @@ export interface Asking {
   insist(question: Question): Promise<Decision | undefined>;
   /** Any of the members. */
   any(): Member;
+  /** What is asked again and again, and the newest answer to each. */
+  waiting(): readonly string[];
   /** Nothing is asked again. */
   end(): void;
 }
@@ -44,6 +46,7 @@ const PAUSE_MS = 40;
 export function createAsking(members: readonly Member[], ledger: Ledger): Asking {
   let asked = 0;
   let isOver = false;
+  const waiting = new Map<Question, string>();
   /** The next one that runs. */
   function any(): Member {
     const up = members.filter((member) => member.pid() !== undefined);
@@ -69,19 +72,25 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
   }
 
   async function insist(question: Question): Promise<Decision | undefined> {
-    for (let isUnsure = false; !isOver; ) {
-      const answer = await once(any(), question).catch(() => undefined);
-      if (answer && answer.status > 0 && answer.status < 500) return { ...answer, isUnsure };
-      isUnsure ||= answer?.isUnheard !== true;
-      await Bun.sleep(PAUSE_MS);
+    try {
+      for (let isUnsure = false; !isOver; ) {
+        const answer = await once(any(), question).catch(() => undefined);
+        if (answer && answer.status > 0 && answer.status < 500) return { ...answer, isUnsure };
+        isUnsure ||= answer?.isUnheard !== true;
+        waiting.set(question, `${question.path}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
+        await Bun.sleep(PAUSE_MS);
+      }
+      return undefined;
+    } finally {
+      waiting.delete(question);
     }
-    return undefined;
   }
 
   return {
     once,
     insist,
     any,
+    waiting: () => [...waiting.values()],
     end() {
       isOver = true;
     },

@@ -11,8 +11,8 @@ export type Road = 'open' | 'hang' | 'drop' | 'lose';
 export interface Post {
   readonly catcher: MailCatcher;
   readonly url: string;
-  road: Road;
-  /** How many connections met a road that was not open. */
+  setRoad(road: Road): void;
+  /** How often a road that was not open was met. */
   met(): number;
   stop(): Promise<void>;
 }
@@ -21,14 +21,14 @@ export interface Post {
 export async function startPost(): Promise<Post> {
   const catcher = await startMailCatcher();
   const sockets = new Set<Socket>();
-  let met = 0;
+  let [road, met]: [Road, number] = ['open', 0];
   const server = createServer((client) => {
     sockets.add(client);
     client.on('error', () => undefined);
     client.once('close', () => sockets.delete(client));
-    if (post.road !== 'open') met++;
-    if (post.road === 'drop') return void client.destroy();
-    if (post.road === 'hang') return undefined;
+    if (road !== 'open') met++;
+    if (road === 'drop') return void client.destroy();
+    if (road === 'hang') return;
     const there = connectTo(catcher.port, '127.0.0.1');
     there.on('error', () => client.destroy());
     there.once('close', () => client.destroy());
@@ -36,18 +36,24 @@ export async function startPost(): Promise<Post> {
     client.pipe(there);
     let isMail = false;
     there.on('data', (chunk: Buffer) => {
-      const isEnd = isMail && chunk.toString('latin1').startsWith('250');
-      isMail = chunk.toString('latin1').startsWith('354');
+      const text = chunk.toString('latin1');
       // The mail is there, and its sender does not hear of it.
-      if (isEnd && post.road === 'lose') return void client.destroy();
-      if (post.road !== 'hang') client.write(chunk);
+      const isLost = road === 'hang' || (road === 'lose' && isMail && text.startsWith('250'));
+      isMail = text.startsWith('354');
+      if (!isLost) return void client.write(chunk);
+      met++;
+      if (road === 'lose') client.destroy();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const post: Post = {
+  return {
     catcher,
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    road: 'open',
+    setRoad(next) {
+      // Connections that were held up end with what held them up, and a dropped road takes all with it.
+      if (road === 'hang' || next === 'drop') for (const socket of sockets) socket.destroy();
+      road = next;
+    },
     met: () => met,
     async stop() {
       server.close();
@@ -55,7 +61,6 @@ export async function startPost(): Promise<Post> {
       await catcher.stop();
     },
   };
-  return post;
 }
 
 /** A receiver of webhooks that lies. */

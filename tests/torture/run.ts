@@ -23,6 +23,8 @@ const worlds = values.world === undefined ? WORLDS : [values.world as WorldName]
 if (!(minutes > 0) || !Number.isInteger(seed) || worlds.some((one) => !WORLDS.includes(one)))
   throw new Error('usage: bun run torture [--minutes N] [--seed S] [--world file|two|server] [--only FAULT]');
 
+const began = performance.now();
+const say = (line: string) => console.error(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} ${line}`);
 const binary = await buildBinary();
 const results: TortureResult[] = [];
 try {
@@ -31,7 +33,7 @@ try {
   for (let round = 0; round < rounds; round++) {
     const world = worlds[round % worlds.length] as WorldName;
     const only = values.only === undefined ? {} : { only: values.only.split(',') };
-    const result = await torture({ world, seed: seed + round, ms, binary: binary.path, ...only });
+    const result = await torture({ world, seed: seed + round, ms, binary: binary.path, say, ...only });
     results.push(result);
     console.log(worldReport(result));
   }

@@ -1,4 +1,4 @@
-import { openDraw } from '../support/draw.ts';
+import { type Draw, openDraw } from '../support/draw.ts';
 import { createAsking } from './asking.ts';
 import { audit } from './audit.ts';
 import type { ClientPlace, Errand } from './clients/client.ts';
@@ -22,6 +22,8 @@ export interface TortureOptions {
   readonly binary: string;
   /** The names of the only faults; all that can happen without it. */
   readonly only?: readonly string[];
+  /** Takes a line for each thing that happens. */
+  readonly say?: (line: string) => void;
 }
 
 /** What became of it. */
@@ -43,6 +45,8 @@ export interface TortureResult {
 const CLIENTS = 10;
 const READERS = 3;
 const PAUSE_MS = 30;
+/** All is well again: so long a client may still have no answer that decides. */
+const PATIENCE_MS = 60_000;
 const ERRANDS: readonly Errand[] = [
   openSession,
   openSession,
@@ -57,7 +61,14 @@ const ERRANDS: readonly Errand[] = [
 ];
 
 /** Lets clients work in a world in which one thing after the other goes wrong; then compares. */
-export async function torture({ world: name, seed, ms, binary, only }: TortureOptions): Promise<TortureResult> {
+export async function torture({
+  world: name,
+  seed,
+  ms,
+  binary,
+  only,
+  say = () => {},
+}: TortureOptions): Promise<TortureResult> {
   const world = await openWorld(name, { seed, binary });
   try {
     const ledger = openLedger();
@@ -78,14 +89,16 @@ export async function torture({ world: name, seed, ms, binary, only }: TortureOp
     };
     const clients = Array.from({ length: CLIENTS }, (_, i) => client(place(1 + i)));
     world.receiver.rate = 50;
-    const lap = startWatch();
-    await rage(faults, draw, ms, monitor.untilReady);
+    const lap = startWatch(say);
+    await rage(faults, { draw, ms, untilReady: monitor.untilReady, say });
     lap('tortured');
     isOver = true;
     world.receiver.rate = 0;
+    await Promise.race([Promise.all(clients), Bun.sleep(PATIENCE_MS)]);
+    for (const one of asking.waiting()) ledger.violate('it recovers without a human', `still not decided: ${one}`);
+    asking.end();
     await Promise.all(clients);
     await monitor.end();
-    asking.end();
     lap('ended');
     const newest = await settle(world, ledger);
     for (const reader of readers) {
@@ -113,9 +126,12 @@ export async function torture({ world: name, seed, ms, binary, only }: TortureOp
 /** One fault after the other, each once before any comes again. */
 async function rage(
   faults: readonly Fault[],
-  draw: ReturnType<typeof openDraw>,
-  ms: number,
-  untilReady: (after: string) => Promise<void>,
+  {
+    draw,
+    ms,
+    untilReady,
+    say,
+  }: { draw: Draw; ms: number; untilReady: (after: string) => Promise<void>; say: (line: string) => void },
 ): Promise<void> {
   const end = performance.now() + ms;
   const possible = faults.filter(({ impossible }) => impossible === undefined);
@@ -126,6 +142,7 @@ async function rage(
     if (waiting.length === 0) waiting = [...possible];
     const [one] = waiting.splice(draw.below(waiting.length), 1);
     if (!one) return;
+    say(one.name);
     await one.strike(draw);
     await untilReady(one.name);
     await Bun.sleep(100 + draw.below(700));
@@ -166,13 +183,14 @@ function resultOf(
 }
 
 /** How long each lap took, in seconds. */
-function startWatch() {
+function startWatch(say: (line: string) => void) {
   let since = performance.now();
   const seconds: Record<string, number> = {};
   const lap = (name: string) => {
     const now = performance.now();
     seconds[name] = Math.round((now - since) / 100) / 10;
     since = now;
+    say(`${name} after ${seconds[name]} s`);
   };
   return Object.assign(lap, { seconds });
 }

@@ -1,0 +1,47 @@
+import type { LibsqlFault } from '../../support/hostile/libsql-proxy.ts';
+import { type Fault, type FaultPlace, fault } from './fault.ts';
+
+const ANSWERS: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 200];
+const PER_THOUSAND = 150;
+
+/** What happens to the libSQL server, and on the way to it. */
+export function serverFaults({ world }: FaultPlace): Fault[] {
+  const { libsql } = world;
+  if (libsql === undefined) return [];
+  const during = async (ms: number, trouble: typeof libsql.proxy.trouble) => {
+    let met = 0;
+    libsql.proxy.trouble = (request) => {
+      const one = trouble?.(request);
+      if (one !== undefined) met++;
+      return one;
+    };
+    await Bun.sleep(ms);
+    libsql.proxy.trouble = undefined;
+    return met > 0;
+  };
+  return [
+    fault('the libSQL server is killed', async (draw) => {
+      process.kill(libsql.server.pid, 'SIGKILL');
+      await libsql.server.stop();
+      await Bun.sleep(draw.below(1_500));
+      await libsql.restart();
+    }),
+    fault('the libSQL server is restarted', async () => {
+      await libsql.server.stop();
+      await libsql.restart();
+    }),
+    fault('the libSQL server hangs', async (draw) => {
+      process.kill(libsql.server.pid, 'SIGSTOP');
+      await Bun.sleep(1_000 + draw.below(5_000));
+      process.kill(libsql.server.pid, 'SIGCONT');
+    }),
+    fault('answers of the libSQL server are lost, cut and garbled', (draw) =>
+      during(1_500 + draw.below(1_500), () =>
+        draw.below(1_000) < PER_THOUSAND ? ANSWERS[draw.below(ANSWERS.length)] : undefined,
+      ),
+    ),
+    fault('the libSQL server swallows what it is asked', (draw) =>
+      during(1_000 + draw.below(1_000), () => (draw.below(1_000) < PER_THOUSAND ? 'swallow' : undefined)),
+    ),
+  ];
+}

@@ -1,0 +1,54 @@
+import { pick } from '../ledger.ts';
+import type { Road } from '../outside.ts';
+import { type Fault, type FaultPlace, fault } from './fault.ts';
+
+const ROADS: readonly Road[] = ['hang', 'drop', 'lose'];
+const NODE_TROUBLES = {
+  'the node hangs': () => new Promise<Response>(() => undefined),
+  'the node drops what it is asked': async () => new Response('bad gateway', { status: 502 }),
+  'the node answers rubbish': async () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+} as const;
+
+/** What happens to those that vaults ask: the node, the mail server, and the receiver of webhooks. */
+export function upstreamFaults({ world }: FaultPlace): Fault[] {
+  const { node, post, receiver } = world;
+  const during = async (ms: number, trouble: typeof node.trouble) => {
+    const before = node.methods.length;
+    node.trouble = trouble;
+    await Bun.sleep(ms);
+    node.trouble = undefined;
+    return node.methods.length > before;
+  };
+  return [
+    ...Object.entries(NODE_TROUBLES).map(([name, trouble]) =>
+      fault(name, (draw) => during(1_000 + draw.below(2_000), trouble)),
+    ),
+    fault('the node has seen no transaction', (draw) =>
+      during(1_000 + draw.below(3_000), async (forward, methods) => {
+        const answer = await (await forward()).json();
+        const blind = (one: object, method?: string) =>
+          /Receipt|TransactionByHash/.test(method ?? '') ? { ...one, result: null } : one;
+        return Response.json(
+          Array.isArray(answer) ? answer.map((one, i) => blind(one, methods[i])) : blind(answer, methods[0]),
+        );
+      }),
+    ),
+    fault('the road to the mail server is blocked', async (draw) => {
+      const before = post.met();
+      post.setRoad(pick(draw, ROADS));
+      await Bun.sleep(1_000 + draw.below(2_000));
+      post.setRoad('open');
+      return post.met() > before;
+    }),
+    fault('the receiver of webhooks lies', async (draw) => {
+      const before = liesOf(receiver.lies());
+      const rate = receiver.rate;
+      receiver.rate = 700;
+      await Bun.sleep(1_000 + draw.below(2_000));
+      receiver.rate = rate;
+      return liesOf(receiver.lies()) > before;
+    }),
+  ];
+}
+
+const liesOf = (lies: Readonly<Record<string, number>>) => Object.values(lies).reduce((sum, n) => sum + n, 0);
