@@ -1,6 +1,6 @@
-// bun run simulate:shards [-- --registrations 100000000 --seed S --shards 16 --plant NAME]: claims over several databases,
-// each of which has some of the identifiers, under faults. Needs 15 bytes of memory for each registration. Ends with 1 if
-// a promise was broken, or if a fault never happened.
+// npm run simulate:shards [-- --registrations 100000000 --seed S --shards 16 --plant NAME]: claims over several databases,
+// each of which has some of the identifiers, under faults. Needs about 20 bytes of memory for each registration. Ends
+// with 1 if a promise was broken, or if a fault never happened.
 import { parseArgs } from 'node:util';
 import { PLANTS, type Plant } from './options.ts';
 import { simulate } from './simulate.ts';
