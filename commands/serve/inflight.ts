@@ -18,7 +18,17 @@ export function createInflight(): Inflight {
           waiting.delete(resolve);
           if (waiting.size === 0) onEmpty();
         };
-        answer.then(resolve, reject).finally(done);
+        // `finally` would make two more promises for each request.
+        answer.then(
+          (response) => {
+            resolve(response);
+            done();
+          },
+          (error) => {
+            reject(error);
+            done();
+          },
+        );
       }),
     settle: (deadlineMs, late) =>
       new Promise((resolve) => {

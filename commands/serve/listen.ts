@@ -70,7 +70,8 @@ function listenAt({ host, port, flag, isAdmin }: Place, { config, inflight, read
       error: fail,
       fetch(request, server) {
         const connection = { peer: server.requestIP(request)?.address, admin: isAdmin };
-        const answered = vault ? vault.fetch(request, connection) : ready.then((one) => one.fetch(request, connection));
+        if (vault) return inflight.track(request, vault.fetch(request, connection));
+        const answered = ready.then((one) => one.fetch(request, connection));
         return inflight.track(request, answered).catch((error) => fail(error, request));
       },
     });

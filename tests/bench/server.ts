@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { openServing } from '../../commands/serve/database.ts';
+import { createInflight } from '../../commands/serve/inflight.ts';
+import { listen } from '../../commands/serve/listen.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { readConfig } from '../../lib/config/config.ts';
@@ -16,11 +18,9 @@ import { benchFolder } from './frame/target.ts';
 const [mode = 'bare', text = '{}'] = process.argv.slice(2);
 const settings: Readonly<Record<string, string>> = JSON.parse(text);
 
-type Answer = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
-
-/** What answers, and what ends it. */
+/** What listens, and what ends it. */
 interface Served {
-  readonly answer: Answer;
+  readonly server: Pick<Bun.Server<undefined>, 'port' | 'stop'>;
   close?(): Promise<void>;
 }
 
@@ -33,27 +33,31 @@ const bare = {
 };
 
 const MODES: Readonly<Record<string, () => Served | Promise<Served>>> = {
-  bare: () => ({ answer: () => Response.json(bare) }),
-  bundler: () => ({
-    async answer(request) {
+  bare: () => serve(() => Response.json(bare)),
+  bundler: () =>
+    serve(async (request) => {
       const { id } = (await request.json()) as { id: number };
       return Response.json({ jsonrpc: '2.0', id, result: '0x14a34' });
-    },
-  }),
-  node: () => ({
-    async answer(request) {
+    }),
+  node: () =>
+    serve(async (request) => {
       const calls = (await request.json()) as { id: number } | { id: number }[];
       const zeros = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: `0x${'0'.repeat(64)}` });
       return Response.json(Array.isArray(calls) ? calls.map(zeros) : zeros(calls));
-    },
-  }),
+    }),
   vault: serveVault,
 };
+
+function serve(fetch: (request: Request) => Response | Promise<Response>): Served {
+  return { server: Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch }) };
+}
 
 async function serveVault(): Promise<Served> {
   const folder = benchFolder();
   const unlimited = '1000000000';
   const vars = {
+    PORT: '0',
+    HOST: '127.0.0.1',
     VAULT_SECRET,
     OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
     DATABASE_URL: `file:${join(folder.path, 'vault.db')}`,
@@ -69,15 +73,18 @@ async function serveVault(): Promise<Served> {
   const log: Log = (entry) => {
     if (entry.level === 'error') console.error(JSON.stringify(entry));
   };
-  const database = await openServing(readConfig(vars), log);
+  const config = readConfig(vars);
+  const database = await openServing(config, log);
   // Codes alone draw four bytes.
   const random = (length: number) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length));
   const vault = createVault({ vars, database, mail: { send: async () => {} }, random, log });
   await database.chooseWriter();
   database.startWriter();
   if (settings['DATABASE_URL'] !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
+  // What `vault serve` listens with.
+  const server = listen({ config, inflight: createInflight(), ready: Promise.resolve(vault), log });
   return {
-    answer: (request, server) => vault.fetch(request, { peer: server.requestIP(request)?.address }),
+    server,
     async close() {
       await vault.close();
       await database.close();
@@ -88,11 +95,10 @@ async function serveVault(): Promise<Served> {
 
 const served = await MODES[mode]?.();
 if (!served) throw new Error(`no mode ${mode}`);
-const server = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: served.answer });
-console.log(server.port);
+console.log(served.server.port);
 
 process.on('SIGTERM', async () => {
-  await server.stop(true);
+  await served.server.stop(true);
   await served.close?.();
   process.exit(0);
 });

@@ -9,7 +9,7 @@ export interface VaultWork {
   lookup(): Promise<Finding>;
   /** To a new address from a new client each time. */
   send(): Promise<Finding>;
-  /** The codes of the last `send`, each once: stops when they are used up. */
+  /** The codes of the last `send`, each once: stops when they are used up, and sends some first when none is left. */
   check(): Promise<Finding>;
   session(): Promise<Finding>;
 }
@@ -26,19 +26,22 @@ export async function register(vault: Target): Promise<void> {
 
 /** The work on one vault. */
 export function vaultWork(vault: Target, ms: number, { connections = 64 } = {}): VaultWork {
-  let [sent, firstSent, opened, found] = [0, 0, 0, 0];
+  let [sent, unchecked, opened, found] = [0, 0, 0, 0];
   const run = async (requestOf: RequestOf, span: Partial<Span>) =>
     mustBeOk(await load(vault, requestOf, { ms, connections, ...span }));
   const post = (path: string, n: number, body: unknown) => request('POST', path, { body, ip: ipOf(n) });
+  const send = () => {
+    unchecked = sent;
+    return run(() => sendRequest(sent++), { holds: '"ok":true' });
+  };
   return {
     status: () => run(() => request('GET', '/api/status'), { holds: '"chainId":84532' }),
     lookup: () => run(() => lookupRequest(found++), { holds: '"did":"did:key:z' }),
-    send() {
-      firstSent = sent;
-      return run(() => sendRequest(sent++), { holds: '"ok":true' });
-    },
-    check() {
-      const first = firstSent;
+    send,
+    async check() {
+      if (unchecked === sent) await send();
+      const first = unchecked;
+      unchecked = sent;
       const one = (n: number) => post('/api/verify/check', first + n, { ...who(first + n), code: CODE });
       return run(one, { count: sent - first, holds: '"verified":true' });
     },

@@ -25,13 +25,13 @@ export function openRegistrations(path: string): (credentialId: string) => Regis
   const database = new Database(path);
   database.run('PRAGMA journal_mode = WAL');
   database.run('PRAGMA synchronous = FULL');
-  database.run(
-    'CREATE TABLE registrations (credential_id TEXT PRIMARY KEY, did TEXT, tx_hash TEXT, registered_at TEXT)',
-  );
-  const insert = database.prepare('INSERT INTO registrations VALUES (?, ?, ?, ?)');
+  const names = COLUMNS.join(', ');
+  database.run(`CREATE TABLE registrations (credential_id TEXT PRIMARY KEY, ${names})`);
+  const marks = COLUMNS.map(() => '?').join(', ');
+  const insert = database.prepare(`INSERT INTO registrations (credential_id, ${names}) VALUES (?, ${marks})`);
   database.transaction(() => {
     for (let n = 0; n < REGISTRATIONS; n++)
-      insert.run(credentialOf(n), `did:key:z${n}`, `0x${'1'.repeat(64)}`, '2026-01-01T00:00:00.000Z');
+      insert.run(credentialOf(n), ...COLUMNS.map((name) => registrationOf(n)[name] ?? null));
   })();
   const select = database.prepare<Row, [string]>('SELECT * FROM registrations WHERE credential_id = ?');
   return (credentialId) => {
@@ -40,28 +40,52 @@ export function openRegistrations(path: string): (credentialId: string) => Regis
   };
 }
 
-interface Row {
-  readonly credential_id: string;
-  readonly did: string;
-  readonly tx_hash: string;
-  readonly registered_at: string;
-}
+/** A column for each member of the answer: the vault reads them too, since registrations differ in all of them. */
+const COLUMNS = [
+  'did',
+  'channel',
+  'status',
+  'final',
+  'identifier_proof',
+  'controller_proof',
+  'did_proof',
+  'tx_hash',
+  'block_number',
+  'smart_account',
+  'pub_key_x',
+  'pub_key_y',
+  'registered_at',
+] as const;
 
-function answerOf({ credential_id, did, tx_hash, registered_at }: Row): Registration {
+type Row = { readonly credential_id: string } & Readonly<Record<(typeof COLUMNS)[number], string | number | null>>;
+
+/** A registration as the vault of the bench holds it; what is left out is NULL. */
+function registrationOf(n: number): Partial<Row> {
   return {
-    credentialId: credential_id,
-    did,
+    did: `did:key:z${n}`,
     channel: 'handle',
     status: 'submitted',
-    final: false,
-    proven: false,
-    proofs: { identifier: null, controller: null, did: null },
-    txHash: tx_hash,
-    blockNumber: null,
-    smartAccount: null,
-    pubKeyX: null,
-    pubKeyY: null,
-    registeredAt: registered_at,
+    final: 0,
+    tx_hash: `0x${'1'.repeat(64)}`,
+    registered_at: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+function answerOf(row: Row): Registration {
+  return {
+    credentialId: row.credential_id,
+    did: row.did,
+    channel: row.channel,
+    status: row.status,
+    final: row.final === 1,
+    proven: row.controller_proof !== null,
+    proofs: { identifier: row.identifier_proof, controller: row.controller_proof, did: row.did_proof },
+    txHash: row.tx_hash,
+    blockNumber: row.block_number,
+    smartAccount: row.smart_account,
+    pubKeyX: row.pub_key_x,
+    pubKeyY: row.pub_key_y,
+    registeredAt: row.registered_at,
   };
 }
 
