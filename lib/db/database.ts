@@ -7,6 +7,17 @@ export interface Statement {
   readonly args: Readonly<Record<string, Value>>;
   /** It inserts events: open streams are woken once it is committed. */
   readonly emits?: true;
+  /** It reads: how a database server is asked the same for many at once. */
+  readonly many?: Many;
+}
+
+/**
+ * The text that reads for several values of one argument, a text: their JSON list is `:many`, and each row has the value
+ * that it is for as `asked`.
+ */
+export interface Many {
+  readonly argument: string;
+  readonly sql: string;
 }
 
 /** SQL that is true while fewer rows than the parameter `limit` match `from`; reads at most that many rows. */

@@ -1,13 +1,13 @@
 import { type Clock, sleep } from '../base/clock.ts';
-import type { Database, Result } from './database.ts';
+import type { Bound } from './bind.ts';
+import type { Database, Many, Result } from './database.ts';
 import { isRefused, retryBusy } from './errors.ts';
+import { type ReadPart, singly, together } from './joined-reads.ts';
 import { DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from './pool.ts';
 
 /** The most requests for reads under way, and the most reads of one. */
 export const READ_REQUESTS_MAX = 3;
 export const READ_BATCH_MAX = 64;
-
-type Statement = Parameters<Database['execute']>[0];
 
 /** Whether each call of the database is a request to a server. */
 export function isServer({ protocol = 'file' }: Database): boolean {
@@ -20,12 +20,13 @@ export function isRead(sql: string): boolean {
 }
 
 /** One reading statement at a time, of many callers. */
-export type Read = (statement: Statement) => Promise<Result>;
+export type Read = (statement: Bound, many?: Many) => Promise<Result>;
 
 /**
  * Sends the reads of a turn to the database as one request, and those that come while `READ_REQUESTS_MAX` are under way
  * with the next: a server's requests cost more than its reads, and on a file a transaction of its own costs half a
- * look-up. A read goes only into a request that is sent after it was asked for. If a request is refused
+ * look-up. Those of a turn that differ in one argument alone go to a server as one statement, where they have a text for
+ * that: it compiles each. A read goes only into a request that is sent after it was asked for. If a request is refused
  * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
  * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` to be sent.
  */
@@ -33,6 +34,7 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
   const waiting: Asked[] = [];
   // A write always finds a connection.
   const most = Math.max(1, Math.min(READ_REQUESTS_MAX, maxConnections - 1));
+  const joins = isServer(database);
   let underWay = 0;
   let isAwake = false;
 
@@ -48,36 +50,40 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
   async function send(): Promise<void> {
     const reads = takeNext(waiting, clock.monotonic() - DATABASE_WAIT_MS);
     if (reads.length === 0) return;
+    const parts = joins ? together(reads) : singly(reads);
     underWay++;
     try {
-      const results = await ask(reads);
-      for (const [i, { resolve }] of reads.entries()) resolve(results[i] as Result);
+      const results = await ask(parts);
+      for (const [i, { reads, split }] of parts.entries()) {
+        const own = split(results[i] as Result);
+        for (const [j, { resolve }] of reads.entries()) resolve(own[j] as Result);
+      }
     } catch (error) {
       if (reads.length === 1 || !isRefused(error)) for (const { reject } of reads) reject(error);
-      else waiting.unshift(...again(reads, error));
+      else waiting.unshift(...again(parts, error));
     } finally {
       underWay--;
       if (waiting.length > 0) void wake();
     }
   }
 
-  async function ask(reads: readonly Asked[]): Promise<readonly Result[]> {
-    const [first] = reads;
+  async function ask(parts: readonly ReadPart<Asked>[]): Promise<readonly Result[]> {
+    const [first] = parts;
     return retryBusy(clock, async () => {
-      if (reads.length === 1 && first) return [await database.execute(first.statement)];
+      if (parts.length === 1 && first) return [await database.execute(first.statement)];
       const results = await database.batch(
-        reads.map(({ statement }) => statement),
+        parts.map(({ statement }) => statement),
         'read',
       );
-      if (results.length !== reads.length) throw new Error(`${results.length} results for ${reads.length} reads`);
+      if (results.length !== parts.length) throw new Error(`${results.length} results for ${parts.length} reads`);
       return results;
     });
   }
 
-  return (statement) =>
+  return (statement, many) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the queue for the database server is full');
-      waiting.push({ statement, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
+      waiting.push({ statement, many, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
       if (underWay < most) void wake();
     });
 }
@@ -89,7 +95,8 @@ interface Settings {
 }
 
 interface Asked {
-  readonly statement: Statement;
+  readonly statement: Bound;
+  readonly many: Many | undefined;
   readonly at: number;
   /** In how many requests that were refused it was. */
   readonly refusals: number;
@@ -108,12 +115,17 @@ function takeNext(waiting: Asked[], late: number): readonly Asked[] {
   return waiting.splice(0, alone === 0 ? 1 : Math.min(alone < 0 ? waiting.length : alone, READ_BATCH_MAX));
 }
 
-/** The reads of a refused request as they go again: each alone if the server does not say which it was refused for. */
-function again(reads: readonly Asked[], error: unknown): readonly Asked[] {
+/**
+ * The reads of a refused request as they go again: each alone if the server does not say which statement it was refused
+ * for, or if it was theirs.
+ */
+function again(parts: readonly ReadPart<Asked>[], error: unknown): readonly Asked[] {
   const failed = (error as { statementIndex?: unknown }).statementIndex;
-  return reads.map((read, i) => ({
-    ...read,
-    refusals: read.refusals + 1,
-    isAlone: typeof failed !== 'number' || i === failed || read.refusals > 0,
-  }));
+  return parts.flatMap(({ reads }, i) =>
+    reads.map((read) => ({
+      ...read,
+      refusals: read.refusals + 1,
+      isAlone: typeof failed !== 'number' || i === failed || read.refusals > 0,
+    })),
+  );
 }

@@ -119,7 +119,7 @@ export function createStore({
 
   const read = (statement: Statement) => () => {
     const bound = bind(statement);
-    return () => ask(bound).then(rowsOf);
+    return () => ask(bound, statement.many).then(rowsOf);
   };
 
   const writing = createWriting(createCommit({ database: engine, clock }), onEvents);
@@ -199,5 +199,5 @@ function createAsk(database: Database, settings: { readonly clock: Clock; readon
     if (known.size < SQL_TEXTS_MAX) known.set(sql, reads);
     return reads;
   };
-  return (statement) => (isReading(statement.sql) ? gathered(statement) : database.execute(statement));
+  return (statement, many) => (isReading(statement.sql) ? gathered(statement, many) : database.execute(statement));
 }

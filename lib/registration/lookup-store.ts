@@ -3,7 +3,7 @@ import { hasKey } from '../holders/holders.ts';
 
 /** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
 export function selectFirstRows(credentialId: string): Statement {
-  return { sql: SELECT_FIRST, args: { credential_id: credentialId } };
+  return { sql: SELECT_FIRST, args: { credential_id: credentialId }, many: FIRST_OF_MANY };
 }
 
 /**
@@ -36,6 +36,14 @@ const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown 
   WHERE found.credential_id = :credential_id`;
 
 const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 2`;
+
+const FIRST_OF_MANY = {
+  argument: 'credential_id',
+  sql: `SELECT ${FOUND}, 0 AS ambiguous, many.value AS asked FROM json_each(:many) AS many
+    CROSS JOIN credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
+    WHERE found.credential_id = many.value
+      AND found.key IN (SELECT key FROM credentials WHERE credential_id = many.value LIMIT 2)`,
+};
 
 const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIALS}
   ORDER BY status = 'confirmed' DESC, since LIMIT 1`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
-import type { OwnedDatabase } from '../../../commands/storage/sqlite.ts';
+import { type OwnedDatabase, openSqlite } from '../../../commands/storage/sqlite.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Database, Result } from '../../../lib/db/database.ts';
@@ -100,6 +100,55 @@ describe.each([
     for (const [n, result] of results.entries())
       if (result.status === 'fulfilled') expect(result.value.rows[0]?.['value']).toBe(`${n}`);
     expect(requests.length).toBeLessThanOrEqual(1 + 2 + 40);
+  });
+});
+
+describe('reads that differ in one argument alone', () => {
+  const MANY = {
+    argument: 'name',
+    sql: `SELECT value AS asked, upper(value) AS name FROM json_each(:many) WHERE value NOT LIKE 'nobody%'`,
+  };
+  const ask = (name: string) => ({ sql: `SELECT upper(:name) AS name WHERE :name NOT LIKE 'nobody%'`, args: { name } });
+  /** The built-in engine as a server: the texts of each request, and what it refuses. */
+  function serverOf(refuses: (sql: string) => boolean = () => false) {
+    const file = openSqlite(':memory:');
+    const requests: string[][] = [];
+    const answer = (statements: Parameters<Database['batch']>[0]) => {
+      requests.push(statements.map(({ sql }) => sql));
+      const failed = statements.findIndex(({ sql }) => refuses(sql));
+      if (failed >= 0) throw refusalAt(failed);
+      return file.batch(statements, 'read');
+    };
+    const database: Database = {
+      protocol: 'http',
+      execute: async (statement) => (await answer([statement]))[0] as Result,
+      batch: async (statements) => answer(statements),
+    };
+    return { read: gatherReads({ database, clock: testClock(), maxConnections: 10 }), requests };
+  }
+  const names = ['ann', 'bob', 'nobody', 'ann', 'o\'neil "x"', 'eve'];
+  const expected = [['ANN'], ['BOB'], [], ['ANN'], ['O\'NEIL "X"'], ['EVE']];
+  const namesOf = (results: readonly Result[]) => results.map(({ rows }) => rows.map((row) => row['name']));
+
+  test('are one statement, and each has its own rows', async () => {
+    const { read, requests } = serverOf();
+    const other = read(select(7));
+    const results = await Promise.all(names.map((name) => read(ask(name), MANY)));
+    expect(namesOf(results)).toEqual(expected);
+    expect((await other).rows).toEqual([{ value: 7 }]);
+    expect(requests).toEqual([[select(7).sql, MANY.sql]]);
+  });
+
+  test('one alone has the text for one', async () => {
+    const { read, requests } = serverOf();
+    expect(namesOf([await read(ask('ann'), MANY)])).toEqual([['ANN']]);
+    expect(requests).toEqual([[ask('ann').sql]]);
+  });
+
+  test('go singly where the server refuses them together', async () => {
+    const { read, requests } = serverOf((sql) => sql === MANY.sql);
+    expect(namesOf(await Promise.all(names.map((name) => read(ask(name), MANY))))).toEqual(expected);
+    expect(requests).toHaveLength(1 + names.length);
   });
 });
 
