@@ -29,6 +29,8 @@ export interface ChainOptions {
 }
 
 const BASE_SEPOLIA = 84532;
+/** Each block's state is a file of its own: a chain that mines for a day would fill the disk (18 GB after 20 minutes). */
+const STATES_ON_DISK_MAX = 200;
 /** So long may writing the state file take. */
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -84,6 +86,8 @@ function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile, star
     `${chainId}`,
     ...rules,
     '--quiet',
+    '--max-persisted-states',
+    `${STATES_ON_DISK_MAX}`,
     ...state,
     ...time,
   ];
