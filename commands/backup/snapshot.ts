@@ -17,8 +17,13 @@ export function copyEmbedded(path: string, draft: string): void {
   closeSync(openSync(draft, 'wx', 0o600));
   const connection = new Connection(path, { readwrite: true, create: false, strict: true });
   try {
-    connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
+    // A checkpoint must be as durable as the vault's.
+    for (const pragma of [`busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`, 'synchronous = FULL', 'fullfsync = ON'])
+      connection.run(`PRAGMA ${pragma}`);
     connection.query('VACUUM INTO :draft').run({ draft });
+    // What the copy kept in the log is much. Here it goes into the file without a wait of the vault, whose next commit
+    // would do it otherwise.
+    connection.run('PRAGMA wal_checkpoint(PASSIVE)');
   } finally {
     connection.close();
   }
