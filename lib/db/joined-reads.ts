@@ -1,5 +1,5 @@
 import type { Bound } from './bind.ts';
-import type { Many, Result } from './database.ts';
+import type { Many, Result, Row } from './database.ts';
 
 /** One caller's read. */
 export interface Asked {
@@ -41,7 +41,9 @@ function joinedOf<R extends Asked>({ argument, sql }: Many, reads: readonly R[])
     statement: { sql, args: { many: JSON.stringify([...values]) } },
     reads,
     split({ rows }) {
-      const found = Map.groupBy(rows, (row) => String(row['asked']));
+      const found = new Map<string, Row[]>();
+      for (const value of values) found.set(value, []);
+      for (const row of rows) found.get(String(row['asked']))?.push(row);
       return reads.map((read) => ({ rows: found.get(valueIn(read)) ?? [], rowsAffected: 0 }));
     },
   };
