@@ -1,8 +1,9 @@
-// bun scripts/benchmarks.ts: writes the tables of docs/benchmarks.md and of the README from tests/bench/results/, which
-// `npm run bench:all -- --save` measures; a test fails when one is stale.
+// bun scripts/benchmarks.ts: writes the tables of docs/benchmarks.md, docs/scaling.md and of the README from
+// tests/bench/results/, which `npm run bench:all -- --save` measures; a test fails when one is stale.
 import { join } from 'node:path';
 import { type Result, savedResults } from '../tests/bench/frame/results.ts';
 import { boundText, cellText, type Figure, isHeld, type Table } from '../tests/bench/frame/table.ts';
+import { SCALING } from './scaling.ts';
 
 type Results = ReadonlyMap<string, Result>;
 
@@ -24,6 +25,7 @@ const MARKED =
 
 /** Tables over all results. */
 const SUMMARIES: Readonly<Record<string, (results: Results) => string[]>> = {
+  ...SCALING,
   figures: (results) => [
     '| | measured | floor | goal |',
     '|---|---|---|---|',
@@ -103,9 +105,12 @@ function wrapped(text: string): string[] {
   return lines;
 }
 
+/** The documents with tables. */
+export const DOCUMENTS = ['docs/benchmarks.md', 'docs/scaling.md', 'README.md'];
+
 if (import.meta.main) {
   const results = await savedResults();
-  for (const path of ['docs/benchmarks.md', 'README.md']) {
+  for (const path of DOCUMENTS) {
     const file = Bun.file(join(import.meta.dir, '..', path));
     await Bun.write(file, withResults(await file.text(), results));
   }

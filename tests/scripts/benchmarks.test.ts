@@ -2,14 +2,15 @@ import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { scripts } from '../../package.json';
-import { marksOf, withResults } from '../../scripts/benchmarks.ts';
+import { DOCUMENTS, marksOf, withResults } from '../../scripts/benchmarks.ts';
+import { SCALING } from '../../scripts/scaling.ts';
 import { PARTS } from '../bench/frame/parts.ts';
 import { type Result, savedResults } from '../bench/frame/results.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
 
-test.each(['docs/benchmarks.md', 'README.md'])('%s is what `bun scripts/benchmarks.ts` writes', async (path) => {
+test.each(DOCUMENTS)('%s is what `bun scripts/benchmarks.ts` writes', async (path) => {
   const text = await read(path);
   expect(marksOf(text)).not.toEqual([]);
   expect(text).toBe(withResults(text, await savedResults()));
@@ -17,8 +18,10 @@ test.each(['docs/benchmarks.md', 'README.md'])('%s is what `bun scripts/benchmar
 
 test('every part of the benches has a script, saved results and a place in the page, and nothing else has', async () => {
   const names = PARTS.map(({ name }) => name).sort();
-  const summaries = ['figures', 'machines'];
-  const marked = marksOf(await read('docs/benchmarks.md')).filter((name) => !summaries.includes(name));
+  const summaries = ['figures', 'machines', ...Object.keys(SCALING)];
+  const all = (await Promise.all(['docs/benchmarks.md', 'docs/scaling.md'].map(read))).flatMap(marksOf);
+  const marked = all.filter((name) => !summaries.includes(name));
+  expect(summaries.filter((name) => !all.includes(name))).toEqual([]);
   expect([...(await savedResults()).keys()].sort()).toEqual(names);
   expect(marked.sort()).toEqual(names);
   expect(PARTS.filter(({ script }) => !existsSync(join(ROOT, script)))).toEqual([]);

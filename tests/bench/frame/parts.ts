@@ -15,6 +15,7 @@ export const PARTS: readonly Part[] = [
   { name: 'rivals', script: 'tests/bench/rivals.ts', minutes: 5 },
   { name: 'start', script: 'tests/bench/start.ts', minutes: 1 },
   { name: 'slow', script: 'tests/bench/slow.ts', minutes: 5 },
+  { name: 'growth', script: 'tests/bench/growth.ts', minutes: 5 },
   { name: 'scale', script: 'tests/bench/scale.ts', minutes: 25 },
   { name: 'statements', script: 'tests/bench/scale.ts', minutes: 5, args: ['--statements'] },
   { name: 'server', script: 'tests/bench/libsql.ts', minutes: 31, args: ['--minutes', '10', '--vaults', '1,2,4'] },

@@ -70,4 +70,4 @@ function commit(): string {
 }
 
 /** What a run itself writes. */
-const WRITTEN = ['docs/benchmarks.md', 'README.md', 'tests/bench/results'];
+const WRITTEN = ['docs/benchmarks.md', 'docs/scaling.md', 'README.md', 'tests/bench/results'];
