@@ -7,8 +7,14 @@ import type { World } from './worlds.ts';
 
 type Rows = (sql: string) => Promise<readonly Row[]>;
 
-/** Holds what is in the database, on the chain, at the receiver and at the readers against what was acknowledged. */
-export async function audit(world: World, ledger: Ledger, readers: readonly StreamReader[]): Promise<void> {
+/**
+ * Holds what is in the database, on the chain, at the receiver and at the readers against what was acknowledged. The
+ * receiver was waited for up to the event `newest`.
+ */
+export async function audit(
+  world: World,
+  { ledger, readers, newest }: { ledger: Ledger; readers: readonly StreamReader[]; newest: number },
+): Promise<void> {
   const database = await world.open();
   const rows: Rows = async (sql) => (await database.execute({ sql, args: {} })).rows;
   try {
@@ -17,7 +23,11 @@ export async function audit(world: World, ledger: Ledger, readers: readonly Stre
     await auditRegistrations(world, rows, ledger);
     const events = await rows('SELECT id, channel FROM events ORDER BY id');
     auditStreams(events, ledger, readers);
-    auditWebhooks(world, events, ledger);
+    auditWebhooks(
+      world,
+      events.filter(({ id }) => Number(id) <= newest),
+      ledger,
+    );
   } finally {
     database.close();
   }

@@ -12,13 +12,16 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
   for (const member of world.members) member.turnClock(LEAP_MS);
   const first = async (sql: string) => Number((await database.execute({ sql, args: {} })).rows[0]?.['n']);
   try {
+    // Readers go on, and each of their tokens is an event.
+    const newest = await first('SELECT max(id) AS n FROM events');
     for (const end = performance.now() + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
       const open = {
         registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
-        deliveries: await first(`SELECT count(*) AS n FROM webhook_deliveries WHERE status <> 'delivered'`),
-        events: await unsent(world, database),
+        deliveries: await first(
+          `SELECT count(*) AS n FROM webhook_deliveries WHERE status <> 'delivered' AND event_id <= ${newest}`,
+        ),
+        events: await unsent(world, database, newest),
       };
-      const newest = await first('SELECT max(id) AS n FROM events');
       if (Object.values(open).every((count) => count === 0)) return newest;
       if (performance.now() > end) {
         ledger.violate(
@@ -33,9 +36,13 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
   }
 }
 
-/** Events that were never posted. */
-async function unsent({ receiver }: World, database: Awaited<ReturnType<World['open']>>): Promise<number> {
-  const sql = `SELECT id FROM events WHERE channel <> 'webhooks'`;
+/** Events up to an id that were never posted. */
+async function unsent(
+  { receiver }: World,
+  database: Awaited<ReturnType<World['open']>>,
+  newest: number,
+): Promise<number> {
+  const sql = `SELECT id FROM events WHERE channel <> 'webhooks' AND id <= ${newest}`;
   const came = new Set(receiver.received.map(({ body }) => Number(body.id)));
   return (await database.execute({ sql, args: {} })).rows.filter(({ id }) => !came.has(Number(id))).length;
 }

@@ -1,7 +1,10 @@
-// bun run torture [--minutes N] [--seed S] [--world file|two|server] [--only FAULT]: kills, stops, starves and lies to
-// vaults, and holds what they acknowledged against what is there afterwards.
+// bun run torture [--minutes N] [--seed S] [--world file|two|server] [--only FAULTS]: kills, stops, starves and lies to
+// vaults, and holds what they acknowledged against what is there afterwards. --plant NAME (or all): looks for a bug that
+// is put in on purpose.
 import { parseArgs } from 'node:util';
 import { buildBinary } from '../support/binary.ts';
+import { hunt } from './planting.ts';
+import { PLANTS } from './plants.ts';
 import { isGood, reportOf, worldReport } from './report.ts';
 import { type TortureResult, torture } from './torture.ts';
 import { WORLDS, type WorldName } from './worlds.ts';
@@ -15,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     world: { type: 'string' },
     only: { type: 'string' },
+    plant: { type: 'string' },
   },
 });
 const minutes = Number(values.minutes);
@@ -25,6 +29,7 @@ if (!(minutes > 0) || !Number.isInteger(seed) || worlds.some((one) => !WORLDS.in
 
 const began = performance.now();
 const say = (line: string) => console.error(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} ${line}`);
+if (values.plant !== undefined) process.exit(await huntAll(values.plant, seed));
 const binary = await buildBinary();
 const results: TortureResult[] = [];
 try {
@@ -42,3 +47,21 @@ try {
 }
 console.log(reportOf(results, { minutes, seed }));
 process.exit(results.every(isGood) ? 0 : 1);
+
+/** Looks for planted bugs; 0 if each was found. */
+async function huntAll(name: string, seed: number): Promise<number> {
+  const plants = PLANTS.filter((one) => name === 'all' || one.name === name);
+  if (plants.length === 0) throw new Error(`a plant is one of: ${PLANTS.map((one) => one.name).join('; ')}; or all`);
+  let missed = 0;
+  for (const plant of plants) {
+    const found = await hunt(plant, seed, say);
+    const first = found?.violations.find(({ invariant }) => invariant === plant.violates);
+    if (!first) missed++;
+    console.log(
+      first
+        ? `caught: ${plant.name} (${plant.world}, seed ${found?.seed}): ${first.invariant}: ${first.detail}`
+        : `MISSED: ${plant.name} (${plant.world}, from seed ${seed})`,
+    );
+  }
+  return missed === 0 ? 0 : 1;
+}

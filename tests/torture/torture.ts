@@ -100,7 +100,8 @@ export async function torture({
     await Promise.all(clients);
     await monitor.end();
     lap('ended');
-    const newest = await settle(world, ledger);
+    const broken = (error: unknown) => ledger.violate('the database is whole', String(error));
+    const newest = await settle(world, ledger).catch((error) => broken(error) ?? 0);
     for (const reader of readers) {
       if (!(await reader.until(newest, 20_000)))
         ledger.violate('streams have no gap', `${reader.ids.at(-1)} of ${newest}`);
@@ -109,7 +110,7 @@ export async function torture({
     await Promise.all(readers.map((reader) => reader.end()));
     await Promise.all(world.members.map((member) => member.stop()));
     lap('stopped');
-    await audit(world, ledger, readers);
+    await audit(world, { ledger, readers, newest }).catch(broken);
     lap('compared');
     return resultOf({ world: name, seed }, faults, ledger, {
       seconds: lap.seconds,
@@ -136,7 +137,7 @@ async function rage(
   const end = performance.now() + ms;
   const possible = faults.filter(({ impossible }) => impossible === undefined);
   let waiting: Fault[] = [];
-  await Bun.sleep(300);
+  await Bun.sleep(possible.length === 0 ? ms : 300);
   // Each has its turn, also where the time is over before.
   for (let struck = 0; performance.now() < end || struck < possible.length; struck++) {
     if (waiting.length === 0) waiting = [...possible];

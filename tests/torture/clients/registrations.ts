@@ -14,17 +14,17 @@ export async function register(place: ClientPlace, identifier: string, attestati
   else await record(place, identifier, attestation);
 }
 
-/** Two DIDs at once with one attestation: one of them gets it. */
+/** Two claims at once with one attestation, of two DIDs or of one DID by two credentials: one of them gets it. */
 async function record(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
   const { world, ledger, asking, draw } = place;
-  const claims = await Promise.all(
-    [0, 1].map(async () => {
-      const n = place.next();
-      const did = `did:key:zRecorded${n}x${draw.below(1e9)}`;
-      const { txHash } = await world.chain.register({ did });
-      return { credentialId: credentialOf(`c${n}`), identifier, channel: 'email', did, txHash, attestation };
-    }),
+  const dids = Array.from({ length: 1 + draw.below(2) }, () => `did:key:zRecorded${place.next()}x${draw.below(1e9)}`);
+  const onChain = await Promise.all(
+    dids.map(async (did) => ({ did, txHash: (await world.chain.register({ did })).txHash })),
   );
+  const claims = [0, 1].map((i) => {
+    const one = onChain[i % onChain.length] as (typeof onChain)[number];
+    return { credentialId: credentialOf(`c${place.next()}`), identifier, channel: 'email', ...one, attestation };
+  });
   const ip = ipOf(place.next());
   const answers = await Promise.all(claims.map((body) => asking.insist({ path: '/api/dids', ip, body })));
   const won = claims.filter((_, i) => answers[i]?.status === 200);

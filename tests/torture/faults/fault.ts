@@ -32,3 +32,14 @@ export function fault(name: string, strike: (draw: Draw) => Promise<unknown>, im
     fired: () => count,
   };
 }
+
+const MET_MS = 30_000;
+const POLL_MS = 50;
+
+/** Lets a trouble last for so long, and until it was met: nobody may ask in the moment. False if nobody did. */
+export async function untilMet(ms: number, met: () => number): Promise<boolean> {
+  const before = met();
+  await Bun.sleep(ms);
+  for (const end = performance.now() + MET_MS; met() === before && performance.now() < end; ) await Bun.sleep(POLL_MS);
+  return met() > before;
+}

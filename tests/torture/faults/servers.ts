@@ -1,5 +1,5 @@
 import type { LibsqlFault } from '../../support/hostile/libsql-proxy.ts';
-import { type Fault, type FaultPlace, fault } from './fault.ts';
+import { type Fault, type FaultPlace, fault, untilMet } from './fault.ts';
 
 const ANSWERS: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 200];
 const PER_THOUSAND = 150;
@@ -15,9 +15,9 @@ export function serverFaults({ world }: FaultPlace): Fault[] {
       if (one !== undefined) met++;
       return one;
     };
-    await Bun.sleep(ms);
+    const isMet = await untilMet(ms, () => met);
     libsql.proxy.trouble = undefined;
-    return met > 0;
+    return isMet;
   };
   return [
     fault('the libSQL server is killed', async (draw) => {

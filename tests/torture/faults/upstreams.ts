@@ -1,6 +1,6 @@
 import { pick } from '../ledger.ts';
 import type { Road } from '../outside.ts';
-import { type Fault, type FaultPlace, fault } from './fault.ts';
+import { type Fault, type FaultPlace, fault, untilMet } from './fault.ts';
 
 const ROADS: readonly Road[] = ['hang', 'drop', 'lose'];
 const NODE_TROUBLES = {
@@ -13,11 +13,10 @@ const NODE_TROUBLES = {
 export function upstreamFaults({ world }: FaultPlace): Fault[] {
   const { node, post, receiver } = world;
   const during = async (ms: number, trouble: typeof node.trouble) => {
-    const before = node.methods.length;
     node.trouble = trouble;
-    await Bun.sleep(ms);
+    const isMet = await untilMet(ms, () => node.methods.length);
     node.trouble = undefined;
-    return node.methods.length > before;
+    return isMet;
   };
   return [
     ...Object.entries(NODE_TROUBLES).map(([name, trouble]) =>
@@ -34,19 +33,17 @@ export function upstreamFaults({ world }: FaultPlace): Fault[] {
       }),
     ),
     fault('the road to the mail server is blocked', async (draw) => {
-      const before = post.met();
       post.setRoad(pick(draw, ROADS));
-      await Bun.sleep(1_000 + draw.below(2_000));
+      const isMet = await untilMet(1_000 + draw.below(2_000), post.met);
       post.setRoad('open');
-      return post.met() > before;
+      return isMet;
     }),
     fault('the receiver of webhooks lies', async (draw) => {
-      const before = liesOf(receiver.lies());
       const rate = receiver.rate;
       receiver.rate = 700;
-      await Bun.sleep(1_000 + draw.below(2_000));
+      const isMet = await untilMet(1_000 + draw.below(2_000), () => liesOf(receiver.lies()));
       receiver.rate = rate;
-      return liesOf(receiver.lies()) > before;
+      return isMet;
     }),
   ];
 }
