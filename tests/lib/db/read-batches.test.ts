@@ -104,6 +104,8 @@ describe.each([
 });
 
 describe('reads that differ in one argument alone', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
   const MANY = {
     argument: 'name',
     sql: `SELECT value AS asked, upper(value) AS name FROM json_each(:many) WHERE value NOT LIKE 'nobody%'`,
@@ -111,7 +113,7 @@ describe('reads that differ in one argument alone', () => {
   const ask = (name: string) => ({ sql: `SELECT upper(:name) AS name WHERE :name NOT LIKE 'nobody%'`, args: { name } });
   /** The built-in engine as a server: the texts of each request, and what it refuses. */
   function serverOf(refuses: (sql: string) => boolean = () => false) {
-    const file = openSqlite(':memory:');
+    const file = openSqlite(`${folder.path}/${crypto.randomUUID()}.db`);
     const requests: string[][] = [];
     const answer = (statements: Parameters<Database['batch']>[0]) => {
       requests.push(statements.map(({ sql }) => sql));
