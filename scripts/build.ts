@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { readyMade } from './ready-made.ts';
+import { tablesAsConstants } from './tables.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -17,6 +18,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
   try {
     const plugins = [
+      tablesAsConstants,
       embed(await writeAssets(folder)),
       await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
