@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel, describeError, type Log } from '../../lib/base/log.ts';
 import type { Begins } from '../../lib/db/migrations.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
-import { createVault, type Vault } from '../../routes/index.ts';
+import type { Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
@@ -34,6 +34,9 @@ export const serveCommand: Command = {
 export const WORK_INTERVAL_MS = 1_000;
 export const WORK_TURN_MS = 5_000;
 
+/** Long enough to answer what came while the vault started, also where an answer waits for a file. */
+const FIRST_ANSWERS_MS = 5;
+
 /**
  * Runs the vault until a signal. Resolves with the exit code after all accepted work is done. Throws if it cannot
  * start.
@@ -58,8 +61,8 @@ async function serve(given: Arguments): Promise<number> {
   if (typeof running === 'number') return running;
   const { vault, database } = running;
   ready.resolve(vault);
-  // By now, and after what came meanwhile, so that the first answer waits neither for a measurement nor for a thread.
-  await Bun.sleep(0);
+  // What came meanwhile is answered first: it waits neither for a measurement nor for a thread.
+  await Bun.sleep(FIRST_ANSWERS_MS);
   await database.chooseWriter();
   announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
   database.startWriter();
@@ -129,6 +132,8 @@ function listenAll(serving: Parameters<typeof listen>[0]): [Server, ...Server[]]
 
 /** Opens the vault's dependencies. */
 async function start(given: Settings, ports: Ports, log: Log): Promise<Running> {
+  // Loaded once the port is listened on: as the program listens, the engine tidies up what is in memory by then.
+  const { createVault } = await import('../../routes/index.ts');
   const settings = atPorts(given, ports);
   const { vars, config } = settings;
   const mail = await openMailer(config);

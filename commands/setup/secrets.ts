@@ -13,8 +13,11 @@ export const KEY_FILES: readonly string[] = [...Object.values(SECRET_FILES), ATT
 /** The stored secret, or undefined; warns if other users can read it. */
 export function readSecret(path: string, warnings: string[]): string | undefined {
   try {
+    // Asked first, as an error takes longer to make than a file to read.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
     const text = readFileSync(path, 'utf8').trim();
-    if ((statSync(path).mode & 0o077) !== 0) warnings.push(`${path} can be read by other users: chmod 600 ${path}`);
+    if ((found.mode & 0o077) !== 0) warnings.push(`${path} can be read by other users: chmod 600 ${path}`);
     return text;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;

@@ -86,7 +86,7 @@ export function connectAgain({ path, place, tuning }: OpenFile): Connected {
 function watchPlace(path: string): Pick<Connected, 'place' | 'checkPlace'> {
   const absolute = resolve(path);
   // SQLite keeps them beside the file itself, not beside a link to it.
-  const real = realpathSync(absolute);
+  const real = realpathSync.native(absolute);
   const names = [absolute, `${real}-wal`, `${real}-shm`];
   const numbers = names.map(numberOf);
   return {

@@ -1,6 +1,7 @@
 import { Router } from 'itty-router';
 import { DatabaseUnavailable, VaultError } from '../../lib/base/error.ts';
 import { describeError, type LogLevel } from '../../lib/base/log.ts';
+import { once } from '../../lib/base/once.ts';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
@@ -98,14 +99,17 @@ function chooseRoute(family: Family | undefined, method: string): Route | Reply 
  */
 function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
   const families = familiesOf(routes);
-  const patterns = Router();
-  for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
+  const patterns = once(() => {
+    const router = Router();
+    for (const [path, family] of families) if (/[:*]/.test(path)) router.all(path, () => family);
+    return router;
+  });
   return ({ method, url }) => {
     const path = pathOf(url);
     const family = families.get(path);
     if (family) return family;
     // The router parses a whole URL and looks at its path alone, so the host may be any.
-    return patterns.fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
+    return patterns().fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
   };
 }
 
