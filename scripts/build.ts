@@ -22,7 +22,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
       embed(await writeAssets(folder)),
       await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
-      ...(await Promise.all(APART.map((name) => keepApart(name, folder)))),
+      ...(await Promise.all(APART.map((one) => keepApart(one, folder)))),
     ];
     await compile(outfile, target, plugins);
   } finally {
@@ -132,12 +132,17 @@ async function embedReadyMade(folder: string): Promise<Bun.BunPlugin> {
 
 /**
  * Large modules of which few starts need one: as bytecode each is five times its size
- * (`docs/decisions/0010-size-of-the-program.md`).
+ * (`docs/decisions/0010-size-of-the-program.md`). One that is `called` is read at the first call of that function, the
+ * only one there is.
  */
-const APART = ['nodemailer'];
+const APART = [
+  { name: 'nodemailer' },
+  { name: 'libphonenumber-js/core', called: 'parsePhoneNumberFromString' },
+] as const;
 
-/** Puts a module into the program as a file of source text, which is read when the module is imported. */
-async function keepApart(name: string, folder: string): Promise<Bun.BunPlugin> {
+/** Puts a module into the program as a file of source text, which is read when the module is imported or called. */
+async function keepApart(module: (typeof APART)[number], folder: string): Promise<Bun.BunPlugin> {
+  const { name } = module;
   const { outputs } = await Bun.build({
     entrypoints: [Bun.resolveSync(name, ROOT)],
     target: 'bun',
@@ -145,12 +150,11 @@ async function keepApart(name: string, folder: string): Promise<Bun.BunPlugin> {
     minify: true,
     allowUnresolved: [],
   });
-  const file = join(folder, `${name}.js`);
+  const file = join(folder, `${name.replaceAll('/', '-')}.js`);
   await Bun.write(file, outputs[0] ?? '');
   const names = Object.keys(await import(file)).filter((key) => key !== 'default');
   const contents = `import file from ${JSON.stringify(file)} with { type: 'file' };
-const { ${names.join(', ')} } = await import(file);
-export { ${names.join(', ')} };`;
+${'called' in module ? callOf(module.called) : `const { ${names.join(', ')} } = await import(file);\nexport { ${names.join(', ')} };`}`;
   return {
     name: `keep ${name} apart`,
     setup(build) {
@@ -158,6 +162,11 @@ export { ${names.join(', ')} };`;
       build.onLoad({ filter: new RegExp(`^${name}$`), namespace: 'apart' }, () => ({ contents, loader: 'js' }));
     },
   };
+}
+
+function callOf(name: string): string {
+  return `let module;
+export const ${name} = (...given) => (module ??= import.meta.require(file)).${name}(...given);`;
 }
 
 /**
