@@ -42,7 +42,7 @@ const STORAGE = {
     'memory of each connection to the embedded database for its pages, in MiB',
     optional(parse.integer(2, DATABASE_CACHE_MB_MAX)),
     derived(
-      `${limit.DATABASE_CACHE_MB}; where the event loop writes, 1/${limit.DATABASE_CACHE_PART_OF_MEMORY} of the memory, at most ${limit.DATABASE_CACHE_MB_LARGEST}`,
+      `${limit.DATABASE_CACHE_MB}; where the event loop writes, a sixteenth of the memory, at most ${limit.DATABASE_CACHE_LARGEST_MB}`,
     ),
   ),
   DATABASE_MMAP_MB: count(

@@ -63,7 +63,11 @@ export function spendBudgetIfChanged(kind: BudgetLimit, { network, now }: Spendi
   };
 }
 
-/** Takes a use of one budget of `budget_uses` back, as of the time at which it was counted, if the condition holds. */
+/**
+ * Takes a use of one budget of `budget_uses` back, as of the time at which it was counted, if the condition holds. It
+ * rewrites the bucket's later rows: only sends are given back, those of one network within the seconds that a provider
+ * takes to refuse. The sends of the whole vault have no rows here.
+ */
 export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when: Condition): Statement {
   const counted = `(SELECT min(at) ${rowsOf(kind)} AND at >= :now AND used > 0)`;
   return {
