@@ -39,15 +39,15 @@ const kinds = new Map<string, Together<NewSend, Row | undefined>>();
 
 function sendsOf({ row, budgets }: NewSend, by: codes.SendBy): Together<NewSend, Row | undefined> {
   const name = `${row.channel} ${by} ${budgets.room.sql}`;
-  const known = kinds.get(name) ?? createKind(by);
+  const known = kinds.get(name) ?? createKind(by, budgets);
   kinds.set(name, known);
   return known;
 }
 
 /** Sends by clients of their own to identifiers of their own; of those that count for a network one after the other. */
-function createKind(by: codes.SendBy): Together<NewSend, Row | undefined> {
+function createKind(by: codes.SendBy, { spend }: BudgetUse): Together<NewSend, Row | undefined> {
   return {
-    size: 4,
+    size: 3 + spend.length,
     statements(sends) {
       const [first] = sends;
       if (!first) return [];

@@ -24,6 +24,8 @@ interface Turn {
   readonly p99Ms: number;
   /** Processor time of the libSQL server for each answer. */
   readonly serverMicros: number;
+  /** The same of the vaults, which share a core with the load. */
+  readonly vaultMicros: number;
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -86,7 +88,8 @@ async function run(vaults: number): Promise<Run> {
 
 /** All vaults under load at once, each with `CONNECTIONS` for each kind of request. */
 async function turn(pid: number, targets: readonly Target[], kinds: readonly Kind[], ms: number): Promise<Turn> {
-  const before = processorOf(pid).tree;
+  const ofVaults = () => targets.reduce((sum, target) => sum + processorOf(target.pid).tree, 0);
+  const [before, vaultsBefore] = [processorOf(pid).tree, ofVaults()];
   const findings = await Promise.all(
     targets.flatMap((target) =>
       kinds.map(({ requestOf, holds }) => load(target, requestOf, { ms, connections: CONNECTIONS, holds })),
@@ -102,6 +105,7 @@ async function turn(pid: number, targets: readonly Target[], kinds: readonly Kin
     p50Ms: worst(({ p50Ms }) => p50Ms),
     p99Ms: worst(({ p99Ms }) => p99Ms),
     serverMicros: (processorOf(pid).tree - before) / answers,
+    vaultMicros: (ofVaults() - vaultsBefore) / answers,
     statuses,
   };
 }
@@ -115,6 +119,7 @@ function tables(): Table[] {
     { title: 'p99 ms', digits: 1 },
     { title: 'worst p99' },
     { title: 'server µs', digits: 0 },
+    { title: 'vaults µs', digits: 0 },
     { title: 'other than 200' },
   ];
   const of = (title: string, kind: 'lookups' | 'sends' | 'both'): Table => {
@@ -190,6 +195,7 @@ function cells(turns: readonly Turn[], one: number): Cell[] {
     each(({ p99Ms }) => p99Ms),
     Math.max(...turns.map(({ p99Ms }) => p99Ms)),
     each(({ serverMicros }) => serverMicros),
+    each(({ vaultMicros }) => vaultMicros),
     turns.reduce((sum, turn) => sum + failuresOf(turn), 0),
   ];
 }
