@@ -39,7 +39,7 @@ export async function restoreRemote(
     );
     await checkRows(client, manifest);
     const last = objects.filter(({ name }) => name === LAST).map(({ sql }) => sql);
-    await write(client, [...last, ...rowsOf(backup, LAST), `DROP TABLE ${MARK}`]);
+    await write(client, [...last, ...statementsOf(backup, LAST), `DROP TABLE ${MARK}`]);
   } finally {
     client.close();
     backup.close();
@@ -66,35 +66,53 @@ async function begin(client: Client, { sha256 }: Manifest): Promise<void> {
 
 async function fill(client: Client, backup: Connection, table: string, progress: Progress): Promise<void> {
   let batch: InStatement[] = [];
-  let written = 0;
-  for (const statement of rowsOf(backup, table)) {
+  let [waiting, written] = [0, 0];
+  for (const { statement, rows } of rowsOf(backup, table)) {
     batch.push(statement);
-    if (batch.length < COPY_ROWS_MAX) continue;
+    waiting += rows;
+    if (waiting < COPY_ROWS_MAX) continue;
     await write(client, batch);
-    written += batch.length;
+    written += waiting;
     progress.say(`${table}: ${counted(written, 'row')}`);
-    batch = [];
+    [batch, waiting] = [[], 0];
   }
   await write(client, batch);
 }
 
-function* rowsOf(backup: Connection, table: string): Generator<InStatement> {
-  const rows = backup.query(`SELECT * FROM ${quote(table)}`).iterate() as Iterable<
-    Record<string, string | bigint | null>
-  >;
-  for (const row of rows) {
-    const columns = Object.keys(row);
-    const names = columns.map(quote).join(', ');
-    yield {
-      sql: `INSERT INTO ${quote(table)} (${names}) VALUES (${columns.map(() => '?').join(', ')})`,
-      args: Object.values(row),
-    };
+/** Rows that one statement writes: the server parses the text of each. */
+const ROWS_OF_STATEMENT = 50;
+
+/** Statements that write a table's rows, and how many each writes. */
+function* rowsOf(backup: Connection, table: string): Generator<{ statement: InStatement; rows: number }> {
+  const select = backup.query(`SELECT * FROM ${quote(table)}`);
+  const names = select.columnNames.map(quote).join(', ');
+  const one = `(${select.columnNames.map(() => '?').join(', ')})`;
+  const insert = (values: readonly Cell[][]) => ({
+    statement: {
+      sql: `INSERT INTO ${quote(table)} (${names}) VALUES ${values.map(() => one).join(', ')}`,
+      args: values.flat(),
+    },
+    rows: values.length,
+  });
+  let some: Cell[][] = [];
+  for (const row of select.iterate() as Iterable<Record<string, Cell>>) {
+    some.push(Object.values(row));
+    if (some.length < ROWS_OF_STATEMENT) continue;
+    yield insert(some);
+    some = [];
   }
+  if (some.length > 0) yield insert(some);
 }
+
+function statementsOf(backup: Connection, table: string): InStatement[] {
+  return Array.from(rowsOf(backup, table), ({ statement }) => statement);
+}
+
+type Cell = string | bigint | null;
 
 /** The highest ids ever given out, so that none is given twice. */
 async function sequences(backup: Connection): Promise<readonly InStatement[]> {
-  return ['DELETE FROM sqlite_sequence', ...rowsOf(backup, 'sqlite_sequence')];
+  return ['DELETE FROM sqlite_sequence', ...statementsOf(backup, 'sqlite_sequence')];
 }
 
 async function checkRows(client: Client, { rows }: Manifest): Promise<void> {
