@@ -8,7 +8,7 @@ import { torture } from './torture.ts';
 test('what was acknowledged holds while processes are killed, ended and stopped', async () => {
   const binary = await buildBinary();
   try {
-    const only = ['kill -9', 'SIGTERM', 'SIGSTOP, then SIGCONT'];
+    const only = ['kill -9', 'SIGTERM', 'SIGSTOP and SIGCONT'];
     const result = await torture({ world: 'two', seed: SEED, ms: 4_000, binary: binary.path, only });
     expect({ seed: SEED, violations: result.violations }).toEqual({ seed: SEED, violations: [] });
     expect(Object.keys(result.faults).toSorted()).toEqual(only.toSorted());

@@ -67,7 +67,7 @@ export async function crowd(place: ClientPlace): Promise<void> {
   const kinds = {
     'sends of one client': [3, (i: number) => send(`c${n}n${i}@example.com`, ip)],
     'sends to one address': [5, () => send(`c${n}@example.com`, ipOf(place.next()))],
-    'sessions of one client': [3, (i: number) => open(`c${n}n${i}`)],
+    'sessions of one client': [3, (i: number) => open(`crowd${n}n${i}`)],
   } as const;
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
   const name = names[draw.below(names.length)] ?? 'sends of one client';

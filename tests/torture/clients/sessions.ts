@@ -5,7 +5,7 @@ import { type ClientPlace, isTimeOff, readNow } from './client.ts';
 export async function openSession(place: ClientPlace): Promise<void> {
   const { ledger, asking, draw } = place;
   const n = place.next();
-  const handle = `t${n}`;
+  const handle = `torture${n}`;
   const key = draw.below(2) === 0 ? { 'Idempotency-Key': `key-${n}` } : {};
   const claim = (did: string, headers = {}) =>
     asking.insist({ path: '/api/sessions', ip: ipOf(place.next()), body: { handle, did }, headers });

@@ -4,9 +4,8 @@ import type { ClientPlace } from './client.ts';
 
 /** A reader of the event stream, which goes from vault to vault and resumes where it was. */
 export interface StreamReader {
-  /** The ids of all events that it was shown, in order, and the id it began after. */
+  /** The ids of all events that it was shown, in order. */
   readonly ids: readonly number[];
-  readonly begin: number | undefined;
   /** How often it resumed. */
   resumed(): number;
   /** Resolves once it has seen the event with this id, or after so long. */
@@ -22,14 +21,13 @@ export function startReader(place: ClientPlace): StreamReader {
   const { asking, draw, ledger } = place;
   const ids: number[] = [];
   let [isOver, resumed] = [false, 0];
-  let begin: number | undefined;
 
   async function turn(): Promise<void> {
     const member = asking.any();
     const body = { app: 'default' };
     const minted = await asking.once(member, { path: '/v1/console/token', ip: ipOf(1), body, headers: OPERATOR });
     if (minted.status !== 200) return Bun.sleep(100);
-    const last = ids.at(-1) ?? begin;
+    const last = ids.at(-1);
     const place = last === undefined ? {} : { last_event_id: String(last) };
     const query = { channel: CHANNELS, token: minted.body.token, ...place };
     const client = await openStream(member.url(), query);
@@ -39,7 +37,6 @@ export function startReader(place: ClientPlace): StreamReader {
       for (const { id, event } of client.frames.slice(seen)) {
         seen++;
         if (event === 'rewind-required') ledger.violate('streams have no gap', `rewind after ${ids.at(-1)}`);
-        else if (id !== undefined && event === undefined) begin ??= Number(id);
         else if (id !== undefined) show(Number(id));
       }
     };
@@ -52,7 +49,7 @@ export function startReader(place: ClientPlace): StreamReader {
   }
 
   function show(id: number): void {
-    if (id <= (ids.at(-1) ?? begin ?? 0)) ledger.violate('streams repeat nothing', `${id} after ${ids.at(-1)}`);
+    if (id <= (ids.at(-1) ?? 0)) ledger.violate('streams repeat nothing', `${id} after ${ids.at(-1)}`);
     ids.push(id);
   }
 
@@ -61,13 +58,10 @@ export function startReader(place: ClientPlace): StreamReader {
   })();
   return {
     ids,
-    get begin() {
-      return begin;
-    },
     resumed: () => resumed,
     async until(id, ms) {
       for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(50)) {
-        if ((ids.at(-1) ?? begin ?? 0) >= id) return true;
+        if ((ids.at(-1) ?? 0) >= id) return true;
       }
       return false;
     },

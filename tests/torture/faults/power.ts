@@ -6,6 +6,7 @@ import { type Fault, type FaultPlace, fault } from './fault.ts';
 const isPossible = await canSpoilDisk();
 /** What a disk writes whole or not at all. */
 const SECTOR = 512;
+const TRIES = 8;
 
 /** A piece of a file that was written and not synced when the power went. */
 export interface Unsynced {
@@ -18,10 +19,18 @@ export interface Unsynced {
  * The power goes: all processes end at once, and of what was not synced some sectors were written, others not, others
  * hold rubbish. The system calls are recorded for a moment before.
  */
-export function powerFaults({ world }: FaultPlace): Fault[] {
+export function powerFaults({ world, monitor }: FaultPlace): Fault[] {
   const { members, file } = world;
   if (file === undefined) return [];
+  /** Whether something was under way: a disk that is fast is seldom caught in the midst of a commit. */
   const cut = async (draw: Draw): Promise<boolean> => {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await cutOnce(draw)) return true;
+      await monitor.untilReady('the power went');
+    }
+    return false;
+  };
+  const cutOnce = async (draw: Draw): Promise<boolean> => {
     const pids = members.flatMap((member) => member.pid() ?? []);
     const records = await Promise.all(pids.map((pid) => record(pid, `${file}.calls-${pid}`)));
     await Bun.sleep(300 + draw.below(1_500));

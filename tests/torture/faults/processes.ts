@@ -12,7 +12,7 @@ export function processFaults({ world }: FaultPlace): Fault[] {
     fault('kill -9', async (draw) => (await pick(draw, members).end('SIGKILL')) !== undefined),
     fault('SIGTERM', async (draw) => (await pick(draw, members).end('SIGTERM')) !== undefined),
     fault('all are killed at once', () => Promise.all(members.map((member) => member.end('SIGKILL')))),
-    fault('SIGSTOP, then SIGCONT', async (draw) => {
+    fault('SIGSTOP and SIGCONT', async (draw) => {
       const member = pick(draw, members);
       member.pause();
       if (!member.isPaused) return false;
