@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
@@ -45,6 +45,15 @@ async function failureOf(promise: Promise<unknown>) {
   const { code, statementIndex } = error as Error & { code?: string; statementIndex?: number };
   return { message: error.message, code, statementIndex, isRange: error instanceof RangeError };
 }
+
+test.skipIf(process.platform !== 'linux')('on a shared core the event loop goes before the thread', () => {
+  const nicenessOf = (task: string) =>
+    Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
+  const others = readdirSync('/proc/self/task').filter((task) => task !== String(process.pid));
+  const own = nicenessOf(String(process.pid));
+  expect(others.filter((task) => nicenessOf(task) === 10)).toHaveLength(1);
+  expect(own).toBeLessThan(10);
+});
 
 test('the thread writes at FULL and with all else that the reader is set to, but waits for locks itself', async () => {
   const asked = ['synchronous', 'fullfsync', 'foreign_keys', 'temp_store'];
