@@ -47,12 +47,17 @@ async function failureOf(promise: Promise<unknown>) {
 }
 
 test.skipIf(process.platform !== 'linux')('on a shared core the event loop goes before the thread', () => {
-  const nicenessOf = (task: string) =>
-    Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
+  const nicenessOf = (task: string) => {
+    try {
+      return Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
+    } catch {
+      return undefined; // A thread that has ended meanwhile.
+    }
+  };
   const others = readdirSync('/proc/self/task').filter((task) => task !== String(process.pid));
-  const own = nicenessOf(String(process.pid));
-  expect(others.filter((task) => nicenessOf(task) === 10)).toHaveLength(1);
-  expect(own).toBeLessThan(10);
+  // What the runtime starts for the thread takes its niceness.
+  expect(others.map(nicenessOf)).toContain(10);
+  expect(nicenessOf(String(process.pid))).toBeLessThan(10);
 });
 
 test('the thread writes at FULL and with all else that the reader is set to, but waits for locks itself', async () => {
