@@ -1,5 +1,5 @@
 import type { Ledger } from './ledger.ts';
-import type { Member } from './members.ts';
+import { type Member, NOWHERE } from './members.ts';
 
 /** What a vault answered; status 0 is no answer. */
 export interface Answer {
@@ -62,9 +62,11 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
-    const answer = await fetch(by.url() + path, init).then(
+    const url = by.url();
+    const answer = await fetch(url + path, init).then(
       async (response) => ({ status: response.status, body: await response.json() }),
-      (error) => ({ status: 0, body: {}, isUnheard: (error as { code?: string }).code === 'ConnectionRefused' }),
+      // A connection may be refused to a request that was sent before, on one that the dead process had open.
+      () => ({ status: 0, body: {}, isUnheard: url === NOWHERE }),
     );
     ledger.count(answer.status);
     if (answer.status === 500) ledger.violate('no answer is a lie', `${path}: 500 ${JSON.stringify(answer.body)}`);

@@ -38,7 +38,8 @@ export interface MemberOptions {
   readonly binary: string;
 }
 
-const NOWHERE = 'http://127.0.0.1:1';
+/** Where nothing listens. */
+export const NOWHERE = 'http://127.0.0.1:1';
 const PAUSE_MS = 50;
 /** A clock that was set right counts as off for so long: requests and turns that began before are under way. */
 const OFF_MS = 5_000;

@@ -18,7 +18,7 @@ export interface Edit {
   readonly replace: string;
 }
 
-const POWER = 'the power goes, writes are torn';
+const POWER = 'the power goes and tears writes';
 
 /** One for each invariant at least. */
 export const PLANTS: readonly Plant[] = [

@@ -40,7 +40,7 @@ export function diskFaults({ world }: FaultPlace): Fault[] {
       },
       disk.isSmall ? undefined : 'no small disk may be mounted',
     ),
-    fault('the files vanish, and come back', async (draw) => {
+    fault('the files vanish and come back', async (draw) => {
       const names = FILES.map((end) => `${file}${end}`).filter((path) => existsSync(path));
       for (const name of names) renameSync(name, `${name}.gone`);
       await Bun.sleep(500 + draw.below(2_000));

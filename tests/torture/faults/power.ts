@@ -7,6 +7,8 @@ const isPossible = await canSpoilDisk();
 /** What a disk writes whole or not at all. */
 const SECTOR = 512;
 const TRIES = 8;
+/** Each sync is late by so much: the power mostly goes between a write and its sync. */
+const SYNC_US = 30_000;
 
 /** A piece of a file that was written and not synced when the power went. */
 export interface Unsynced {
@@ -44,12 +46,12 @@ export function powerFaults({ world, monitor }: FaultPlace): Fault[] {
     for (const release of holds) release();
     return lost.length > 0;
   };
-  return [fault('the power goes, writes are torn', cut, isPossible ? undefined : 'strace may not be used')];
+  return [fault('the power goes and tears writes', cut, isPossible ? undefined : 'strace may not be used')];
 }
 
 async function record(pid: number, path: string) {
-  const calls = 'trace=pwrite64,fsync,fdatasync';
-  const child = Bun.spawn(['strace', '-f', '-ttt', '-y', '-s', '0', '-o', path, '-p', `${pid}`, '-e', calls], {
+  const calls = ['-e', 'trace=pwrite64,fsync,fdatasync', '-e', `inject=fsync,fdatasync:delay_enter=${SYNC_US}`];
+  const child = Bun.spawn(['strace', '-f', '-ttt', '-y', '-s', '0', '-o', path, '-p', `${pid}`, ...calls], {
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
