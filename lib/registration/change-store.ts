@@ -106,12 +106,16 @@ function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now
 
 /**
  * Postpones a leased registration's next check; `rowsAffected` of the second is the verdict. A confirmed one whose
- * receipt is gone becomes submitted again, without what needed the event. `unseenSince` restarts then, and where the
- * transaction was seen.
+ * receipt is gone becomes submitted again, without what needed the event. `unseenSince` is null where the transaction
+ * was seen.
  */
 export function postponeRegistration(
   leased: Leased,
-  { isAliased, aliasFinal, isSeen }: Pick<SeenRegistration, 'isAliased' | 'aliasFinal'> & { readonly isSeen: boolean },
+  {
+    isAliased,
+    aliasFinal,
+    unseenSince,
+  }: Pick<SeenRegistration, 'isAliased' | 'aliasFinal'> & { readonly unseenSince: number | null },
   now: number,
   nextCheckAt: number,
 ): readonly Statement[] {
@@ -121,10 +125,10 @@ export function postponeRegistration(
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
         controller = NULL, controller_key = NULL, proof_key = NULL, late = 0, final = 0, aliased = :aliased,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
-        unseen_since = CASE WHEN status = 'confirmed' OR :seen THEN :now ELSE unseen_since END,
+        unseen_since = coalesce(:unseen_since, :now), unseen_at = CASE WHEN :unseen_since IS NOT NULL THEN :now END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
       WHERE ${IS_LEASED}`,
-    args: { ...leaseArgs(leased), now, next: nextCheckAt, aliased: Number(isAliased), seen: Number(isSeen) },
+    args: { ...leaseArgs(leased), now, next: nextCheckAt, aliased: Number(isAliased), unseen_since: unseenSince },
   };
   const isSame = leased.status === 'submitted' && aliasFinal === null;
   return [
@@ -133,14 +137,6 @@ export function postponeRegistration(
     ...loseHandles(leased, aliasFinal, now),
     ...(isSame ? [] : settleHolders(siblings(leased), now)),
   ];
-}
-
-/** Lets a registration that could not be looked at count as unseen since this moment at the earliest. */
-export function delayUnseen(leased: Leased, since: number): Statement {
-  return {
-    sql: `UPDATE registrations SET unseen_since = max(unseen_since, :since) WHERE ${IS_LEASED} AND status = 'submitted'`,
-    args: { ...leaseArgs(leased), since },
-  };
 }
 
 /** Ends or continues the watch of a leased registration of which the chain says what is stored. */

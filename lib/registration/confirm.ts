@@ -9,7 +9,6 @@ import { didNames } from '../identity/did.ts';
 import type { Platform } from '../platform.ts';
 import {
   confirmRegistration,
-  delayUnseen,
   failRegistration,
   postponeRegistration,
   type SeenRegistration,
@@ -19,10 +18,10 @@ import { checkLead, checkStored, type RegisteredClaim } from './check-receipt.ts
 import { hasKeyAt } from './judge-proof.ts';
 import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration } from './store.ts';
 
-/** How long a registration may have no receipt until it fails. */
+/** How long looks must miss a registration's transaction until it fails. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
-/** After a check that could not be made, so long again. */
-const CONFIRMATION_UNREAD_MS = 2 * MINUTE_MS;
+/** What a look vouches for at most of the time since the one before: in an outage nobody looks, and clocks may jump. */
+export const CONFIRMATION_LOOK_MS = 2 * MINUTE_MS;
 /** Longer than a check can take, which is two upstream calls in a row. */
 export const CONFIRMATION_LEASE_MS = 30_000;
 export const CONFIRMATION_BATCH_MAX = 50;
@@ -49,10 +48,6 @@ export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
     due.map(async (one) => recordCheck(ctx, one, ...(await check(ctx, one, tip)))),
   );
   const failure = worstFailure(checked);
-  const unread = due.filter((_, i) => checked[i]?.status === 'rejected');
-  // Who could not look has seen nothing missing.
-  const since = now - CONFIRMATION_UNSEEN_MS + CONFIRMATION_UNREAD_MS;
-  if (unread.length > 0) await db.write(...unread.map((one) => delayUnseen(one, since)));
   if (!failure) return due.length === CONFIRMATION_BATCH_MAX;
   // The same registrations are due again once their lease has lapsed.
   if (!(failure instanceof VaultError)) throw failure;
@@ -114,8 +109,9 @@ export function decide(
 ): { readonly statements: readonly Statement[]; readonly outcome: Registration['status'] } {
   const fail = (reason: string) => ({ statements: failRegistration(one, reason, now), outcome: 'failed' as const });
   const wait = () => {
-    const isSeen = receipt.outcome !== 'unseen';
-    const statements = postponeRegistration(one, { ...leadOf(alias), isSeen }, now, nextCheckAt(one.checks - 1, now));
+    const unseenSince = receipt.outcome === 'unseen' ? missedSince(one, now) : null;
+    const seen = { ...leadOf(alias), unseenSince };
+    const statements = postponeRegistration(one, seen, now, nextCheckAt(one.checks - 1, now));
     return { statements, outcome: 'submitted' as const };
   };
   switch (receipt.outcome) {
@@ -128,7 +124,7 @@ export function decide(
     case 'forgotten':
       return { statements: [watchRegistration(one, null)], outcome: 'confirmed' };
     case 'unseen': {
-      const isOver = one.status === 'submitted' && now >= one.unseenSince + CONFIRMATION_UNSEEN_MS;
+      const isOver = one.status === 'submitted' && now >= missedSince(one, now) + CONFIRMATION_UNSEEN_MS;
       return isOver ? fail('unseen') : wait();
     }
     case 'registered': {
@@ -143,6 +139,13 @@ export function decide(
       return { statements, outcome: 'confirmed' };
     }
   }
+}
+
+/** Since when looks have missed a transaction, as of a look that misses it too. */
+function missedSince({ status, unseenSince, unseenAt }: Registration, now: number): number {
+  if (status === 'confirmed' || unseenAt === null) return now;
+  const sinceLook = Math.min(CONFIRMATION_LOOK_MS, Math.max(0, now - unseenAt));
+  return now - (unseenAt - unseenSince) - sinceLook;
 }
 
 /** Whether the alias leads to the registration's DID now, and where it leads for good. */

@@ -43,8 +43,10 @@ export interface Registration extends RegistrationClaim {
   /** Whether it holds its identifier. */
   readonly isHolder: boolean;
   readonly registeredAt: number;
-  /** Since when no receipt has been seen: the start of `CONFIRMATION_UNSEEN_MS`. */
+  /** Since when looks have missed its transaction, but for the time without looks. */
   readonly unseenSince: number;
+  /** When the last look missed it; null if none has since it was seen. */
+  readonly unseenAt: number | null;
   readonly minedBlock: number | null;
   readonly minedHash: string | null;
   /**
@@ -178,6 +180,7 @@ export function toRegistration(row: Row): Registration {
     isHolder: row['holds'] === 1,
     registeredAt: Number(row['registered_at']),
     unseenSince: Number(row['unseen_since']),
+    unseenAt: numberOf(row, 'unseen_at'),
     minedBlock: numberOf(row, 'mined_block'),
     minedHash: textOf(row, 'mined_hash'),
     nextCheckAt: numberOf(row, 'next_check_at'),

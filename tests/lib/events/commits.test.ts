@@ -217,7 +217,7 @@ describe('registrations', () => {
     nextCheckAt: 5,
   };
 
-  const nowhere = { isAliased: false, aliasFinal: null, isSeen: false };
+  const nowhere = { isAliased: false, aliasFinal: null, unseenSince: 0 };
 
   test('submitted, confirmed and proven, open again by a re-org, failed', async () => {
     expect(await tell(() => claim('a'))).toEqual([

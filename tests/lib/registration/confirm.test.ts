@@ -73,6 +73,14 @@ async function told({ credentialId }: Claim, by = t) {
   ].join(', ');
 }
 
+/** Looks so often that each vouches for the time since the one before, for `ms`. */
+async function lookFor(ms: number, by = t): Promise<void> {
+  for (let left = ms; left > 0; left -= MINUTE) {
+    await by.clock.advance(Math.min(left, MINUTE));
+    await by.work();
+  }
+}
+
 /** Lets all be due that is watched, and looks. */
 async function look(by = t): Promise<void> {
   await by.clock.advance(PAUSE);
@@ -118,8 +126,7 @@ describe('a registration is confirmed', () => {
     await record(alice, txHash);
     await t.work();
     expect(await told(alice)).toBe('submitted');
-    await t.clock.advance(PATIENCE - PAUSE);
-    await t.work();
+    await lookFor(PATIENCE - PAUSE);
     expect(await told(alice)).toBe('submitted');
     await chain.mine();
     await registering;
@@ -174,10 +181,11 @@ describe('a registration fails', () => {
   test('when no node has seen its transaction for 15 minutes, at the exact edge', async () => {
     const [alice, bob] = [person(), person()];
     await record(alice, NOWHERE);
+    await t.work();
     await t.clock.advance(1);
     await record(bob, NOWHERE);
-    await t.clock.advance(PATIENCE - 1);
     await t.work();
+    await lookFor(PATIENCE - 1);
     expect([await told(alice), await told(bob)]).toEqual(['failed', 'submitted']);
     await look();
     expect(await told(bob)).toBe('failed');
@@ -189,14 +197,60 @@ describe('a registration fails', () => {
     const { txHash, raw } = await chain.register(onChain(alice));
     await chain.reorg(1);
     await record(alice, txHash);
-    await t.clock.advance(PATIENCE);
     await t.work();
+    await lookFor(PATIENCE);
     await chain.sendAgain(raw);
     await look();
     expect(await told(alice)).toBe('failed');
     expect(await record(alice, txHash)).toBe('recorded');
     await t.work();
     expect(await told(alice)).toBe('confirmed, aliased');
+  });
+});
+
+describe('a registration does not fail for time in which nobody looked', () => {
+  /** One whose transaction no node has yet, and that transaction. */
+  async function lagging() {
+    const alice = person();
+    const { txHash, raw } = await chain.register(onChain(alice));
+    await chain.reorg(1);
+    await record(alice, txHash);
+    return { alice, raw };
+  }
+
+  async function expectWatched(alice: Claim, raw: Parameters<typeof chain.sendAgain>[0]): Promise<void> {
+    expect((await told(alice)).split(',')[0]).toBe('submitted');
+    // The node lags: more looks miss it, but not for 15 minutes.
+    await lookFor(10 * MINUTE);
+    expect((await told(alice)).split(',')[0]).toBe('submitted');
+    await chain.sendAgain(raw);
+    await look();
+    expect(await told(alice)).toBe('confirmed, aliased');
+  }
+
+  test('V6: after 16 minutes without the node', async () => {
+    const { alice, raw } = await lagging();
+    node.trouble = () => new Response('busy', { status: 503 });
+    for (let i = 0; i < 32; i++) await look();
+    node.trouble = undefined;
+    await look();
+    await expectWatched(alice, raw);
+  });
+
+  test('V6: after 16 minutes in which no vault ran', async () => {
+    const { alice, raw } = await lagging();
+    await t.work();
+    await t.clock.advance(16 * MINUTE);
+    await t.work();
+    await expectWatched(alice, raw);
+  });
+
+  test('V6: by a process whose clock is 20 minutes ahead', async () => {
+    const { alice, raw } = await lagging();
+    const ahead = await start({ database: t.database, clock: testClock(t.clock.now() + 20 * MINUTE) });
+    await ahead.work();
+    await expectWatched(alice, raw);
+    await ahead.stop();
   });
 });
 
@@ -228,8 +282,7 @@ describe('a re-org that takes the block', () => {
     await t.clock.advance(PATIENCE);
     await t.work();
     expect([await told(alice), await told(bob)].map((text) => text.split(',')[0])).toEqual(['submitted', 'submitted']);
-    await t.clock.advance(PATIENCE - 1);
-    await t.work();
+    await lookFor(PATIENCE - 1);
     expect((await told(alice)).split(',')[0]).toBe('submitted');
     await look();
     expect([await told(alice), await told(bob)]).toEqual(['failed', 'failed']);

@@ -226,8 +226,10 @@ describe('a recorded registration (M4)', () => {
     lie(none, witness);
     await look();
     expect(await told(alice)).toBe('submitted');
-    // What both nodes miss all the time has failed in the end.
     for (let i = 0; i < 6; i++) await look();
+    expect(await told(alice)).toBe('submitted');
+    // What both nodes miss for 15 minutes has failed.
+    for (let i = 0; i < 24; i++) await look();
     expect(await told(alice)).toBe('failed');
   });
 

@@ -210,8 +210,10 @@ describe('rows of before, read again on the chain', async () => {
     const { who, stop } = await startBefore({ tx: `0x${'00'.repeat(31)}07` });
     await t.work();
     expect(await people.lookup(who)).toMatchObject({ status: 'submitted', smartAccount: null });
-    await t.clock.advance(15 * 60_000);
-    await t.work();
+    for (let minute = 0; minute < 15; minute++) {
+      await t.clock.advance(60_000);
+      await t.work();
+    }
     expect(await people.lookup(who)).toEqual({ error: 'not_found' });
     await stop();
   });
