@@ -98,7 +98,7 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
   const turns = async (isOver: () => boolean): Promise<void> => {
     try {
       let more = true;
-      while (more && !state.isStopped && !isOver()) more = await ctx.run(task);
+      while (more && !state.isStopped && !isOver() && (await ctx.clocks.mayWork())) more = await ctx.run(task);
     } catch (error) {
       // The host may have closed the database under a turn that a stop did not await. Its store says when it is away.
       if (!state.isStopped && !(error instanceof DatabaseUnavailable))

@@ -14,6 +14,7 @@ import { createRegistryVersion, type RegistryVersion } from './chain/registry-ve
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
 import { type Config, readConfig } from './config/config.ts';
+import { createClocks, uncompared } from './db/clocks.ts';
 import type { Database } from './db/database.ts';
 import { createLeases } from './db/leases.ts';
 import { isServer } from './db/read-batches.ts';
@@ -137,7 +138,8 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     const hub: Hub = createHub({ ...outside, ...shared, db });
     const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
     const witness = createWitness(outside, shared.witnessFacts);
-    const leases = createLeases({ db, clock, owner });
+    const clocks = env.isolatesRequests ? uncompared : createClocks({ ...outside, db, owner });
+    const leases = createLeases({ db, clock, owner, clocks });
     const relayOf = (role: RelayRole, key: `0x${string}`) =>
       createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, witness, db, leases }, key);
     const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
@@ -149,6 +151,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       rpc,
       witness,
       leases,
+      clocks,
       relay,
       guardian,
       predict: createPredictAddress(chain, shared.factoryFacts),
@@ -156,7 +159,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       registryVersion: createRegistryVersion(chain, shared.registryFacts),
       registryCode: createRegistryCode(chain, shared.registryCodeFacts),
       aliases: createAliases({ ...chain, db }, shared.aliasFacts),
-      readiness: createReadiness({ db, clock, log, onServer: isServer(env.database) }),
+      readiness: createReadiness({ db, clock, clocks, log, onServer: isServer(env.database) }),
       accepted: createAccepted(db),
     };
   };

@@ -5,6 +5,7 @@ import type { Random } from './base/random.ts';
 import type { Rpc } from './chain/rpc.ts';
 import type { Witness } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
+import type { Clocks } from './db/clocks.ts';
 import type { Store } from './db/database.ts';
 import type { Leases } from './db/leases.ts';
 import type { Keys } from './identity/keys.ts';
@@ -19,6 +20,8 @@ export interface Platform {
   readonly metrics: Metrics;
   readonly db: Store;
   readonly leases: Leases;
+  /** What the other processes on the database say of this one's clock. */
+  readonly clocks: Clocks;
   readonly rpc: Rpc;
   /** The second node of the chain; undefined without `RPC_WITNESS_URL`. */
   readonly witness: Witness | undefined;

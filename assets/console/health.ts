@@ -5,10 +5,11 @@ import { type Counts, growth, total } from './series.ts';
 
 type State = 'good' | 'bad' | 'unused';
 
-/** Shows database, relay, follower, upstreams and reached limits. Upstream failures count since `earlier`. */
+/** Shows database, clock, relay, follower, upstreams and reached limits. Upstream failures count since `earlier`. */
 export function showHealth(overview: Overview, earlier: Overview): void {
   byId('health').replaceChildren(
     part('Database', ...databaseOf(overview)),
+    part('Clock', ...clockOf(overview)),
     part('Relay', ...relayOf(overview)),
     part('Follower', ...followerOf(overview)),
     part('Upstreams', ...upstreamsOf(overview, earlier)),
@@ -58,6 +59,12 @@ function databaseOf({ database }: Overview): [State, string, string] {
     `${formatCount(failures(database.queries))} queries failed`,
   ];
   return [database.state === 'writable' ? 'good' : 'bad', database.state, detail.join(' · ')];
+}
+
+function clockOf({ clock }: Overview): [State, string, string] {
+  if (clock.off_ms === 0) return ['good', 'ok', 'No other process on the database has another time.'];
+  const off = `${formatDuration(Math.abs(clock.off_ms))} ${clock.off_ms > 0 ? 'ahead' : 'behind'}`;
+  return ['bad', off, 'This process does no background work until its clock is set.'];
 }
 
 function relayOf({ relay, database }: Overview): [State, string, string] {

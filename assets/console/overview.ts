@@ -24,6 +24,7 @@ export interface Overview {
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
   };
+  readonly clock: { readonly off_ms: number };
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }

@@ -67,6 +67,8 @@ export const METRICS = {
   vault_recoveries_foreign_total: counter("Recoveries that another copy of the guardian's key proposed."),
   vault_recovery_notices_total: counter('Mails about recoveries by outcome.', 'outcome'),
 
+  vault_clock_off_seconds: gauge("How far the clock is ahead of the other processes'; 0 unless it is off."),
+
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
   vault_follower_events_total: counter('Events read from the chain.'),

@@ -88,8 +88,16 @@ export interface Leases {
   release(): Promise<void>;
 }
 
-/** Leases under the owner's name, which is unique to one vault. */
-export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; owner: string }): Leases {
+interface Owner {
+  readonly db: Store;
+  readonly clock: Clock;
+  /** A name that is unique to one vault. */
+  readonly owner: string;
+  readonly clocks?: { offMs(): number };
+}
+
+/** Leases under the owner's name. While its clock is off it takes none. */
+export function createLeases({ db, clock, owner, clocks }: Owner): Leases {
   /** By the monotonic clock. */
   const ends = new Map<string, number>();
   let isReleased = false;
@@ -97,7 +105,7 @@ export function createLeases({ db, clock, owner }: { db: Store; clock: Clock; ow
   let asking = 0;
   return {
     async take(name, ms) {
-      if (isReleased) return false;
+      if (isReleased || (clocks && clocks.offMs() !== 0)) return false;
       const now = clock.now();
       const start = clock.monotonic();
       const end = ends.get(name) ?? 0;

@@ -6,3 +6,17 @@ export const LOOKS_IN_VAIN: Migration = {
   name: 'a registration fails by the looks that missed it',
   statements: [`ALTER TABLE registrations ADD COLUMN unseen_at INTEGER`],
 };
+
+/** Processes on one database compare their clocks: what lapses by a clock that is a day ahead is lost. */
+export const CLOCKS: Migration = {
+  version: 33,
+  name: 'processes compare their clocks',
+  statements: [
+    `CREATE TABLE clocks (
+      owner TEXT PRIMARY KEY,
+      joined INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      beats INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID`,
+  ],
+};

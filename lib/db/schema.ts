@@ -6,7 +6,7 @@ import {
   SENDS_COUNT_THEMSELVES,
   SENDS_GIVEN_BACK,
 } from './schema-budgets.ts';
-import { LOOKS_IN_VAIN } from './schema-clocks.ts';
+import { CLOCKS, LOOKS_IN_VAIN } from './schema-clocks.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
@@ -245,4 +245,5 @@ export const MIGRATIONS: readonly Migration[] = [
   NARROW_CREDENTIALS,
   SENDS_GIVEN_BACK,
   LOOKS_IN_VAIN,
+  CLOCKS,
 ];

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, type Log } from '../base/log.ts';
+import type { Clocks } from '../db/clocks.ts';
 import { type Statement, textOf } from '../db/database.ts';
 import type { OwnedStore } from '../db/store.ts';
 import { countReadinessCheck, selectEngine, selectOne, selectSynchronous } from './store.ts';
@@ -15,6 +16,7 @@ export const SERVER_FACTS_MS = 60_000;
 interface Parts {
   readonly db: OwnedStore;
   readonly clock: Clock;
+  readonly clocks: Pick<Clocks, 'offMs'>;
   readonly log: Log;
   /** Whether the database is a server: only then is it asked what it promises. */
   readonly onServer?: boolean;
@@ -28,10 +30,12 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
   );
 }
 
-/** Whether requests can be served: the tables are in place and the database takes writes. */
+/** Whether requests can be served: the tables are in place, the database takes writes, and the clock is right. */
 export interface Readiness {
   readonly ok: boolean;
   readonly database: 'writable' | 'unavailable';
+  /** How far the clock is ahead of the other processes', negative if behind; absent unless it is off. */
+  readonly clock?: { readonly offSeconds: number };
   /** Of a database server. */
   readonly server?: ServerFacts;
 }
@@ -47,7 +51,7 @@ export interface ServerFacts {
  * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain
  * has no influence. Never rejects.
  */
-export function createReadiness({ db, clock, log, onServer = false }: Parts): () => Promise<Readiness> {
+export function createReadiness({ db, clock, clocks, log, onServer = false }: Parts): () => Promise<Readiness> {
   const readFacts = createServerFacts({ db, clock });
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
@@ -70,7 +74,9 @@ export function createReadiness({ db, clock, log, onServer = false }: Parts): ()
       askedAt = now;
       answer = ask();
     }
-    return answer;
+    const offMs = clocks.offMs();
+    if (offMs === 0) return answer;
+    return answer.then((state) => ({ ...state, ok: false, clock: { offSeconds: Math.round(offMs / 1000) } }));
   };
 }
 

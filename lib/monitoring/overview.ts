@@ -48,13 +48,15 @@ export interface Overview {
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
   };
+  /** How far this process's clock is ahead of the other processes', negative if behind; 0 unless it is off. */
+  readonly clock: { readonly off_ms: number };
   /** Null without a relay. `trouble`: what blocks it, or null; `balance` in ether. */
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
+type Ctx = Pick<Platform, 'config' | 'clock' | 'clocks' | 'db' | 'metrics'> & {
   readonly readiness: () => Promise<Readiness>;
   readonly relay: { blocker(): Promise<string | null> } | undefined;
 };
@@ -99,6 +101,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
         waiting: gauge('vault_db_pool_pending_requests') ?? 0,
       },
     },
+    clock: { off_ms: ctx.clocks.offMs() },
     relay: relay && {
       ...relay,
       balance: gauge('vault_relay_balance_ether', { signer: 'registrar' }) ?? null,

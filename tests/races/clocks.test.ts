@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { HOUR_MS } from '../../lib/base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/base/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { READY_CACHE_MS } from '../../lib/monitoring/health.ts';
 import { settableClock } from '../support/clock.ts';
@@ -172,3 +172,67 @@ async function settle(t: TestVault): Promise<void> {
     await t.clock.advance(5_000);
   }
 }
+
+describe('V9: a process a day ahead', () => {
+  /** A vault with what lapses, and one whose clock is a day ahead, on the same database. */
+  async function meet() {
+    const dir = openFolder();
+    const clock = settableClock();
+    const t = await start({ MAX_VERIFY_SENDS_PER_IP: '1' }, { dir, clock });
+    await t.call('POST /api/sessions', alice);
+    await t.call('POST /api/verify/send', alice);
+    await t.work();
+    const ahead = settableClock(clock);
+    ahead.set(DAY_MS);
+    const wrong = await start({ MAX_VERIFY_SENDS_PER_IP: '1' }, { dir, clock: ahead });
+    return { t, clock, wrong, set: ahead.set };
+  }
+
+  /** Both work for two minutes: each has its clean-ups. */
+  async function workBoth({ t, clock, wrong }: Awaited<ReturnType<typeof meet>>): Promise<void> {
+    for (let seconds = 0; seconds < 120; seconds += 5) {
+      await t.work();
+      await wrong.work();
+      await clock.advance(5_000);
+    }
+  }
+
+  test('takes away no session, code or limit of the others, and says so', async () => {
+    const met = await meet();
+    const { t, wrong } = met;
+    await workBoth(met);
+    expect(await t.rows('SELECT count(*) AS n FROM sessions')).toEqual([{ n: 1 }]);
+    expect(await t.rows('SELECT count(*) AS n FROM codes')).toEqual([{ n: 1 }]);
+    const bob = { identifier: 'bob@example.com', channel: 'email' };
+    expect((await t.call('POST /api/verify/send', bob)).status).toBe(429);
+    const ready = await wrong.call('GET /readyz');
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { ok: false, database: 'writable', clock: { offSeconds: DAY_MS / 1000 } },
+    ]);
+    expect(wrong.entries.filter(({ event }) => event === 'clock_off')).toMatchObject([{ seconds: DAY_MS / 1000 }]);
+    // The other one has the right clock, and goes on.
+    expect((await t.call('GET /readyz')).status).toBe(200);
+    expect(t.entries.filter(({ event }) => event === 'clock_off')).toEqual([]);
+  });
+
+  test('works again once its clock is set', async () => {
+    const met = await meet();
+    await workBoth(met);
+    met.set(-DAY_MS);
+    await workBoth(met);
+    expect((await met.wrong.call('GET /readyz')).status).toBe(200);
+    expect(met.wrong.entries.map(({ event }) => event)).toContain('clock_agrees');
+  });
+
+  test('does not work either when it jumped there while both ran', async () => {
+    const met = await meet();
+    met.set(-DAY_MS);
+    await workBoth(met);
+    met.set(DAY_MS);
+    await workBoth(met);
+    expect((await met.wrong.call('GET /readyz')).status).toBe(503);
+    expect((await met.t.call('GET /readyz')).status).toBe(200);
+    expect(await met.t.rows('SELECT count(*) AS n FROM sessions')).toEqual([{ n: 1 }]);
+  });
+});

@@ -18,6 +18,7 @@ function overview(counters: Partial<Overview['counters']>, latency: Overview['la
     upstreams: {},
     database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 } },
     relay: null,
+    clock: { off_ms: 0 },
     follower: null,
   };
 }
