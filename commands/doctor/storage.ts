@@ -28,7 +28,7 @@ export function storageChecks(config: Config, extent: Extent = {}): readonly Doc
     {
       name: 'database',
       remedy: 'restore a backup (vault restore) and check the disk',
-      run: () => mayWrite(path) ?? checkFile(path, extent),
+      run: () => mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
     },
     ...(isThere
       ? [
@@ -60,7 +60,7 @@ function mayWrite(path: string): readonly Finding[] | undefined {
   }
 }
 
-function checkFile(path: string, extent: Extent): readonly Finding[] {
+function checkFile(path: string, extent: Extent, checkpoint: Config['databaseCheckpoint']): readonly Finding[] {
   if (!existsSync(path)) return [warn('database', `there is no database at ${path} yet`, 'the first start creates it')];
   const connection = new Connection(path, { readwrite: true, create: false, strict: true });
   try {
@@ -75,7 +75,7 @@ function checkFile(path: string, extent: Extent): readonly Finding[] {
         : fail('database', `${path} is damaged: ${damage}`, 'restore a backup: vault restore FILE --overwrite'),
       checkWritable(connection),
       checkSchema(schemaVersion(connection)),
-      ...checkLog(`${path}-wal`),
+      ...checkLog(`${path}-wal`, checkpoint),
     ];
   } finally {
     connection.close();
@@ -94,10 +94,13 @@ function checkWritable(connection: Connection): Finding {
   }
 }
 
-function checkLog(path: string): readonly Finding[] {
+function checkLog(path: string, checkpoint: Config['databaseCheckpoint']): readonly Finding[] {
   const size = existsSync(path) ? statSync(path).size : 0;
   if (size <= WAL_BYTES_MAX) return [];
-  const remedy = 'a read takes very long, or a process died: stop what has the file open, and start the vault';
+  const remedy =
+    checkpoint === 'external'
+      ? 'start Litestream, which is to bring it into the file, or set DATABASE_CHECKPOINT=auto'
+      : 'a read takes very long, or a process died: stop what has the file open, and start the vault';
   return [warn('database', `its write-ahead log has grown to ${megabytes(size)} MB`, remedy)];
 }
 

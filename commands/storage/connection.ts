@@ -15,12 +15,20 @@ export const SQLITE_BUSY_WAIT_MS = 10;
 /** The longest write-ahead log that is kept on the disk once it is in the file. */
 const WAL_KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** How much memory a connection uses, in MiB. */
+/**
+ * Where another program does checkpoints, pages of the log from which on SQLite does them all the same: that program
+ * may be away, and the disk would fill.
+ */
+const EXTERNAL_CHECKPOINT_PAGES = 262_144;
+
+/** How a connection uses memory, in MiB, and the log. */
 export interface Tuning {
   /** SQLite's own cache of pages. */
   readonly cacheMb?: number;
   /** How much of the file is mapped into memory; SQLite maps 2 GiB at most. */
   readonly mmapMb?: number;
+  /** Who brings the log into the file. */
+  readonly checkpoint?: 'auto' | 'external';
 }
 
 /** A file that is open, for another connection to it. */
@@ -133,7 +141,7 @@ function makeFile(path: string): void {
 /** The pragma of a cache of so many MiB. A negative number is KiB. */
 export const cacheSize = (cacheMb: number) => `cache_size = ${-cacheMb * 1024}`;
 
-const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0 }: Tuning) => [
+const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0, checkpoint }: Tuning) => [
   `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
   'journal_mode = WAL',
   'synchronous = FULL',
@@ -146,6 +154,7 @@ const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0 }: Tuning) => [
   `mmap_size = ${mmapMb * 1024 * 1024}`,
   // A long read makes the log grow. It would keep that size on the disk.
   `journal_size_limit = ${WAL_KEPT_BYTES_MAX}`,
+  ...(checkpoint === 'external' ? [`wal_autocheckpoint = ${EXTERNAL_CHECKPOINT_PAGES}`] : []),
   // Last: opening may take its time, a request may not.
   `busy_timeout = ${SQLITE_BUSY_WAIT_MS}`,
   // The first read makes the log, whose place is watched from then on.

@@ -8,7 +8,7 @@ import { type EmbeddedDatabase, type OwnedDatabase, openSqlite } from './sqlite.
 
 /** A database and how it is opened. */
 export interface DatabaseSettings extends ServerSettings {
-  /** Memory of the embedded engine. */
+  /** How the embedded engine is opened. */
   readonly tuning?: Tuning;
 }
 
@@ -21,6 +21,7 @@ export function databaseOf(config: Config): DatabaseSettings {
     tuning: {
       ...(config.databaseCacheMb !== undefined && { cacheMb: config.databaseCacheMb }),
       mmapMb: config.databaseMmapMb,
+      checkpoint: config.databaseCheckpoint,
     },
   };
 }

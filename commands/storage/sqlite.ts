@@ -77,7 +77,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
       // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting,
       // when others stay open.
       try {
-        if (!thread) connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+        if (!thread && tuning.checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
         connection.close(true);
       }

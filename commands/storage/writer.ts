@@ -2,7 +2,7 @@
 // a message names the file to open.
 import { setPriority } from 'node:os';
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
-import { type Connected, connectAgain, type OpenFile } from './connection.ts';
+import { type Connected, connectAgain, type OpenFile, type Tuning } from './connection.ts';
 import { createPrepare, runBatch, runPrepared } from './statements.ts';
 import { createOrderReader, type ReadOrder, toAnswer, toFailure, type WriterOutcome } from './writer-messages.ts';
 import type { ToWriter } from './writer-thread.ts';
@@ -36,7 +36,7 @@ function open(file: OpenFile) {
     const connected = connectAgain(file);
     // Nobody but writes waits here.
     connected.connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
-    opened = createWriter(connected);
+    opened = createWriter(connected, file.tuning);
     giveWay();
     return { ready: true };
   } catch (error) {
@@ -58,7 +58,7 @@ function giveWay(): void {
 /** A tenth of the weight of a thread that has none. */
 const WRITER_NICENESS = 10;
 
-function createWriter({ connection, checkPlace }: Connected): Writer {
+function createWriter({ connection, checkPlace }: Connected, { checkpoint }: Tuning): Writer {
   const prepare = createPrepare(connection);
   const read = createOrderReader();
   const runOne = ({ sql, args }: ReadOrder['statements'][number]) => runPrepared(prepare(sql), args);
@@ -83,7 +83,7 @@ function createWriter({ connection, checkPlace }: Connected): Writer {
     },
     close() {
       try {
-        connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+        if (checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
         connection.close(true);
       }

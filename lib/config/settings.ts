@@ -37,6 +37,11 @@ const STORAGE = {
     parse.oneOf('auto', 'thread', 'inline'),
     'auto',
   ),
+  DATABASE_CHECKPOINT: plain(
+    'who brings the log of the embedded database into its file: the vault (auto), or Litestream beside it (external)',
+    parse.oneOf('auto', 'external'),
+    'auto',
+  ),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
   DATABASE_CACHE_MB: plain(
     'memory of each connection to the embedded database for its pages, in MiB',

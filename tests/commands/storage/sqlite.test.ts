@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
 import { databaseOf } from '../../../commands/storage/database.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
+import { startWriter } from '../../../commands/storage/writer-thread.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
@@ -42,6 +43,37 @@ test('memory of a connection: a cache of 16 MiB and no mapping, unless settings 
   expect(await value(tuned, 'PRAGMA cache_size')).toBe(-64 * 1024);
   expect(await value(tuned, 'PRAGMA mmap_size')).toBe(2047 * 1024 * 1024);
   for (const database of [usual, tuned]) database.close();
+});
+
+test.each([
+  ['auto', 1_000],
+  ['external', 262_144],
+])('DATABASE_CHECKPOINT=%s: the log goes into the file from %d pages on, and at a close', async (choice, pages) => {
+  const path = fileNamed(`checkpoint-${choice}.db`);
+  const { tuning } = databaseOf(readConfig({ VAULT_SECRET, DATABASE_CHECKPOINT: choice }));
+  const [other, database] = [openSqlite(path), openSqlite(path, tuning)];
+  const thread = await startWriter(database.file);
+  expect(await value(database, 'PRAGMA wal_autocheckpoint')).toBe(pages);
+  await database.execute({ sql: 'CREATE TABLE things (text TEXT) STRICT', args: {} });
+  const insert = { sql: 'INSERT INTO things VALUES (hex(zeroblob(500000)))', args: {} };
+  // By the event loop's connection, and by the thread's.
+  for (let i = 0; i < 5; i++) await database.execute(insert);
+  const inline = statSync(path).size;
+  database.writeOn(thread);
+  for (let i = 0; i < 5; i++) await database.execute(insert);
+  const threaded = statSync(path).size;
+  database.close();
+  await thread.close();
+  const closed = statSync(path).size;
+  other.close();
+  const whole = statSync(path).size;
+  expect(whole).toBeGreaterThan(10e6);
+  if (choice === 'external') expect([inline, threaded, closed]).toEqual([4_096, 4_096, 4_096]);
+  else {
+    expect(inline).toBeGreaterThan(4e6);
+    expect(threaded).toBeGreaterThan(inline);
+    expect(closed).toBe(whole);
+  }
 });
 
 test('a log that a long read let grow gives its room back once it is in the file', async () => {

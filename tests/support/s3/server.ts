@@ -127,10 +127,11 @@ function answerUpload({ name, objects, uploads }: State, { method, key, query, b
     uploads.delete(id);
     return new Response(null, { status: 204 });
   }
-  const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>\s*<ETag>(.*?)<\/ETag>/g)];
-  const chosen = named.map(([, number, tag = '']) => {
-    const part = parts.get(Number(number));
-    return part && tag.replaceAll('&quot;', '"').replaceAll('"', '') === etagOf(part).replaceAll('"', '') ? part : null;
+  const named = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => part);
+  const chosen = named.map((xml) => {
+    const part = parts.get(Number(/<PartNumber>(\d+)</.exec(xml)?.[1]));
+    const tag = /<ETag>(.*?)<\/ETag>/.exec(xml)?.[1]?.replace(/&quot;|&#34;|"/g, '');
+    return part && tag === etagOf(part).replaceAll('"', '') ? part : null;
   });
   if (chosen.length === 0 || chosen.includes(null)) return errorOf('InvalidPart', 400);
   const whole = chosen as Buffer[];
