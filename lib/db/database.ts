@@ -12,8 +12,8 @@ export interface Statement {
 }
 
 /**
- * The text that reads for several values of one argument, a text: their JSON list is `:many`, and each row has the value
- * that it is for as `asked`.
+ * The text that reads for several values of one argument, a text: their JSON list is `:many`, and each row has the
+ * value that it is for as `asked`.
  */
 export interface Many {
   readonly argument: string;

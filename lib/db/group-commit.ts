@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import type { Database, Result } from './database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy, isRolledBack, retryBusy } from './errors.ts';
-import { ALONE, type AnyKind, type Asked, type Batch, type Kind, type Part, partsOf } from './joined-writes.ts';
+import { ALONE, type AnyKind, type AskedWrite, type Batch, type Kind, type Part, partsOf } from './joined-writes.ts';
 
 /** The most statements of one commit, and the most writes in the queue. */
 export const COMMIT_STATEMENTS_MAX = 1_000;
@@ -38,7 +38,7 @@ export function createCommit({ database, clock }: { database: Database; clock: C
     draining = false;
   }
 
-  function enqueue<T>(asked: Asked): Promise<T> {
+  function enqueue<T>(asked: AskedWrite): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (asked.size > COMMIT_STATEMENTS_MAX) throw new RangeError(`a write of ${asked.size} statements`);
       if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
@@ -63,7 +63,7 @@ interface Failure {
 }
 
 /** One caller's write and its promise. */
-interface Write extends Asked {
+interface Write extends AskedWrite {
   /** When it was queued, in milliseconds. */
   readonly at: number;
   readonly resolve: (own: unknown) => void;

@@ -2,13 +2,13 @@ import type { Bound } from './bind.ts';
 import type { Many, Result, Row } from './database.ts';
 
 /** One caller's read. */
-export interface Asked {
+export interface AskedRead {
   readonly statement: Bound;
   readonly many?: Many | undefined;
 }
 
 /** Reads that one statement answers. */
-export interface ReadPart<R extends Asked> {
+export interface ReadPart<R extends AskedRead> {
   readonly statement: Bound;
   readonly reads: readonly R[];
   /** The results of its reads, in order, from that of the statement. */
@@ -16,12 +16,12 @@ export interface ReadPart<R extends Asked> {
 }
 
 /** Each read by itself. */
-export function singly<R extends Asked>(reads: readonly R[]): readonly ReadPart<R>[] {
+export function singly<R extends AskedRead>(reads: readonly R[]): readonly ReadPart<R>[] {
   return reads.map((read) => ({ statement: read.statement, reads: [read], split: (result) => [result] }));
 }
 
-/** The reads by what one statement can answer: those that differ in one argument alone, where they have a text for it. */
-export function together<R extends Asked>(reads: readonly R[]): readonly ReadPart<R>[] {
+/** The reads by what one statement can answer: those that differ in one argument alone, if they have a text for it. */
+export function together<R extends AskedRead>(reads: readonly R[]): readonly ReadPart<R>[] {
   const kinds = new Map<Many, R[]>();
   for (const read of reads) {
     if (!read.many) continue;
@@ -34,7 +34,7 @@ export function together<R extends Asked>(reads: readonly R[]): readonly ReadPar
   return [...singly(alone), ...joined];
 }
 
-function joinedOf<R extends Asked>({ argument, sql }: Many, reads: readonly R[]): ReadPart<R> {
+function joinedOf<R extends AskedRead>({ argument, sql }: Many, reads: readonly R[]): ReadPart<R> {
   const valueIn = ({ statement }: R) => String(statement.args[argument]);
   const values = new Set(reads.map(valueIn));
   return {

@@ -12,7 +12,7 @@ export type Kind<Item, Own> = Pick<Together<Item, Own>, 'keysOf' | 'split' | 'si
 export type AnyKind = Kind<unknown, unknown>;
 
 /** One caller's write. */
-export interface Asked {
+export interface AskedWrite {
   readonly kind: AnyKind;
   readonly item: unknown;
   /** How many statements it has alone. */
@@ -28,13 +28,13 @@ export const ALONE: Kind<Batch, readonly Result[]> = {
 };
 
 /** Writes with statements of their own, in one transaction with other parts. */
-export interface Part<W extends Asked> {
+export interface Part<W extends AskedWrite> {
   readonly kind: AnyKind;
   readonly writes: W[];
 }
 
 /** A part that is being gathered, and the keys of its items. */
-interface OpenPart<W extends Asked> extends Part<W> {
+interface OpenPart<W extends AskedWrite> extends Part<W> {
   readonly keys: Set<string>;
 }
 
@@ -42,7 +42,7 @@ interface OpenPart<W extends Asked> extends Part<W> {
  * The writes of one commit by what is written together: each joins the newest part of its kind, or makes the next one
  * where they have a key in common. So of writes that share a key the earlier one comes first.
  */
-export function partsOf<W extends Asked>(writes: readonly W[]): readonly Part<W>[] {
+export function partsOf<W extends AskedWrite>(writes: readonly W[]): readonly Part<W>[] {
   const parts: Part<W>[] = [];
   const newest = new Map<AnyKind, OpenPart<W>>();
   for (const write of writes) {

@@ -25,7 +25,7 @@ export type Read = (statement: Bound, many?: Many) => Promise<Result>;
 /**
  * Sends the reads of a turn to the database as one request, and those that come while `READ_REQUESTS_MAX` are under way
  * with the next: a server's requests cost more than its reads, and on a file a transaction of its own costs half a
- * look-up. Those of a turn that differ in one argument alone go to a server as one statement, where they have a text for
+ * look-up. Those of a turn that differ in one argument alone go to a server as one statement, if they have a text for
  * that: it compiles each. A read goes only into a request that is sent after it was asked for. If a request is refused
  * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
  * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` to be sent.
