@@ -77,7 +77,7 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
     try {
       for (let isUnsure = false; !isOver; ) {
         const answer = await once(any(), question).catch(() => undefined);
-        if (answer && answer.status > 0 && answer.status < 500) return { ...answer, isUnsure };
+        if (answer && isDecided(answer)) return { ...answer, isUnsure };
         isUnsure ||= answer?.isUnheard !== true;
         waiting.set(question, `${question.path}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
         await Bun.sleep(PAUSE_MS);
@@ -97,6 +97,11 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
       isOver = true;
     },
   };
+}
+
+/** A key that is in use is to be asked for again: it is freed within a minute of a death. */
+function isDecided({ status, body }: Answer): boolean {
+  return status > 0 && status < 500 && body.error !== 'idempotency_key_in_use';
 }
 
 /** A client's address, of which there are 16 million. */

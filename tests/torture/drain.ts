@@ -1,8 +1,8 @@
 import type { Ledger } from './ledger.ts';
 import type { World } from './worlds.ts';
 
-/** So much time passes for all vaults at once: leases of the dead lapse, pauses of retries end. */
-const LEAP_MS = 90_000;
+/** So much time passes for all vaults at once: leases and keys of the dead lapse, pauses of retries end. */
+export const LEAP_MS = 90_000;
 const SETTLED_MS = 120_000;
 /**
  * After so long still more time passes: what a vault put off by a clock that was hours ahead may wait as long as
@@ -15,14 +15,13 @@ const POLL_MS = 500;
 /** Waits until no registration is open and each webhook has arrived; gives the newest event's id. */
 export async function settle(world: World, ledger: Ledger): Promise<number> {
   const database = await world.open();
-  for (const member of world.members) member.turnClock(LEAP_MS);
   const first = async (sql: string) => Number((await database.execute({ sql, args: {} })).rows[0]?.['n']);
   try {
     // Readers go on, and each of their tokens is an event.
     const newest = await first('SELECT max(id) AS n FROM events');
     const begin = performance.now();
     for (const end = begin + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
-      if (performance.now() > begin + PATIENT_MS) for (const member of world.members) member.turnClock(LONG_LEAP_MS);
+      if (performance.now() > begin + PATIENT_MS) for (const member of world.members) member.passTime(LONG_LEAP_MS);
       const open = {
         registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
         deliveries: await first(

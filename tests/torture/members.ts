@@ -24,6 +24,8 @@ export interface Member {
   pause(): void;
   resume(): void;
   turnClock(ms: number): void;
+  /** So much time passes, as for all others: its clock is not off. */
+  passTime(ms: number): void;
   /** The words that its log has of errors. */
   errors(): readonly string[];
   /** Ends it for good; the exit code of the last process. */
@@ -114,6 +116,9 @@ export async function startMember({ name, dir, vars, binary }: MemberOptions): P
     },
     turnClock(ms) {
       clock = { ms, setAt: performance.now() };
+      offset[0] = ms;
+    },
+    passTime(ms) {
       offset[0] = ms;
     },
     errors: () => errors,

@@ -6,7 +6,7 @@ import { crowd, guessCode, proveAddress } from './clients/codes.ts';
 import { lookBack } from './clients/looks.ts';
 import { countSessions, openSession } from './clients/sessions.ts';
 import { startReader } from './clients/streams.ts';
-import { settle } from './drain.ts';
+import { LEAP_MS, settle } from './drain.ts';
 import { allFaults } from './faults/all.ts';
 import type { Fault } from './faults/fault.ts';
 import { type Ledger, openLedger, type Violation } from './ledger.ts';
@@ -46,7 +46,7 @@ const CLIENTS = 10;
 const READERS = 3;
 const PAUSE_MS = 30;
 /** All is well again: so long a client may still have no answer that decides. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 90_000;
 const ERRANDS: readonly Errand[] = [
   openSession,
   openSession,
@@ -94,6 +94,7 @@ export async function torture({
     lap('tortured');
     isOver = true;
     world.receiver.rate = 0;
+    for (const member of world.members) member.passTime(LEAP_MS);
     await Promise.race([Promise.all(clients), Bun.sleep(PATIENCE_MS)]);
     for (const one of asking.waiting()) ledger.violate('it recovers without a human', `still not decided: ${one}`);
     asking.end();
