@@ -2,6 +2,8 @@
 export interface Inflight {
   /** Resolves with the answer of a request, or with the answer given at the deadline. */
   track(request: Request, answer: Promise<Response>): Promise<Response>;
+  /** From now on each answer ends its connection, so that no client sends another request on it. */
+  endConnections(): void;
   /** Resolves when all requests are answered; those still open after `deadlineMs` get `late(request)`. */
   settle(deadlineMs: number, late: (request: Request) => Response): Promise<void>;
 }
@@ -10,6 +12,7 @@ export interface Inflight {
 export function createInflight(): Inflight {
   const waiting = new Map<(answer: Response) => void, Request>();
   let onEmpty = () => {};
+  let isEnding = false;
   return {
     track: (request, answer) =>
       new Promise((resolve, reject) => {
@@ -21,6 +24,7 @@ export function createInflight(): Inflight {
         // `finally` would make two more promises for each request.
         answer.then(
           (response) => {
+            if (isEnding) response.headers.set('connection', 'close');
             resolve(response);
             done();
           },
@@ -30,6 +34,9 @@ export function createInflight(): Inflight {
           },
         );
       }),
+    endConnections() {
+      isEnding = true;
+    },
     settle: (deadlineMs, late) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {

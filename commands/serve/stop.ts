@@ -2,8 +2,9 @@ import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Inflight } from './inflight.ts';
 import type { Server } from './listen.ts';
 
-/** A stop signal is followed to its end within the sum of the three, under the five seconds that were promised. */
-export const STOP_ANSWER_MS = 3_900;
+/** A stop signal is followed to its end within the sum of the four, under the five seconds that were promised. */
+export const STOP_LAST_MS = 300;
+export const STOP_ANSWER_MS = 3_600;
 export const STOP_FLUSH_MS = 250;
 export const STOP_CLOSE_MS = 500;
 
@@ -30,13 +31,18 @@ export function untilStopped(log: Log): Promise<number> {
   });
 }
 
-/** Accepts nothing new, answers the open requests, and closes. */
+/**
+ * Answers what comes for a moment more, each answer the last of its connection: clients are just sending on those that
+ * are idle. Then accepts nothing new, answers the open requests, and closes.
+ */
 export async function drain(
   servers: readonly Server[],
   inflight: Inflight,
   late: (request: Request) => Response,
   close: () => Promise<void>,
 ): Promise<void> {
+  inflight.endConnections();
+  await Bun.sleep(STOP_LAST_MS);
   // Resolves when the last connection has ended; a stream never ends by itself.
   const ended = Promise.all(servers.map((server) => server.stop()));
   await inflight.settle(STOP_ANSWER_MS, late);

@@ -195,7 +195,11 @@ const RELATIONS: readonly (readonly [why: string, smaller: number, larger: numbe
     limit.CONNECTION_IDLE_SECONDS_MIN * 1000,
   ],
   ['a connection outlives two heartbeats', 2 * limit.STREAM_HEARTBEAT_SECONDS, limit.CONNECTION_IDLE_SECONDS_MIN],
-  ['a stop ends within five seconds', limit.STOP_ANSWER_MS + limit.STOP_FLUSH_MS + limit.STOP_CLOSE_MS, 5_000],
+  [
+    'a stop ends within five seconds',
+    limit.STOP_LAST_MS + limit.STOP_ANSWER_MS + limit.STOP_FLUSH_MS + limit.STOP_CLOSE_MS,
+    5_000,
+  ],
 ];
 
 const NUMBERS = Object.entries(limit).flatMap(([name, value]) =>
