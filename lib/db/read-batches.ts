@@ -28,7 +28,8 @@ export type Read = (statement: Bound, many?: Many) => Promise<Result>;
  * look-up. Those of a turn that differ in one argument alone go to a server as one statement, if they have a text for
  * that: it compiles each. A read goes only into a request that is sent after it was asked for. If a request is refused
  * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
- * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` to be sent.
+ * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` for a server; for a
+ * file it waits for its turn alone, however long that takes.
  */
 export function gatherReads({ database, clock, maxConnections }: Settings): Read {
   const waiting: Asked[] = [];
@@ -48,7 +49,7 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
   }
 
   async function send(): Promise<void> {
-    const reads = takeNext(waiting, clock.monotonic() - DATABASE_WAIT_MS);
+    const reads = takeNext(waiting, joins ? clock.monotonic() - DATABASE_WAIT_MS : -Infinity);
     if (reads.length === 0) return;
     const parts = joins ? together(reads) : singly(reads);
     underWay++;

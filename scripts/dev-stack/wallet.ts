@@ -63,11 +63,17 @@ export async function waitForReceipt(rpc: ChainRpc, hash: Hex.Hex): Promise<Tran
   const deadline = performance.now() + RECEIPT_TIMEOUT_MS;
   while (performance.now() < deadline) {
     const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as TransactionReceipt.Rpc | null;
-    if (receipt?.status === '0x1') return receipt;
-    if (receipt) throw new Error(`Transaction ${hash} reverted`);
+    if (receipt?.status === '0x1' && (await isShown(rpc, receipt))) return receipt;
+    if (receipt && receipt.status !== '0x1') throw new Error(`Transaction ${hash} reverted`);
     await Bun.sleep(POLL_MS);
   }
   throw new Error(`Transaction ${hash} was not mined in ${RECEIPT_TIMEOUT_MS} ms`);
+}
+
+/** anvil has a receipt a moment before it shows the transaction in its block. */
+async function isShown(rpc: ChainRpc, { transactionHash, blockHash }: TransactionReceipt.Rpc): Promise<boolean> {
+  const shown = (await rpc('eth_getTransactionByHash', [transactionHash])) as { blockHash: Hex.Hex | null } | null;
+  return shown?.blockHash === blockHash;
 }
 
 async function quantity(rpc: ChainRpc, method: string, params: readonly unknown[]): Promise<bigint> {
