@@ -37,12 +37,15 @@ const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown 
 
 const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 2`;
 
+/** Anyone may claim a credential for many DIDs: as many rows of each as `SELECT_FIRST` reads, and the same ones. */
 const FIRST_OF_MANY = {
   argument: 'credential_id',
   sql: `SELECT ${FOUND}, 0 AS ambiguous, many.value AS asked FROM json_each(:many) AS many
     CROSS JOIN credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
     WHERE found.credential_id = many.value
-      AND found.key IN (SELECT key FROM credentials WHERE credential_id = many.value LIMIT 2)`,
+      AND found.registration_id IN (SELECT first.registration_id
+        FROM credentials AS first JOIN registrations AS others ON others.id = first.registration_id
+        WHERE first.credential_id = many.value LIMIT 2)`,
 };
 
 const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIALS}

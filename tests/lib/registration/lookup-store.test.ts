@@ -8,6 +8,13 @@ import { engines, type TestDatabase } from '../../support/databases.ts';
 
 const CREDENTIALS = Array.from({ length: 24 }, (_, n) => `credential${n}`);
 
+interface Claim {
+  readonly credential: string;
+  readonly name: string;
+  readonly key: string;
+  readonly since: number;
+}
+
 /** What a look-up reads of its rows. */
 function shown(rows: readonly Row[]) {
   const columns = ['key', 'did', 'channel', 'status', 'final', 'controller', 'tx_hash', 'is_own', 'ambiguous'];
@@ -32,19 +39,23 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('look-u
   async function fill() {
     for (const [n, credential] of CREDENTIALS.entries())
       for (let i = 0; i < n % 5; i++)
-        await db.write(
-          {
-            sql: `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
-                status, registered_at, unseen_since, holds, controller)
-              VALUES (:id, 'handle', :did, :did, :id, :credential, :id, 'confirmed', 1, 1, :holds, '0xc')`,
-            args: { id: `handle:${n}-${i}`, did: `did:${n}-${i}`, credential, holds: i === 1 ? 0 : 1 },
-          },
-          {
-            sql: `INSERT INTO credentials (credential_id, key, since, registration_id)
-              VALUES (:credential, :key, :since, last_insert_rowid())`,
-            args: { credential, key: i === 0 ? '' : `0x${9 - i}`, since: i },
-          },
-        );
+        await add({ credential, name: `${n}-${i}`, key: i === 0 ? '' : `0x${9 - i}`, since: i });
+  }
+
+  async function add({ credential, name, key, since }: Claim) {
+    await db.write(
+      {
+        sql: `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
+            status, registered_at, unseen_since, holds, controller)
+          VALUES (:id, 'handle', :did, :did, :id, :credential, :id, 'confirmed', 1, 1, :holds, '0xc')`,
+        args: { id: `handle:${name}`, did: `did:${name}`, credential, holds: since === 1 ? 0 : 1 },
+      },
+      {
+        sql: `INSERT INTO credentials (credential_id, key, since, registration_id)
+          VALUES (:credential, :key, :since, last_insert_rowid())`,
+        args: { credential, key, since },
+      },
+    );
   }
 
   test('of a moment answer what each answers alone', async () => {
@@ -63,5 +74,20 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('look-u
       const own = rows.filter((row) => row['asked'] === credential);
       expect(shown(own)).toEqual(shown(await db.read(selectFirstRows(credential))));
     }
+  });
+
+  test('read two rows of a credential, however many DIDs claim it without a key', async () => {
+    const credential = 'foreign';
+    for (let since = 1; since <= 20; since++) await add({ credential, name: `claim-${since}`, key: '', since });
+    await db.write({
+      sql: `UPDATE credentials SET registration_id = -1 WHERE credential_id = 'foreign' AND since = 1`,
+    });
+    const [one] = await Promise.all([credential, 'credential1'].map((each) => db.read(selectFirstRows(each))));
+    const { many, ...single } = selectFirstRows(credential);
+    const alone = await db.read(single);
+    expect(alone.map(({ did }) => did)).toEqual(['did:claim-2', 'did:claim-3']);
+    expect(shown(one ?? [])).toEqual(shown(alone));
+    const rows = await db.read({ sql: many?.sql ?? '', args: { many: JSON.stringify([credential]) } });
+    expect(shown(rows)).toEqual(shown(alone));
   });
 });
