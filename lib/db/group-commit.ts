@@ -132,13 +132,18 @@ async function commit({ database, clock }: Engine, writes: readonly Write[]): Pr
   }
 }
 
-/** The parts with their statements; what cannot be built is its callers' error alone. */
+/**
+ * The parts with their statements. Of a part that cannot be built each write is a part, and what throws then is its
+ * caller's error alone.
+ */
 function built(parts: readonly Part<Write>[]): readonly (Part<Write> & { readonly batch: Batch })[] {
   return parts.flatMap((part) => {
+    const { kind, writes } = part;
     try {
-      return [{ ...part, batch: part.kind.statements(itemsOf(part.writes)) }];
+      return [{ ...part, batch: kind.statements(itemsOf(writes)) }];
     } catch (error) {
-      rejectAll(part.writes, error);
+      if (writes.length > 1) return built(writes.map((write) => ({ kind, writes: [write] })));
+      rejectAll(writes, error);
       return [];
     }
   });

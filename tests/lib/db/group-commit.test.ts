@@ -151,6 +151,28 @@ for (const engine of engines()) {
       expect(await outcomes(writes)).toEqual(['no statements', 'ok']);
     });
 
+    test('of a kind, those whose statements can be built are written, in their order', async () => {
+      const picky: typeof THINGS = {
+        ...THINGS,
+        statements(things) {
+          const broken = things.find(({ name }) => name?.startsWith('bad'));
+          if (broken) throw new RangeError(`no statements for ${broken.name}`);
+          return THINGS.statements(things);
+        },
+      };
+      const names = ['a', 'bad one', 'b', 'bad two', 'c'];
+      const writes = names.map((name, id) => commit.writeTogether(picky, { id, name }));
+      expect(await outcomes(writes)).toEqual([
+        'ok',
+        'no statements for bad one',
+        'ok',
+        'no statements for bad two',
+        'ok',
+      ]);
+      expect([await writes[0], await writes[2], await writes[4]]).toEqual(['a', 'b', 'c']);
+      expect(batches).toEqual([6]);
+    });
+
     test('a constraint that only COMMIT finds broken meets only its caller too', async () => {
       const references = 'CREATE TABLE parts (thing INTEGER REFERENCES things DEFERRABLE INITIALLY DEFERRED) STRICT';
       await opened.execute({ sql: references, args: {} });
