@@ -79,9 +79,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('look-u
   test('read two rows of a credential, however many DIDs claim it without a key', async () => {
     const credential = 'foreign';
     for (let since = 1; since <= 20; since++) await add({ credential, name: `claim-${since}`, key: '', since });
-    await db.write({
-      sql: `UPDATE credentials SET registration_id = -1 WHERE credential_id = 'foreign' AND since = 1`,
-    });
+    const lose = `UPDATE credentials SET registration_id = -1 WHERE credential_id = :credential AND since = 1`;
+    await db.write({ sql: lose, args: { credential } });
     const [one] = await Promise.all([credential, 'credential1'].map((each) => db.read(selectFirstRows(each))));
     const { many, ...single } = selectFirstRows(credential);
     const alone = await db.read(single);
