@@ -36,7 +36,7 @@ import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
 import { markLostCodes, sweepCodes, sweepGivenBack } from './verification/send-store.ts';
 import { sweepAttestationUses } from './verification/store.ts';
-import { sweepDeliveries } from './webhooks/store.ts';
+import { recallLateDeliveries, sweepDeliveries } from './webhooks/store.ts';
 import { deliverWebhooks } from './webhooks/worker.ts';
 
 /** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
@@ -203,5 +203,6 @@ function recallLate({ config }: Context, now: number): readonly Statement[] {
     recallLatePayments(now, PAYMENT_PAUSE_MAX_MS),
     recallLateRecoveries(now, RECOVERY_PAUSE_MAX_MS),
     recallLateRecoveryNotices(now, RECOVERY_NOTICE_RETRY_MS),
+    recallLateDeliveries(now),
   ];
 }

@@ -4,13 +4,13 @@ import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { webhookId } from './post.ts';
+import { WEBHOOK_GIVE_UP_MS } from './retries.ts';
 import {
   type Delivery,
   resendDelivery,
   selectDeliveries,
   selectDelivery,
   toDelivery,
-  WEBHOOK_GIVE_UP_MS,
   type WebhookStatus,
 } from './store.ts';
 

@@ -5,6 +5,7 @@ import { type Clock, isoTime } from '../base/clock.ts';
 import { callUpstreamWith, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
+import { RETRY_AFTER_STATUSES } from './retries.ts';
 
 /** How long one attempt may take. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
@@ -17,7 +18,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** The result of one attempt; `retryAfterMs` is the receiver's `Retry-After`. */
+/** The result of one attempt; `retryAfterMs` is the `Retry-After` of `RETRY_AFTER_STATUSES`. */
 export type AttemptResult =
   | { readonly ok: true; readonly status: number }
   | { readonly ok: false; readonly status: number | null; readonly error: string; readonly retryAfterMs?: number };
@@ -92,7 +93,8 @@ function readStatus(response: Response, clock: Clock): AttemptResult {
   response.body?.cancel().catch(() => undefined);
   const { status } = response;
   if (status >= 200 && status < 300) return { ok: true, status };
-  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), clock);
+  const retryAfter = RETRY_AFTER_STATUSES.includes(status) ? response.headers.get('retry-after') : null;
+  const retryAfterMs = parseRetryAfter(retryAfter, clock);
   return { ok: false, status, error: 'status', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 

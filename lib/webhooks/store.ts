@@ -1,13 +1,11 @@
-import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
+import { longestPause, RETRY_AFTER_STATUSES, WEBHOOK_GROWING_PAUSES } from './retries.ts';
 
-/** The longest pause between two attempts. */
-export const WEBHOOK_RETRY_MAX_MS = 2 * HOUR_MS;
-/** How long a delivery is tried. */
-export const WEBHOOK_GIVE_UP_MS = DAY_MS;
 /** How long rows are kept after delivery. */
 export const WEBHOOK_DELIVERED_KEEP_MS = DAY_MS;
 /** How long dead deliveries are kept. */
@@ -44,8 +42,6 @@ export interface WebhookState {
   /** Counts of deliveries. */
   readonly open: number;
   readonly due: number;
-  /** Due later than any pause allows, because the clock was set back. */
-  readonly misdated: number;
   /** When the oldest open delivery was created, in milliseconds. */
   readonly oldestAt: number | null;
 }
@@ -57,9 +53,8 @@ export function selectWebhookState(now: number): Statement {
       coalesce((SELECT event_id FROM webhook_cursor), 0) AS copied,
       (SELECT count(*) FROM webhook_deliveries ${OPEN}) AS open,
       (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at <= :now) AS due,
-      (SELECT count(*) FROM webhook_deliveries WHERE next_attempt_at > :latest) AS misdated,
       (SELECT min(created_at) FROM webhook_deliveries ${OPEN}) AS oldest_at`,
-    args: { now, latest: latestAttempt(now) },
+    args: { now },
   };
 }
 
@@ -105,20 +100,20 @@ export function selectDueDeliveries(now: number, limit: number): Statement {
   };
 }
 
-/**
- * Makes misdated deliveries due now. They were written before the clock was set back, and would otherwise wait too
- * long.
- */
-export function requeueMisdated(now: number, giveUpAt: number): Statement {
+/** Makes deliveries due that a clock which was off has put off for longer than the pause after their last attempt. */
+export function recallLateDeliveries(now: number): Statement {
   return {
-    sql: `UPDATE webhook_deliveries SET next_attempt_at = :now, give_up_at = :give_up_at WHERE next_attempt_at > :latest`,
-    args: { now, give_up_at: giveUpAt, latest: latestAttempt(now) },
+    sql: `UPDATE webhook_deliveries SET next_attempt_at = :now
+      WHERE next_attempt_at > :latest AND next_attempt_at > :latest + CASE ${LONGEST_PAUSES} END`,
+    args: lateBy(now, 0),
   };
 }
 
-function latestAttempt(now: number): number {
-  return now + 2 * WEBHOOK_RETRY_MAX_MS;
-}
+/** The longest pause by `attempts` and `last_status`. */
+const LONGEST_PAUSES = `WHEN attempts = 0 THEN 0
+        WHEN last_status IN (${RETRY_AFTER_STATUSES.join(', ')}) THEN ${longestPause(Number.POSITIVE_INFINITY)}
+        ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestPause(i + 1)}`).join(' ')}
+        ELSE ${longestPause(Number.POSITIVE_INFINITY)}`;
 
 /** The outcome of an attempt; `at` is the time of the next one in milliseconds. */
 export type Outcome =
@@ -180,13 +175,12 @@ export function sweepDeliveries(now: number): Statement {
 
 /** Reads the row of `selectWebhookState`. */
 export function toWebhookState(row: Row): WebhookState {
-  const { newest, copied, open, due, misdated, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
+  const { newest, copied, open, due, oldest_at: oldestAt } = row as Record<string, number | bigint | null>;
   return {
     newest: Number(newest),
     copied: Number(copied),
     open: Number(open),
     due: Number(due),
-    misdated: Number(misdated),
     oldestAt: oldestAt === null ? null : Number(oldestAt),
   };
 }

@@ -4,18 +4,16 @@ import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { type AttemptResult, postWebhook, webhookBody, webhookId } from './post.ts';
+import { isLastAttempt, retryPause, WEBHOOK_GIVE_UP_MS } from './retries.ts';
 import {
   type Delivery,
   type Outcome,
   queueDeliveries,
   recordAttempt,
-  requeueMisdated,
   selectDueDeliveries,
   selectWebhookState,
   toDelivery,
   toWebhookState,
-  WEBHOOK_GIVE_UP_MS,
-  WEBHOOK_RETRY_MAX_MS,
   type WebhookState,
 } from './store.ts';
 
@@ -23,8 +21,6 @@ import {
 export const WEBHOOK_BATCH_MAX = 8;
 /** The lease of the delivering process: longer than two attempts. */
 export const WEBHOOK_LEASE_MS = 24_000;
-/** The pause after the first attempt; later ones grow to `WEBHOOK_RETRY_MAX_MS`. */
-export const WEBHOOK_RETRY_MIN_MS = 5_000;
 /** The most open deliveries; further events stay in their table until there is room. */
 const WEBHOOK_QUEUE_MAX = 10_000;
 /** Events copied in one turn. */
@@ -33,22 +29,6 @@ const WEBHOOK_COPY_MAX = 500;
 type Ctx = Pick<Platform, 'config' | 'clock' | 'random' | 'log' | 'metrics' | 'db' | 'leases'> & {
   readonly webhookFetch: Fetch;
 };
-
-/** The factor between two pauses. */
-export const RETRY_GROWTH = 3;
-/** The largest random part by which a pause is longer or shorter. */
-export const RETRY_JITTER = 0.1;
-
-/**
- * The pause in milliseconds after `attempts` failures. A longer `Retry-After` (`askedMs`) wins, up to
- * `WEBHOOK_RETRY_MAX_MS`.
- */
-export function retryPause(attempts: number, random: Random, askedMs = 0): number {
-  const grown = WEBHOOK_RETRY_MIN_MS * RETRY_GROWTH ** (attempts - 1);
-  const chance = ((random(1)[0] ?? 0) / 255) * 2 - 1;
-  const pause = Math.min(grown, WEBHOOK_RETRY_MAX_MS) * (1 + RETRY_JITTER * chance);
-  return Math.round(Math.max(pause, Math.min(askedMs, WEBHOOK_RETRY_MAX_MS)));
-}
 
 /**
  * One turn: copies new events into deliveries, posts those due to `WEBHOOK_URL` and waits for the results. At least one
@@ -61,9 +41,7 @@ export async function deliverWebhooks(ctx: Ctx): Promise<boolean> {
   setGauges(ctx, state, now);
   const isBehind = state.copied < state.newest && state.open < WEBHOOK_QUEUE_MAX;
   // The lease is taken only when there is something to do: an idle vault costs the database one read per turn.
-  if ((!isBehind && state.due === 0 && state.misdated === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS)))
-    return false;
-  if (state.misdated > 0) await db.write(requeueMisdated(now, now + WEBHOOK_GIVE_UP_MS));
+  if ((!isBehind && state.due === 0) || !(await leases.take('webhooks', WEBHOOK_LEASE_MS))) return false;
   if (isBehind) {
     const room = Math.min(WEBHOOK_COPY_MAX, WEBHOOK_QUEUE_MAX - state.open);
     await db.write(...queueDeliveries(now, now + WEBHOOK_GIVE_UP_MS, room));
@@ -95,12 +73,13 @@ async function deliver(ctx: Ctx, delivery: Delivery): Promise<void> {
   if (outcome.is === 'dead') logDead(ctx, delivery, outcome);
 }
 
-/** 410 is permanent; every other failure is retried until `giveUpAt`. */
+/** 410 is permanent; every other failure is retried until `isLastAttempt`. */
 function outcomeOf({ attempts, giveUpAt }: Delivery, result: AttemptResult, now: number, random: Random): Outcome {
   if (result.ok) return { is: 'delivered', status: result.status };
   const { status, error } = result;
   const at = now + retryPause(attempts + 1, random, result.retryAfterMs);
-  return status === 410 || at > giveUpAt ? { is: 'dead', status, error } : { is: 'queued', status, error, at };
+  const isOver = status === 410 || isLastAttempt(attempts + 1, at, giveUpAt);
+  return isOver ? { is: 'dead', status, error } : { is: 'queued', status, error, at };
 }
 
 /** The event of an attempt. Only the first failure has one, so that a delivery has at most three events. */

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Statement } from '../../../lib/db/database.ts';
+import { CLOCKS_APART_MS } from '../../../lib/db/leases.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import {
   queueDeliveries,
+  recallLateDeliveries,
   recordAttempt,
   resendDelivery,
   selectDeliveries,
@@ -40,9 +42,9 @@ describe.each(engines())('deliveries on $name', ({ open }) => {
 
   test('are copied once whoever asks, but those that tell of deliveries', async () => {
     for (const channel of ['audit', 'webhooks', 'sessions', 'webhooks']) await tell(1, channel);
-    expect(await state()).toEqual({ newest: 4, copied: 0, open: 0, due: 0, misdated: 0, oldestAt: null });
+    expect(await state()).toEqual({ newest: 4, copied: 0, open: 0, due: 0, oldestAt: null });
     await Promise.all([copy(), copy(), copy()]);
-    expect(await state()).toEqual({ newest: 4, copied: 4, open: 2, due: 2, misdated: 0, oldestAt: 100 });
+    expect(await state()).toEqual({ newest: 4, copied: 4, open: 2, due: 2, oldestAt: 100 });
     expect((await all()).map(({ event }) => event.id)).toEqual([3, 1]);
   });
 
@@ -109,4 +111,38 @@ describe.each(engines())('deliveries on $name', ({ open }) => {
     expect(await changed(resendDelivery(1, 500, 600))).toBe(1);
     expect((await all())[0]).toMatchObject({ status: 'queued', attempts: 0, nextAttemptAt: 500, giveUpAt: 600 });
   });
+
+  test.each<[attempts: number, lastStatus: number | null, pause: number]>([
+    [0, null, 0],
+    // It was dead, and is resent.
+    [0, 503, 0],
+    [1, 500, 5_500],
+    [1, null, 5_500],
+    [2, 500, 16_500],
+    [7, 500, 4_009_500],
+    [8, 500, 7_920_000],
+    [25, null, 7_920_000],
+    // The receiver may have asked for it.
+    [1, 429, 7_920_000],
+    [3, 503, 7_920_000],
+    [1, 502, 5_500],
+  ])(
+    'after %i attempts, the last one answered %p, is recalled when it waits for more than %i ms and a minute',
+    async (attempts, lastStatus, pause) => {
+      await tell(1);
+      await copy();
+      const now = 1_000_000;
+      const putOff = async (next: number) => {
+        await db.write({
+          sql: 'UPDATE webhook_deliveries SET attempts = :attempts, last_status = :last_status, next_attempt_at = :next',
+          args: { attempts, last_status: lastStatus, next },
+        });
+        return changed(recallLateDeliveries(now));
+      };
+      const latest = now + CLOCKS_APART_MS + pause;
+      expect(await putOff(latest)).toBe(0);
+      expect(await putOff(latest + 1)).toBe(1);
+      expect((await all())[0]).toMatchObject({ nextAttemptAt: now, attempts, giveUpAt: 100 + DAY });
+    },
+  );
 });
