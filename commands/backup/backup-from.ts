@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Progress } from '../cli/progress.ts';
@@ -8,6 +8,7 @@ import { draftOf, noticeSignals, whileDrafting } from '../storage/durable.ts';
 import { type BackupName, readName, readNames, vaultMark } from './backup-name.ts';
 import { openPlace } from './open-place.ts';
 import { type BackupPlace, readBackup } from './place.ts';
+import { checkRoom } from './room.ts';
 
 /** What a restore needs to know, wherever the backup is; there is no key before there is a VAULT_SECRET. */
 export interface Restoring {
@@ -39,9 +40,11 @@ export async function withBackupFrom<T>(
   // Whoever only looks may do so where there is no vault.
   if (!isTrial) makeDataDirectory(config.dataDir);
   const draft = draftOf(join(existsSync(config.dataDir) ? config.dataDir : '.', 'restore.draft'));
+  const size = await place.sizeOf(backup.name);
+  checkRoom(size, dirname(draft), 'this backup');
   return whileDrafting(draft, async () => {
     closeSync(openSync(draft, 'wx', 0o600));
-    for await (const part of readBackup(place, backup.name)) {
+    for await (const part of readBackup(place, backup.name, size)) {
       appendFileSync(draft, part);
       progress.say(`fetching ${backup.name} …`);
       await noticeSignals();

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { S3Client } from 'bun';
 import { UsageError } from '../cli/arguments.ts';
+import { readName } from './backup-name.ts';
 import type { BackupPlace } from './place.ts';
 
 /** How long a bucket may take for one part, a page of its list or anything else that it is asked. */
@@ -11,6 +12,8 @@ const UPLOAD_PARTS_MAX = 9_000;
 /** How many parts are under way, each of which is in memory, and how often each is tried again. */
 const UPLOAD_PARTS_AT_ONCE = 2;
 const UPLOAD_RETRIES = 3;
+/** How many pages of a list are read; a page has 1,000 names. */
+const LIST_PAGES_MAX = 1_000;
 
 /** A bucket, who may write to it, and where drafts are made. */
 export interface BucketOrder {
@@ -35,7 +38,7 @@ export function readBucketUrl(text: string): { bucket: string; prefix: string } 
 /** A bucket of Amazon S3, or of a service that speaks its protocol. */
 export function openBucket({ prefix, draftFolder, waitMs = BUCKET_WAIT_MS, ...given }: BucketOrder): BackupPlace {
   const client = new S3Client({ ...given, retry: UPLOAD_RETRIES });
-  const ask = <T>(work: () => T | Promise<T>) => answerOf(work, waitMs);
+  const ask: Ask = (work) => answerOf(work, waitMs);
 
   async function upload(draft: string, name: string): Promise<void> {
     const file = Bun.file(draft);
@@ -61,29 +64,57 @@ export function openBucket({ prefix, draftFolder, waitMs = BUCKET_WAIT_MS, ...gi
   return {
     shown: `s3://${given.bucket}/${prefix}`.replace(/\/$/, ''),
     draftFolder,
-    async list() {
-      const names: string[] = [];
-      for (let token: string | undefined; ; ) {
-        const page = await ask(() =>
-          client.list({ prefix, ...(token === undefined ? {} : { continuationToken: token }) }),
-        );
-        names.push(...(page.contents ?? []).map(({ key }) => key.slice(prefix.length)));
-        token = page.isTruncated ? page.nextContinuationToken : undefined;
-        if (token === undefined) return names;
-      }
-    },
+    list: () => listNames(client, prefix, ask),
     put: upload,
     sizeOf: async (name) => (await ask(() => client.stat(prefix + name))).size,
-    read: (name, start, end) =>
-      ask(() =>
-        client
-          .file(prefix + name)
-          .slice(start, end)
-          .bytes(),
-      ),
+    async read(name, start, end) {
+      const parts = client
+        .file(prefix + name)
+        .slice(start, end)
+        .stream()
+        .getReader();
+      try {
+        return await ask(() => readAtMost(parts, end - start));
+      } finally {
+        // Closes the connection of a body that goes on.
+        await parts.cancel().catch(() => undefined);
+      }
+    },
     remove: (name) => ask(() => client.delete(prefix + name)),
   };
 }
+
+/** The names of backups below the prefix. A list that is cut off would make an old backup the newest: it is refused. */
+async function listNames(client: S3Client, prefix: string, ask: Ask): Promise<string[]> {
+  const names = new Set<string>();
+  let token: string | undefined;
+  for (let pages = 0; pages < LIST_PAGES_MAX; pages++) {
+    const more = token === undefined ? {} : { continuationToken: token };
+    const page = await ask(() => client.list({ prefix: `${prefix}vault-`, ...more }));
+    for (const { key } of page.contents ?? []) {
+      const name = key.slice(prefix.length);
+      if (key.startsWith(prefix) && readName(name) !== undefined) names.add(name);
+    }
+    if (!page.isTruncated) return [...names];
+    if (!page.nextContinuationToken || page.nextContinuationToken === token) break;
+    token = page.nextContinuationToken;
+  }
+  throw new Error('the list of the bucket has no end');
+}
+
+/** A service that does not know ranges sends the whole object, and a hostile one sends without an end. */
+async function readAtMost(parts: ReadableStreamDefaultReader<Uint8Array>, most: number): Promise<Uint8Array> {
+  const read: Uint8Array[] = [];
+  for (let length = 0; ; ) {
+    const { value, done } = await parts.read();
+    if (done) return Buffer.concat(read);
+    length += value.length;
+    if (length > most) throw new Error('the bucket gives more than it was asked for');
+    read.push(value);
+  }
+}
+
+type Ask = <T>(work: () => T | Promise<T>) => Promise<T>;
 
 /** What the bucket answers. The error has its word for the failure, and never a URL or a key. */
 async function answerOf<T>(work: () => T | Promise<T>, waitMs: number): Promise<T> {

@@ -1,4 +1,4 @@
-import { createReadStream, readdirSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { makeDataDirectory } from '../setup/secrets.ts';
@@ -43,10 +43,10 @@ export async function keepBackup(order: KeepOrder, place: BackupPlace, retention
       const time = Date.parse(manifest.createdAt);
       const name = writeName({ vault, number, time, registrations: manifest.rows['registrations'] ?? 0 });
       order.progress.say('putting it in its place …');
-      const digest = await digestOf(createReadStream(draft));
+      const sent = { size: statSync(draft).size, digest: await digestOf(createReadStream(draft)) };
       await place.put(draft, name);
       order.progress.say('reading it back …');
-      await compare(place, name, digest);
+      await compare(place, name, sent);
       return { name, manifest };
     });
     return { number, name, manifest, ...(await removeOld(place, vault, retention)) };
@@ -64,9 +64,10 @@ function clearDrafts(folder: string, vault: string): void {
 }
 
 /** What the place has must be what was checked before; else it is removed again, as well as that can be done. */
-async function compare(place: BackupPlace, name: string, digest: string): Promise<void> {
+async function compare(place: BackupPlace, name: string, sent: { size: number; digest: string }): Promise<void> {
   try {
-    if ((await digestOf(readBackup(place, name))) === digest) return;
+    const size = await place.sizeOf(name);
+    if (size === sent.size && (await digestOf(readBackup(place, name, size))) === sent.digest) return;
     throw new Error(`${name} was read back with other contents from ${place.shown}`);
   } catch (error) {
     await place.remove(name).catch(() => undefined);

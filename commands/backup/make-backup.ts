@@ -1,5 +1,5 @@
 import { Database as Connection } from 'bun:sqlite';
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isoTime, systemClock } from '../../lib/base/clock.ts';
 import { VERSION } from '../../lib/base/version.ts';
@@ -13,10 +13,8 @@ import { noticeSignals } from '../storage/durable.ts';
 import { openServer } from '../storage/server.ts';
 import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
 import { type Manifest, seal } from './backup-file.ts';
+import { checkRoom } from './room.ts';
 import { copyEmbedded, copyRemote } from './snapshot.ts';
-
-/** What a backup leaves free on the disk: the vault may write to it too, and a full disk refuses every write. */
-const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 /** What goes into a backup. */
 export interface BackupOrder {
@@ -51,7 +49,7 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
   const { databaseUrl: url } = config;
   progress.say('copying …');
   if (isEmbedded(url)) {
-    checkRoom(filePath(url), dirname(draft));
+    checkRoom(statSync(filePath(url)).size, dirname(draft), 'a backup');
     copyEmbedded(filePath(url), draft);
     return;
   }
@@ -61,14 +59,6 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
   } finally {
     client.close();
   }
-}
-
-function checkRoom(path: string, folder: string): void {
-  const needed = statSync(path).size + FREE_BYTES_MIN;
-  const { bavail, bsize } = statfsSync(folder);
-  const free = bavail * bsize;
-  const inMb = (bytes: number) => Math.round(bytes / 1e6);
-  if (free < needed) throw new Error(`${folder} has ${inMb(free)} MB free, and a backup needs ${inMb(needed)} MB`);
 }
 
 /** What a damaged database holds is no backup. */

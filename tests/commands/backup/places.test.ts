@@ -216,9 +216,10 @@ describe('a bucket', () => {
   });
 
   test('lists all its pages', async () => {
-    for (const name of ['a', 'b', 'c', 'd', 'e']) bucket.objects.set(`p/${name}`, Buffer.from(name));
-    bucket.objects.set('other/f', Buffer.from('f'));
-    expect(await place().list()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const names = [1, 2, 3, 4, 5].map((n) => `vault-1a2b3c4d-00000${n}-2026-01-31T120000.000Z-1.backup`);
+    for (const name of names) bucket.objects.set(`p/${name}`, Buffer.from(name));
+    bucket.objects.set(`other/${names[0]}`, Buffer.from('f'));
+    expect(await place().list()).toEqual(names);
   });
 
   test.each<[string, Record<string, string>, string]>([
