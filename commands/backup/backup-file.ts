@@ -16,6 +16,8 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const MANIFEST = v.strictObject({
   format: v.literal(1),
+  /** Counts the backups in a place; one that was made as a file of its own has none. */
+  number: v.optional(count),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   vault: v.string(),
   schema: count,
@@ -25,7 +27,7 @@ const MANIFEST = v.strictObject({
   secrets: v.optional(v.record(v.string(), v.string())),
 });
 
-/** The manifest of a backup: time, release, schema version, rows per table, and the SQLite file's length and digest. */
+/** A backup's manifest: number, time, release, schema version, rows of each table, and the file's length and hash. */
 export type Manifest = v.InferOutput<typeof MANIFEST>;
 
 /** A backup that is not damaged. `isMac`: whether the MAC was made with the key; undefined without a key. */
@@ -55,10 +57,13 @@ export function unseal(path: string, key: Uint8Array | undefined, target?: strin
   const file = openSync(path, 'r');
   return closing(file, () => {
     if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`);
-    const { manifest, text, mac } = readTrailer(file);
+    const { size } = fstatSync(file);
+    const start = Math.max(0, size - BACKUP_TAIL_BYTES_MAX);
+    const sealed = readTail(readBytes(file, start, size - start), size, key);
+    const { manifest } = sealed;
     const digest = readThrough(file, manifest.bytes, target);
     if (digest !== manifest.sha256) throw new Error('the backup is damaged: its contents have changed');
-    return { manifest, isMac: key && equalText(mac, macOf(text, key)) };
+    return sealed;
   });
 }
 
@@ -67,19 +72,26 @@ const LENGTH_DIGITS = 8;
 const FOOTER = new RegExp(`^\\n${LABEL} (\\d{${LENGTH_DIGITS}}) ([0-9a-f]{64}) ([0-9a-f]{64})\\n$`);
 const FOOTER_BYTES = `\n${LABEL} `.length + LENGTH_DIGITS + 1 + 64 + 1 + 64 + 1;
 
-function readTrailer(file: number): { manifest: Manifest; text: string; mac: string } {
-  const { size } = fstatSync(file);
-  const [, length, mac = '', digest = ''] = FOOTER.exec(readText(file, size - FOOTER_BYTES, FOOTER_BYTES)) ?? [];
+/** How much of a backup's end holds its manifest, whichever length that has. */
+export const BACKUP_TAIL_BYTES_MAX = BACKUP_MANIFEST_BYTES_MAX + FOOTER_BYTES;
+
+/**
+ * Reads the manifest from the end of a backup of this size: its last `BACKUP_TAIL_BYTES_MAX` bytes, or all. Throws an
+ * `Error` as `unseal` does. The SQLite file before it is not looked at.
+ */
+export function readTail(tail: Uint8Array, size: number, key: Uint8Array | undefined): Sealed {
+  const footer = Math.max(0, tail.length - FOOTER_BYTES);
+  const [, length, mac = '', digest = ''] = FOOTER.exec(textOf(tail.subarray(footer))) ?? [];
   if (length === undefined) throw new Error('this is not a backup of a vault, or its end is missing or damaged');
   const start = size - FOOTER_BYTES - Number(length);
-  const isPlausible = start > 0 && Number(length) <= BACKUP_MANIFEST_BYTES_MAX;
-  const text = isPlausible ? readText(file, start, Number(length)) : '';
+  const isPlausible = start > 0 && Number(length) <= Math.min(footer, BACKUP_MANIFEST_BYTES_MAX);
+  const text = isPlausible ? textOf(tail.subarray(footer - Number(length), footer)) : '';
   if (!isPlausible || !equalText(digest, digestOf(text, mac)))
     throw new Error('the backup is damaged: its description has changed');
   const read = v.safeParse(MANIFEST, JSON.parse(text));
   if (!read.success) throw new Error('this vault does not know the format of the backup: a newer vault may');
   if (read.output.bytes !== start) throw new Error('the backup is damaged: its length is wrong');
-  return { manifest: read.output, text, mac };
+  return { manifest: read.output, isMac: key && equalText(mac, macOf(text, key)) };
 }
 
 function macOf(text: string, key: Uint8Array): string {
@@ -90,11 +102,13 @@ function digestOf(text: string, mac: string): string {
   return toHex(sha256(utf8(`${text}\n${mac}`)));
 }
 
-/** Empty where there is less. */
-function readText(file: number, start: number, length: number): string {
-  if (start < 0) return '';
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}
+
+function readBytes(file: number, start: number, length: number): Uint8Array {
   const bytes = Buffer.alloc(length);
-  return readSync(file, bytes, 0, length, start) === length ? bytes.toString('utf8') : '';
+  return bytes.subarray(0, readSync(file, bytes, 0, length, start));
 }
 
 /** SHA-256 of the file's first bytes, which go into `target` too. */

@@ -17,11 +17,11 @@ export interface Restoring {
   readonly progress: Progress;
 }
 
-/** A backup that is a file of this machine now; `time` is what its name in a place says. */
+/** A backup that is a file of this machine now, and its name in a place. */
 export interface FoundFile {
   readonly path: string;
   readonly shown: string;
-  readonly time?: number;
+  readonly named?: BackupName;
 }
 
 /** Takes a backup from the place of `--from`, as a file of this machine while `work` runs. */
@@ -36,7 +36,7 @@ export async function withBackupFrom<T>(
   const vault = key && options['other-secret'] === undefined ? vaultMark(key) : undefined;
   const backup = name === undefined ? await chooseNewest(place, vault) : await chooseNamed(place, name);
   const shown = `${place.shown}/${backup.name}`;
-  if (place.pathOf) return work({ path: place.pathOf(backup.name), shown, time: backup.time });
+  if (place.pathOf) return work({ path: place.pathOf(backup.name), shown, named: backup });
   // Whoever only looks may do so where there is no vault.
   if (!isTrial) makeDataDirectory(config.dataDir);
   const draft = draftOf(join(existsSync(config.dataDir) ? config.dataDir : '.', 'restore.draft'));
@@ -49,7 +49,7 @@ export async function withBackupFrom<T>(
       progress.say(`fetching ${backup.name} …`);
       await noticeSignals();
     }
-    return work({ path: draft, shown, time: backup.time });
+    return work({ path: draft, shown, named: backup });
   });
 }
 

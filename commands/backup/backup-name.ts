@@ -34,7 +34,7 @@ export function writeName({ vault, number, time, registrations }: Omit<BackupNam
 export function readName(name: string): BackupName | undefined {
   const [, vault = '', number, day, hour, minute, second, registrations] = NAME.exec(name) ?? [];
   const time = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
-  return Number.isNaN(time)
+  return Number.isNaN(time) || Number(number) > NUMBER_MAX
     ? undefined
     : { name, vault, number: Number(number), time, registrations: Number(registrations) };
 }
@@ -66,5 +66,7 @@ export function chooseRemoved(backups: readonly BackupName[], { keep, keepDays }
   });
 }
 
-const NAME = /^vault-([0-9a-f]{8})-(\d{6,15})-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d\.\d{3})Z-(\d{1,15})\.backup$/;
+/** A backup each second reaches it in 30 years; a number that somebody made up must leave room for the next ones. */
+const NUMBER_MAX = 1e9;
+const NAME = /^vault-([0-9a-f]{8})-(\d{6,10})-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d\.\d{3})Z-(\d{1,15})\.backup$/;
 const DRAFT = /\.draft\.\d+\.[0-9a-f-]{36}(?:-journal)?$/;

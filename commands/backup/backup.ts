@@ -17,10 +17,11 @@ import { checkSettings, previewSettings } from '../setup/settings.ts';
 import { draftOf, isCode, publish, whileDrafting } from '../storage/durable.ts';
 import type { Manifest } from './backup-file.ts';
 import { type Retention, vaultMark } from './backup-name.ts';
-import { type Kept, keepBackup, listBackups } from './keep-backup.ts';
+import { type Kept, keepBackup } from './keep-backup.ts';
 import { type BackupOrder, checkSource, makeBackup } from './make-backup.ts';
 import { openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
+import { type BackupProofs, findBackups } from './proof.ts';
 import { readInterval, runSchedule } from './schedule.ts';
 
 /** How many backups a place keeps by default, and of how many days. */
@@ -63,8 +64,10 @@ async function backup(given: Arguments): Promise<number> {
   const place = await openPlace(to, config, config.dataDir);
   if (everyMs !== undefined) return backUpEvery(given, { place, retention, everyMs });
   const { order, elsewhere } = orderOf(given);
-  const { name, manifest, removed, unremoved } = await telling(order, () => keepBackup(order, place, retention));
-  tell(given, { file: `${place.shown}/${name}`, manifest, elsewhere, more: { removed, unremoved } });
+  const { name, manifest, removed, unremoved, unproven } = await telling(order, () =>
+    keepBackup(order, place, retention),
+  );
+  tell(given, { file: `${place.shown}/${name}`, manifest, elsewhere, more: { removed, unremoved, unproven } });
   return 0;
 }
 
@@ -115,8 +118,9 @@ interface Keeping {
 async function backUpEvery(given: Arguments, { place, retention, everyMs }: Keeping): Promise<number> {
   const { config } = readOrder(given);
   let last = 0;
+  const proofs: BackupProofs = new Map();
   const log = atLevel(config.logLevel, createLog(config.logFormat));
-  const firstMs = await untilNext(config, place, everyMs);
+  const firstMs = await untilNext(config, { place, retention, everyMs }, proofs);
   log({ level: 'info', event: 'backup_schedule', place: place.shown, everyMs, firstInMs: firstMs });
   return runSchedule({
     everyMs,
@@ -125,7 +129,7 @@ async function backUpEvery(given: Arguments, { place, retention, everyMs }: Keep
     async turn() {
       // Read at each turn: the vault that makes the secret and the database may start later than this.
       const { order } = orderOf(given);
-      const kept = await telling(order, () => keepBackup({ ...order, last }, place, retention));
+      const kept = await telling(order, () => keepBackup({ ...order, last, proofs }, place, retention));
       last = kept.number;
       return describeKept(kept, place);
     },
@@ -133,15 +137,23 @@ async function backUpEvery(given: Arguments, { place, retention, everyMs }: Keep
 }
 
 /** A process that is started over again makes no more backups than one that runs on. */
-async function untilNext({ vaultSecret }: Config, place: BackupPlace, everyMs: number): Promise<number> {
-  const [newest] = await listBackups(place, vaultMark(backupKey(vaultSecret))).catch(() => []);
+async function untilNext({ vaultSecret }: Config, { place, everyMs }: Keeping, proofs: BackupProofs): Promise<number> {
+  const key = backupKey(vaultSecret);
+  const found = await findBackups(place, vaultMark(key), key, proofs).catch(() => undefined);
+  const newest = found?.proven[0];
   const due = newest === undefined ? 0 : newest.time + everyMs - systemClock.now();
   return Math.min(everyMs, Math.max(0, due));
 }
 
-function describeKept({ name, manifest, removed, unremoved }: Kept, place: BackupPlace) {
+/** How many names a line of the log lists. */
+const LOGGED_NAMES_MAX = 20;
+
+function describeKept({ name, manifest, removed, unremoved, unproven }: Kept, place: BackupPlace) {
   const { bytes, rows } = manifest;
-  const left = unremoved.length === 0 ? {} : { unremoved };
+  const left = {
+    ...(unremoved.length > 0 && { unremoved }),
+    ...(unproven.length > 0 && { unproven: unproven.slice(0, LOGGED_NAMES_MAX), unprovenCount: unproven.length }),
+  };
   return { place: place.shown, name, bytes, registrations: rows['registrations'], removed: removed.length, ...left };
 }
 
@@ -193,7 +205,7 @@ interface Told {
   readonly file: string;
   readonly manifest: Manifest;
   readonly elsewhere: readonly string[];
-  readonly more: Partial<Pick<Kept, 'removed' | 'unremoved'>>;
+  readonly more: Partial<Pick<Kept, 'removed' | 'unremoved' | 'unproven'>>;
 }
 
 function tell(given: Arguments, { file, manifest, elsewhere, more }: Told): void {
@@ -205,6 +217,7 @@ function tell(given: Arguments, { file, manifest, elsewhere, more }: Told): void
       `${file}: ${counted(rows, 'row')}, ${manifest.bytes} bytes, as of ${manifest.createdAt}`,
       ...(more.removed ?? []).map((name) => `  ${name} was removed`),
       ...(more.unremoved ?? []).map((name) => `  ${name} could not be removed`),
+      ...(more.unproven ?? []).map((name) => `  ${name} is not what its name says, and was left alone`),
       ...(inside.length > 0
         ? [`It contains secrets (${inside.join(', ')}): anyone who reads it can act as this vault.`]
         : []),

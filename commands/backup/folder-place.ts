@@ -15,7 +15,12 @@ export function openFolder(path: string): BackupPlace {
     pathOf: (name) => join(folder, name),
     list: async () => readdirSync(folder),
     put: async (draft, name) => publish(draft, join(folder, name)),
-    sizeOf: async (name) => statSync(join(folder, name)).size,
+    async sizeOf(name) {
+      const facts = statSync(join(folder, name));
+      // A pipe would be waited for.
+      if (!facts.isFile()) throw new Error(`${name} is not a file`);
+      return facts.size;
+    },
     async read(name, start, end) {
       const file = openSync(join(folder, name), 'r');
       try {

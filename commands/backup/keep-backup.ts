@@ -4,9 +4,10 @@ import { backupKey } from '../../lib/identity/keys.ts';
 import { makeDataDirectory } from '../setup/secrets.ts';
 import { discard, draftOf, whileDrafting } from '../storage/durable.ts';
 import type { Manifest } from './backup-file.ts';
-import { chooseRemoved, isDraft, type Retention, readNames, vaultMark, writeName } from './backup-name.ts';
+import { type BackupName, chooseRemoved, isDraft, type Retention, vaultMark, writeName } from './backup-name.ts';
 import { type BackupOrder, makeBackup } from './make-backup.ts';
 import { type BackupPlace, readBackup } from './place.ts';
+import { type BackupProofs, type FoundBackups, findBackups } from './proof.ts';
 import { whileAlone } from './turn-lock.ts';
 
 /** A backup that was put into a place, and what became of older ones. */
@@ -17,11 +18,14 @@ export interface Kept {
   readonly removed: readonly string[];
   /** Those that were to be removed and could not be. */
   readonly unremoved: readonly string[];
+  /** Those that prove not to be what their names say: neither counted nor removed. */
+  readonly unproven: readonly string[];
 }
 
-/** What is backed up, and the number of the last backup that this process put into the place. */
+/** What is backed up, and what this process knows of the place: the last number it put there, and what is proven. */
 export interface KeepOrder extends BackupOrder {
   readonly last?: number;
+  readonly proofs?: BackupProofs;
 }
 
 /**
@@ -29,33 +33,42 @@ export interface KeepOrder extends BackupOrder {
  * retention does not keep. Throws an `Error` that explains the problem; nothing was removed then.
  */
 export async function keepBackup(order: KeepOrder, place: BackupPlace, retention: Retention): Promise<Kept> {
-  const vault = vaultMark(backupKey(order.config.vaultSecret));
+  const key = backupKey(order.config.vaultSecret);
+  const vault = vaultMark(key);
   makeDataDirectory(order.config.dataDir);
   return whileAlone(order.config.dataDir, async () => {
     clearDrafts(place.draftFolder, vault);
-    const before = await listBackups(place, vault);
-    // The mount point of a disk that is away looks like a new folder.
-    if (order.last && before.length === 0) throw new Error(`${place.shown} no longer has any backup of this vault`);
-    const number = (before[0]?.number ?? 0) + 1;
+    const before = await findBackups(place, vault, key, order.proofs ?? new Map());
+    const number = nextNumber(before, order.last ?? 0, place);
     const draft = draftOf(join(place.draftFolder, `vault-${vault}-${number}.draft`));
-    const { name, manifest } = await whileDrafting(draft, async () => {
-      const manifest = await makeBackup(order, draft);
+    const { made, manifest } = await whileDrafting(draft, async () => {
+      const manifest = await makeBackup({ ...order, number }, draft);
       const time = Date.parse(manifest.createdAt);
-      const name = writeName({ vault, number, time, registrations: manifest.rows['registrations'] ?? 0 });
+      const facts = { vault, number, time, registrations: manifest.rows['registrations'] ?? 0 };
+      const name = writeName(facts);
       order.progress.say('putting it in its place …');
       const sent = { size: statSync(draft).size, digest: await digestOf(createReadStream(draft)) };
       await place.put(draft, name);
       order.progress.say('reading it back …');
       await compare(place, name, sent);
-      return { name, manifest };
+      return { made: { name, ...facts }, manifest };
     });
-    return { number, name, manifest, ...(await removeOld(place, vault, retention)) };
+    // Chosen from what was proven before: nothing that fails now makes the new one none.
+    const moved = await removeOld(place, chooseRemoved([made, ...before.proven], retention));
+    const unproven = before.unproven.map(({ name }) => name);
+    return { number, name: made.name, manifest, ...moved, unproven };
   });
 }
 
-/** The backups of a vault in a place, newest first. */
-export async function listBackups(place: BackupPlace, vault: string): Promise<ReturnType<typeof readNames>> {
-  return readNames(await place.list()).filter((backup) => backup.vault === vault);
+/** The next number after what is proven that no name has. Throws where the last backup of this process is gone. */
+function nextNumber({ proven, unproven }: FoundBackups, last: number, place: BackupPlace): number {
+  const taken = new Set([...proven, ...unproven].map((backup) => backup.number));
+  // The mount point of a disk that is away looks like a new folder, and another disk may be mounted there.
+  if (Math.max(proven[0]?.number ?? 0, unproven[0]?.number ?? 0) < last)
+    throw new Error(`${place.shown} no longer has the newest backup of this vault`);
+  let number = Math.max(proven[0]?.number ?? 0, last) + 1;
+  while (taken.has(number)) number++;
+  return number;
 }
 
 /** What a process left that was killed. Nobody else makes drafts of this vault now. */
@@ -77,12 +90,11 @@ async function compare(place: BackupPlace, name: string, sent: { size: number; d
 
 async function removeOld(
   place: BackupPlace,
-  vault: string,
-  retention: Retention,
+  chosen: readonly BackupName[],
 ): Promise<Pick<Kept, 'removed' | 'unremoved'>> {
   const removed: string[] = [];
   const unremoved: string[] = [];
-  for (const { name } of chooseRemoved(await listBackups(place, vault), retention)) {
+  for (const { name } of chosen) {
     const isGone = await place.remove(name).then(
       () => true,
       () => false,

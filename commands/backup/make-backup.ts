@@ -20,6 +20,8 @@ import { copyEmbedded, copyRemote } from './snapshot.ts';
 export interface BackupOrder {
   readonly config: Config;
   readonly secrets: Manifest['secrets'];
+  /** Counts the backups in a place. */
+  readonly number?: number;
   readonly progress: Progress;
 }
 
@@ -31,7 +33,8 @@ export function checkSource({ databaseUrl, dataDir }: Config, unkept: readonly s
 }
 
 /** Writes a checked, sealed snapshot of the database into the draft, which is on the disk then. */
-export async function makeBackup({ config, secrets, progress }: BackupOrder, draft: string): Promise<Manifest> {
+export async function makeBackup(order: BackupOrder, draft: string): Promise<Manifest> {
+  const { config, secrets, progress, number } = order;
   const createdAt = isoTime(systemClock.now());
   await copyDatabase(config, draft, progress);
   await noticeSignals();
@@ -39,7 +42,14 @@ export async function makeBackup({ config, secrets, progress }: BackupOrder, dra
   const { schema, rows } = describeCopy(draft);
   await noticeSignals();
   progress.say('writing …');
-  const facts = { createdAt, vault: VERSION, schema, rows, ...(secrets && { secrets }) };
+  const facts = {
+    ...(number !== undefined && { number }),
+    createdAt,
+    vault: VERSION,
+    schema,
+    rows,
+    ...(secrets && { secrets }),
+  };
   const manifest = seal(draft, facts, backupKey(config.vaultSecret));
   await noticeSignals();
   return manifest;

@@ -17,6 +17,7 @@ import { giveToOwnerOf } from '../storage/durable.ts';
 import { checkContents } from '../storage/tables.ts';
 import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import type { FoundFile, Restoring } from './backup-from.ts';
+import { isOfName } from './proof.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
 
@@ -70,12 +71,12 @@ async function restoreFile(given: Arguments, progress: Progress): Promise<Outcom
 
 async function restorePath(given: Arguments, restoring: Restoring, file: FoundFile): Promise<Outcome> {
   const { config, key, progress } = restoring;
-  const { path, shown, time } = file;
+  const { path, shown, named } = file;
   progress.say('reading …');
   const sealed = unseal(path, key);
   checkOrigin(given, sealed);
   const { manifest } = sealed;
-  if (time !== undefined && Date.parse(manifest.createdAt) !== time)
+  if (named !== undefined && !isOfName(manifest, named))
     throw new Error(`${shown} was made at ${manifest.createdAt}: somebody gave it the name of another backup`);
   const secrets = secretsToKeep(given, config, manifest);
   progress.say('checking …');

@@ -234,12 +234,27 @@ test('beside a mount point whose disk went away it makes none', async () => {
   mkdirSync(at('kept'));
   let failed = await schedule.next('backup_failed');
   if (!String(failed['message']).includes('no longer has')) failed = await schedule.next('backup_failed');
-  expect(failed['message']).toContain('no longer has any backup of this vault');
+  expect(failed['message']).toContain('no longer has the newest backup of this vault');
   renameSync(at('kept'), at('empty'));
   renameSync(at('unmounted'), at('kept'));
   await schedule.next('backup_made');
   await schedule.stop('SIGTERM');
   expect(backupsIn(at('empty'))).toEqual([]);
+}, 60_000);
+
+test('beside a place that lost its newest backup, as when an older disk is mounted, it makes none', async () => {
+  const schedule = startSchedule(['--every', '1s', '--to', 'kept']);
+  for (const _ of [1, 2]) await schedule.next('backup_made');
+  mkdirSync(at('older'));
+  const oldest = backupsIn(at('kept')).at(-1)?.name ?? '';
+  cpSync(at(`kept/${oldest}`), at(`older/${oldest}`));
+  renameSync(at('kept'), at('newer'));
+  renameSync(at('older'), at('kept'));
+  let failed = await schedule.next('backup_failed');
+  if (!String(failed['message']).includes('no longer has')) failed = await schedule.next('backup_failed');
+  expect(failed['message']).toContain('no longer has the newest backup of this vault');
+  await schedule.stop('SIGTERM');
+  expect(backupsIn(at('kept')).map(({ name }) => name)).toEqual([oldest]);
 }, 60_000);
 
 test('started before the vault it waits for it; started again it keeps its pace; two at once are one', async () => {

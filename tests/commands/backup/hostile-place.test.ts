@@ -1,11 +1,12 @@
 // A bucket or folder that answers what it must not, and people who may write to it and not delete.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chooseRemoved, readNames } from '../../../commands/backup/backup-name.ts';
 import { openBucket } from '../../../commands/backup/bucket-place.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
-import { type S3Bucket, startBucket } from '../../support/s3/server.ts';
+import { errorOf, type S3Bucket, startBucket } from '../../support/s3/server.ts';
 
 const template = temporaryFolder();
 let folder = template;
@@ -135,5 +136,126 @@ describe('a size', () => {
     const { code, err } = await run('backup', ...toBucket());
     expect([code, err]).toEqual([1, expect.stringContaining('was read back with other contents')]);
     expect([read, bucket.objects.size]).toEqual([0, 0]);
+  });
+});
+
+interface Kind {
+  readonly to: string;
+  /** Sorted, so the oldest first. */
+  names(): string[];
+  get(name: string): Buffer;
+  put(name: string, bytes: Uint8Array): void;
+}
+
+const KINDS: Readonly<Record<string, () => Kind>> = {
+  folder: () => {
+    mkdirSync(at('kept'));
+    return {
+      to: 'kept',
+      names: () => readdirSync(at('kept')).sort(),
+      get: (name) => readFileSync(at(`kept/${name}`)),
+      put: (name, bytes) => writeFileSync(at(`kept/${name}`), bytes),
+    };
+  },
+  bucket: () => ({
+    to: `s3://${bucket.name}`,
+    names: () => [...bucket.objects.keys()].sort(),
+    get: (name) => bucket.objects.get(name) as Buffer,
+    put: (name, bytes) => bucket.objects.set(name, Buffer.from(bytes)),
+  }),
+};
+
+describe.each(Object.keys(KINDS))('somebody who may put into a %s and not delete', (kind) => {
+  let shared: Kind;
+  let real: string[];
+  beforeEach(async () => {
+    shared = KINDS[kind]?.() as Kind;
+    for (const _ of [1, 2]) await run('backup', '--to', shared.to);
+    real = shared.names();
+    expect(real).toHaveLength(2);
+  });
+  /** The newest, under another number, time and count. */
+  const renamed = (change: (parts: string[]) => void) => {
+    const parts = /^(vault-[0-9a-f]{8})-(\d+)-(.*)-(\d+)\.backup$/.exec(real.at(-1) ?? '')?.slice(1) ?? [];
+    change(parts);
+    return `${parts.join('-')}.backup`;
+  };
+  const backUp = async () => {
+    const { out, code } = await run('backup', '--to', shared.to, '--keep', '2', '--keep-days', '9', '--json');
+    expect(code).toBe(0);
+    return JSON.parse(out) as { file: string; removed: string[]; unremoved: string[]; unproven: string[] };
+  };
+  /** Forgeries and what is put stay; of the real ones the retention removes. */
+  const expectUnmoved = async (forged: string[]) => {
+    const { file, removed, unproven } = await backUp();
+    const made = file.split('/').at(-1) ?? '';
+    expect(made).toContain('-000003-');
+    const chosen = chooseRemoved(readNames([...real, made]), { keep: 2, keepDays: 9 });
+    expect(removed).toEqual(chosen.map(({ name }) => name));
+    expect(unproven.toSorted()).toEqual(forged.toSorted());
+    const stay = [...real, made, ...forged].filter((name) => !removed.includes(name));
+    expect(shared.names()).toEqual(stay.sort());
+  };
+
+  test('drives out no backup by names with high numbers, days to come and many registrations', async () => {
+    const forged = Array.from({ length: 12 }, (_, i) =>
+      renamed((parts) => parts.splice(1, 3, `0009${10 + i}`, `2199-01-${10 + i}T000000.000Z`, '999999')),
+    );
+    for (const name of forged) shared.put(name, Buffer.from('junk'));
+    await expectUnmoved(forged);
+  });
+
+  test('drives out no backup by copies of a real one under other numbers, times or counts', async () => {
+    const forged = [
+      renamed((parts) => parts.splice(1, 1, '000900')),
+      renamed((parts) => parts.splice(2, 1, '2199-01-01T000000.000Z')),
+      renamed((parts) => parts.splice(3, 1, '7')),
+    ];
+    for (const name of forged) shared.put(name, shared.get(real.at(-1) ?? ''));
+    await expectUnmoved(forged);
+    // Nor is an old one restored as the newest.
+    const { code, err } = await run('restore', '--from', shared.to, '--overwrite');
+    expect([code, err]).toEqual([1, expect.stringContaining('somebody gave it the name of another backup')]);
+  });
+
+  test('makes no number of the vault too long to be read', async () => {
+    const name = renamed((parts) => parts.splice(1, 1, '999999999999999'));
+    shared.put(name, shared.get(real.at(-1) ?? ''));
+    shared.put(name.replace('999999999999999', '1000000000'), Buffer.from('junk'));
+    const { file } = await backUp();
+    expect(file).toContain('-000003-');
+    await backUp();
+    expect(shared.names().filter((one) => one.includes('-000004-'))).toHaveLength(1);
+  });
+
+  test('has a rotten backup neither counted nor removed', async () => {
+    shared.put(real[1] ?? '', shared.get(real[1] ?? '').subarray(0, -1));
+    const { removed, unproven, file } = await backUp();
+    expect(file).toContain('-000003-');
+    expect({ removed, unproven }).toEqual({ removed: [], unproven: [real[1] ?? ''] });
+    expect(shared.names()).toEqual([...real, file.split('/').at(-1) ?? ''].sort());
+  });
+});
+
+describe('after a backup is in its place and read back', () => {
+  test('a list that fails does not make it none', async () => {
+    await run('backup', ...toBucket());
+    let isPut = false;
+    bucket.fail(({ method, key, query }) => {
+      if (method === 'PUT' || query.has('uploads')) isPut = true;
+      return isPut && method === 'GET' && key === '' ? errorOf('SlowDown', 503) : undefined;
+    });
+    const { code, out } = await run('backup', ...toBucket(), '--keep', '1', '--keep-days', '0', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ removed: [expect.stringContaining('-000001-')], unremoved: [] });
+    expect(bucket.objects.size).toBe(1);
+  });
+
+  test('one that the bucket does not remove is named', async () => {
+    await run('backup', ...toBucket());
+    bucket.fail(({ method }) => (method === 'DELETE' ? errorOf('AccessDenied', 403) : undefined));
+    const { code, out } = await run('backup', ...toBucket(), '--keep', '1', '--keep-days', '0', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ removed: [], unremoved: [expect.stringContaining('-000001-')] });
   });
 });
