@@ -59,8 +59,8 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
   const { databaseUrl: url } = config;
   progress.say('copying …');
   if (isEmbedded(url)) {
-    checkRoom(statSync(filePath(url)).size, dirname(draft), 'a backup');
-    copyEmbedded(filePath(url), draft);
+    checkRoom(sizeWithLog(filePath(url)), dirname(draft), 'a backup');
+    copyEmbedded(filePath(url), draft, config.databaseCheckpoint);
     return;
   }
   const client = await openServer(databaseOf(config), 'bigint');
@@ -69,6 +69,11 @@ async function copyDatabase(config: Config, draft: string, progress: Progress): 
   } finally {
     client.close();
   }
+}
+
+/** The log may hold rows that are not in the file, up to 1 GiB where another program does checkpoints. */
+function sizeWithLog(path: string): number {
+  return statSync(path).size + (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** What a damaged database holds is no backup. */

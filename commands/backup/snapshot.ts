@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { Client, Transaction } from '@libsql/client/http';
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
+import type { Tuning } from '../storage/connection.ts';
 import { keyColumns, quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
 
 /** Rows read or written at once. */
@@ -10,12 +11,15 @@ export const COPY_ROWS_MAX = 500;
 
 /**
  * Copies a snapshot of an embedded database into a new file. Writers do not wait: the copy reads one snapshot of the
- * write-ahead log, which cannot shrink until the copy ends. The copy is not durable yet.
+ * write-ahead log, which cannot shrink until the copy ends. The copy is not durable yet. Where another program does
+ * checkpoints, the log is left as it is.
  */
-export function copyEmbedded(path: string, draft: string): void {
+export function copyEmbedded(path: string, draft: string, checkpoint: Tuning['checkpoint'] = 'auto'): void {
   // SQLite takes an empty file as the target, but would make a new one with the process's default mode.
   closeSync(openSync(draft, 'wx', 0o600));
-  const connection = new Connection(path, { readwrite: true, create: false, strict: true });
+  // The last connection that closes brings the log into the file, unless it cannot write.
+  const mode = checkpoint === 'external' ? { readonly: true } : { readwrite: true, create: false };
+  const connection = new Connection(path, { ...mode, strict: true });
   try {
     // A checkpoint must be as durable as the vault's.
     for (const pragma of [`busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`, 'synchronous = FULL', 'fullfsync = ON'])
@@ -23,7 +27,7 @@ export function copyEmbedded(path: string, draft: string): void {
     connection.query('VACUUM INTO :draft').run({ draft });
     // What the copy kept in the log is much. Here it goes into the file without a wait of the vault, whose next commit
     // would do it otherwise.
-    connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+    if (checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
   } finally {
     connection.close();
   }
