@@ -159,7 +159,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       registryVersion: createRegistryVersion(chain, shared.registryFacts),
       registryCode: createRegistryCode(chain, shared.registryCodeFacts),
       aliases: createAliases({ ...chain, db }, shared.aliasFacts),
-      readiness: createReadiness({ db, clock, clocks, log, onServer: isServer(env.database) }),
+      readiness: createReadiness({ ...outside, db, clocks, hub, onServer: isServer(env.database) }),
       accepted: createAccepted(db),
     };
   };

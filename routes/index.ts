@@ -77,7 +77,10 @@ export interface Vault {
    * waits for an upstream goes on beside the next calls: call it at a fixed pace, also before the last call resolves.
    */
   work(deadlineMs: number): Promise<void>;
-  /** Ends all event streams and takes no new ones. A host that stops calls it first: no stream ends by itself. */
+  /**
+   * Ends all event streams and takes no new ones, and makes `/readyz` 503. A host that stops calls it first: no stream
+   * ends by itself.
+   */
   endStreams(): void;
   /** Ends the streams, and resolves once no write is under way. */
   close(): Promise<void>;

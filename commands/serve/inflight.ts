@@ -4,7 +4,10 @@ export interface Inflight {
   track(request: Request, answer: Promise<Response>): Promise<Response>;
   /** From now on each answer ends its connection, so that no client sends another request on it. */
   endConnections(): void;
-  /** Resolves when all requests are answered; those still open after `deadlineMs` get `late(request)`. */
+  /**
+   * Resolves when all requests are answered; those still open after `deadlineMs` get `late(request)`, and so do those
+   * that come then.
+   */
   settle(deadlineMs: number, late: (request: Request) => Response): Promise<void>;
 }
 
@@ -13,6 +16,8 @@ export function createInflight(): Inflight {
   const waiting = new Map<(answer: Response) => void, Request>();
   let onEmpty = () => {};
   let isEnding = false;
+  let refuse: ((request: Request) => Response) | undefined;
+  const lastOf = (response: Response) => (isEnding ? endingConnection(response) : response);
   return {
     track: (request, answer) =>
       new Promise((resolve, reject) => {
@@ -24,8 +29,7 @@ export function createInflight(): Inflight {
         // `finally` would make two more promises for each request.
         answer.then(
           (response) => {
-            if (isEnding) response.headers.set('connection', 'close');
-            resolve(response);
+            resolve(lastOf(response));
             done();
           },
           (error) => {
@@ -33,6 +37,7 @@ export function createInflight(): Inflight {
             done();
           },
         );
+        if (refuse) resolve(lastOf(refuse(request)));
       }),
     endConnections() {
       isEnding = true;
@@ -40,7 +45,8 @@ export function createInflight(): Inflight {
     settle: (deadlineMs, late) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {
-          for (const [answer, request] of waiting) answer(late(request));
+          refuse = late;
+          for (const [answer, request] of waiting) answer(lastOf(late(request)));
           resolve();
         }, deadlineMs);
         onEmpty = () => {
@@ -50,4 +56,17 @@ export function createInflight(): Inflight {
         if (waiting.size === 0) onEmpty();
       }),
   };
+}
+
+/** The answer as its connection's last one. Some answers' headers cannot be changed. */
+function endingConnection(response: Response): Response {
+  try {
+    response.headers.set('connection', 'close');
+    return response;
+  } catch {
+    const { status, statusText, body } = response;
+    const headers = new Headers(response.headers);
+    headers.set('connection', 'close');
+    return new Response(body, { status, statusText, headers });
+  }
 }

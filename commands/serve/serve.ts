@@ -18,7 +18,7 @@ import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
 import { createProcessReader } from './process.ts';
-import { drain, untilStopped } from './stop.ts';
+import { drain, refuse, untilStopped } from './stop.ts';
 import { createGuardedFetch } from './webhook-fetch.ts';
 
 /** `vault serve`. */
@@ -52,13 +52,18 @@ async function serve(given: Arguments): Promise<number> {
   // Listening comes first because `PORT=0` is known only then; requests that come meanwhile wait for the vault.
   const servers = listenAll({ config: settings.config, inflight, ready: ready.promise, log });
   const [server, adminServer] = servers;
+  const answer = createOwnAnswer(settings.config);
+  const serving = { servers, inflight, late: (request: Request) => answer('shutting_down', request) };
   const starting = start(settings, { port: server.port, adminPort: adminServer?.port }, log);
-  const running = await Promise.race([starting, stop]).catch((error) => {
-    for (const one of servers) one.stop(true);
+  const running = await Promise.race([starting, stop]).catch(async (error) => {
+    await refuse(serving);
     throw error;
   });
-  // Stopped before it had started, for instance while a remote database gave no answer.
-  if (typeof running === 'number') return running;
+  if (typeof running === 'number') {
+    // Stopped before it had started, for instance while a remote database gave no answer.
+    await refuse(serving);
+    return running;
+  }
   const { vault, database } = running;
   ready.resolve(vault);
   // What came meanwhile is answered first: it waits neither for a measurement nor for a thread.
@@ -73,16 +78,10 @@ async function serve(given: Arguments): Promise<number> {
   work.stop();
   // A stream never ends by itself; its client reconnects to the next process that listens here.
   vault.endStreams();
-  const answer = createOwnAnswer(settings.config);
-  await drain(
-    servers,
-    inflight,
-    (request) => answer('shutting_down', request),
-    async () => {
-      await running.close();
-      (await reading)?.stop();
-    },
-  );
+  await drain(serving, async () => {
+    await running.close();
+    (await reading)?.stop();
+  });
   log({ level: 'info', event: 'stopped' });
   return broken.isSo() ? 1 : code;
 }

@@ -31,22 +31,34 @@ export function untilStopped(log: Log): Promise<number> {
   });
 }
 
+/** What is served, and what a request gets that is not answered in time. */
+interface Serving {
+  readonly servers: readonly Server[];
+  readonly inflight: Inflight;
+  readonly late: (request: Request) => Response;
+}
+
 /**
  * Answers what comes for a moment more, each answer the last of its connection: clients are just sending on those that
  * are idle. Then accepts nothing new, answers the open requests, and closes.
  */
-export async function drain(
-  servers: readonly Server[],
-  inflight: Inflight,
-  late: (request: Request) => Response,
-  close: () => Promise<void>,
-): Promise<void> {
-  inflight.endConnections();
+export async function drain(serving: Serving, close: () => Promise<void>): Promise<void> {
+  serving.inflight.endConnections();
   await Bun.sleep(STOP_LAST_MS);
+  await end(serving, STOP_ANSWER_MS);
+  await Promise.race([close(), Bun.sleep(STOP_CLOSE_MS)]);
+}
+
+/** Answers `late` to all that wait for a vault that does not come up, and accepts nothing more. */
+export async function refuse(serving: Serving): Promise<void> {
+  serving.inflight.endConnections();
+  await end(serving, 0);
+}
+
+async function end({ servers, inflight, late }: Serving, answerMs: number): Promise<void> {
   // Resolves when the last connection has ended; a stream never ends by itself.
   const ended = Promise.all(servers.map((server) => server.stop()));
-  await inflight.settle(STOP_ANSWER_MS, late);
+  await inflight.settle(answerMs, late);
   await Promise.race([ended, Bun.sleep(STOP_FLUSH_MS)]);
   for (const server of servers) server.stop(true);
-  await Promise.race([close(), Bun.sleep(STOP_CLOSE_MS)]);
 }

@@ -18,6 +18,8 @@ interface Parts {
   readonly clock: Clock;
   readonly clocks: Pick<Clocks, 'offMs'>;
   readonly log: Log;
+  /** What a host closes first when it stops. */
+  readonly hub: { isClosed(): boolean };
   /** Whether the database is a server: only then is it asked what it promises. */
   readonly onServer?: boolean;
 }
@@ -30,12 +32,17 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
   );
 }
 
-/** Whether requests can be served: the tables are in place, the database takes writes, and the clock is right. */
+/**
+ * Whether requests can be served: the tables are in place, the database takes writes, the clock is right, and the host
+ * does not stop.
+ */
 export interface Readiness {
   readonly ok: boolean;
   readonly database: 'writable' | 'unavailable';
   /** How far the clock is ahead of the other processes', negative if behind; absent unless it is off. */
   readonly clock?: { readonly offSeconds: number };
+  /** There once the host stops. */
+  readonly stopping?: true;
   /** Of a database server. */
   readonly server?: ServerFacts;
 }
@@ -51,7 +58,7 @@ export interface ServerFacts {
  * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain
  * has no influence. Never rejects.
  */
-export function createReadiness({ db, clock, clocks, log, onServer = false }: Parts): () => Promise<Readiness> {
+export function createReadiness({ db, clock, clocks, log, hub, onServer = false }: Parts): () => Promise<Readiness> {
   const readFacts = createServerFacts({ db, clock });
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
@@ -75,10 +82,12 @@ export function createReadiness({ db, clock, clocks, log, onServer = false }: Pa
       answer = ask();
     }
     const offMs = clocks.offMs();
-    if (offMs === 0) return answer;
-    return answer.then((state) => ({ ...state, ok: false, clock: { offSeconds: Math.round(offMs / 1000) } }));
+    const trouble = offMs === 0 ? {} : { ok: false, clock: { offSeconds: Math.round(offMs / 1000) } };
+    return answer.then((state) => ({ ...state, ...trouble, ...(hub.isClosed() ? STOPPING : {}) }));
   };
 }
+
+const STOPPING = { ok: false, stopping: true } as const;
 
 /** Reads what the server says of itself, at most once per `SERVER_FACTS_MS`. Never rejects. */
 function createServerFacts({ db, clock }: Pick<Parts, 'db' | 'clock'>): () => Promise<ServerFacts> {

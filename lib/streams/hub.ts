@@ -38,8 +38,10 @@ export interface Hub {
   open(subscription: Subscription): Promise<ReadableStream<Uint8Array>>;
   /** Reads new events now, after a commit of this process. Does nothing without open streams. */
   wake(): void;
-  /** Ends all streams and refuses new ones. */
+  /** Ends all streams; new ones end at once. */
   close(): void;
+  /** Whether it was closed, as a host that stops does first. */
+  isClosed(): boolean;
 }
 
 interface Parts {
@@ -96,6 +98,7 @@ export function createHub(parts: Parts): Hub {
       closed = true;
       for (const subscriber of streams.all) streams.end(subscriber);
     },
+    isClosed: () => closed,
   };
 }
 

@@ -15,6 +15,13 @@ describe('supervisors', () => {
     expect([ready.status, ready.body]).toEqual([200, { ok: true, database: 'writable' }]);
   });
 
+  test('/readyz is 503 once the host stops', async () => {
+    await t.call('GET /readyz');
+    t.vault.endStreams();
+    const reply = await t.call('GET /readyz');
+    expect([reply.status, reply.body]).toEqual([503, { ok: false, database: 'writable', stopping: true }]);
+  });
+
   test('/readyz is 503 without a writable database, and asks it at most every two seconds', async () => {
     let asked = 0;
     const batch = () => {

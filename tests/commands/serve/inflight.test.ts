@@ -30,3 +30,26 @@ test('at the deadline whoever still waits is answered', async () => {
 test('with nothing under way there is nothing to wait for', async () => {
   await createInflight().settle(60_000, late);
 });
+
+test('once connections end, each answer says so, the late ones too, whatever its headers allow', async () => {
+  const inflight = createInflight();
+  const slow = inflight.track(request, new Promise(() => {}));
+  inflight.endConnections();
+  const fixed = new Response('fixed', { status: 201, headers: { 'x-own': 'kept' } });
+  fixed.headers.set = () => {
+    throw new TypeError('immutable');
+  };
+  const answers = [inflight.track(request, Promise.resolve(fixed)), slow];
+  await inflight.settle(1, late);
+  const [first, second] = await Promise.all(answers);
+  expect([first?.status, first?.headers.get('x-own'), await first?.text()]).toEqual([201, 'kept', 'fixed']);
+  for (const answer of [first, second]) expect(answer?.headers.get('connection')).toBe('close');
+});
+
+test('after the deadline what still comes is answered at once', async () => {
+  const inflight = createInflight();
+  inflight.track(request, new Promise(() => {}));
+  await inflight.settle(1, late);
+  const answer = await inflight.track(request, new Promise(() => {}));
+  expect(answer.status).toBe(503);
+});

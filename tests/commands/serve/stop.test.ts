@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { freePort } from '../../../scripts/dev-stack/port.ts';
+import { askUntilClosed, untilListening } from '../../support/asking.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { OPERATOR } from '../../support/events.ts';
+import { SERVE, startProgram } from '../../support/program.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
+
+const VARS = { VAULT_SECRET, OPERATOR_SECRET: OPERATOR.Authorization.slice(7), DID_REGISTRY_ADDRESS: 'none' };
+
+let folder: ReturnType<typeof temporaryFolder>;
+const ends: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  folder.remove();
+});
+
+describe('a stop, on connections that are in use', () => {
+  async function start() {
+    const program = await startProgram(VARS, { cwd: folder.path });
+    ends.push(() => program.stop('SIGKILL'));
+    return { program, port: Number(new URL(program.url).port) };
+  }
+
+  test('makes /readyz 503 at once, while it still answers, so that a balancer sends no more', async () => {
+    const { program, port } = await start();
+    const asking = askUntilClosed(port, '/readyz');
+    await Bun.sleep(100);
+    const stopped = program.stop();
+    // Of the last answer on a connection that was begun before the signal, either is true.
+    expect(await asking).toMatchObject({ status: expect.any(Number) });
+    const body = JSON.stringify({ ok: false, database: 'writable', stopping: true });
+    expect(await askUntilClosed(port, '/readyz')).toMatchObject({ status: 503, body });
+    expect(await stopped).toBe(0);
+  });
+
+  test('answers a stream that comes back with one that ends at once and says when to come again', async () => {
+    const { program, port } = await start();
+    const minted = await fetch(`${program.url}/v1/console/token`, {
+      method: 'POST',
+      headers: { ...OPERATOR, 'content-type': 'application/json' },
+      body: JSON.stringify({ app: 'default' }),
+    });
+    const { token } = (await minted.json()) as { token: string };
+    const asking = askUntilClosed(port, `/v1/console/events?channel=sessions&token=${token}`);
+    await Bun.sleep(100);
+    const stopped = program.stop();
+    // A browser would not come again after an error status.
+    expect(await asking).toMatchObject({ status: 200, body: expect.stringContaining('retry: 5000\n\n') });
+    expect(await stopped).toBe(0);
+  });
+});
+
+describe('a vault that never came up', () => {
+  /** A database server that answers nothing until the test says what. */
+  function startDatabase() {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<Response>();
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch() {
+        asked.resolve();
+        return (await answer.promise).clone() as Response;
+      },
+    });
+    ends.push(() => server.stop(true));
+    return { url: `http://127.0.0.1:${server.port}`, asked: asked.promise, answer: answer.resolve };
+  }
+
+  function spawn(databaseUrl: string) {
+    const port = freePort();
+    const env = { ...VARS, PORT: String(port), DATABASE_URL: databaseUrl };
+    const child = Bun.spawn([...SERVE], { cwd: folder.path, env, stdio: ['ignore', 'ignore', 'ignore'] });
+    ends.push(() => child.kill('SIGKILL'));
+    return { port, child };
+  }
+
+  const REFUSAL = { status: 503, body: expect.stringContaining('"error":"shutting_down"') };
+
+  test('answers what waits for it when it is stopped', async () => {
+    const database = startDatabase();
+    const { port, child } = spawn(database.url);
+    await untilListening(port);
+    const asking = Array.from({ length: 3 }, () => askUntilClosed(port, '/api/status'));
+    await database.asked;
+    await Bun.sleep(200);
+    child.kill('SIGTERM');
+    for (const last of await Promise.all(asking)) {
+      expect(last).toMatchObject(REFUSAL);
+      expect(last).toMatchObject({ head: expect.stringMatching(/^retry-after: 5$/im) });
+    }
+    expect(await child.exited).toBe(0);
+  });
+
+  test('answers what waits for it when the start fails', async () => {
+    const database = startDatabase();
+    const { port, child } = spawn(database.url);
+    await untilListening(port);
+    const asking = Array.from({ length: 3 }, () => askUntilClosed(port, '/api/status'));
+    await database.asked;
+    await Bun.sleep(200);
+    database.answer(new Response('no such token', { status: 401 }));
+    for (const last of await Promise.all(asking)) expect(last).toMatchObject(REFUSAL);
+    expect(await child.exited).toBe(1);
+  });
+});
