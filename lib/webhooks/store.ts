@@ -4,7 +4,7 @@ import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { lateBy } from '../db/leases.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
-import { longestPause, RETRY_AFTER_STATUSES, WEBHOOK_GROWING_PAUSES } from './retries.ts';
+import { ASKED_TO_WAIT, longestPause, WEBHOOK_GROWING_PAUSES, WEBHOOK_RETRY_MAX_MS } from './retries.ts';
 
 /** How long rows are kept after delivery. */
 export const WEBHOOK_DELIVERED_KEEP_MS = DAY_MS;
@@ -109,9 +109,9 @@ export function recallLateDeliveries(now: number): Statement {
   };
 }
 
-/** The longest pause by `attempts` and `last_status`. */
+/** The longest pause by `attempts` and `last_error`; a resent one has no attempts and its old error. */
 const LONGEST_PAUSES = `WHEN attempts = 0 THEN 0
-        WHEN last_status IN (${RETRY_AFTER_STATUSES.join(', ')}) THEN ${longestPause(Number.POSITIVE_INFINITY)}
+        WHEN last_error = '${ASKED_TO_WAIT}' THEN ${WEBHOOK_RETRY_MAX_MS}
         ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestPause(i + 1)}`).join(' ')}
         ELSE ${longestPause(Number.POSITIVE_INFINITY)}`;
 

@@ -4,7 +4,7 @@ import { type EventType, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { type AttemptResult, postWebhook, webhookBody, webhookId } from './post.ts';
-import { isLastAttempt, retryPause, WEBHOOK_GIVE_UP_MS } from './retries.ts';
+import { ASKED_TO_WAIT, isLastAttempt, longestPause, retryPause, WEBHOOK_GIVE_UP_MS } from './retries.ts';
 import {
   type Delivery,
   type Outcome,
@@ -77,9 +77,11 @@ async function deliver(ctx: Ctx, delivery: Delivery): Promise<void> {
 function outcomeOf({ attempts, giveUpAt }: Delivery, result: AttemptResult, now: number, random: Random): Outcome {
   if (result.ok) return { is: 'delivered', status: result.status };
   const { status, error } = result;
-  const at = now + retryPause(attempts + 1, random, result.retryAfterMs);
-  const isOver = status === 410 || isLastAttempt(attempts + 1, at, giveUpAt);
-  return isOver ? { is: 'dead', status, error } : { is: 'queued', status, error, at };
+  const pauseMs = retryPause(attempts + 1, random, result.retryAfterMs);
+  const at = now + pauseMs;
+  if (status === 410 || isLastAttempt(attempts + 1, at, giveUpAt)) return { is: 'dead', status, error };
+  // Noted, so that a pause that nobody asked for is known to be a wrong clock's.
+  return { is: 'queued', status, error: pauseMs > longestPause(attempts + 1) ? ASKED_TO_WAIT : error, at };
 }
 
 /** The event of an attempt. Only the first failure has one, so that a delivery has at most three events. */

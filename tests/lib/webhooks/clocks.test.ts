@@ -83,6 +83,34 @@ describe('a clock three hours ahead', () => {
   });
 });
 
+test('what is tried by a clock 20 minutes ahead is recalled, also after a 503 with a short Retry-After', async () => {
+  const t = await start();
+  receiver.answer = () => new Response(null, { status: 503, headers: { 'retry-after': '1' } });
+  await tell(t);
+  clock.set(20 * MINUTE_MS);
+  await t.work();
+  clock.set(-20 * MINUTE_MS);
+  receiver.answer = take;
+  await sweep(t);
+  expect(await statuses(t)).toEqual([['delivered', 2]]);
+});
+
+test('a receiver that asks for two hours with 429 is left alone, also by the clean-up', async () => {
+  const t = await start();
+  receiver.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '7200' } });
+  await tell(t);
+  await t.work();
+  for (let minutes = 0; minutes < 110; minutes += 10) {
+    await clock.advance(10 * MINUTE_MS);
+    await t.work();
+  }
+  expect(await statuses(t)).toEqual([['queued', 1]]);
+  receiver.answer = take;
+  await clock.advance(10 * MINUTE_MS);
+  await sweep(t);
+  expect(await statuses(t)).toEqual([['delivered', 2]]);
+});
+
 describe('no webhook is dead of a clock that is', () => {
   test.each([26, -26])('%i hours off for one attempt', async (hours) => {
     const t = await start();

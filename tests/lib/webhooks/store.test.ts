@@ -112,30 +112,29 @@ describe.each(engines())('deliveries on $name', ({ open }) => {
     expect((await all())[0]).toMatchObject({ status: 'queued', attempts: 0, nextAttemptAt: 500, giveUpAt: 600 });
   });
 
-  test.each<[attempts: number, lastStatus: number | null, pause: number]>([
+  test.each<[attempts: number, lastError: string | null, pause: number]>([
     [0, null, 0],
     // It was dead, and is resent.
-    [0, 503, 0],
-    [1, 500, 5_500],
-    [1, null, 5_500],
-    [2, 500, 16_500],
-    [7, 500, 4_009_500],
-    [8, 500, 7_920_000],
-    [25, null, 7_920_000],
-    // The receiver may have asked for it.
-    [1, 429, 7_920_000],
-    [3, 503, 7_920_000],
-    [1, 502, 5_500],
+    [0, 'status', 0],
+    [0, 'retry_after', 0],
+    [1, 'status', 5_500],
+    [2, 'timeout', 16_500],
+    [7, 'status', 4_009_500],
+    [8, 'status', 7_920_000],
+    [25, 'unreachable', 7_920_000],
+    // The receiver asked for it.
+    [1, 'retry_after', 7_200_000],
+    [3, 'retry_after', 7_200_000],
   ])(
-    'after %i attempts, the last one answered %p, is recalled when it waits for more than %i ms and a minute',
-    async (attempts, lastStatus, pause) => {
+    'after %i attempts, of which the last one failed by %p, are recalled when they wait for more than %i ms and a minute',
+    async (attempts, lastError, pause) => {
       await tell(1);
       await copy();
       const now = 1_000_000;
       const putOff = async (next: number) => {
         await db.write({
-          sql: 'UPDATE webhook_deliveries SET attempts = :attempts, last_status = :last_status, next_attempt_at = :next',
-          args: { attempts, last_status: lastStatus, next },
+          sql: 'UPDATE webhook_deliveries SET attempts = :attempts, last_error = :last_error, next_attempt_at = :next',
+          args: { attempts, last_error: lastError, next },
         });
         return changed(recallLateDeliveries(now));
       };
