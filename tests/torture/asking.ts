@@ -58,6 +58,8 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
     const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
     const init: RequestInit = {
       method: body === undefined ? 'GET' : 'POST',
+      // On a connection of its own: on one that was kept and died, a client may send it a second time unseen.
+      ...('Idempotency-Key' in headers ? { keepalive: false } : {}),
       headers: { ...type, 'Edge-Connecting-IP': ip, ...headers },
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -77,7 +79,7 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
     try {
       for (let isUnsure = false; !isOver; ) {
         const answer = await once(any(), question).catch(() => undefined);
-        if (answer && isDecided(answer)) return { ...answer, isUnsure };
+        if (answer && isDecided(answer, isUnsure)) return { ...answer, isUnsure };
         isUnsure ||= answer?.isUnheard !== true;
         waiting.set(question, `${question.path}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
         await Bun.sleep(PAUSE_MS);
@@ -99,9 +101,12 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
   };
 }
 
-/** A key that is in use is to be asked for again: it is freed within a minute of a death. */
-function isDecided({ status, body }: Answer): boolean {
-  return status > 0 && status < 500 && body.error !== 'idempotency_key_in_use';
+/**
+ * A key that an earlier attempt may hold is to be asked for again: it is freed within a minute of a death. Of one that
+ * no attempt was heard with, "in use" is an answer to judge.
+ */
+function isDecided({ status, body }: Answer, isUnsure: boolean): boolean {
+  return status > 0 && status < 500 && !(isUnsure && body.error === 'idempotency_key_in_use');
 }
 
 /** A client's address, of which there are 16 million. */

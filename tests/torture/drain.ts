@@ -4,12 +4,6 @@ import type { World } from './worlds.ts';
 /** So much time passes for all vaults at once: leases and keys of the dead lapse, pauses of retries end. */
 export const LEAP_MS = 90_000;
 const SETTLED_MS = 120_000;
-/**
- * After so long still more time passes: what a vault put off by a clock that was hours ahead may wait as long as
- * anything is put off that is not recalled.
- */
-const PATIENT_MS = 30_000;
-const LONG_LEAP_MS = 5 * 3_600_000;
 const POLL_MS = 500;
 
 /** Waits until no registration is open and each webhook has arrived; gives the newest event's id. */
@@ -19,9 +13,7 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
   try {
     // Readers go on, and each of their tokens is an event.
     const newest = await first('SELECT max(id) AS n FROM events');
-    const begin = performance.now();
-    for (const end = begin + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
-      if (performance.now() > begin + PATIENT_MS) for (const member of world.members) member.passTime(LONG_LEAP_MS);
+    for (const end = performance.now() + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
       const open = {
         registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
         deliveries: await first(
@@ -33,7 +25,7 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
       if (performance.now() > end) {
         ledger.violate(
           'it recovers without a human',
-          `after ${SETTLED_MS / 1000} s there is open ${JSON.stringify(open)}`,
+          `after ${SETTLED_MS / 1000} s there is open ${JSON.stringify(open)}: ${await waiting(database, newest)}`,
         );
         return newest;
       }
@@ -52,4 +44,16 @@ async function unsent(
   const sql = `SELECT id FROM events WHERE channel <> 'webhooks' AND id <= ${newest}`;
   const came = new Set(receiver.received.map(({ body }) => Number(body.id)));
   return (await database.execute({ sql, args: {} })).rows.filter(({ id }) => !came.has(Number(id))).length;
+}
+
+/** How the deliveries that did not arrive are, and in how many seconds the first and the last is due. */
+async function waiting(database: Awaited<ReturnType<World['open']>>, newest: number): Promise<string> {
+  const sql = `SELECT status, attempts, last_error, count(*) AS n, min(next_attempt_at) AS first, max(next_attempt_at) AS last
+    FROM webhook_deliveries WHERE status <> 'delivered' AND event_id <= ${newest} GROUP BY 1, 2, 3`;
+  const inSeconds = (at: unknown) => (at === null ? 'never' : Math.round((Number(at) - Date.now() - LEAP_MS) / 1000));
+  return (await database.execute({ sql, args: {} })).rows
+    .map(({ n, status, attempts, last_error: error, first, last }) => {
+      return `${n} ${status} after ${attempts} attempts (${error}), due in ${inSeconds(first)} to ${inSeconds(last)} s`;
+    })
+    .join('; ');
 }
