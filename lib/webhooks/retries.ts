@@ -16,7 +16,7 @@ export const WEBHOOK_GROWING_PAUSES = Math.ceil(
 
 /** The statuses whose `Retry-After` is obeyed. */
 export const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
-/** The `last_error` of a delivery that waits longer than its attempts would make it, because the receiver asked for it. */
+/** The `last_error` of a delivery that waits longer than its attempts make it, because the receiver asked for it. */
 export const ASKED_TO_WAIT = 'retry_after';
 
 /** How long a delivery is tried. */
