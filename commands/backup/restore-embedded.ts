@@ -13,11 +13,14 @@ import {
   timeInName,
   whileDrafting,
 } from '../storage/durable.ts';
-import { checkContents, countRows } from '../storage/tables.ts';
-import { unseal } from './backup-file.ts';
+import { countRows } from '../storage/tables.ts';
+import type { Manifest } from './backup-file.ts';
+import { unsealAgain } from './unseal-again.ts';
 
 interface Order {
   readonly backup: string;
+  /** What the backup said when it was checked. */
+  readonly manifest: Manifest;
   readonly target: string;
   readonly isOverwrite: boolean;
   /** Called after all checks, before the database is replaced. */
@@ -28,13 +31,17 @@ interface Order {
  * Replaces the database file with that of a backup. Returns the path under which the old file is kept, if there was
  * one. Throws an `Error` that explains the problem; the file is then unchanged.
  */
-export async function restoreEmbedded({ backup, target, isOverwrite, keep }: Order): Promise<string | undefined> {
+export async function restoreEmbedded({
+  backup,
+  manifest,
+  target,
+  isOverwrite,
+  keep,
+}: Order): Promise<string | undefined> {
   const draft = draftOf(target);
   return whileDrafting(draft, async () => {
-    const { manifest } = unseal(backup, undefined, draft);
-    await noticeSignals();
     // What was checked before is checked again, since this is what will be the database.
-    checkDraft(draft, manifest.rows);
+    await unsealAgain(backup, manifest, draft);
     syncFile(draft);
     await noticeSignals();
     if (!existsSync(target)) return placeNew(draft, target, keep);
@@ -55,15 +62,6 @@ function placeNew(draft: string, target: string, keep: () => void): undefined {
   giveToOwnerOf(draft, dirname(target));
   keep();
   publish(draft, target);
-}
-
-function checkDraft(draft: string, rows: Readonly<Record<string, number>>): void {
-  const connection = new Connection(draft, { readonly: true, strict: true });
-  try {
-    checkContents(connection, rows);
-  } finally {
-    connection.close();
-  }
 }
 
 /**

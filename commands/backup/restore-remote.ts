@@ -1,17 +1,23 @@
 import { Database as Connection } from 'bun:sqlite';
+import { join } from 'node:path';
 import type { Client, InStatement } from '@libsql/client/http';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { retryBusy } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
+import { makeDataDirectory } from '../setup/secrets.ts';
 import { databaseOf } from '../storage/database.ts';
+import { draftOf, whileDrafting } from '../storage/durable.ts';
 import { openServer } from '../storage/server.ts';
 import { quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
 import type { Manifest } from './backup-file.ts';
+import { checkRoom } from './room.ts';
 import { COPY_ROWS_MAX } from './snapshot.ts';
+import { unsealAgain } from './unseal-again.ts';
 
 /**
- * Fills an empty libSQL database from a checked backup, in batches, because a server limits a transaction to seconds.
+ * Fills an empty libSQL database from a checked backup, of which DATA_DIR holds a copy meanwhile, in batches, because a
+ * server limits a transaction to seconds.
  * The table of migrations, which every vault needs, comes last, together with removing the mark of an unfinished
  * restore. Run an interrupted restore again: it starts from the beginning. Throws an `Error` that explains the problem.
  */
@@ -21,6 +27,16 @@ export async function restoreRemote(
   manifest: Manifest,
   progress: Progress,
 ): Promise<void> {
+  makeDataDirectory(config.dataDir);
+  const draft = draftOf(join(config.dataDir, 'restore.draft'));
+  checkRoom(manifest.bytes, config.dataDir, 'a restore');
+  await whileDrafting(draft, async () => {
+    await unsealAgain(path, manifest, draft);
+    await fillServer(config, draft, manifest, progress);
+  });
+}
+
+async function fillServer(config: Config, path: string, manifest: Manifest, progress: Progress): Promise<void> {
   const backup = new Connection(path, { readonly: true, strict: true, safeIntegers: true });
   const client = await openServer(databaseOf(config), 'bigint');
   try {

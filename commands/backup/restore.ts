@@ -125,7 +125,8 @@ async function putInPlace({ options }: Arguments, order: Order): Promise<string 
   const isOverwrite = options['overwrite'] !== undefined;
   if (isEmbedded(config.databaseUrl)) {
     makeDataDirectory(config.dataDir);
-    return restoreEmbedded({ backup: path, target: resolve(filePath(config.databaseUrl)), isOverwrite, keep });
+    const target = resolve(filePath(config.databaseUrl));
+    return restoreEmbedded({ backup: path, manifest, target, isOverwrite, keep });
   }
   if (isOverwrite)
     throw new UsageError('A libSQL database is not overwritten: create an empty one and set DATABASE_URL to it.');

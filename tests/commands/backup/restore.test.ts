@@ -299,7 +299,8 @@ test('a vault that starts while a restore replaces its database opens the new on
     starting = openLate();
     Bun.sleepSync(500);
   };
-  await restoreEmbedded({ backup: at('a.backup'), target, isOverwrite: true, keep });
+  const { manifest } = unseal(at('a.backup'), undefined);
+  await restoreEmbedded({ backup: at('a.backup'), manifest, target, isOverwrite: true, keep });
   expect(await new Response(starting?.stdout).text()).toBe('3\n');
 });
 
