@@ -1,5 +1,6 @@
 import { createReadStream, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../../lib/base/clock.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { makeDataDirectory } from '../setup/secrets.ts';
 import { discard, draftOf, whileDrafting } from '../storage/durable.ts';
@@ -9,6 +10,9 @@ import { type BackupOrder, makeBackup } from './make-backup.ts';
 import { type BackupPlace, readBackup } from './place.ts';
 import { type BackupProofs, type FoundBackups, findBackups } from './proof.ts';
 import { whileAlone } from './turn-lock.ts';
+
+/** How long a draft in a folder that hosts share is left alone after the last write to it. */
+const SHARED_DRAFT_MS = 86_400_000;
 
 /** A backup that was put into a place, and what became of older ones. */
 export interface Kept {
@@ -37,7 +41,7 @@ export async function keepBackup(order: KeepOrder, place: BackupPlace, retention
   const vault = vaultMark(key);
   makeDataDirectory(order.config.dataDir);
   return whileAlone(order.config.dataDir, async () => {
-    clearDrafts(place.draftFolder, vault);
+    clearDrafts(place.draftFolder, vault, resolve(place.draftFolder) === resolve(order.config.dataDir));
     const before = await findBackups(place, vault, key, order.proofs ?? new Map());
     const number = nextNumber(before, order.last ?? 0, place);
     const draft = draftOf(join(place.draftFolder, `vault-${vault}-${number}.draft`));
@@ -71,9 +75,13 @@ function nextNumber({ proven, unproven }: FoundBackups, last: number, place: Bac
   return number;
 }
 
-/** What a process left that was killed. Nobody else makes drafts of this vault now. */
-function clearDrafts(folder: string, vault: string): void {
-  for (const name of readdirSync(folder)) if (isDraft(name, vault)) discard(join(folder, name));
+/** What a process left that was killed. In a folder that hosts share, a younger one may be another host's, under way. */
+function clearDrafts(folder: string, vault: string, isOurs: boolean): void {
+  const before = isOurs ? Number.POSITIVE_INFINITY : systemClock.now() - SHARED_DRAFT_MS;
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (isDraft(name, vault) && (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) discard(path);
+  }
 }
 
 /** What the place has must be what was checked before; else it is removed again, as well as that can be done. */
