@@ -74,7 +74,8 @@ export function publish(draft: string, path: string): void {
   try {
     // Unlike a rename, a link never replaces what another process has put there meanwhile.
     linkSync(draft, path);
-    unlinkSync(draft);
+    // A vault that starts meanwhile removes a second name of its database.
+    discard(draft);
   } catch (error) {
     // Some file systems, of memory cards or of other machines, have no links.
     if (isCode(error, 'EEXIST') || existsSync(path)) throw error;

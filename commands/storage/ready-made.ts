@@ -1,10 +1,10 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { discard, draftOf, giveToOwnerOf, syncDirectory, writeAll } from './durable.ts';
 import { READY_MADE } from './ready-made-file.ts';
 
-/** The time that the build gives the migrations: `Vault!`, which is no part of their texts. */
+/** The time that the build gives the migrations: `Vault!`, which is no part of their texts, as the build makes sure. */
 export const READY_MADE_AT = 0x5661756c7421;
 
 /**
@@ -13,6 +13,7 @@ export const READY_MADE_AT = 0x5661756c7421;
  * the tables. The file is complete and on the disk, or absent.
  */
 export function layReadyMade(path: string, now: number, source: string | undefined = READY_MADE): number {
+  dropSecondNames(path);
   // SQLite would take the log of a file that is gone for the new one's.
   if (source === undefined || ['', '-wal', '-shm', '-journal'].some((end) => existsSync(path + end))) return 0;
   const bytes = date(Bun.zstdDecompressSync(readFileSync(source)), now);
@@ -33,8 +34,37 @@ export function layReadyMade(path: string, now: number, source: string | undefin
     return MIGRATIONS.length;
   } catch {
     // There is a file now, or the disk takes none: who opens the database finds the same and explains it.
-    discard(draft);
+    attempt(() => discard(draft));
     return 0;
+  }
+}
+
+/**
+ * Removes the draft that a process left which was killed between giving the file its name and this: a second name of the
+ * live database, which a clean-up would take for a copy.
+ */
+function dropSecondNames(path: string): void {
+  attempt(() => {
+    const file = statSync(path, { bigint: true });
+    if (file.nlink <= 1n) return;
+    const own = `${basename(path)}.`;
+    for (const name of readdirSync(dirname(path))) {
+      if (!name.startsWith(own) || !DRAFT.test(name.slice(own.length))) continue;
+      const other = statSync(join(dirname(path), name), { bigint: true });
+      if (other.ino === file.ino && other.dev === file.dev) discard(join(dirname(path), name));
+    }
+  });
+}
+
+/** What `draftOf` adds to a path. */
+const DRAFT = /^\d+\.[0-9a-f-]{36}$/;
+
+/** Tidying up: where it fails, the opening of the database is what explains the disk. */
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The caller goes on.
   }
 }
 

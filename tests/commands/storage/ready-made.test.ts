@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layReadyMade } from '../../../commands/storage/ready-made.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
@@ -62,6 +62,39 @@ describe('the ready-made database', () => {
     expect(existsSync(join(folder.path, 'none'))).toBe(false);
   });
 
+  test('on a disk that refuses even to remove a draft leaves it to the opening to say why', () => {
+    writeFileSync(join(folder.path, 'file'), 'kept');
+    const below = join(folder.path, 'file', 'vault.db');
+    expect(layReadyMade(below, NOW, image)).toBe(0);
+    expect(() => openSqlite(below)).toThrow(`Cannot open the database ${below}`);
+  });
+
+  test('loses the second name that a kill between its link and the end of its draft leaves', async () => {
+    const killed = Bun.spawn(
+      [
+        process.execPath,
+        '-e',
+        `${KILL_AFTER_LINK}
+      const { layReadyMade } = await import(${JSON.stringify(MODULE)});
+      layReadyMade(${JSON.stringify(path)}, ${NOW}, ${JSON.stringify(image)});`,
+      ],
+      { stderr: 'inherit' },
+    );
+    expect(await killed.exited).toBe(137);
+    expect(statSync(path).nlink).toBe(2);
+    // Another process makes the one, and people made the other.
+    const others = [`vault.db.4711.${crypto.randomUUID()}`, 'vault.db.kept'];
+    writeFileSync(join(folder.path, others[0] ?? ''), 'draft');
+    linkSync(path, join(folder.path, others[1] ?? ''));
+    expect(layReadyMade(path, NOW)).toBe(0);
+    expect(readdirSync(folder.path).sort()).toEqual(['vault.db', ...others].sort());
+  });
+
+  test('is not built from migrations that hold the bytes of the marker: they would become the time', async () => {
+    const text = { version: 1, name: 'note', statements: [`CREATE TABLE t (note TEXT DEFAULT 'Vault!') STRICT`] };
+    await expect(readyMade([text])).rejects.toThrow('the migrations hold the text Vault!');
+  });
+
   test('is put once by several at a time', async () => {
     const laid = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -79,6 +112,16 @@ describe('the ready-made database', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 });
+
+/** Ends the process, as kill -9 does, once a file has its second name. */
+const KILL_AFTER_LINK = `
+  const fs = require('node:fs');
+  const { linkSync } = fs;
+  fs.linkSync = (from, to) => {
+    linkSync(from, to);
+    process.kill(process.pid, 'SIGKILL');
+  };
+  require('node:module').syncBuiltinESMExports();`;
 
 const MODULE = join(import.meta.dir, '../../../commands/storage/ready-made.ts');
 
