@@ -75,7 +75,7 @@ function nextNumber({ proven, unproven }: FoundBackups, last: number, place: Bac
   return number;
 }
 
-/** What a process left that was killed. In a folder that hosts share, a younger one may be another host's, under way. */
+/** What a process left that was killed. In a folder that hosts share, a young one may be another host's, under way. */
 function clearDrafts(folder: string, vault: string, isOurs: boolean): void {
   const before = isOurs ? Number.POSITIVE_INFINITY : systemClock.now() - SHARED_DRAFT_MS;
   for (const name of readdirSync(folder)) {

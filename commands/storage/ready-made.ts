@@ -40,8 +40,8 @@ export function layReadyMade(path: string, now: number, source: string | undefin
 }
 
 /**
- * Removes the draft that a process left which was killed between giving the file its name and this: a second name of the
- * live database, which a clean-up would take for a copy.
+ * Removes the draft of a process that was killed after it gave the file its name: a second name of the live database,
+ * which people would take for a copy.
  */
 function dropSecondNames(path: string): void {
   attempt(() => {
