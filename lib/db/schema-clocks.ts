@@ -20,3 +20,10 @@ export const CLOCKS: Migration = {
     ) STRICT, WITHOUT ROWID`,
   ],
 };
+
+/** How long ago a row was written says the database's clock, which is the same for all. */
+export const CLOCKS_WRITTEN: Migration = {
+  version: 34,
+  name: 'rows of clocks have the time of the database',
+  statements: [`ALTER TABLE clocks ADD COLUMN written_at INTEGER NOT NULL DEFAULT 0`],
+};

@@ -6,7 +6,7 @@ import {
   SENDS_COUNT_THEMSELVES,
   SENDS_GIVEN_BACK,
 } from './schema-budgets.ts';
-import { CLOCKS, LOOKS_IN_VAIN } from './schema-clocks.ts';
+import { CLOCKS, CLOCKS_WRITTEN, LOOKS_IN_VAIN } from './schema-clocks.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
@@ -246,4 +246,5 @@ export const MIGRATIONS: readonly Migration[] = [
   SENDS_GIVEN_BACK,
   LOOKS_IN_VAIN,
   CLOCKS,
+  CLOCKS_WRITTEN,
 ];

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../lib/base/clock.ts';
+import { CLOCK_LOOK_MS } from '../../lib/db/clocks.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { READY_CACHE_MS } from '../../lib/monitoring/health.ts';
 import { settableClock } from '../support/clock.ts';
@@ -38,6 +39,13 @@ function openFolder(): string {
   return folder.path;
 }
 
+/** Background work of a vault whose clock has jumped: it waits for one look at the clocks of others. */
+async function workAfterJump(t: TestVault): Promise<void> {
+  await t.work();
+  await t.clock.advance(CLOCK_LOOK_MS);
+  await t.work();
+}
+
 const alice = { identifier: 'alice@example.com', channel: 'email', did: 'did:key:zalice' };
 const CLAIM = { ...alice, credentialId: 'YWxpY2VhbGljZWFsaWNlYQ', txHash: `0x${'11'.repeat(32)}` };
 
@@ -63,7 +71,7 @@ describe('V7: a clock that is set back an hour', () => {
     const before = node.received.length;
     // The longest pause after failures.
     await clock.advance(60_000);
-    await t.work();
+    await workAfterJump(t);
     expect(node.received.length).toBeGreaterThan(before);
   });
 
@@ -94,7 +102,7 @@ describe('V7: a clock that is set back an hour', () => {
     const count = async () => (await t.rows('SELECT count(*) AS n FROM sessions'))[0]?.['n'];
     expect(await count()).toBe(1);
     await clock.advance(60_000);
-    await t.work();
+    await workAfterJump(t);
     expect(await count()).toBe(0);
   });
 });

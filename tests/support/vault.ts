@@ -5,6 +5,8 @@ import { openAssets } from '../../commands/serve/assets.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import type { LogEntry } from '../../lib/base/log.ts';
 import type { Env } from '../../lib/context.ts';
+import { DATABASE_NOW } from '../../lib/db/clocks.ts';
+import type { Database } from '../../lib/db/database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
@@ -87,7 +89,7 @@ export async function startVault(
     },
     assets: openAssets(),
     ...env,
-    database: sqlite ? refusingScans(sqlite) : database,
+    database: sqlite ? refusingScans(timedBy(clock, sqlite)) : timedBy(clock, database),
     clock,
     log: (entry) => entries.push(entry),
   });
@@ -136,6 +138,19 @@ export async function startVault(
       if (scans.length > 0) throw new Error(scans.join('\n'));
       if (folder !== undefined && dir === undefined) rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** A database whose own time is that of a test. */
+function timedBy(clock: TestClock, database: Database): Database {
+  const timed = <One extends { sql: string }>(one: One): One =>
+    one.sql.includes(DATABASE_NOW)
+      ? { ...one, sql: one.sql.replaceAll(DATABASE_NOW, String(Math.floor(clock.monotonic()))) }
+      : one;
+  return {
+    ...database,
+    execute: (statement) => database.execute(timed(statement)),
+    batch: (statements, mode) => database.batch(statements.map(timed), mode),
   };
 }
 
