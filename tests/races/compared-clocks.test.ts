@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../../lib/base/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { settableClock } from '../support/clock.ts';
 import { type Engine, engines, temporaryFolder } from '../support/databases.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
+import { startVault, type TestVault, timedBy } from '../support/vault.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -102,10 +102,24 @@ describe('processes whose work comes seldom', () => {
   });
 });
 
+test('a vault that ran alone for long is not overruled by a wrong newcomer', async () => {
+  const [dir, clock] = [openFolder(), settableClock()];
+  const right = await start({}, { dir, clock });
+  await right.call('POST /api/sessions', alice);
+  await work([right], 60);
+  const ahead = settableClock(clock);
+  ahead.set(DAY_MS);
+  const wrong = await start({}, { dir, clock: ahead });
+  await work([wrong, right], 24);
+  expect([await ready(right), await ready(wrong), await count(right, 'sessions')]).toEqual([200, 503, 1]);
+});
+
 describe('a clock that jumps', () => {
   test('while the only other process restarts does not become the one that counts', async () => {
-    const [dir, clock] = [openFolder(), settableClock()];
-    const turned = settableClock(clock);
+    const [dir, base] = [openFolder(), settableClock()];
+    // The database's clock is wrong, too, so that its vote helps nobody.
+    const [clock, turned] = [settableClock(base), settableClock(base)];
+    for (const each of [clock, turned]) each.set(-2 * DAY_MS);
     const wrong = await start({}, { dir, clock: turned });
     const before = await start({}, { dir, clock });
     await before.call('POST /api/sessions', alice);
@@ -201,12 +215,18 @@ describe('a process that ends while it looks', () => {
 test('one slow answer of the database calls no right clock off', async () => {
   const clock = settableClock();
   let slowMs = 0;
-  const slow = await openHeld(async (sql) => {
-    if (!sql.includes('INSERT INTO clocks') || slowMs === 0) return;
-    const ms = slowMs;
-    slowMs = 0;
-    await clock.advance(ms);
-  });
+  const real = await BUILT_IN.open();
+  ends.push(real.close);
+  const timed = timedBy(clock, real);
+  // The database dates the row when it writes it, which is late.
+  const batch = timed.batch;
+  timed.batch = async (statements, mode) => {
+    const ms = statements.some(({ sql }) => sql.includes('INSERT INTO clocks')) ? slowMs : 0;
+    if (ms > 0) slowMs = 0;
+    if (ms > 0) await clock.advance(ms);
+    return batch(statements, mode);
+  };
+  const slow = timed;
   const first = await start({}, { database: slow, clock });
   await first.call('GET /readyz');
   const second = await start({}, { database: slow, clock });

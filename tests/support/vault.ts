@@ -141,17 +141,22 @@ export async function startVault(
   };
 }
 
+const timedDatabases = new WeakSet<Database>();
+
 /** A database whose own time is that of a test. */
-function timedBy(clock: TestClock, database: Database): Database {
+export function timedBy(clock: TestClock, database: Database): Database {
+  if (timedDatabases.has(database)) return database;
   const timed = <One extends { sql: string }>(one: One): One =>
     one.sql.includes(DATABASE_NOW)
       ? { ...one, sql: one.sql.replaceAll(DATABASE_NOW, String(Math.floor(clock.monotonic()))) }
       : one;
-  return {
+  const result: Database = {
     ...database,
     execute: (statement) => database.execute(timed(statement)),
     batch: (statements, mode) => database.batch(statements.map(timed), mode),
   };
+  timedDatabases.add(result);
+  return result;
 }
 
 async function call(
