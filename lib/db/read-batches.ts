@@ -5,9 +5,12 @@ import { isRefused, retryBusy } from './errors.ts';
 import { type ReadPart, singly, together } from './joined-reads.ts';
 import { DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from './pool.ts';
 
-/** The most requests for reads under way, and the most reads of one. */
+/** The most requests for reads under way, but for slow ones, and the most reads of one. */
 export const READ_REQUESTS_MAX = 3;
 export const READ_BATCH_MAX = 64;
+
+/** A request that takes longer is slow: others do not wait for it while there are connections. */
+export const READ_SLOW_MS = 250;
 
 /** Whether each call of the database is a request to a server. */
 export function isServer({ protocol = 'file' }: Database): boolean {
@@ -24,19 +27,19 @@ export type Read = (statement: Bound, many?: Many) => Promise<Result>;
 
 /**
  * Sends the reads of a turn to the database as one request, and those that come while `READ_REQUESTS_MAX` are under way
- * with the next: a server's requests cost more than its reads, and on a file a transaction of its own costs half a
- * look-up. Those of a turn that differ in one argument alone go to a server as one statement, if they have a text for
- * that: it compiles each. A read goes only into a request that is sent after it was asked for. If a request is refused
- * for one of its reads, that one goes again alone and the others together, refused twice each alone, so that only its
- * caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` for a server; for a
- * file it waits for its turn alone, however long that takes.
+ * with the next, but for slow ones: a server's requests cost more than its reads, and on a file a transaction of its
+ * own costs half a look-up. Those of a turn that differ in one argument alone go to a server as one statement, if they
+ * have a text for that: it compiles each. A read goes only into a request that is sent after it was asked for. If a
+ * request is refused for one of its reads, that one goes again alone and the others together, refused twice each alone,
+ * so that only its caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` for a
+ * server; for a file it waits for its turn alone, however long that takes.
  */
 export function gatherReads({ database, clock, maxConnections }: Settings): Read {
   const waiting: Asked[] = [];
-  // A write always finds a connection.
-  const most = Math.max(1, Math.min(READ_REQUESTS_MAX, maxConnections - 1));
   const joins = isServer(database);
-  let underWay = 0;
+  const room = createRoom({ clock, maxConnections, slowMs: joins ? READ_SLOW_MS : undefined }, () => {
+    if (waiting.length > 0) void wake();
+  });
   let isAwake = false;
 
   async function wake(): Promise<void> {
@@ -45,14 +48,14 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
     // One turn of the event loop, so that every request that is ready now gets into this one.
     await sleep(clock, 0);
     isAwake = false;
-    while (underWay < most && waiting.length > 0) void send();
+    while (room.isFree() && waiting.length > 0) void send();
   }
 
   async function send(): Promise<void> {
     const reads = takeNext(waiting, joins ? clock.monotonic() - DATABASE_WAIT_MS : -Infinity);
     if (reads.length === 0) return;
     const parts = joins ? together(reads) : singly(reads);
-    underWay++;
+    const leave = room.enter();
     try {
       const results = await ask(parts);
       for (const [i, { reads, split }] of parts.entries()) {
@@ -63,8 +66,7 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
       if (reads.length === 1 || !isRefused(error)) for (const { reject } of reads) reject(error);
       else waiting.unshift(...again(parts, error));
     } finally {
-      underWay--;
-      if (waiting.length > 0) void wake();
+      leave();
     }
   }
 
@@ -85,8 +87,43 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
     new Promise((resolve, reject) => {
       if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the queue for the database server is full');
       waiting.push({ statement, many, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
-      if (underWay < most) void wake();
+      if (room.isFree()) void wake();
     });
+}
+
+/** The requests under way. A slow one, on a server, leaves its place to others, but not its connection. */
+function createRoom({ clock, maxConnections, slowMs }: RoomSettings, onFree: () => void) {
+  // A write always finds a connection.
+  const mostInAll = Math.max(1, maxConnections - 1);
+  const most = Math.min(READ_REQUESTS_MAX, mostInAll);
+  let underWay = 0;
+  let slow = 0;
+  return {
+    isFree: () => underWay - slow < most && underWay < mostInAll,
+    /** Begins a request, and returns what ends it. */
+    enter(): () => void {
+      let isSlow = false;
+      const onSlow = () => {
+        isSlow = true;
+        slow++;
+        onFree();
+      };
+      const cancel = slowMs === undefined ? undefined : clock.after(slowMs, onSlow);
+      underWay++;
+      return () => {
+        cancel?.();
+        if (isSlow) slow--;
+        underWay--;
+        onFree();
+      };
+    },
+  };
+}
+
+interface RoomSettings {
+  readonly clock: Clock;
+  readonly maxConnections: number;
+  readonly slowMs: number | undefined;
 }
 
 interface Settings {

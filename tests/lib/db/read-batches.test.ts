@@ -5,7 +5,7 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Database, Result } from '../../../lib/db/database.ts';
 import { DATABASE_WAIT_MS } from '../../../lib/db/pool.ts';
-import { gatherReads, isRead, READ_BATCH_MAX, READ_REQUESTS_MAX } from '../../../lib/db/read-batches.ts';
+import { gatherReads, isRead, READ_BATCH_MAX, READ_REQUESTS_MAX, READ_SLOW_MS } from '../../../lib/db/read-batches.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -177,10 +177,33 @@ test('fewer results than reads are nobody’s', async () => {
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
+test('slow requests hold up the others for a moment, and leave a connection for a write', async () => {
+  const clock = testClock();
+  const { database, hold, letGo, requests } = engineOf();
+  const maxConnections = READ_REQUESTS_MAX + 2;
+  const read = gatherReads({ database, clock, maxConnections });
+  hold();
+  const reads: Promise<Result>[] = [];
+  for (let n = 0; n < maxConnections; n++) {
+    reads.push(read(select(n)));
+    await turns();
+  }
+  expect(requests).toHaveLength(READ_REQUESTS_MAX);
+  await clock.advance(READ_SLOW_MS);
+  await turns();
+  expect(requests.slice(READ_REQUESTS_MAX)).toEqual([[select(3).sql, select(4).sql]]);
+  reads.push(read(select(99)));
+  await clock.advance(READ_SLOW_MS);
+  await turns();
+  expect(requests).toHaveLength(maxConnections - 1);
+  letGo();
+  expect((await Promise.all(reads)).at(-1)?.rows[0]?.['value']).toBe('99');
+});
+
 test('behind a server that hangs no read waits longer than the bound to be sent', async () => {
   const clock = testClock();
   const { database, hold, letGo, requests } = engineOf();
-  const read = gatherReads({ database, clock, maxConnections: 10 });
+  const read = gatherReads({ database, clock, maxConnections: READ_REQUESTS_MAX + 1 });
   hold();
   for (let n = 0; n < READ_REQUESTS_MAX; n++) {
     void read(select(n));
@@ -238,6 +261,22 @@ if (libsqlProgram()) {
       );
       expect(rows.map(([row]) => Number(row?.['n']))).toEqual(rows.map((_, n) => n));
       expect(proxy.reads.count - before).toBeLessThanOrEqual(Math.ceil(200 / READ_BATCH_MAX) + 1);
+    });
+
+    test('answers others while it works on slow ones', async () => {
+      const db = open();
+      await db.ready();
+      let isHeld = true;
+      const held: Promise<unknown>[] = [];
+      proxy.trouble = ({ text }) => (text.includes('slow') && isHeld ? { holdMs: 5_000 } : undefined);
+      for (let n = 0; n < READ_REQUESTS_MAX; n++) {
+        held.push(db.read({ sql: `SELECT ${n} AS slow`, args: {} }).then(() => (isHeld = false)));
+        await Bun.sleep(20);
+      }
+      expect(await db.read({ sql: 'SELECT 7 AS n', args: {} })).toEqual([{ n: 7 }] as never);
+      expect(isHeld).toBe(true);
+      proxy.trouble = undefined;
+      await Promise.all(held);
     });
 
     test('fails only the caller of a statement that it refuses, and of one whose number does not fit', async () => {
