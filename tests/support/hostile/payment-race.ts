@@ -87,7 +87,9 @@ async function judgeEvents({ vault }: HostileWorld, orders: readonly Order[]) {
   const timesOf = ({ nonce }: Order) => nonces.filter((one) => one === nonce).length;
   const untrue = orders.filter((order) => timesOf(order) > (order.isPaid ? 1 : 0));
   const lacking = orders.filter((order) => order.isPaid && timesOf(order) === 0);
-  return { untrueEvents: untrue.map(({ id }) => id), lackEvents: lacking.map(({ id }) => id) };
+  const shown = (all: readonly Order[]) =>
+    all.map((order) => `${order.id}: ${timesOf(order)} events, ${order.isPaid ? 'paid' : 'not paid'}`);
+  return { untrueEvents: shown(untrue), lackEvents: shown(lacking) };
 }
 
 /** The first node tells a story of the order, or none. */
