@@ -33,6 +33,9 @@ const RAGING_TURNS = 40;
 /** Then all is honest, until everything signed has ended: some short turns, and long ones. */
 const CALM_TURNS = [...Array<number>(12).fill(20), ...Array<number>(18).fill(150)];
 
+/** Longer than a payment takes to be final, and its watch to look again. */
+const CLOSING_TURNS = Array<number>(FINAL_DEPTH + 4).fill(150);
+
 /** People pay while everything fails and lies, then look once more when it is calm. */
 export async function racePayments({ seed, count, isLying }: PaymentRaceOptions): Promise<PaymentRace> {
   const page = await bundlePage();
@@ -40,6 +43,9 @@ export async function racePayments({ seed, count, isLying }: PaymentRaceOptions)
   try {
     const orders: Order[] = [];
     while (orders.length < count) orders.push(...(await payWave(world, page, orders.length, isLying)));
+    // What was signed in the last moment of a wave is included after it, and final later still.
+    for (const seconds of CLOSING_TURNS) await world.turn(seconds);
+    for (const order of orders) order.isPaid = (await world.balanceOf(order.payee, order.token)) > 0n;
     const found = await Promise.all(orders.map((order) => falsehoods(world, order)));
     return {
       untruePaid: found.flatMap(({ untruePaid }) => untruePaid),
@@ -76,7 +82,6 @@ async function payWave(world: HostileWorld, page: PageBundle, from: number, isLy
   node.lies.length = 0;
   for (const seconds of CALM_TURNS) await round(seconds);
   for (const { windows } of orders) for (const one of windows) one.close();
-  for (const order of orders) order.isPaid = (await world.balanceOf(order.payee, order.token)) > 0n;
   return orders;
 }
 
