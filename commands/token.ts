@@ -14,6 +14,7 @@ import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
+import { UNIT_MS } from './cli/units.ts';
 import { onStore } from './open-store.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
 
@@ -131,7 +132,7 @@ async function readDid(text: string): Promise<string> {
 /** Milliseconds of `90s`, `15m`, `12h` or `30d`. */
 function readDuration(text: string): number {
   const [, count, unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
-  const ms = Number(count) * ({ s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS }[unit] ?? Number.NaN);
+  const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
   if (ms <= DURATION_MS_MAX) return ms;
   throw new UsageError('--expires is a number and s, m, h or d, such as 30d, and at most 3650d.');
 }

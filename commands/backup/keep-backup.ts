@@ -1,6 +1,6 @@
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../lib/base/clock.ts';
+import { DAY_MS, systemClock } from '../../lib/base/clock.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { makeDataDirectory } from '../setup/secrets.ts';
 import { discard, draftOf, whileDrafting } from '../storage/durable.ts';
@@ -12,7 +12,7 @@ import { type BackupProofs, type FoundBackups, findBackups } from './proof.ts';
 import { whileAlone } from './turn-lock.ts';
 
 /** How long a draft in a folder that hosts share is left alone after the last write to it. */
-const SHARED_DRAFT_MS = 86_400_000;
+const SHARED_DRAFT_MS = DAY_MS;
 
 /** A backup that was put into a place, and what became of older ones. */
 export interface Kept {

@@ -1,16 +1,16 @@
+import { DAY_MS, MINUTE_MS } from '../../lib/base/clock.ts';
 import { describeError, type Log } from '../../lib/base/log.ts';
 import { UsageError } from '../cli/arguments.ts';
+import { UNIT_MS } from '../cli/units.ts';
 
 /** The pause after a first failure; it doubles, up to the interval. */
-const FAILED_PAUSE_MS = 60_000;
-const EVERY_MS_MAX = 7 * 86_400_000;
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const FAILED_PAUSE_MS = MINUTE_MS;
+const EVERY_MS_MAX = 7 * DAY_MS;
 
 /** Reads an interval such as `30s`, `15m`, `6h` or `1d`. Throws `UsageError`. */
 export function readInterval(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const ms = Number(count) * (UNITS[unit] ?? 0);
+  const ms = Number(count) * (UNIT_MS[unit] ?? 0);
   if (ms > 0 && ms <= EVERY_MS_MAX) return ms;
   throw new UsageError('--every must be a number with s, m, h or d, from 1s to 7d, such as 15m.');
 }
