@@ -60,10 +60,11 @@ async function backup(given: Arguments): Promise<number> {
   if (given.options['FILE'] !== undefined) throw new UsageError('give FILE or --to, not both.');
   const retention = readRetention(given);
   const everyMs = every === undefined ? undefined : readInterval(every);
-  const { config } = readOrder(given);
+  const read = readOrder(given);
+  const { config } = read;
   const place = await openPlace(to, config, config.dataDir);
-  if (everyMs !== undefined) return backUpEvery(given, { place, retention, everyMs });
-  const { order, elsewhere } = orderOf(given);
+  if (everyMs !== undefined) return backUpEvery(given, config, { place, retention, everyMs });
+  const { order, elsewhere } = orderOf(given, read);
   const { name, manifest, removed, unremoved, unproven } = await telling(order, () =>
     keepBackup(order, place, retention),
   );
@@ -75,9 +76,9 @@ async function backUpOnce(given: Arguments): Promise<number> {
   const extra = ['every', 'keep', 'keep-days'].find((name) => given.options[name] !== undefined);
   if (extra !== undefined) throw new UsageError(`--${extra} needs --to, a folder or s3://BUCKET/PREFIX.`);
   const path = resolve(needOption(given, 'FILE'));
-  readOrder(given);
+  const read = readOrder(given);
   if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
-  const { order, elsewhere } = orderOf(given);
+  const { order, elsewhere } = orderOf(given, read);
   const manifest = await telling(order, () => writeFile(order, path));
   tell(given, { file: path, manifest, elsewhere, more: {} });
   return 0;
@@ -102,11 +103,14 @@ async function telling<T>({ progress }: { progress: Progress }, work: () => Prom
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw error instanceof UsageError ? error : noneMade(error);
   } finally {
     progress.end();
   }
+}
+
+function noneMade(cause: unknown): Error {
+  return new Error(`no backup was made: ${cause instanceof Error ? cause.message : cause}`, { cause });
 }
 
 interface Keeping {
@@ -115,8 +119,7 @@ interface Keeping {
   readonly everyMs: number;
 }
 
-async function backUpEvery(given: Arguments, { place, retention, everyMs }: Keeping): Promise<number> {
-  const { config } = readOrder(given);
+async function backUpEvery(given: Arguments, config: Config, { place, retention, everyMs }: Keeping): Promise<number> {
   let last = 0;
   const proofs: BackupProofs = new Map();
   const log = atLevel(config.logLevel, createLog(config.logFormat));
@@ -172,12 +175,12 @@ function readOrder(given: Arguments) {
 }
 
 /** What goes into a backup now. Throws if there is nothing. */
-function orderOf(given: Arguments): { order: BackupOrder; elsewhere: string[] } {
-  const { settings, unkept, config } = readOrder(given);
+function orderOf(given: Arguments, read = readOrder(given)): { order: BackupOrder; elsewhere: string[] } {
+  const { settings, unkept, config } = read;
   try {
     checkSource(config, unkept);
   } catch (error) {
-    throw new Error(`no backup was made: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw noneMade(error);
   }
   const secrets = given.options['with-secrets'] === undefined ? undefined : readKeyFiles(config.dataDir);
   return {
