@@ -1,5 +1,5 @@
 import type { Row } from './database.ts';
-import { CLOCKS_APART_MS } from './leases.ts';
+import { areApart } from './leases.ts';
 
 /** A process that runs: when it joined, and how far its clock is ahead of this one's, negative if behind. */
 export interface Peer {
@@ -13,8 +13,7 @@ export interface Peer {
  */
 export function offBy(joined: number, others: readonly Peer[]): number {
   const all = [{ joined, aheadMs: 0 }, ...others];
-  const agreeing = (one: Peer) =>
-    all.filter(({ aheadMs }) => Math.abs(aheadMs - one.aheadMs) <= CLOCKS_APART_MS).length;
+  const agreeing = (one: Peer) => all.filter(({ aheadMs }) => !areApart(aheadMs - one.aheadMs)).length;
   const [right] = all.toSorted((a, b) => agreeing(b) - agreeing(a) || a.joined - b.joined);
   return 0 - (right?.aheadMs ?? 0);
 }
@@ -59,13 +58,12 @@ export function createPeers(owner: string) {
     },
     /** Judges this process by the others. */
     judge(before: ClockVerdict['verdict']): ClockVerdict {
-      const isFar = (ms: number) => Math.abs(ms) > CLOCKS_APART_MS;
       const live = [database, ...[...seen.values()].filter(({ isLive }) => isLive)];
       const ms = offBy(joined, live);
-      if (isFar(ms)) return { verdict: 'off', offMs: ms };
+      if (areApart(ms)) return { verdict: 'off', offMs: ms };
       // One that agreed is not made to wait by a newcomer, whose clock may be the wrong one.
-      const open = [...seen.values()].filter(({ isLive, aheadMs }) => !isLive && isFar(aheadMs));
-      const isOpen = before !== 'agrees' && isFar(offBy(joined, [...live, ...open]));
+      const open = [...seen.values()].filter(({ isLive, aheadMs }) => !isLive && areApart(aheadMs));
+      const isOpen = before !== 'agrees' && areApart(offBy(joined, [...live, ...open]));
       return { verdict: isOpen ? 'unknown' : 'agrees', offMs: 0 };
     },
   };

@@ -3,7 +3,7 @@ import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type ClockVerdict, createPeers } from './clock-peers.ts';
 import type { Statement, Store } from './database.ts';
-import { CLOCKS_APART_MS } from './leases.ts';
+import { areApart, CLOCKS_APART_MS } from './leases.ts';
 
 /** The pause between two looks at the clocks of the other processes. */
 export const CLOCK_LOOK_MS = 5_000;
@@ -78,21 +78,21 @@ export function createClocks({ db, clock, owner, log, metrics }: Parts): Clocks 
   const peers = createPeers(owner);
   let state: ClockVerdict = { verdict: 'unknown', offMs: 0 };
   let [lookAt, beatAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** The time of day less the monotonic clock at the last look. */
-  let base = clock.now() - clock.monotonic();
+  /** `offsetOf` the clock at the last look. */
+  let base = offsetOf(clock);
   let looking: Promise<void> | undefined;
   /** Its next row is that of a newcomer; this is the first look after a jump; one look has found the clock off. */
   let [isJoining, isAnew, isDoubted] = [true, false, false];
   let [hasBeaten, hasLeft] = [false, false];
-  const jumpMs = () => clock.now() - clock.monotonic() - base;
-  const hasJumped = () => Math.abs(jumpMs()) > CLOCKS_APART_MS;
+  const jumpMs = () => offsetOf(clock) - base;
+  const hasJumped = () => areApart(jumpMs());
 
   /** After a jump nothing is known, and this process is the youngest. */
   function startAnew(): void {
     log({ level: 'warn', event: 'clock_jumped', seconds: Math.round(jumpMs() / 1000) });
     peers.clear();
     [isJoining, isAnew] = [true, true];
-    base = clock.now() - clock.monotonic();
+    base = offsetOf(clock);
     state = { verdict: 'unknown', offMs: state.offMs };
   }
 
@@ -118,7 +118,7 @@ export function createClocks({ db, clock, owner, log, metrics }: Parts): Clocks 
 
   async function look(): Promise<void> {
     if (hasJumped()) startAnew();
-    const began = { at: clock.monotonic(), base: clock.now() - clock.monotonic() };
+    const began = { at: clock.monotonic(), base: offsetOf(clock) };
     if (!(await isAlone()) && !hasLeft) {
       hasBeaten = true;
       const beat = beatClock(owner, clock.now(), isJoining);
@@ -151,6 +151,11 @@ export function createClocks({ db, clock, owner, log, metrics }: Parts): Clocks 
       if (hasBeaten) await db.write(removeClock(owner));
     },
   };
+}
+
+/** The time of day less the monotonic clock, which only a jump changes. */
+function offsetOf(clock: Clock): number {
+  return clock.now() - clock.monotonic();
 }
 
 /** For a host whose processes live for one request each: its clocks are the host's affair. */

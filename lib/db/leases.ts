@@ -4,6 +4,11 @@ import type { Condition, Statement, Store } from './database.ts';
 /** How far the clocks of two processes may differ. */
 export const CLOCKS_APART_MS = MINUTE_MS;
 
+/** Whether clocks that differ by `ms` cannot both be right. */
+export function areApart(ms: number): boolean {
+  return Math.abs(ms) > CLOCKS_APART_MS;
+}
+
 /**
  * The latest end that anything of `ms` has whose owner's clock is not off. A later one was written by a clock that was,
  * and counts as over: it would last until all clocks have passed it.
