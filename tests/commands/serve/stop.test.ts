@@ -79,15 +79,21 @@ describe('a vault that never came up', () => {
     return { port, child };
   }
 
-  const REFUSAL = { status: 503, body: expect.stringContaining('"error":"shutting_down"') };
-
-  test('answers what waits for it when it is stopped', async () => {
+  /** A start that waits for its database, and requests that wait for the start. */
+  async function startWaiting() {
     const database = startDatabase();
     const { port, child } = spawn(database.url);
     await untilListening(port);
     const asking = Array.from({ length: 3 }, () => askUntilClosed(port, '/api/status'));
     await database.asked;
     await Bun.sleep(200);
+    return { database, child, asking };
+  }
+
+  const REFUSAL = { status: 503, body: expect.stringContaining('"error":"shutting_down"') };
+
+  test('answers what waits for it when it is stopped', async () => {
+    const { child, asking } = await startWaiting();
     child.kill('SIGTERM');
     for (const last of await Promise.all(asking)) {
       expect(last).toMatchObject(REFUSAL);
@@ -97,12 +103,7 @@ describe('a vault that never came up', () => {
   });
 
   test('answers what waits for it when the start fails', async () => {
-    const database = startDatabase();
-    const { port, child } = spawn(database.url);
-    await untilListening(port);
-    const asking = Array.from({ length: 3 }, () => askUntilClosed(port, '/api/status'));
-    await database.asked;
-    await Bun.sleep(200);
+    const { database, child, asking } = await startWaiting();
     database.answer(new Response('no such token', { status: 401 }));
     for (const last of await Promise.all(asking)) expect(last).toMatchObject(REFUSAL);
     expect(await child.exited).toBe(1);
