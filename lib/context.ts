@@ -1,6 +1,7 @@
 import { type Aliases, createAliases } from './aliases/aliases.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Fetch } from './base/http-client.ts';
+import { addLazily, copyOf } from './base/lazily.ts';
 import { atLevel, type Log } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
@@ -123,65 +124,67 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const metrics = openMetrics(env);
   const owner = randomId(random);
   const shared = createShared(config, isPrepared);
+  const { schema, outages, open } = shared;
   const outside = { config, clock, random, log, metrics, fetch };
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});
-  /** The parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
-  const connect = () => {
+  /** Adds the parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
+  const connect = <T extends object>(others: T) => {
     const { databaseMaxConnections: maxConnections } = config;
     const migrate = (database: Database) => prepareDatabase(database, clock, config);
     const onEvents = (events: number) => {
       written.add(events);
       hub.wake();
     };
-    const db = createStore({ ...outside, ...shared, database: env.database, maxConnections, migrate, onEvents });
-    const hub: Hub = createHub({ ...outside, ...shared, db });
-    const rpc = createRpc({ ...outside, urls: rpcUrls(config) });
-    const witness = createWitness(outside, shared.witnessFacts);
+    const db = createStore({ ...outside, schema, outages, database: env.database, maxConnections, migrate, onEvents });
+    const hub: Hub = createHub({ ...outside, open, db });
     const clocks = env.isolatesRequests ? uncompared : createClocks({ ...outside, db, owner });
     const leases = createLeases({ db, clock, owner, clocks });
+    const chain = addLazily(
+      { ...outside },
+      {
+        rpc: () => createRpc({ ...outside, urls: rpcUrls(config) }),
+        witness: () => createWitness(outside, shared.witnessFacts),
+      },
+    );
     const relayOf = (role: RelayRole, key: `0x${string}`) =>
-      createRelay({ ...outside, role, schedule: shared.schedules[role], rpc, witness, db, leases }, key);
-    const relay = registrarPrivateKey && relayOf('registrar', registrarPrivateKey);
-    const guardian = guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey);
-    const chain = { ...outside, rpc, witness };
-    return {
-      db,
-      hub,
-      rpc,
-      witness,
-      leases,
-      clocks,
-      relay,
-      guardian,
-      predict: createPredictAddress(chain, shared.factoryFacts),
-      findCreation: createFindCreation(chain, shared.factoryFacts),
-      registryVersion: createRegistryVersion(chain, shared.registryFacts),
-      registryCode: createRegistryCode(chain, shared.registryCodeFacts),
-      aliases: createAliases({ ...chain, db }, shared.aliasFacts),
-      readiness: createReadiness({ ...outside, db, clocks, hub, onServer: isServer(env.database) }),
-      accepted: createAccepted(db),
-    };
+      createRelay({ ...chain, role, schedule: shared.schedules[role], db, leases }, key);
+    return addLazily(Object.assign(others, { db, hub, leases, clocks }), {
+      rpc: () => chain.rpc,
+      witness: () => chain.witness,
+      relay: () => registrarPrivateKey && relayOf('registrar', registrarPrivateKey),
+      guardian: () => guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey),
+      predict: () => createPredictAddress(chain, shared.factoryFacts),
+      findCreation: () => createFindCreation(chain, shared.factoryFacts),
+      registryVersion: () => createRegistryVersion(chain, shared.registryFacts),
+      registryCode: () => createRegistryCode(chain, shared.registryCodeFacts),
+      aliases: () => createAliases({ ...chain, db }, shared.aliasFacts),
+      readiness: () => createReadiness({ ...outside, db, clocks, hub, onServer: isServer(env.database) }),
+      accepted: () => createAccepted(db),
+    });
   };
-  const context: Context = {
+  const own = {
     ...outside,
-    ...connect(),
-    keys: createKeys(config.vaultSecret, config.attestationSigningKey),
-    email: createEmailSender({ ...outside, mail: env.mail }),
-    sms: createSmsProvider(outside),
-    bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
-    askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
     files: createFiles(env.assets),
     webhookFetch: env.webhookFetch ?? fetch,
     trustClientIpHeader,
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests: env.isolatesRequests ?? false,
-    notices: shared.notices,
-    strangers: shared.strangers,
-    keyNotes: shared.keyNotes,
-    searchRange: shared.searchRange,
-    run: env.isolatesRequests ? (work) => runAlone({ ...context, ...connect() }, work) : (work) => work(context),
+    run: <T>(work: (ctx: Context) => Promise<T> | T): Promise<T> | T =>
+      env.isolatesRequests ? runAlone(connect(copyOf(parts)), work) : work(context),
   };
+  const parts = addLazily(own, {
+    keys: () => createKeys(config.vaultSecret, config.attestationSigningKey),
+    email: () => createEmailSender({ ...outside, mail: env.mail }),
+    sms: () => createSmsProvider(outside),
+    bundler: () => (bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl })),
+    askIndexer: () => (indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl })),
+    notices: () => shared.notices,
+    strangers: () => shared.strangers,
+    keyNotes: () => shared.keyNotes,
+    searchRange: () => shared.searchRange,
+  });
+  const context: Context = connect(copyOf(parts));
   return context;
 }
 

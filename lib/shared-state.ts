@@ -1,4 +1,5 @@
 import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
+import { addLazily } from './base/lazily.ts';
 import { SEARCH_RANGE_BLOCKS_MAX } from './chain/entry-point.ts';
 import { type BlockRange, createBlockRange } from './chain/log-range.ts';
 import { createFactoryFacts, type FactoryFacts } from './chain/own-factory.ts';
@@ -44,19 +45,17 @@ export interface Shared {
 
 /** Nothing known yet, but perhaps that the tables are up to date. */
 export function createShared(config: Config, isCurrent: boolean): Shared {
-  return {
-    schema: { isCurrent },
-    outages: new Set(),
-    factoryFacts: createFactoryFacts(config),
-    witnessFacts: createWitnessFacts(),
-    registryFacts: createRegistryFacts(),
-    registryCodeFacts: createRegistryCodeFacts(),
-    aliasFacts: createAliasFacts(),
-    searchRange: createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
-    schedules: { registrar: createSchedule(), guardian: createSchedule() },
-    keyNotes: createKeyNotes(),
-    open: { streams: 0 },
-    notices: createNotices(),
-    strangers: createStrangersChecks(),
-  };
+  const own = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), open: { streams: 0 } };
+  return addLazily(own, {
+    factoryFacts: () => createFactoryFacts(config),
+    witnessFacts: createWitnessFacts,
+    registryFacts: createRegistryFacts,
+    registryCodeFacts: createRegistryCodeFacts,
+    aliasFacts: createAliasFacts,
+    searchRange: () => createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
+    schedules: () => ({ registrar: createSchedule(), guardian: createSchedule() }),
+    keyNotes: createKeyNotes,
+    notices: createNotices,
+    strangers: createStrangersChecks,
+  });
 }

@@ -1,4 +1,4 @@
-import { createWork } from '../lib/background.ts';
+import { createWork, type Work } from '../lib/background.ts';
 import { type Begun, type Context, createContext, type Env } from '../lib/context.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
@@ -92,12 +92,15 @@ export interface Vault {
  */
 export function createVault(env: Env, begun?: Begun): Vault {
   const ctx = createContext(env, begun);
-  const work = createWork(ctx);
+  let work: Work | undefined;
   return {
     fetch: createRouter(ctx, ROUTES),
-    work: work.run,
+    async work(deadlineMs) {
+      work ??= createWork(ctx);
+      return work.run(deadlineMs);
+    },
     close() {
-      work.stop();
+      work?.stop();
       return end(ctx);
     },
     endStreams: () => ctx.hub.close(),
