@@ -35,7 +35,7 @@ import type { KeyNotes } from './registration/look-at-keys.ts';
 import { createRelay, type Relay } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { createShared } from './shared-state.ts';
-import { type Assets, createFiles, type Files } from './static-files.ts';
+import { type Assets, createFiles, createSha256Of, type Files, type Sha256Of } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
 import type { StrangersChecks } from './verification/find-code.ts';
@@ -106,6 +106,7 @@ export interface Context extends Platform {
   /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
   readonly askIndexer: AskIndexer | undefined;
   readonly files: Files;
+  readonly sha256Of: Sha256Of;
   readonly readiness: () => Promise<Readiness>;
   readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
@@ -163,9 +164,11 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       accepted: () => createAccepted(db),
     });
   };
+  const files = createFiles(env.assets);
   const own = {
     ...outside,
-    files: createFiles(env.assets),
+    files,
+    sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,
     trustClientIpHeader,
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),

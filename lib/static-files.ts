@@ -2,7 +2,8 @@ import { fromBase64, toBase64url, toHex } from './base/bytes.ts';
 
 /**
  * Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose
- * path names the file. An answer may carry its `Repr-Digest` (RFC 9530): then the vault does not hash the file itself.
+ * path names the file. An answer may carry its `Repr-Digest` (RFC 9530): then the vault does not hash the file itself,
+ * and not even read it where an answer to `HEAD` carries it.
  */
 export interface Assets {
   fetch(request: Request): Promise<Response>;
@@ -33,9 +34,32 @@ export function createFiles(assets: Assets | undefined): Files {
   };
 }
 
+/** The SHA-256 of a file in hex, by its path; undefined where there is no file. Throws what the assets throw. */
+export type Sha256Of = (path: string) => Promise<string | undefined>;
+
+/** Asks the assets by `HEAD` first: those that say the digest need not read the file for it. */
+export function createSha256Of(assets: Assets | undefined, files: Files): Sha256Of {
+  const known = new Map<string, string>();
+  return async (path) => {
+    const sha256 = known.get(path) ?? (await askDigest(assets, path)) ?? (await files(path))?.sha256;
+    if (sha256 !== undefined) known.set(path, sha256);
+    return sha256;
+  };
+}
+
+async function askDigest(assets: Assets | undefined, path: string): Promise<string | undefined> {
+  const response = await assets?.fetch(new Request(urlOf(path), { method: 'HEAD' })).catch(() => undefined);
+  const digest = response?.ok ? readDigest(response) : undefined;
+  return digest && toHex(digest);
+}
+
+/** The host is never looked up: an asset binding reads the path alone. */
+function urlOf(path: string): string {
+  return `https://assets.invalid${path}`;
+}
+
 async function readFile(assets: Assets | undefined, path: string): Promise<File | undefined> {
-  // The host is never looked up: an asset binding reads the path alone.
-  const response = await assets?.fetch(new Request(`https://assets.invalid${path}`));
+  const response = await assets?.fetch(new Request(urlOf(path)));
   if (!response?.ok) return undefined;
   const bytes = new Uint8Array(await response.arrayBuffer());
   // The platform's, where the host gives none: one in JavaScript takes a fresh process some milliseconds.

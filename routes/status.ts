@@ -8,10 +8,10 @@ export const statusRoutes: readonly Route[] = [
   get('/api/status', {
     async handler({ ctx }) {
       const { chainName, chainId, rpcPublicUrl } = ctx.config;
-      const enclave = await ctx.files('/enclave.wasm');
+      const sha256 = await ctx.sha256Of('/enclave.wasm');
       const database = (await isReachable(ctx)) ? 'connected' : 'unavailable';
       const status = { chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION };
-      return json({ ...status, ...(enclave ? { enclave: { sha256: enclave.sha256 } } : {}) });
+      return json({ ...status, ...(sha256 ? { enclave: { sha256 } } : {}) });
     },
   }),
 ];

@@ -89,25 +89,28 @@ export default { ${getters.join(', ')} };`;
   };
 }
 
-/** Files on disk by the path they are served under. */
-type Assets = Readonly<Record<string, string>>;
+/** Files on disk, and their SHA-256 in base64, by the path they are served under. */
+type Assets = Readonly<Record<string, { readonly file: string; readonly sha256: string }>>;
 
 async function writeAssets(folder: string): Promise<Assets> {
-  const written: Record<string, string> = {};
+  const written: Record<string, Assets[string]> = {};
   for (const [path, content] of Object.entries(await bundleAssets())) {
     const file = join(folder, path);
     await mkdir(dirname(file), { recursive: true });
     await Bun.write(file, content);
-    written[path] = file;
+    const bytes = await Bun.file(file).bytes();
+    written[path] = { file, sha256: new Bun.CryptoHasher('sha256').update(bytes).digest('base64') };
   }
   return written;
 }
 
 /** Puts the files into the program: `commands/serve/embedded.ts` then imports each of them. */
 function embed(assets: Assets): Bun.BunPlugin {
-  const paths = Object.keys(assets);
-  const imports = paths.map((path, i) => `import file${i} from ${JSON.stringify(assets[path])} with { type: 'file' };`);
-  const entries = paths.map((path, i) => `${JSON.stringify(path)}: file${i}`);
+  const all = Object.entries(assets);
+  const imports = all.map(([, { file }], i) => `import file${i} from ${JSON.stringify(file)} with { type: 'file' };`);
+  const entries = all.map(
+    ([path, { sha256 }], i) => `${JSON.stringify(path)}: { content: file${i}, sha256: "${sha256}" }`,
+  );
   const contents = `${imports.join('\n')}\nexport const findAssets = async () => ({ ${entries.join(', ')} });`;
   return {
     name: 'embed',

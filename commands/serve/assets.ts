@@ -9,10 +9,15 @@ export function openAssets(): Assets {
       found ??= findAssets();
       const file = (await found)[new URL(request.url).pathname];
       if (file === undefined) return new Response(null, { status: 404 });
+      const { content, sha256 } = file;
+      if (request.method === 'HEAD' && sha256 !== undefined) return respond(null, sha256);
       // What `Bun.build` gives has no `bytes`.
-      const bytes = new Uint8Array(await (typeof file === 'string' ? Bun.file(file) : file).arrayBuffer());
-      const digest = new Bun.CryptoHasher('sha256').update(bytes).digest('base64');
-      return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${digest}:` } });
+      const bytes = new Uint8Array(await (typeof content === 'string' ? Bun.file(content) : content).arrayBuffer());
+      return respond(bytes, sha256 ?? new Bun.CryptoHasher('sha256').update(bytes).digest('base64'));
     },
   };
+}
+
+function respond(bytes: Uint8Array<ArrayBuffer> | null, sha256: string): Response {
+  return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${sha256}:` } });
 }

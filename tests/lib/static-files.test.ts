@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { type Assets, createFiles } from '../../lib/static-files.ts';
+import { type Assets, createFiles, createSha256Of } from '../../lib/static-files.ts';
 
 const TEXT = 'a file of some length, '.repeat(40);
 
@@ -39,6 +39,35 @@ describe('served files', () => {
     const own = createHash('sha256').update(TEXT).digest('hex');
     for (const other of ['sha-256=:AAAA:', 'md5=:AAAAAAAAAAAAAAAAAAAAAA==:', 'x', ''])
       expect((await createFiles(give({ 'repr-digest': other }))('/a.txt'))?.sha256).toBe(own);
+  });
+
+  test('are not read for a digest that the host says when it is asked for the head', async () => {
+    const digest = createHash('sha256').update(TEXT);
+    const headers = { 'repr-digest': `sha-256=:${digest.copy().digest('base64')}:` };
+    const asked: string[] = [];
+    const known: Assets = {
+      async fetch({ method, url }) {
+        asked.push(`${method} ${new URL(url).pathname}`);
+        return new Response(method === 'HEAD' ? null : TEXT, { headers });
+      },
+    };
+    const sha256Of = createSha256Of(known, createFiles(known));
+    const sha256 = digest.digest('hex');
+    expect([await sha256Of('/a.txt'), await sha256Of('/a.txt'), asked]).toEqual([sha256, sha256, ['HEAD /a.txt']]);
+  });
+
+  test('are read for a digest where the host does not say it, or answers no HEAD', async () => {
+    const sha256 = createHash('sha256').update(TEXT).digest('hex');
+    const silent = assets({ '/a.txt': TEXT });
+    const picky: Assets = {
+      async fetch({ method }) {
+        if (method === 'HEAD') throw new Error('only GET');
+        return new Response(TEXT);
+      },
+    };
+    for (const host of [silent, picky]) expect(await createSha256Of(host, createFiles(host))('/a.txt')).toBe(sha256);
+    expect(await createSha256Of(silent, createFiles(silent))('/none')).toBeUndefined();
+    expect(await createSha256Of(undefined, createFiles(undefined))('/a.txt')).toBeUndefined();
   });
 
   test('have tags that differ when a byte does', async () => {
