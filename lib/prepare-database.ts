@@ -1,5 +1,6 @@
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config/config.ts';
+import { isUpToDate } from './db/applied.ts';
 import type { Database } from './db/database.ts';
 import { retryBusy } from './db/errors.ts';
 import { type Begins, migrate } from './db/migrations.ts';
@@ -17,7 +18,8 @@ export async function prepareDatabase(
   { webhookUrl }: Pick<Config, 'webhookUrl'>,
   begins?: Begins,
 ): Promise<readonly Migration[]> {
-  const applied = await migrate(database, clock, undefined, undefined, begins);
+  const isDone = await retryBusy(clock, () => isUpToDate(database));
+  const applied = isDone ? [] : await migrate(database, clock, undefined, undefined, begins);
   if (webhookUrl !== undefined)
     await retryBusy(clock, () => database.batch([{ ...startWebhooks(), args: {} }], 'write'));
   return applied;

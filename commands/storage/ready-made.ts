@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { MIGRATIONS } from '../../lib/db/schema.ts';
+import { VERSIONS } from '../../lib/db/versions.ts';
 import { discard, draftOf, giveToOwnerOf, syncDirectory, writeAll } from './durable.ts';
 import { READY_MADE } from './ready-made-file.ts';
 
@@ -31,7 +31,7 @@ export function layReadyMade(path: string, now: number, source: string | undefin
     linkSync(draft, path);
     discard(draft);
     syncDirectory(dirname(path));
-    return MIGRATIONS.length;
+    return VERSIONS.length;
   } catch {
     // There is a file now, or the disk takes none: who opens the database finds the same and explains it.
     attempt(() => discard(draft));

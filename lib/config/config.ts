@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { DEFAULT_VALUES } from './defaults.ts';
 import { RULES, type SettingFault } from './rules.ts';
 import type { Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
@@ -32,7 +33,10 @@ export function readConfig(vars: Vars): Config {
   const values: Record<string, unknown> = {};
   const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
-    const result = parse(name, given[name]);
+    const result =
+      isSet(name) || !(name in DEFAULT_VALUES)
+        ? parse(name, given[name])
+        : ({ success: true, output: DEFAULT_VALUES[name] } as const);
     if (result.success) values[camelCase(name)] = result.output;
     else unread.set(name, { name, problem: result.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { appliedVersions } from './applied.ts';
 import type { Database } from './database.ts';
 import { retryBusy } from './errors.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
@@ -81,13 +82,6 @@ async function apply(
   }
 }
 
-async function appliedVersions(database: Database): Promise<ReadonlySet<number>> {
-  const { rows: tables } = await database.execute(FIND_MIGRATIONS);
-  if (tables.length === 0) return new Set();
-  const { rows } = await database.execute(SELECT_VERSIONS);
-  return new Set(rows.map((row) => Number(row['version'])));
-}
-
 const CREATE_MIGRATIONS = {
   sql: `CREATE TABLE IF NOT EXISTS migrations (
     version INTEGER PRIMARY KEY,
@@ -98,10 +92,3 @@ const CREATE_MIGRATIONS = {
 };
 
 const INSERT_MIGRATION = `INSERT INTO migrations (version, name, applied_at) VALUES (:version, :name, :now)`;
-
-const FIND_MIGRATIONS = {
-  sql: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
-  args: {},
-};
-
-const SELECT_VERSIONS = { sql: `SELECT version FROM migrations`, args: {} };
