@@ -1,6 +1,5 @@
 import type { Command, Commands } from './cli/command.ts';
 import { configCommand } from './config.ts';
-import { migrateCommand } from './migrate.ts';
 import { serveCommand } from './serve/serve.ts';
 import { versionCommand } from './version.ts';
 
@@ -12,7 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => serveCommand,
   config: async () => configCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
-  migrate: async () => migrateCommand,
+  migrate: async () => (await import('./migrate.ts')).migrateCommand,
   backup: async () => (await import('./backup/backup.ts')).backupCommand,
   restore: async () => (await import('./backup/restore.ts')).restoreCommand,
   export: async () => (await import('./backup/export.ts')).exportCommand,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { readyMade } from './ready-made.ts';
+import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
 
@@ -19,6 +20,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   try {
     const plugins = [
       tablesAsConstants,
+      await leaveRestOut(),
       embed(await writeAssets(folder)),
       await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
@@ -30,7 +32,8 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
   }
 }
 
-const ENTRIES = ['server.ts', 'commands/storage/writer.ts'];
+/** The program, the thread that writes, and what a start leaves out. */
+const ENTRIES = ['server.ts', 'commands/storage/writer.ts', REST];
 
 async function compile(outfile: string, target: Target | undefined, plugins: Bun.BunPlugin[]): Promise<void> {
   await Bun.build({

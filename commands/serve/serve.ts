@@ -18,6 +18,7 @@ import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
 import { createProcessReader } from './process.ts';
+import { loadRest } from './rest.ts';
 import { drain, refuse, untilStopped } from './stop.ts';
 import { createGuardedFetch } from './webhook-fetch.ts';
 
@@ -71,6 +72,7 @@ async function serve(given: Arguments): Promise<number> {
   await database.chooseWriter();
   announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
   database.startWriter();
+  loadLeftOut(log);
   const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);
   const broken = untilBroken(database, log);
@@ -84,6 +86,15 @@ async function serve(given: Arguments): Promise<number> {
   });
   log({ level: 'info', event: 'stopped' });
   return broken.isSo() ? 1 : code;
+}
+
+/** So that no later request waits for it. What fails here is tried again by each request that needs it. */
+function loadLeftOut(log: Log): void {
+  try {
+    loadRest();
+  } catch (error) {
+    log({ level: 'error', event: 'not_loaded', ...describeError(error) });
+  }
 }
 
 /** Resolves with the exit code once nothing can be written any more: a supervisor starts the vault again. */

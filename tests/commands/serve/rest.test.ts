@@ -1,0 +1,83 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { ROUTES } from '../../../routes/index.ts';
+import { freePort } from '../../../scripts/dev-stack/port.ts';
+import { untilListening } from '../../support/asking.ts';
+import { buildBinary } from '../../support/binary.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { startProgram } from '../../support/program.ts';
+
+let binary: Awaited<ReturnType<typeof buildBinary>>;
+let folder: ReturnType<typeof temporaryFolder>;
+const ends: (() => unknown)[] = [];
+beforeAll(async () => {
+  binary = await buildBinary();
+});
+afterAll(() => binary.remove());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  folder.remove();
+});
+
+/** Starts the program without waiting for it. */
+function spawn(port: number) {
+  const child = Bun.spawn([binary.path], {
+    cwd: folder.path,
+    env: { PORT: `${port}`, LOG_FORMAT: 'json', DID_REGISTRY_ADDRESS: 'none' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  ends.push(() => {
+    child.kill('SIGKILL');
+    return child.exited;
+  });
+  return child;
+}
+
+/** What each route answers to a request without anything in it. */
+async function askAll(port: number): Promise<Readonly<Record<string, unknown>>> {
+  const answers = ROUTES.map(async ({ method, path }, i) => {
+    // Each of a client of its own: too many without the operator's secret are refused.
+    const headers = { 'content-type': 'application/json', 'edge-connecting-ip': `10.0.0.${i}` };
+    const init = method === 'POST' ? { method, headers, body: '{}' } : { method, headers };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+    const text = await response.text();
+    // The metrics count what was asked.
+    return [`${method} ${path}`, [response.status, path === '/metrics' ? '' : text]] as const;
+  });
+  return Object.fromEntries(await Promise.all(answers));
+}
+
+describe('what a start leaves out, in the program', () => {
+  test('answers requests of every route that come before it is loaded as it does later', async () => {
+    const port = freePort();
+    spawn(port);
+    await untilListening(port);
+    const first = await askAll(port);
+    expect(Object.entries(first).filter(([, answer]) => (answer as [number])[0] === 500)).toEqual([]);
+    expect(await askAll(port)).toEqual(first);
+  });
+
+  test('has the background work, whose first turn comes within seconds', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    ends.push(() => program.stop('SIGKILL'));
+    const database = new Database(join(folder.path, 'vault-data/vault.db'), { readonly: true });
+    ends.push(() => database.close());
+    while (database.query('SELECT 1 FROM key_marks').all().length === 0) await Bun.sleep(50);
+    expect(await program.stop()).toBe(0);
+  });
+
+  test.each([0, 2, 5, 8, 12, 20])('is no hindrance to a stop %d ms after the program listens', async (ms) => {
+    const port = freePort();
+    const child = spawn(port);
+    await untilListening(port);
+    await Bun.sleep(ms);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    const output = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text());
+    expect(output).not.toContain('"error"');
+  });
+});
