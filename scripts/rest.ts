@@ -12,6 +12,7 @@ const REST_IN_PROGRAM = './commands/serve/rest.js';
 const CALLED_LATER = [
   'lib/aliases/aliases.ts',
   'lib/background.ts',
+  'lib/base/ethereum.ts',
   'lib/bundler/client.ts',
   'lib/chain/account-address.ts',
   'lib/chain/account-creation.ts',
@@ -22,9 +23,7 @@ const CALLED_LATER = [
   'lib/chain/registry-version.ts',
   'lib/chain/rpc.ts',
   'lib/chain/witness.ts',
-  'lib/config/defaults.ts',
   'lib/db/migrations.ts',
-  'lib/db/versions.ts',
   'lib/delivery/email.ts',
   'lib/delivery/resend.ts',
   'lib/delivery/sms.ts',
@@ -43,17 +42,20 @@ const CALLED_LATER = [
   'routes/http/idempotency.ts',
 ];
 
+/** Modules of constants that take time to make: the program has what they come to. */
+const CONSTANTS = ['lib/config/defaults.ts', 'lib/db/versions.ts'];
+
 /** Files of routes that a start has at once: who waits for a vault asks these. */
 const AT_ONCE = ['routes/health.ts', 'routes/status.ts'];
 
-/** Every module that a start leaves out: those of the list, and the files of routes. */
+/** Every module that a start leaves out: those of the lists, and the files of routes. */
 export function modulesLeftOut(): readonly string[] {
   const files = ['routes', 'routes/console'].flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
   );
   const others = ['routes/index.ts', 'routes/fields.ts', ...AT_ONCE];
   const routes = files.filter((path) => path.endsWith('.ts') && !others.includes(path));
-  return [...CALLED_LATER, ...routes].sort();
+  return [...CALLED_LATER, ...CONSTANTS, ...routes].sort();
 }
 
 /** The modules of a start: what its entries import, up to what is left out. */
@@ -92,7 +94,9 @@ export async function leaveRestOut(): Promise<Bun.BunPlugin> {
     [REST, `export const loadRest = () => void ${LOAD};`],
   ]);
   for (const [i, path] of paths.entries()) texts.set(path, standInFor(await import(join(ROOT, path)), `part${i}`));
-  const rest = paths.map((path, i) => `export * as part${i} from ${JSON.stringify(join(ROOT, path))};`).join('\n');
+  const rest = paths.flatMap((path, i) =>
+    CONSTANTS.includes(path) ? [] : [`export * as part${i} from ${JSON.stringify(join(ROOT, path))};`],
+  );
   return {
     name: 'leave the rest out of the start',
     setup(build) {
@@ -106,7 +110,7 @@ export async function leaveRestOut(): Promise<Bun.BunPlugin> {
         contents: texts.get(path) ?? '',
         loader: 'js',
       }));
-      build.onLoad({ filter: /commands[\\/]serve[\\/]rest\.ts$/ }, () => ({ contents: rest, loader: 'js' }));
+      build.onLoad({ filter: /commands[\\/]serve[\\/]rest\.ts$/ }, () => ({ contents: rest.join('\n'), loader: 'js' }));
     },
   };
 }

@@ -1,5 +1,5 @@
-import * as Value from 'ox/Value';
 import * as v from 'valibot';
+import { fromEther, fromGwei } from '../base/ethereum.ts';
 import { isObject, parseJson } from '../base/json.ts';
 import { normalIdentifier } from '../identity/identifier.ts';
 
@@ -66,13 +66,13 @@ export const integer = (min: number, max: number) =>
 /** An amount of ether in decimals (`0.002`, `0.002 ether`), as wei. */
 export const ether = parsed('must be an amount of ether such as 0.002', (amount) => {
   const decimal = /^(\d{1,12}(?:\.\d{1,18})?)(?: ?ether)?$/.exec(amount)?.[1];
-  return decimal === undefined ? undefined : Value.fromEther(decimal);
+  return decimal === undefined ? undefined : fromEther(decimal);
 });
 
 /** A gas price in gwei in decimals (`10`, `0.5 gwei`), as wei, above zero. */
 export const gwei = parsed('must be an amount of gwei above zero, under a million, such as 10', (amount) => {
   const decimal = /^(\d{1,6}(?:\.\d{1,9})?)(?: ?gwei)?$/.exec(amount)?.[1];
-  return decimal === undefined || Number(decimal) === 0 ? undefined : Value.fromGwei(decimal);
+  return decimal === undefined || Number(decimal) === 0 ? undefined : fromGwei(decimal);
 });
 
 /** A header's name. */

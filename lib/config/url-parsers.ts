@@ -1,4 +1,5 @@
-import * as Address from 'ox/Address';
+import type { Address } from 'ox/Address';
+import { checksum } from '../base/ethereum.ts';
 import { isLoopback, parseCidr, parseIp } from '../base/ip.ts';
 import { listOf, parsed } from './parsers.ts';
 
@@ -101,11 +102,11 @@ export const networks = (bitsMin: number) => {
 export const address = (checksummed: ReadonlySet<string> = new Set()) =>
   parsed(
     'must be an address (0x and 40 hex digits, a correct checksum where in mixed case) or none',
-    (given): Address.Address | null | undefined => {
+    (given): Address | null | undefined => {
       if (given === 'none') return null;
-      if (checksummed.has(given)) return given as Address.Address;
+      if (checksummed.has(given)) return given as Address;
       if (!/^0x[0-9a-fA-F]{40}$/.test(given) || /^0x0+$/.test(given)) return undefined;
-      const written = Address.checksum(given.toLowerCase() as Address.Address);
+      const written = checksum(given.toLowerCase() as Address);
       const isOneCase = given === given.toLowerCase() || given.slice(2) === given.slice(2).toUpperCase();
       return isOneCase || given === written ? written : undefined;
     },
