@@ -66,12 +66,16 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
     };
     const url = by.url();
     const answer = await fetch(url + path, init).then(
-      async (response) => ({ status: response.status, body: await response.json() }),
+      async (response) => ({ status: response.status, body: await response.json(), id: idOf(response) }),
       // A connection may be refused to a request that was sent before, on one that the dead process had open.
-      () => ({ status: 0, body: {}, isUnheard: url === NOWHERE }),
+      () => ({ status: 0, body: {}, id: '', isUnheard: url === NOWHERE }),
     );
     ledger.count(answer.status);
-    if (answer.status === 500) ledger.violate('no answer is a lie', `${path}: 500 ${JSON.stringify(answer.body)}`);
+    if (answer.status === 500) {
+      // The line of the log comes by a pipe of its own.
+      await Bun.sleep(PAUSE_MS);
+      ledger.violate('no answer is a lie', `${path}: 500, ${by.said(answer.id)}`);
+    }
     return { ...answer, by };
   }
 
@@ -99,6 +103,10 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
       isOver = true;
     },
   };
+}
+
+function idOf({ headers }: Response): string {
+  return headers.get('x-request-id') ?? '';
 }
 
 /**

@@ -26,8 +26,8 @@ export interface Member {
   turnClock(ms: number): void;
   /** So much time passes, as for all others: its clock is not off. */
   passTime(ms: number): void;
-  /** The words that its log has of errors. */
-  errors(): readonly string[];
+  /** The lines of its log that have a word. */
+  said(word: string): string;
   /** Ends it for good; the exit code of the last process. */
   stop(): Promise<number | undefined>;
 }
@@ -45,7 +45,6 @@ export const NOWHERE = 'http://127.0.0.1:1';
 const PAUSE_MS = 50;
 /** A clock that was set right counts as off for so long: requests and turns that began before are under way. */
 const OFF_MS = 5_000;
-const ERROR_LINES_MAX = 200;
 
 /** Starts one and waits until it listens. */
 export async function startMember({ name, dir, vars, binary }: MemberOptions): Promise<Member> {
@@ -57,7 +56,6 @@ export async function startMember({ name, dir, vars, binary }: MemberOptions): P
   let program: Program | undefined;
   let [isOver, holds, ours, ownEndings] = [false, 0, false, 0];
   let clock = { ms: 0, setAt: Number.NEGATIVE_INFINITY };
-  const errors: string[] = [];
   const first = Promise.withResolvers<void>();
 
   async function live(): Promise<void> {
@@ -77,15 +75,11 @@ export async function startMember({ name, dir, vars, binary }: MemberOptions): P
     program = undefined;
     member.isPaused = false;
     if (!ours) ownEndings++;
-    const said = started.output().split('\n');
-    errors.push(...said.filter((line) => line.includes('"level":"error"')).slice(-ERROR_LINES_MAX));
-    errors.splice(0, Math.max(0, errors.length - ERROR_LINES_MAX));
     if (!isOver) await Bun.sleep(PAUSE_MS);
   }
 
-  function note(error: unknown): undefined {
+  function note(): undefined {
     ownEndings++;
-    errors.push(String(error));
   }
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | undefined> {
@@ -121,7 +115,11 @@ export async function startMember({ name, dir, vars, binary }: MemberOptions): P
     passTime(ms) {
       offset[0] = ms;
     },
-    errors: () => errors,
+    said: (word) =>
+      (program?.output() ?? '')
+        .split('\n')
+        .filter((line) => line.includes(word))
+        .join('\n'),
     async stop() {
       isOver = true;
       member.resume();

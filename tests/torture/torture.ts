@@ -118,7 +118,6 @@ export async function torture({
       webhooks: world.receiver.received.length,
       events: newest,
       ownEndings: world.members.reduce((sum, member) => sum + member.ownEndings(), 0),
-      errors: world.members.flatMap((member) => member.errors()),
     });
   } finally {
     await world.stop();
@@ -160,7 +159,6 @@ function resultOf(
     webhooks: number;
     events: number;
     ownEndings: number;
-    errors: readonly string[];
   },
 ): TortureResult {
   const possible = faults.filter(({ impossible }) => impossible === undefined);
