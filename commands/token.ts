@@ -71,8 +71,9 @@ async function mintToken(given: Arguments): Promise<number> {
   const channel = given.options['channel'];
   if (channel !== undefined && !EVENT_CHANNELS.some((one) => one === channel))
     throw new UsageError(`--channel is one of ${EVENT_CHANNELS.join(', ')}.`);
-  const vault = { ...loadKeys(given), clock: systemClock, random: systemRandom };
-  const minted = await mintConsoleToken(vault, { app: readApp(needOption(given, 'app')), channel });
+  const vault = { ...loadKeys(given), random: systemRandom };
+  const scope = { app: readApp(needOption(given, 'app')), channel };
+  const minted = await mintConsoleToken(vault, scope, systemClock.now());
   return printToken(given, minted.token, minted);
 }
 

@@ -34,10 +34,13 @@ export type ConsoleVerdict =
   | { readonly ok: true; readonly cid: string; readonly cids: readonly string[]; readonly expiresAt: number }
   | { readonly ok: false; readonly error: 'token_missing' | 'token_invalid' | 'token_expired' | 'token_scope' };
 
-/** Issues a token signed by the vault's operator key, valid for `STREAM_TOKEN_TTL_SECONDS`. */
+/**
+ * Issues a token signed by the vault's operator key, valid for `STREAM_TOKEN_TTL_SECONDS` from `now` (milliseconds).
+ */
 export async function mintConsoleToken(
-  { keys, clock, random, config }: Pick<Platform, 'keys' | 'clock' | 'random' | 'config'>,
+  { keys, random, config }: Pick<Platform, 'keys' | 'random' | 'config'>,
   { app, channel }: ConsoleScope,
+  now: number,
 ): Promise<ConsoleToken> {
   const { signer: key } = await identityOf(keys);
   const { token, expiresAt } = await mintInvocation({
@@ -45,7 +48,7 @@ export async function mintConsoleToken(
     subject: key.did,
     command: CONSOLE_READ_COMMAND,
     args: { app, ...(channel === undefined ? {} : { channel }) },
-    expiresAt: clock.now() + config.streamTokenTtlSeconds * 1000,
+    expiresAt: now + config.streamTokenTtlSeconds * 1000,
     nonce: random(UCAN_NONCE_BYTES),
   });
   return { token, expires_at: isoTime(expiresAt ?? 0) };

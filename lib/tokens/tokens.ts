@@ -13,7 +13,8 @@ export async function issueToken(ctx: Ctx, scope: ConsoleScope): Promise<Console
   const { clock, db } = ctx;
   const now = clock.now();
   const { app, channel } = scope;
-  const minted = await mintConsoleToken(ctx, scope);
+  // One look at the clock: one that is set between two would have the token refused.
+  const minted = await mintConsoleToken(ctx, scope, now);
   const channels = channel === undefined ? EVENT_CHANNELS : [channel];
   const verdict = await checkConsoleToken(ctx, minted.token, { app, channels, now });
   if (!verdict.ok) throw new Error(`a token just minted is refused: ${verdict.error}`);

@@ -13,7 +13,7 @@ import { VAULT_SECRET } from '../../support/vault.ts';
 const clock = testClock();
 const config = readConfig({ VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff') });
 const keys = createKeys(config.vaultSecret);
-const vault = { keys, clock, random: systemRandom, config };
+const vault = { keys, random: systemRandom, config };
 const did = operatorDid(vault);
 
 let own: UcanSigner;
@@ -34,7 +34,7 @@ async function ask(
   return verdict.ok ? 'ok' : verdict.error;
 }
 
-const mint = async (scope: ConsoleScope) => (await mintConsoleToken(vault, scope)).token;
+const mint = async (scope: ConsoleScope) => (await mintConsoleToken(vault, scope, clock.now())).token;
 
 async function invoke(parts: Partial<NewInvocation> = {}): Promise<string> {
   const common = { subject: did, command: '/vault/console/events/read', args: { app: 'default' } };
@@ -67,7 +67,7 @@ async function delegate(parts: Partial<NewDelegation> = {}): Promise<Uint8Array>
 
 describe("the vault's own token", () => {
   test('opens the stream of its app for 300 seconds, exactly', async () => {
-    const { token, expires_at } = await mintConsoleToken(vault, { app: 'default' });
+    const { token, expires_at } = await mintConsoleToken(vault, { app: 'default' }, clock.now());
     const endsAt = Date.parse(expires_at);
     expect(endsAt).toBeGreaterThan(clock.now() + 299_000 - 1);
     expect(endsAt).toBeLessThanOrEqual(clock.now() + 300_000);

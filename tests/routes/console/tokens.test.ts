@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { HOUR_MS } from '../../../lib/base/clock.ts';
+import { settableClock } from '../../support/clock.ts';
 import { dataOf, OPERATOR } from '../../support/events.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -18,6 +20,21 @@ describe('POST /v1/console/token', () => {
     expect(await dataOf(t, 'token.minted')).toEqual([
       { cid: body.cid, app: 'shop', channel: 'audit', expires_at: '2025-01-01T00:05:00.000Z' },
     ]);
+  });
+
+  test('is answered while the clock is set again and again', async () => {
+    const clock = settableClock();
+    const leaping = {
+      ...clock,
+      now() {
+        clock.set(26 * HOUR_MS);
+        return clock.now();
+      },
+    };
+    const other = await startVault({}, { clock: leaping });
+    const { status, body } = await other.call('POST /v1/console/token', { app: 'default' }, OPERATOR);
+    expect([status, body.token]).toEqual([200, expect.stringMatching(/^C/)]);
+    await other.stop();
   });
 
   test.each([
