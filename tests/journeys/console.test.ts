@@ -52,7 +52,10 @@ if (chromium) {
       const shown = await until(c.ids, (ids) => ids.length >= all.length);
       expect(shown.slice(0, all.length)).toEqual(all);
       expect(new Set(shown).size).toBe(shown.length);
-      await until(async () => [await c.received(), (await c.ids()).length], ([received, ids]) => received === ids);
+      await until(
+        async () => [await c.received(), (await c.ids()).length],
+        ([received, ids]) => received === ids,
+      );
     };
 
     test('a wrong secret is told, the right one opens the console, signing out forgets it', async () => {
