@@ -1,7 +1,6 @@
 import * as Address from 'ox/Address';
 import type { Hex } from 'ox/Hex';
 import * as Value from 'ox/Value';
-import * as v from 'valibot';
 import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import {
@@ -137,15 +136,15 @@ async function findLegacy(node: Node, { configured, parties }: Order): Promise<A
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
   const text = options[option];
   if (text === undefined) return undefined;
-  const result = v.safeParse(place.address(), text);
-  if (result.success && result.output) return result.output;
+  const reading = place.address()(text);
+  if ('value' in reading && reading.value) return reading.value;
   throw new UsageError(`--${option} must be an address: 0x and 40 hex digits, a correct checksum where in mixed case.`);
 }
 
 function registrarOf(key: string | undefined): Address.Address | undefined {
-  const result = v.safeParse(SETTINGS.REGISTRAR_PRIVATE_KEY.schema as v.GenericSchema<unknown, Hex | undefined>, key);
-  if (!result.success) throw new UsageError(`REGISTRAR_PRIVATE_KEY ${result.issues[0].message}.`);
-  return result.output && addressOf(result.output);
+  const reading = SETTINGS.REGISTRAR_PRIVATE_KEY.parser(key);
+  if ('problem' in reading) throw new UsageError(`REGISTRAR_PRIVATE_KEY ${reading.problem}.`);
+  return reading.value && addressOf(reading.value);
 }
 
 function addressOf(privateKey: Hex): Address.Address {

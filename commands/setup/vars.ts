@@ -21,11 +21,13 @@ export interface Given {
 export function readVars(flags: Vars, environment: Vars, configFile?: string): Given {
   const warnings: string[] = [];
   const fromFile = configFile === undefined ? {} : readSettingsFile(configFile, warnings);
-  const levels: [Vars, (name: string) => string][] = [
+  const all: [Vars, (name: string) => string][] = [
     [flags, (name) => `flag ${flagOf(name)}`],
-    [environment, () => 'environment'],
+    // A copy: each look into the environment itself is a call into the runtime.
+    [{ ...environment }, () => 'environment'],
     [fromFile, () => `file ${configFile}`],
   ];
+  const levels = all.filter(([vars]) => Object.keys(vars).length > 0);
   const vars: Record<string, string> = {};
   const sources: Record<string, string> = {};
   const faults: string[] = [];

@@ -1,4 +1,3 @@
-import { optional } from 'valibot';
 import * as parse from './parsers.ts';
 import * as secrets from './secret-parsers.ts';
 import { derived, endpoint, plain, secret } from './setting.ts';
@@ -16,6 +15,6 @@ export const BACKUP_SETTINGS = {
     url.httpUrl,
     derived("Amazon's of the region", ({ BACKUP_S3_REGION = '' }) => `https://s3.${BACKUP_S3_REGION}.amazonaws.com`),
   ),
-  BACKUP_S3_ACCESS_KEY_ID: secret('id of the key that may read and write the bucket', optional(secrets.token(1))),
-  BACKUP_S3_SECRET_ACCESS_KEY: secret('the key itself', optional(secrets.token(1))),
+  BACKUP_S3_ACCESS_KEY_ID: secret('id of the key that may read and write the bucket', parse.unsetOr(secrets.token(1))),
+  BACKUP_S3_SECRET_ACCESS_KEY: secret('the key itself', parse.unsetOr(secrets.token(1))),
 };

@@ -1,5 +1,4 @@
 import type { Address } from 'ox/Address';
-import { optional } from 'valibot';
 import * as parse from './parsers.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from './setting.ts';
 import * as url from './url-parsers.ts';
@@ -28,8 +27,8 @@ export const CHAINS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 };
 
-const contractAddress = url.address(
-  new Set(Object.values(CHAINS).flatMap((chain) => Object.values(chain).filter((text) => text.startsWith('0x')))),
+const contractAddress = url.address((text) =>
+  Object.values(CHAINS).some((chain) => Object.values(chain).includes(text)),
 );
 
 /** Settings of chain access. A default that depends on the chain is `none` where no contract is known. */
@@ -55,7 +54,7 @@ export const CHAIN_SETTINGS = {
   ),
   RPC_WITNESS_URL: endpoint(
     'JSON-RPC endpoint of a second node, best by another provider: what costs money holds where both say the same',
-    optional(url.httpUrl),
+    parse.unsetOr(url.httpUrl),
   ),
   RPC_PUBLIC_URL: plain(
     'endpoint that GET /api/status shows',
@@ -78,7 +77,7 @@ export const CHAIN_SETTINGS = {
   ),
   FINALITY_BLOCKS: plain(
     'depth in blocks at which a block is final; if unset, the `finalized` block of the node decides',
-    optional(parse.integer(0, 1_000_000)),
+    parse.unsetOr(parse.integer(0, 1_000_000)),
     derived('0 while RPC_URL is loopback', (vars) => (isLoopbackEndpoint(vars) ? '0' : undefined)),
   ),
 };
@@ -97,7 +96,7 @@ export const FOLLOWER_SETTINGS = {
   ),
   FOLLOWER_START_BLOCK: plain(
     'first block to follow; if unset, the vault searches for the block that deployed the contracts',
-    optional(parse.integer(0, Number.MAX_SAFE_INTEGER)),
+    parse.unsetOr(parse.integer(0, Number.MAX_SAFE_INTEGER)),
   ),
   FOLLOWER_POLL_SECONDS: plain(
     'seconds between polls for new blocks, each of about three requests',

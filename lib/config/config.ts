@@ -1,9 +1,10 @@
-import * as v from 'valibot';
-import { DEFAULT_VALUES } from './defaults.ts';
+import { DEFAULTS } from './defaults.ts';
+import { clean, effectiveVars, SETTING_NAMES } from './effective.ts';
 import { RULES, type SettingFault } from './rules.ts';
-import type { Vars } from './setting.ts';
+import type { Reading, Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
 
+export { effectiveVars, SETTING_NAMES } from './effective.ts';
 export type { SettingFault } from './rules.ts';
 export type { Config, SettingName } from './settings.ts';
 
@@ -33,12 +34,12 @@ export function readConfig(vars: Vars): Config {
   const values: Record<string, unknown> = {};
   const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
-    const result =
-      isSet(name) || !(name in DEFAULT_VALUES)
-        ? parse(name, given[name])
-        : ({ success: true, output: DEFAULT_VALUES[name] } as const);
-    if (result.success) values[camelCase(name)] = result.output;
-    else unread.set(name, { name, problem: result.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
+    const text = given[name];
+    const known = DEFAULTS[name];
+    const isKnown = 'value' in known && known.text === text;
+    const reading: Reading<unknown> = isKnown ? { value: known.value } : read(name, text);
+    if ('value' in reading) values[known.member] = reading.value;
+    else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
   }
   // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.
   const reported = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
@@ -51,40 +52,12 @@ export function readConfig(vars: Vars): Config {
   return config as Config;
 }
 
-/** The text of every setting: the given one, trimmed, else the default. */
-export function effectiveVars(vars: Vars): Vars {
-  const given: Record<string, string | undefined> = {};
-  for (const name of SETTING_NAMES) given[name] = clean(vars[name]);
-  for (const name of SETTING_NAMES) {
-    const fallback = SETTINGS[name].default;
-    given[name] ??= typeof fallback === 'object' ? fallback.from(given) : fallback;
-  }
-  return given;
-}
-
-/** Every setting's name, in the order of the documents. */
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
-
-function camelCase(name: string): string {
-  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function clean(text: string | undefined): string | undefined {
-  const trimmed = text?.trim();
-  return trimmed === '' ? undefined : trimmed;
-}
-
-function parse(name: SettingName, text: string | undefined) {
+function read(name: SettingName, text: string | undefined): Reading<unknown> {
   if (text !== undefined && text.length > SETTING_CHARS_MAX)
-    return refusal(`must be at most ${SETTING_CHARS_MAX} characters`);
+    return { problem: `must be at most ${SETTING_CHARS_MAX} characters` };
   if (text !== undefined && /\p{Cc}/u.test(text))
-    return refusal('must not contain line breaks or other control characters');
-  const result = v.safeParse(SETTINGS[name].schema as v.GenericSchema<string | undefined>, text);
-  return result.success ? result : refusal(result.issues[0].message);
-}
-
-function refusal(problem: string) {
-  return { success: false, problem } as const;
+    return { problem: 'must not contain line breaks or other control characters' };
+  return SETTINGS[name].parser(text);
 }
 
 /** The remedy of an unset setting without a default. */

@@ -1,14 +1,30 @@
-import * as v from 'valibot';
+import { effectiveVars } from './effective.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
+/** What a setting is where none is set. */
+interface Known {
+  /** Its name in `Config`. */
+  readonly member: string;
+  /** The text in force. */
+  readonly text: string | undefined;
+  /** What that text means; absent where it cannot be parsed. */
+  readonly value?: unknown;
+}
+
+const texts = effectiveVars({});
+
 /**
- * The values of settings that are not set, but of those whose default follows from other settings. The program has them
- * as constants, so that a start parses what is set.
+ * What every setting is where none is set. The program has it as constants, so that a start parses only texts that
+ * differ.
  */
-export const DEFAULT_VALUES: Readonly<Partial<Record<SettingName, unknown>>> = Object.fromEntries(
-  Object.entries(SETTINGS).flatMap(([name, { schema, default: fallback }]) => {
-    if (typeof fallback === 'object') return [];
-    const result = v.safeParse(schema as v.GenericSchema<string | undefined>, fallback);
-    return result.success ? [[name, result.output]] : [];
+export const DEFAULTS: Readonly<Record<SettingName, Known>> = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, { parser }]) => {
+    const text = texts[name];
+    const reading = parser(text);
+    return [name, { member: camelCase(name), text, ...('value' in reading && { value: reading.value }) }];
   }),
-);
+) as Record<SettingName, Known>;
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

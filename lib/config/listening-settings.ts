@@ -1,4 +1,3 @@
-import { optional } from 'valibot';
 import * as parse from './parsers.ts';
 import { derived, plain, type Vars } from './setting.ts';
 import * as url from './url-parsers.ts';
@@ -20,7 +19,7 @@ export const LISTENING = {
   CLIENT_IP_HEADER: plain("header that carries the client's address", parse.headerName, 'Edge-Connecting-IP'),
   ADMIN_PORT: plain(
     'port of a listener of its own for /metrics, /console and /v1/console, which PORT then does not serve; 0 picks one',
-    optional(parse.integer(0, 65_535)),
+    parse.unsetOr(parse.integer(0, 65_535)),
   ),
   ADMIN_HOST: plain('address that ADMIN_PORT listens on', url.host, '127.0.0.1'),
   ALLOWED_HOSTS: plain(

@@ -1,21 +1,20 @@
-import * as v from 'valibot';
 import { fromEther, fromGwei } from '../base/ethereum.ts';
 import { isObject, parseJson } from '../base/json.ts';
 import { normalIdentifier } from '../identity/identifier.ts';
+import type { Parser } from './setting.ts';
 
-// Parsers of settings as valibot schemas. Their messages complete the sentence "NAME …" and never repeat the text.
+/** A parser that refuses with `problem` what `parse` gives undefined for. An unset setting is refused. */
+export function parsed<T>(problem: string, parse: (anyText: string) => T | undefined): Parser<T> {
+  return (text) => {
+    if (text === undefined) return { problem: 'must be set' };
+    const value = parse(text);
+    return value === undefined ? { problem } : { value };
+  };
+}
 
-/** A schema from a parser; `undefined` fails with `problem`. */
-export function parsed<T>(problem: string, parse: (anyText: string) => T | undefined) {
-  return v.pipe(
-    v.string('must be set'),
-    v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
-      const value = parse(dataset.value);
-      if (value !== undefined) return value;
-      addIssue({ message: problem });
-      return NEVER;
-    }),
-  );
+/** The parser of a setting that may be unset. */
+export function unsetOr<T>(parser: Parser<T>): Parser<T | undefined> {
+  return (text) => (text === undefined ? { value: undefined } : parser(text));
 }
 
 /** A comma list; white space around entries and empty entries are dropped. */

@@ -1,15 +1,16 @@
-import type * as v from 'valibot';
-
 /** Settings by variable name, as text. */
 export type Vars = Readonly<Record<string, string | undefined>>;
 
-/** A schema from a setting's text to its value; `undefined` in where the setting may be unset. */
-export type Parser<T> = v.GenericSchema<string, T> | v.GenericSchema<string | undefined, T>;
+/** What a text means, or why it is refused: words that complete "NAME …" and never repeat the text. */
+export type Reading<T> = { readonly value: T } | { readonly problem: string };
+
+/** Reads a setting's text; undefined is an unset setting. A function, since a start makes one for each setting. */
+export type Parser<T> = (text: string | undefined) => Reading<T>;
 
 /** One setting. Its flag, its line of `vault config` and its row of docs/settings.md follow from it. */
 export interface Setting<T = unknown> {
   readonly meaning: string;
-  readonly schema: Parser<T>;
+  readonly parser: Parser<T>;
   readonly default?: Default;
   /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is shown. */
   readonly kind: 'plain' | 'secret' | 'endpoint';
@@ -24,18 +25,18 @@ interface Derived {
 }
 
 /** A setting that is shown in full. */
-export function plain<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('plain', meaning, schema, fallback);
+export function plain<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
+  return setting('plain', meaning, parser, fallback);
 }
 
 /** A secret: no flag, never printed. */
-export function secret<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('secret', meaning, schema, fallback);
+export function secret<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
+  return setting('secret', meaning, parser, fallback);
 }
 
 /** A URL that may contain a key: only its origin is printed. */
-export function endpoint<T>(meaning: string, schema: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('endpoint', meaning, schema, fallback);
+export function endpoint<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
+  return setting('endpoint', meaning, parser, fallback);
 }
 
 /** A default that is derived from the settings above; `words` describe it in the documents. */
@@ -55,8 +56,8 @@ export function maskSetting({ kind }: Setting, text: string): string {
 function setting<T>(
   kind: Setting['kind'],
   meaning: string,
-  schema: Parser<T>,
+  parser: Parser<T>,
   fallback: Default | undefined,
 ): Setting<T> {
-  return { meaning, schema, kind, ...(fallback === undefined ? {} : { default: fallback }) };
+  return { meaning, parser, kind, ...(fallback === undefined ? {} : { default: fallback }) };
 }

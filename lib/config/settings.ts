@@ -1,4 +1,3 @@
-import { optional } from 'valibot';
 import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
 import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
@@ -31,7 +30,7 @@ const STORAGE = {
       ({ DATA_DIR = '' }) => `file:${DATA_DIR.replace(/[%?#]/g, encodeURIComponent)}/vault.db`,
     ),
   ),
-  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', optional(secrets.token(1))),
+  DATABASE_AUTH_TOKEN: secret('token of the libSQL server', parse.unsetOr(secrets.token(1))),
   DATABASE_WRITER: plain(
     'who commits to the embedded database: a thread of its own, the event loop (inline), or what suits the disk',
     parse.oneOf('auto', 'thread', 'inline'),
@@ -45,7 +44,7 @@ const STORAGE = {
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
   DATABASE_CACHE_MB: plain(
     'memory of each connection to the embedded database for its pages, in MiB',
-    optional(parse.integer(2, DATABASE_CACHE_MB_MAX)),
+    parse.unsetOr(parse.integer(2, DATABASE_CACHE_MB_MAX)),
     derived(
       `${limit.DATABASE_CACHE_MB}; where the event loop writes, a sixteenth of the memory, at most ${limit.DATABASE_CACHE_LARGEST_MB}`,
     ),
@@ -73,12 +72,12 @@ const KEYS = {
   ),
   OPERATOR_SECRET: secret(
     'bearer secret of the operator routes',
-    optional(secrets.secretText),
+    parse.unsetOr(secrets.secretText),
     derived('generated into <DATA_DIR>/operator.secret'),
   ),
   ATTESTATION_SIGNING_KEY: secret(
     'attestation keys, separated by commas, the current one first',
-    optional(secrets.secrets(limit.ATTESTATION_KEYS_MAX)),
+    parse.unsetOr(secrets.secrets(limit.ATTESTATION_KEYS_MAX)),
     derived('<DATA_DIR>/attestation.keys after vault keys rotate, else derived from VAULT_SECRET'),
   ),
   REGISTRAR_DID: plain(
@@ -90,15 +89,15 @@ const KEYS = {
   ),
   REGISTRAR_PRIVATE_KEY: secret(
     'key of the account that registers DIDs for others and pays for it',
-    optional(secrets.privateKey),
+    parse.unsetOr(secrets.privateKey),
   ),
   GUARDIAN_PRIVATE_KEY: secret(
     'key of the account that proposes recoveries, for owners who named it their guardian; without it none are offered',
-    optional(secrets.privateKey),
+    parse.unsetOr(secrets.privateKey),
   ),
   DEPLOYER_PRIVATE_KEY: secret(
     'key of the account that pays for `vault contracts deploy`, and for nothing else',
-    optional(secrets.privateKey),
+    parse.unsetOr(secrets.privateKey),
   ),
 };
 
@@ -108,40 +107,43 @@ const DELIVERY = {
     parse.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
     'log',
   ),
-  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', optional(parse.mailbox)),
-  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', optional(url.smtpUrl)),
-  RESEND_API_KEY: secret('key of the Resend API', optional(secrets.token(1))),
+  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', parse.unsetOr(parse.mailbox)),
+  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', parse.unsetOr(url.smtpUrl)),
+  RESEND_API_KEY: secret('key of the Resend API', parse.unsetOr(secrets.token(1))),
   RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
   SMS_PROVIDER: plain(
     'how codes are sent to phones; log prints them, none switches SMS off',
     parse.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
     'log',
   ),
-  TWILIO_ACCOUNT_SID: plain('Twilio account', optional(parse.sid('AC'))),
-  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', optional(secrets.token(1))),
-  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', optional(parse.sid('VA'))),
+  TWILIO_ACCOUNT_SID: plain('Twilio account', parse.unsetOr(parse.sid('AC'))),
+  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', parse.unsetOr(secrets.token(1))),
+  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', parse.unsetOr(parse.sid('VA'))),
   TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
   ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', parse.boolean, 'false'),
 };
 
 const UPSTREAMS = {
-  BUNDLER_URL: endpoint("ERC-4337 bundler; may contain a provider's key and is never shown", optional(url.httpUrl)),
+  BUNDLER_URL: endpoint(
+    "ERC-4337 bundler; may contain a provider's key and is never shown",
+    parse.unsetOr(url.httpUrl),
+  ),
   BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', parse.bundlerMethods, ''),
   SPONSOR_CONTEXT: plain(
     'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
-    optional(parse.jsonObject),
+    parse.unsetOr(parse.jsonObject),
   ),
   SPONSOR_CALLS: plain(
     'calls sponsored besides transfers of ether and USDC, the registry, and an account’s keys and recovery: a comma list of `0xaddress`, `0xaddress:0xselector` or `*`',
     parse.addedCalls,
     '',
   ),
-  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", optional(url.httpUrl)),
+  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", parse.unsetOr(url.httpUrl)),
   ...FOLLOWER_SETTINGS,
-  WEBHOOK_URL: endpoint('URL that events are posted to', optional(url.httpUrl)),
+  WEBHOOK_URL: endpoint('URL that events are posted to', parse.unsetOr(url.httpUrl)),
   WEBHOOK_SECRET: secret(
     'keys that sign webhooks (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
-    optional(secrets.webhookSecrets(WEBHOOK_SECRETS_MAX)),
+    parse.unsetOr(secrets.webhookSecrets(WEBHOOK_SECRETS_MAX)),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', parse.boolean, 'false'),
 };
@@ -180,7 +182,7 @@ const OPERATION = {
     url.networks(0),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
   ),
-  METRICS_TOKEN: secret('bearer token that may read /metrics', optional(secrets.token(16))),
+  METRICS_TOKEN: secret('bearer token that may read /metrics', parse.unsetOr(secrets.token(16))),
   STREAM_TOKEN_TTL_SECONDS: count(
     'maximum lifetime of a stream token in seconds',
     limit.STREAM_TOKEN_TTL_SECONDS,

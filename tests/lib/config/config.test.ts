@@ -83,6 +83,13 @@ describe('defaults', () => {
     expect(names.map((name) => Number(inForce[name]))).toEqual(names.map((name) => Number(values.get(name))));
   });
 
+  test('the place of the database is the same, asked for alone', () => {
+    for (const vars of [{}, { DATA_DIR: ' /srv/a?b ' }, { DATABASE_URL: 'file:x.db' }]) {
+      const { DATA_DIR, DATABASE_URL } = effectiveVars(vars);
+      expect(effectiveVars(vars, ['DATA_DIR', 'DATABASE_URL'])).toEqual({ DATA_DIR, DATABASE_URL });
+    }
+  });
+
   test('every default is one that its own setting accepts', () => {
     expect(faultyNames({})).toEqual([]);
     expect(faultyNames({ CHAIN_ID: '8453' })).toEqual([]);
