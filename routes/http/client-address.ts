@@ -1,5 +1,6 @@
 import { clientKey, inCidr, parseCidr, parseIp } from '../../lib/base/ip.ts';
 import type { Log } from '../../lib/base/log.ts';
+import { once } from '../../lib/base/once.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Context } from '../../lib/context.ts';
 import { isAdminPath } from './admin.ts';
@@ -65,18 +66,24 @@ const NAMED_CHARS_MAX = 200;
 interface Peer {
   readonly key: string;
   readonly isTrusted: boolean;
+  /** Whether an untrusted one is in a private network. */
   readonly isPrivate: boolean;
 }
 
 function createPeers(trustedProxies: readonly string[]): (peer: string) => Peer {
-  const networks = trustedProxies.map(parseCidr).filter((network) => network !== undefined);
+  const networks = trustedProxies.map((text) => once(() => parseCidr(text)));
+  const isListed = (ip: Uint8Array) =>
+    networks.some((read) => {
+      const network = read();
+      return network !== undefined && inCidr(ip, network);
+    });
   const peers = new Map<string, Peer>();
   return (peer) => {
     const known = peers.get(peer);
     if (known) return known;
     const ip = parseIp(peer);
-    const isTrusted = !!ip && networks.some((network) => inCidr(ip, network));
-    const found = { key: ip ? clientKey(ip) : UNKNOWN, isTrusted, isPrivate: !isPublicAddress(peer) };
+    const isTrusted = ip !== undefined && isListed(ip);
+    const found = { key: ip ? clientKey(ip) : UNKNOWN, isTrusted, isPrivate: !isTrusted && !isPublicAddress(peer) };
     // Behind a proxy there are few peers; without one, forgetting all costs no more than parsing again.
     if (peers.size >= PEERS_MAX) peers.clear();
     peers.set(peer, found);

@@ -101,29 +101,32 @@ function createFind(routes: readonly Route[]): (request: Request) => Family | un
   const families = familiesOf(routes);
   const patterns = once(() => {
     const router = Router();
-    for (const [path, family] of families) if (/[:*]/.test(path)) router.all(path, () => family);
+    for (const [path, family] of families) if (/[:*]/.test(path)) router.all(path, family);
     return router;
   });
   return ({ method, url }) => {
     const path = pathOf(url);
     const family = families.get(path);
-    if (family) return family;
+    if (family) return family();
     // The router parses a whole URL and looks at its path alone, so the host may be any.
     return patterns().fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
   };
 }
 
-function familiesOf(routes: readonly Route[]): ReadonlyMap<string, Family> {
+/** By path; each is made when it is asked for. */
+function familiesOf(routes: readonly Route[]): ReadonlyMap<string, () => Family> {
   const byPath = new Map<string, Map<string, Route>>();
   for (const route of routes) {
     const byMethod = byPath.get(route.path) ?? new Map<string, Route>();
     byPath.set(route.path, byMethod.set(route.method, route));
   }
-  const families = Array.from(byPath, ([path, byMethod]): [string, Family] => [
-    path,
-    { path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) },
-  ]);
-  return new Map(families);
+  const families = new Map<string, () => Family>();
+  for (const [path, byMethod] of byPath)
+    families.set(
+      path,
+      once(() => ({ path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) })),
+    );
+  return families;
 }
 
 function createLimits(ctx: Context): Limits {
