@@ -5,13 +5,15 @@ import type { Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { cacheOfMemory } from '../storage/cache.ts';
 import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
-import { layReadyMade } from '../storage/ready-made.ts';
+import { beginReadyMade, type Laying } from '../storage/ready-made.ts';
 import { createWriting, type Writing } from '../storage/writing.ts';
 
 /** The database of a vault that serves. */
 export interface ServingDatabase extends Database {
   /** How many migrations its file was made with, where it was made just now. */
   readonly migrationsMade: number;
+  /** Until then nothing may be said of it: a loss of power could take a file that was made just now. */
+  readonly durable: Promise<void>;
   /** Where the writes of the embedded database run; undefined on a server. */
   writing(): Writing | undefined;
   /** Chooses where they run, and starts that. */
@@ -22,10 +24,15 @@ export interface ServingDatabase extends Database {
   close(): Promise<void>;
 }
 
+/** Begins to make the file of an embedded database where there is none; `openServing` takes what comes of it. */
+export function beginFile({ databaseUrl }: Config): Laying | undefined {
+  return isEmbedded(databaseUrl) ? beginReadyMade(filePath(databaseUrl), systemClock.now()) : undefined;
+}
+
 /** Opens the database of the settings. Throws as `openDatabase` does. */
-export async function openServing(config: Config, log: Log): Promise<ServingDatabase> {
-  if (!isEmbedded(config.databaseUrl)) return onServer(config);
-  const migrationsMade = layReadyMade(filePath(config.databaseUrl), systemClock.now());
+export async function openServing(config: Config, log: Log, laying = beginFile(config)): Promise<ServingDatabase> {
+  if (laying === undefined) return onServer(config);
+  const { migrations: migrationsMade, durable } = await laying.finish();
   const database = openFile(databaseOf(config));
   const writing = createWriting(database, {
     choice: config.databaseWriter,
@@ -36,6 +43,7 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
     execute: database.execute,
     batch: database.batch,
     migrationsMade,
+    durable,
     writing: writing.state,
     chooseWriter: writing.choose,
     startWriter: writing.start,
@@ -52,6 +60,7 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
     migrationsMade: 0,
+    durable: Promise.resolve(),
     writing: () => undefined,
     chooseWriter: async () => undefined,
     startWriter: () => undefined,

@@ -7,13 +7,13 @@ import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
-import { checkSettings, isEmbedded, loadSettings, type Settings } from '../setup/settings.ts';
+import { beginSettings, checkSettings, isEmbedded, type Loading, type Settings } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
 import type { ReadAhead } from '../storage/read-ahead.ts';
 import { isServerAway } from '../storage/server.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
-import { openServing, type ServingDatabase } from './database.ts';
+import { beginFile, openServing, type ServingDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
@@ -43,7 +43,8 @@ const FIRST_ANSWERS_MS = 5;
  * start.
  */
 async function serve(given: Arguments): Promise<number> {
-  const settings = loadSettings(given);
+  const loading = beginSettings(given);
+  const { settings } = loading;
   const print = createLog(settings.config.logFormat);
   const log = atLevel(settings.config.logLevel, print);
   for (const warning of settings.warnings) log({ level: 'warn', event: 'settings', message: warning });
@@ -55,7 +56,7 @@ async function serve(given: Arguments): Promise<number> {
   const [server, adminServer] = servers;
   const answer = createOwnAnswer(settings.config);
   const serving = { servers, inflight, late: (request: Request) => answer('shutting_down', request) };
-  const starting = start(settings, { port: server.port, adminPort: adminServer?.port }, log);
+  const starting = start(loading, { port: server.port, adminPort: adminServer?.port }, log);
   const running = await Promise.race([starting, stop]).catch(async (error) => {
     await refuse(serving);
     throw error;
@@ -141,13 +142,16 @@ function listenAll(serving: Parameters<typeof listen>[0]): [Server, ...Server[]]
 }
 
 /** Opens the vault's dependencies. */
-async function start(given: Settings, ports: Ports, log: Log): Promise<Running> {
+async function start(loading: Loading, ports: Ports, log: Log): Promise<Running> {
+  const laying = beginFile(loading.settings.config);
   // Loaded once the port is listened on: as the program listens, the engine tidies up what is in memory by then.
   const { createVault } = await import('../../routes/index.ts');
-  const settings = atPorts(given, ports);
+  // The disk has had that time for the secrets and the file of the database.
+  const kept = await loading.keep();
+  const settings = atPorts(kept.settings, ports);
   const { vars, config } = settings;
   const mail = await openMailer(config);
-  const database = await openServing(config, log);
+  const database = await openServing(config, log, laying);
   const begins: Begins = ({ version, name }, left) => log({ level: 'info', event: 'migrating', version, name, left });
   const applied = await prepareDatabase(database, systemClock, config, begins).catch((error) => {
     if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
@@ -159,6 +163,7 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
   const process = createProcessReader(() => database.writing());
   const env = { vars, database, mail, assets: openAssets(), webhookFetch, process, log };
   const vault = createVault(env, { config, isPrepared: applied !== undefined });
+  await Promise.all([kept.durable, database.durable]);
   return {
     settings,
     vault,

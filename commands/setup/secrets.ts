@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
-import { discard, draftOf, isCode, publish, writeDurably } from '../storage/durable.ts';
+import { dirname } from 'node:path';
+import { discard, draftOf, giveName, isCode, syncDirectory, writeDurably } from '../storage/durable.ts';
 
 /** Where each generated secret is kept, by its setting. */
 export const SECRET_FILES = { VAULT_SECRET: 'vault.secret', OPERATOR_SECRET: 'operator.secret' } as const;
@@ -32,8 +33,23 @@ export function readSecret(path: string, warnings: string[]): string | undefined
 export function keepSecret(path: string, proposal: string, warnings: string[]): string {
   const draft = draftOf(path);
   writeDurably(draft, `${proposal}\n`);
+  const kept = nameSecret(draft, { path, proposal, warnings });
+  syncDirectory(dirname(path));
+  return kept;
+}
+
+/** What becomes of a draft that is on the disk. */
+interface Naming {
+  readonly path: string;
+  readonly proposal: string;
+  readonly warnings: string[];
+}
+
+/** As `keepSecret`, of a draft that is on the disk; the caller brings the directory there. */
+export function nameSecret(draft: string, { path, proposal, warnings }: Naming): string {
   try {
-    publish(draft, path);
+    giveName(draft, path);
+    return proposal;
   } catch (error) {
     discard(draft);
     if (!isCode(error, 'EEXIST')) throw error;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { randomId, systemRandom } from '../../lib/base/random.ts';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
-import { giveToOwnerOf } from '../storage/durable.ts';
-import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
+import { beginDraft, syncDirectoryBeside } from '../storage/durable.ts';
+import { ATTESTATION_FILE, makeDataDirectory, nameSecret, readSecret, SECRET_FILES } from './secrets.ts';
 import { type Given, readVars } from './vars.ts';
 
 /** The settings of a command: as text, where each came from, and parsed. */
@@ -12,27 +12,68 @@ export interface Settings extends Given {
   readonly config: Config;
 }
 
+/** Settings that are in force, and secrets that are being kept. */
+export interface Loading {
+  /** Another process that starts at the same moment may keep its secrets first; all else stays as it is here. */
+  readonly settings: Settings;
+  /** Gives the secrets their names. Throws an `Error` if the data directory cannot be used. */
+  keep(): Promise<Kept>;
+}
+
+interface Kept {
+  readonly settings: Settings;
+  /** Until then nothing may leave the process that the secrets made: a loss of power could take them. */
+  readonly durable: Promise<void>;
+}
+
 /**
  * Merges, completes and checks the settings. With an embedded database, missing secrets are generated into the data
  * directory. Throws `UsageError`, and an `Error` if the data directory cannot be used.
  */
-export function loadSettings(given: Arguments): Settings {
-  const { settings, unkept } = previewSettings(given);
-  const config = checkSettings(settings);
-  const vars = { ...settings.vars };
-  let isAsProposed = true;
-  inDataDirectory(config.dataDir, () => {
-    if (isEmbedded(config.databaseUrl)) makeDataDirectory(config.dataDir);
-    for (const name of unkept) {
-      const path = join(config.dataDir, SECRET_FILES[name]);
-      const proposal = vars[name] ?? '';
-      vars[name] = keepSecret(path, proposal, settings.warnings);
-      isAsProposed &&= vars[name] === proposal;
-      giveToOwnerOf(path, config.dataDir);
-    }
+export async function loadSettings(given: Arguments): Promise<Settings> {
+  const { settings, durable } = await beginSettings(given).keep();
+  await durable;
+  return settings;
+}
+
+/** As `loadSettings`, but the disk takes the secrets while the program goes on. */
+export function beginSettings(given: Arguments): Loading {
+  const { settings: found, unkept } = previewSettings(given);
+  const config = checkSettings(found);
+  const settings = { ...found, config };
+  const { dataDir } = config;
+  const drafts = inDataDirectory(dataDir, () => {
+    if (isEmbedded(config.databaseUrl)) makeDataDirectory(dataDir);
+    return unkept.map((name) => {
+      const path = join(dataDir, SECRET_FILES[name]);
+      const proposal = found.vars[name] ?? '';
+      return { name, path, proposal, draft: beginDraft(path, Buffer.from(`${proposal}\n`)) };
+    });
   });
-  // Another process that started at the same moment may have kept its secrets first.
-  return { ...settings, vars, config: isAsProposed ? config : checkSettings({ ...settings, vars }) };
+  return {
+    settings,
+    async keep() {
+      if (drafts.length === 0) return { settings, durable: Promise.resolve() };
+      const vars = { ...settings.vars };
+      try {
+        await Promise.all(drafts.map(({ draft }) => draft.synced));
+        for (const { name, path, proposal, draft } of drafts) {
+          vars[name] = nameSecret(draft.name, { path, proposal, warnings: found.warnings });
+          draft.drop();
+        }
+      } catch (error) {
+        throw unusable(dataDir, error);
+      }
+      const durable = syncDirectoryBeside(dataDir).catch((error) => {
+        throw unusable(dataDir, error);
+      });
+      // A start that fails before asks for it no more.
+      durable.catch(() => undefined);
+      const isAsProposed = drafts.every(({ name, proposal }) => vars[name] === proposal);
+      const kept = isAsProposed ? settings : { ...settings, vars, config: checkSettings({ ...settings, vars }) };
+      return { settings: kept, durable };
+    },
+  };
 }
 
 /** The settings that `loadSettings` would use, and the secrets it would generate. Writes nothing. */
@@ -46,7 +87,7 @@ export function previewSettings({ vars: flags, options }: Arguments) {
     vars['LOG_FORMAT'] = 'pretty';
     sources['LOG_FORMAT'] = 'terminal';
   }
-  const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars);
+  const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars, ['DATA_DIR', 'DATABASE_URL']);
   for (const name of isEmbedded(DATABASE_URL) ? SECRET_NAMES : []) {
     if (vars[name] !== undefined) continue;
     const path = join(DATA_DIR, SECRET_FILES[name]);
@@ -98,9 +139,13 @@ function inDataDirectory<T>(dir: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    throw new Error(`DATA_DIR ${dir} cannot be used: ${reason}`, { cause: error });
+    throw unusable(dir, error);
   }
+}
+
+function unusable(dir: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : error;
+  return new Error(`DATA_DIR ${dir} cannot be used: ${reason}`, { cause: error });
 }
 
 const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];

@@ -1,41 +1,63 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { VERSIONS } from '../../lib/db/versions.ts';
-import { discard, draftOf, giveToOwnerOf, syncDirectory, writeAll } from './durable.ts';
+import { beginDraft, type Draft, discard, syncDirectoryBeside } from './durable.ts';
 import { READY_MADE } from './ready-made-file.ts';
 
 /** The time that the build gives the migrations: `Vault!`, which is no part of their texts, as the build makes sure. */
 export const READY_MADE_AT = 0x5661756c7421;
 
+/** A ready-made database that is on its way to the disk. */
+export interface Laying {
+  /** Gives it its name, unless there is something by then. */
+  finish(): Promise<Laid>;
+}
+
+/** What came of it. */
+export interface Laid {
+  /** How many migrations it brings; 0 where none was put, and then the caller makes the tables. */
+  readonly migrations: number;
+  /** Until then a loss of power could take the file away. */
+  readonly durable: Promise<void>;
+}
+
 /**
- * Puts a database whose tables are up to date at `path`, where there is nothing yet: making the tables takes a first
- * start several times as long. Returns how many migrations it brings; 0 when it did nothing, and then the caller makes
- * the tables. The file is complete and on the disk, or absent.
+ * Begins to put a database whose tables are up to date at `path`, where there is nothing yet: making the tables takes a
+ * first start several times as long. The disk takes it while the program goes on. The file is complete and on the disk,
+ * or absent.
  */
-export function layReadyMade(path: string, now: number, source: string | undefined = READY_MADE): number {
+export function beginReadyMade(path: string, now: number, source: string | undefined = READY_MADE): Laying {
   dropSecondNames(path);
+  const draft = draftReadyMade(path, now, source);
+  return {
+    async finish() {
+      if (draft === undefined) return NONE;
+      try {
+        await draft.synced;
+        // A link never replaces what another process has put there meanwhile.
+        linkSync(draft.name, path);
+        draft.drop();
+      } catch {
+        // There is a file now, or the disk takes none: who opens the database finds the same and explains it.
+        draft.drop();
+        return NONE;
+      }
+      return { migrations: VERSIONS.length, durable: syncDirectoryBeside(dirname(path)).catch(() => undefined) };
+    },
+  };
+}
+
+const NONE: Laid = { migrations: 0, durable: Promise.resolve() };
+
+function draftReadyMade(path: string, now: number, source: string | undefined): Draft | undefined {
   // SQLite would take the log of a file that is gone for the new one's.
-  if (source === undefined || ['', '-wal', '-shm', '-journal'].some((end) => existsSync(path + end))) return 0;
+  if (source === undefined || ['', '-wal', '-shm', '-journal'].some((end) => existsSync(path + end))) return undefined;
   const bytes = date(Bun.zstdDecompressSync(readFileSync(source)), now);
-  const draft = draftOf(path);
   try {
-    const file = openSync(draft, 'wx', 0o600);
-    try {
-      writeAll(file, bytes);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    giveToOwnerOf(draft, dirname(path));
-    // A link never replaces what another process has put there meanwhile.
-    linkSync(draft, path);
-    discard(draft);
-    syncDirectory(dirname(path));
-    return VERSIONS.length;
+    return beginDraft(path, bytes);
   } catch {
-    // There is a file now, or the disk takes none: who opens the database finds the same and explains it.
-    attempt(() => discard(draft));
-    return 0;
+    // The disk takes none.
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { layReadyMade } from '../../../commands/storage/ready-made.ts';
+import { beginReadyMade } from '../../../commands/storage/ready-made.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
 import { MIGRATIONS } from '../../../lib/db/schema.ts';
@@ -30,7 +30,7 @@ afterEach(() => folder.remove());
 
 describe('the ready-made database', () => {
   test('is what the migrations make of an empty one', async () => {
-    expect(layReadyMade(path, NOW, image)).toBe(MIGRATIONS.length);
+    expect(await layReadyMade(path, NOW, image)).toBe(MIGRATIONS.length);
     const migrated = join(folder.path, 'migrated.db');
     const database = openSqlite(migrated);
     await migrate(database, testClock(NOW));
@@ -41,31 +41,31 @@ describe('the ready-made database', () => {
     expect(contentOf(path)).toEqual(contentOf(migrated));
   });
 
-  test('is readable by its owner alone, and leaves no draft', () => {
-    layReadyMade(path, NOW, image);
+  test('is readable by its owner alone, and leaves no draft', async () => {
+    await layReadyMade(path, NOW, image);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder.path)).toEqual(['vault.db']);
   });
 
-  test.each(['', '-wal', '-shm', '-journal'])('is not put where there is a vault.db%s', (end) => {
+  test.each(['', '-wal', '-shm', '-journal'])('is not put where there is a vault.db%s', async (end) => {
     writeFileSync(path + end, 'kept');
-    expect(layReadyMade(path, NOW, image)).toBe(0);
+    expect(await layReadyMade(path, NOW, image)).toBe(0);
     expect(readFileSync(path + end, 'utf8')).toBe('kept');
     expect(readdirSync(folder.path)).toEqual([`vault.db${end}`]);
   });
 
-  test('replaces no link, and says nothing of a folder that is not there', () => {
+  test('replaces no link, and says nothing of a folder that is not there', async () => {
     symlinkSync(join(folder.path, 'elsewhere.db'), path);
-    expect(layReadyMade(path, NOW, image)).toBe(0);
+    expect(await layReadyMade(path, NOW, image)).toBe(0);
     expect(readdirSync(folder.path)).toEqual(['vault.db']);
-    expect(layReadyMade(join(folder.path, 'none', 'vault.db'), NOW, image)).toBe(0);
+    expect(await layReadyMade(join(folder.path, 'none', 'vault.db'), NOW, image)).toBe(0);
     expect(existsSync(join(folder.path, 'none'))).toBe(false);
   });
 
-  test('on a disk that refuses even to remove a draft leaves it to the opening to say why', () => {
+  test('on a disk that refuses even to remove a draft leaves it to the opening to say why', async () => {
     writeFileSync(join(folder.path, 'file'), 'kept');
     const below = join(folder.path, 'file', 'vault.db');
-    expect(layReadyMade(below, NOW, image)).toBe(0);
+    expect(await layReadyMade(below, NOW, image)).toBe(0);
     expect(() => openSqlite(below)).toThrow(`Cannot open the database ${below}`);
   });
 
@@ -75,8 +75,8 @@ describe('the ready-made database', () => {
         process.execPath,
         '-e',
         `${KILL_AFTER_LINK}
-      const { layReadyMade } = await import(${JSON.stringify(MODULE)});
-      layReadyMade(${JSON.stringify(path)}, ${NOW}, ${JSON.stringify(image)});`,
+      const { beginReadyMade } = await import(${JSON.stringify(MODULE)});
+      await beginReadyMade(${JSON.stringify(path)}, ${NOW}, ${JSON.stringify(image)}).finish();`,
       ],
       { stderr: 'inherit' },
     );
@@ -86,7 +86,7 @@ describe('the ready-made database', () => {
     const others = [`vault.db.4711.${crypto.randomUUID()}`, 'vault.db.kept'];
     writeFileSync(join(folder.path, others[0] ?? ''), 'draft');
     linkSync(path, join(folder.path, others[1] ?? ''));
-    expect(layReadyMade(path, NOW)).toBe(0);
+    expect(await layReadyMade(path, NOW)).toBe(0);
     expect(readdirSync(folder.path).sort()).toEqual(['vault.db', ...others].sort());
   });
 
@@ -98,8 +98,9 @@ describe('the ready-made database', () => {
   test('is put once by several at a time', async () => {
     const laid = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const script = `import { layReadyMade } from ${JSON.stringify(MODULE)};
-          console.log(layReadyMade(${JSON.stringify(path)}, ${NOW}, ${JSON.stringify(image)}));`;
+        const script = `import { beginReadyMade } from ${JSON.stringify(MODULE)};
+          const { migrations } = await beginReadyMade(${JSON.stringify(path)}, ${NOW}, ${JSON.stringify(image)}).finish();
+          console.log(migrations);`;
         return Number(await new Response(Bun.spawn([process.execPath, '-e', script]).stdout).text());
       }),
     );
@@ -107,11 +108,17 @@ describe('the ready-made database', () => {
     expect(readdirSync(folder.path)).toEqual(['vault.db']);
   });
 
-  test('is left out where the program runs from source', () => {
-    expect(layReadyMade(path, NOW)).toBe(0);
+  test('is left out where the program runs from source', async () => {
+    expect(await layReadyMade(path, NOW)).toBe(0);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 });
+
+async function layReadyMade(path: string, now: number, source?: string): Promise<number> {
+  const { migrations, durable } = await beginReadyMade(path, now, source).finish();
+  await durable;
+  return migrations;
+}
 
 /** Ends the process, as kill -9 does, once a file has its second name. */
 const KILL_AFTER_LINK = `
