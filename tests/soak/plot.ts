@@ -30,10 +30,11 @@ export function plot(title: string, samples: readonly Sample[]): string {
     const label = (minutes * share).toFixed(minutes < 10 ? 1 : 0);
     return `<text x="${LEFT + WIDTH * share}" y="${bottom - 22}" text-anchor="middle">${label} min</text>`;
   });
+  const words = title.replace(/[<&]/g, ' ');
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${LEFT + WIDTH + 40} ${bottom}" font-family="sans-serif" ` +
-    `font-size="12"><rect width="100%" height="100%" fill="#fff"/><text x="${LEFT}" y="18" font-size="14">` +
-    `${title.replace(/[<&]/g, ' ')}</text>${panels.join('')}${ticks.join('')}</svg>\n`
+    `font-size="12"><title>${words}</title><rect width="100%" height="100%" fill="#fff"/>` +
+    `<text x="${LEFT}" y="18" font-size="14">${words}</text>${panels.join('')}${ticks.join('')}</svg>\n`
   );
 }
 

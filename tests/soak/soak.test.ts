@@ -77,6 +77,7 @@ test('the plot has a point of each curve for each sample, higher where there is 
   expect(curves.map(({ length }) => length)).toEqual([30, 30, 30]);
   const heights = (curves[0] ?? []).map((point) => Number(point.split(',')[1]));
   expect(heights).toEqual(heights.toSorted((a, b) => b - a));
-  expect(svg).not.toContain('<title>');
+  expect(svg).toContain('<title>a  title></title>');
+  expect(svg).not.toContain('a <');
   for (const name of ['memory, MB', 'descriptors', 'p99, ms']) expect(svg).toContain(`>${name}</text>`);
 });
