@@ -1,7 +1,7 @@
 // The account page: who is signed in, and which screen the address bar names.
-import type { Account } from '../wallet/account.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { loadEnclave } from '../../client/wallet/enclave.ts';
 import { readConfig } from '../wallet/api.ts';
-import { loadEnclave } from '../wallet/enclave.ts';
 import { readAccounts } from '../wallet/memory.ts';
 import { type Contracts, readContracts } from './facts.ts';
 import { nameContact, setUp, turnOff } from './guardian.ts';

@@ -1,6 +1,7 @@
 // What the vault and the chain say of an account. What is not of the form that this page knows is not shown.
-import { UnreachableError } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
+
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 import { ask } from './http.ts';
 
 /** One key of an account. */

@@ -1,5 +1,5 @@
 // Texts for people, and the names of keys.
-import { type Hex, toHex } from '../wallet/bytes.ts';
+import { type Hex, toHex } from '../../client/wallet/bytes.ts';
 
 export { short, writeAddress } from '../wallet/view.ts';
 

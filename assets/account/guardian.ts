@@ -1,8 +1,9 @@
 // Recovery by email: set it up, name a second address for warnings, turn it off.
-import type { Hex } from '../wallet/bytes.ts';
-import { toBase64url } from '../wallet/bytes.ts';
-import { type Assertion, askPasskey } from '../wallet/passkey.ts';
-import { bytesOf, dataOf, encode, type Keccak, utf8 } from './abi.ts';
+
+import { bytesOf, dataOf, encode, type Keccak, utf8 } from '../../client/wallet/abi.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { askPasskey } from '../../client/wallet/passkey.ts';
+import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
 import { hex } from './facts.ts';
 import { daysOf } from './format.ts';
 import type { Signed } from './home.ts';
@@ -114,22 +115,6 @@ export function nameContact(signed: Signed, back: () => void): void {
 /** The end of a proof that is made now. */
 export function soon(): number {
   return Math.floor(Date.now() / 1000) + 300;
-}
-
-/** An assertion as the API takes it. */
-export function proofOf({ authenticatorData, clientDataJSON, signature }: Assertion): object {
-  return {
-    authenticatorData: toBase64url(authenticatorData),
-    clientDataJSON: toBase64url(clientDataJSON),
-    signature: toBase64url(signature),
-  };
-}
-
-/** What a proof says of the attested address. */
-export function identifierHash(keccak256: Keccak, { signature, channel, identifier }: Attestation): Hex {
-  const signed = bytesOf(signature);
-  const hash = keccak256(new Uint8Array([...signed, ...utf8(`${channel}:${identifier}`)]));
-  return `0x${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** The challenge of a proof: domain, registrar, chain, account and key, then the rest of its words. */

@@ -1,9 +1,9 @@
 // The account at a glance: what needs an answer, money, keys, recovery, and the rest.
 
-import { formatAmount } from '../pay/amount.ts';
-import type { Account } from '../wallet/account.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { formatAmount } from '../../client/wallet/amount.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
 import { readToken } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
 import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
 import { day, daysOf, identicon, left, moment, short, writeAddress } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';

@@ -1,6 +1,7 @@
 // The vault's API, as this page asks it.
-import { UnreachableError } from '../wallet/api.ts';
-import { API_MS } from '../wallet/constants.ts';
+
+import { API_MS } from '../../client/wallet/constants.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 
 /** The vault refused; `code` is its word for the reason. */
 export class VaultRefusal extends Error {

@@ -1,12 +1,13 @@
 // A key that another device makes: the first device shows a QR code, the second makes the passkey, and the person
 // compares six digits that both compute from what only they know.
-import type { Account } from '../wallet/account.ts';
-import { UnreachableError } from '../wallet/api.ts';
-import { fromBase64url, type Hex, toBase64url, toHex } from '../wallet/bytes.ts';
+
+import { bytesOf, utf8 } from '../../client/wallet/abi.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { fromBase64url, type Hex, toBase64url, toHex } from '../../client/wallet/bytes.ts';
+import { createPasskey } from '../../client/wallet/passkey.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
-import { createPasskey } from '../wallet/passkey.ts';
 import { drawCode } from '../wallet/view.ts';
-import { bytesOf, utf8 } from './abi.ts';
 import { type AccountFacts, hex, readFacts } from './facts.ts';
 import { isName, labelOf, left, nameHere, writeAddress } from './format.ts';
 import type { Signed } from './home.ts';
@@ -177,10 +178,10 @@ function secretOf(link: string): Uint8Array<ArrayBuffer> {
 }
 
 async function makeKey(
-  { config, enclave }: World,
+  { config }: World,
   { link, secret, id, account, name }: { link: string; secret: Uint8Array; id: string; account: Hex; name: string },
 ): Promise<void> {
-  const made = await createPasskey(config.rpId, enclave, { name: passkeyName(account), account });
+  const made = await createPasskey(config.rpId, { name: passkeyName(account), account });
   const { credentialId, x, y, isSynced } = made;
   noteSynced(x, isSynced);
   const kept: Made = { link, account, credentialId, x, y, name };

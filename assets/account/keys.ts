@@ -1,9 +1,9 @@
 // Adding, naming and removing the keys of an account.
 
+import { dataOf } from '../../client/wallet/abi.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { createPasskey } from '../../client/wallet/passkey.ts';
 import { checksum } from '../pay/request.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import { createPasskey } from '../wallet/passkey.ts';
-import { dataOf } from './abi.ts';
 import { readFacts } from './facts.ts';
 import { isName, labelOf, nameHere, short } from './format.ts';
 import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
@@ -25,13 +25,13 @@ export interface NewKey {
 
 /** The choice of what to add, and where. */
 export function pick(signed: Signed, back: () => void): void {
-  const { config, enclave, account } = signed;
+  const { config, account } = signed;
   if (textIn('key-name') === '') fill('key-name', nameHere());
   const here = async () => {
     const name = textIn('key-name');
     fault('key-name', isName(name) ? undefined : NAME_FAULT);
     if (!isName(name)) return;
-    const made = await createPasskey(config.rpId, enclave, {
+    const made = await createPasskey(config.rpId, {
       name: passkeyName(account.address),
       account: account.address,
     });

@@ -1,14 +1,15 @@
 // "I lost my passkey": the address proves who asks, a new passkey is made, and after the waiting time it opens the
 // account.
 
-import { formatAmount } from '../pay/amount.ts';
-import type { Account } from '../wallet/account.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { formatAmount } from '../../client/wallet/amount.ts';
+import { fromBase64url, type Hex, toHex } from '../../client/wallet/bytes.ts';
+import { askPasskey, createPasskey } from '../../client/wallet/passkey.ts';
+import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
 import { readToken } from '../wallet/api.ts';
-import { fromBase64url, type Hex, toHex } from '../wallet/bytes.ts';
-import { askPasskey, createPasskey } from '../wallet/passkey.ts';
 import { type Contracts, hex } from './facts.ts';
 import { daysOf, labelOf, left, moment, nameHere, writeAddress } from './format.ts';
-import { identifierHash, proofHead, proofOf, soon } from './guardian.ts';
+import { proofHead, soon } from './guardian.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { passkeyName } from './keys.ts';
 import { forget, noteSynced, recall, remember } from './memory.ts';
@@ -124,7 +125,7 @@ function renew(place: Place, attestation: Attestation, address: Hex): void {
 async function propose(place: Place, attestation: Attestation, address: Hex): Promise<void> {
   const { config, enclave } = place;
   const { keccak256 } = enclave;
-  const made = await createPasskey(config.rpId, enclave, { name: passkeyName(address), account: address });
+  const made = await createPasskey(config.rpId, { name: passkeyName(address), account: address });
   const { credentialId, x, y, isSynced } = made;
   noteSynced(x, isSynced);
   const account: Account = { credentialId, address, kind: 2, x, y, name: passkeyName(address) };

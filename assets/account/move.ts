@@ -1,11 +1,11 @@
 // Moves an account of the first kind to one of the second: DID and money, in one operation.
 
-import { formatAmount } from '../pay/amount.ts';
-import { type Account, nameOf } from '../wallet/account.ts';
+import { bytesOf, type Call, dataOf, type Keccak } from '../../client/wallet/abi.ts';
+import { type Account, nameOf } from '../../client/wallet/account.ts';
+import { formatAmount } from '../../client/wallet/amount.ts';
+import { type Hex, toHex, word } from '../../client/wallet/bytes.ts';
 import { predictAddress, readToken } from '../wallet/api.ts';
-import { type Hex, toHex, word } from '../wallet/bytes.ts';
 import { keepAccounts } from '../wallet/memory.ts';
-import { bytesOf, type Call, dataOf, type Keccak } from './abi.ts';
 import { readFacts } from './facts.ts';
 import type { Signed } from './home.ts';
 import { priceOf } from './operate.ts';

@@ -1,14 +1,14 @@
 // Changes of an account: user operations that its owner's passkey signs, priced before and followed after.
 import { nonceOf } from '../../client/payment-nonce.ts';
-import type { Account } from '../wallet/account.ts';
+import type { Call } from '../../client/wallet/abi.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import { batchOf, feeOf, type Operation } from '../../client/wallet/operation.ts';
+import { draftOf, type Standing, signOperation, withSponsor } from '../../client/wallet/send.ts';
+import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import * as api from '../wallet/api.ts';
-import { type Config, RefusedError, UnreachableError } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import type { Enclave } from '../wallet/enclave.ts';
 import { isSearched, judge, type Version } from '../wallet/judge.ts';
-import { batchOf, feeOf, type Operation } from '../wallet/operation.ts';
-import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
-import type { Call } from './abi.ts';
 import { ProblemError } from './problem.ts';
 
 /** What every step of the page has. */
@@ -49,12 +49,12 @@ export async function priceOf(
   if (entryPoint === null) throw new ProblemError('refused', 'This network has no contracts for accounts.');
   const [ether, standing, nonce] = await Promise.all([
     api.readToken('native', account.address),
-    readStanding(account),
+    api.readStanding(account),
     // A sequence of its own: operations do not wait for each other.
     earlier?.nonce ?? nonceOf(crypto.randomUUID()),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(account, calls), nonce, config });
-  const operation = await withSponsor(draft, entryPoint, config);
+  const operation = await withSponsor(draft, entryPoint, config, api.gas);
   return { operation, standing, fee: feeOf(operation), has: ether.balance + ether.deposit, entryPoint };
 }
 

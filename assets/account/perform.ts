@@ -1,10 +1,10 @@
 // The three screens of every change: what happens and what it costs, the passkey and the network, and that it is done.
 
-import { formatAmount } from '../pay/amount.ts';
-import type { Account } from '../wallet/account.ts';
-import { RefusedError } from '../wallet/api.ts';
-import { PasskeyError } from '../wallet/passkey.ts';
-import type { Call } from './abi.ts';
+import type { Call } from '../../client/wallet/abi.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { formatAmount } from '../../client/wallet/amount.ts';
+import { PasskeyError } from '../../client/wallet/passkey.ts';
+import { RefusedError } from '../../client/wallet/vault.ts';
 import { writeAddress } from './format.ts';
 import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';

@@ -1,7 +1,8 @@
 // Runs the steps of the page; what they throw becomes words, with a way on.
-import { RefusedError, UnreachableError } from '../wallet/api.ts';
-import { PasskeyError } from '../wallet/passkey.ts';
-import { FeeBoundError } from '../wallet/send.ts';
+
+import { PasskeyError } from '../../client/wallet/passkey.ts';
+import { FeeBoundError } from '../../client/wallet/send.ts';
+import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
 import { PROBLEMS, type Problem, REFUSALS, SOON, whenOf } from './words.ts';

@@ -1,9 +1,9 @@
 // Who is signed in on this device: the account that the person looks at.
-import { type Account, kindsOf, NoAccountError, nameOf } from '../wallet/account.ts';
+import { type Account, kindsOf, NoAccountError, nameOf } from '../../client/wallet/account.ts';
+import { createPasskey } from '../../client/wallet/passkey.ts';
 import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts, MemoryError, readAccounts } from '../wallet/memory.ts';
-import { createPasskey } from '../wallet/passkey.ts';
 import { nameHere } from './format.ts';
 import { forget, noteSynced, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
@@ -92,8 +92,8 @@ async function signIn(world: World, then: () => void): Promise<void> {
 }
 
 async function create(world: World, then: () => void): Promise<void> {
-  const { config, enclave } = world;
-  const made = await createPasskey(config.rpId, enclave, { name: `Vault account, ${nameHere()}` });
+  const { config } = world;
+  const made = await createPasskey(config.rpId, { name: `Vault account, ${nameHere()}` });
   loading('Making your account…');
   noteSynced(made.x, made.isSynced);
   const [kind = 1] = kindsOf(config);

@@ -1,7 +1,8 @@
 // Stops a recovery: the passkey signs, and the vault carries it to the network and pays.
-import type { Hex } from '../wallet/bytes.ts';
-import { askPasskey } from '../wallet/passkey.ts';
-import { dataOf, typedDigest } from './abi.ts';
+
+import { dataOf, typedDigest } from '../../client/wallet/abi.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { askPasskey } from '../../client/wallet/passkey.ts';
 import { readFacts } from './facts.ts';
 import type { Signed } from './home.ts';
 import { keysOf } from './home.ts';

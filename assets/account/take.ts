@@ -1,5 +1,5 @@
 // Everything that it takes to use the account without this vault, as one file.
-import { factoryOf } from '../wallet/account.ts';
+import { factoryOf } from '../../client/wallet/account.ts';
 import { keysOf, type Signed } from './home.ts';
 import { element, onPress, show, write } from './view.ts';
 

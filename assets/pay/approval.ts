@@ -1,10 +1,11 @@
 // What the person reads and chooses before the passkey signs, and the signature.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
-import type { Account } from '../wallet/account.ts';
-import { RefusedError, readState } from '../wallet/api.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { PasskeyError } from '../../client/wallet/passkey.ts';
+import { RefusedError } from '../../client/wallet/vault.ts';
+import { readState } from '../wallet/api.ts';
 import { readAccounts } from '../wallet/memory.ts';
-import { PasskeyError } from '../wallet/passkey.ts';
 import { QUOTE_MS } from './constants.ts';
 import { findElsewhere } from './elsewhere.ts';
 import { follow, showProgress } from './follow.ts';

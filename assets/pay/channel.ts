@@ -2,7 +2,7 @@
 // link.
 
 import { utf8 } from '../../client/bytes.ts';
-import { toBase64url } from '../wallet/bytes.ts';
+import { toBase64url } from '../../client/wallet/bytes.ts';
 import { CHANNEL_MS, REQUEST_MS } from './constants.ts';
 import { endOfLink, isPlace, parseLink, readReturnUrl } from './link.ts';
 import type { Asked, Asker } from './request.ts';

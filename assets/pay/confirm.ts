@@ -1,8 +1,9 @@
 // The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is decided.
 
-import { type RefusedError, readConfig } from '../wallet/api.ts';
-import { loadEnclave } from '../wallet/enclave.ts';
-import { FeeBoundError } from '../wallet/send.ts';
+import { loadEnclave } from '../../client/wallet/enclave.ts';
+import { FeeBoundError } from '../../client/wallet/send.ts';
+import type { RefusedError } from '../../client/wallet/vault.ts';
+import { readConfig } from '../wallet/api.ts';
 import { review } from './approval.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';

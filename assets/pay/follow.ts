@@ -1,11 +1,11 @@
 // A signed payment on the page: its way to a block, what can be done while it is not confirmed, and how it ends.
 
-import { NoAccountError } from '../wallet/account.ts';
-import { type Config, RefusedError, UnreachableError } from '../wallet/api.ts';
-import type { Enclave } from '../wallet/enclave.ts';
+import { NoAccountError } from '../../client/wallet/account.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import { PasskeyError } from '../../client/wallet/passkey.ts';
+import { FeeBoundError } from '../../client/wallet/send.ts';
+import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import { endOf, type Verdict } from '../wallet/judge.ts';
-import { PasskeyError } from '../wallet/passkey.ts';
-import { FeeBoundError } from '../wallet/send.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN, SLOW_MS } from './constants.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';

@@ -1,5 +1,7 @@
 // "Add funds": where the money has to go, and waiting until it is there.
-import { type Config, readToken } from '../wallet/api.ts';
+
+import type { Config } from '../../client/wallet/vault.ts';
+import { readToken } from '../wallet/api.ts';
 import { copyOnPress, drawCode, writeAddress } from '../wallet/view.ts';
 import { FUNDS_POLL_MS } from './constants.ts';
 import type { Quote } from './pay.ts';

@@ -1,6 +1,6 @@
 // A link's request, where its answer may go, and when it ends.
 import { utf8 } from '../../client/bytes.ts';
-import { fromBase64url, toHex } from '../wallet/bytes.ts';
+import { fromBase64url, toHex } from '../../client/wallet/bytes.ts';
 import { LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
 
 /** A URL that may receive an answer: https, or http on loopback. Undefined for others, such as `javascript:`. */

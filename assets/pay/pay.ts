@@ -2,14 +2,15 @@
 // If anything is interrupted in between, the money moves once or not at all.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
-import type { Account } from '../wallet/account.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import { callDataOf, feeOf, type Operation } from '../../client/wallet/operation.ts';
+import { draftOf, type Standing, signOperation, withSponsor } from '../../client/wallet/send.ts';
+import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
+import type { Token } from '../wallet/api.ts';
 import * as api from '../wallet/api.ts';
-import { type Config, RefusedError, type Token, UnreachableError } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import type { Enclave } from '../wallet/enclave.ts';
 import { keepAccount } from '../wallet/memory.ts';
-import { callDataOf, feeOf, type Operation } from '../wallet/operation.ts';
-import { draftOf, readStanding, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import type { Channel, Details } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import { receiptOf } from './receipt.ts';
@@ -74,14 +75,14 @@ export async function quote(payment: Payment, account: Account, config: Config):
   const [token, ether, standing, nonce] = await Promise.all([
     readPaid(payment.token, account.address),
     api.readToken('native', account.address),
-    readStanding(account),
+    api.readStanding(account),
     paymentNonce({ ...payment.asker, id: payment.id }),
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(payment), nonce, config });
   const about = { account, token, ether, entryPoint, standing };
   // What cannot be paid is not worth a sponsor's signature.
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
-  const operation = await withSponsor(draft, entryPoint, config);
+  const operation = await withSponsor(draft, entryPoint, config, api.gas);
   const fee = feeOf(operation);
   return { ...about, fee, lacks: lacksFee(payment, fee, ether) ? 'fee' : undefined, operation };
 }

@@ -1,6 +1,7 @@
 // Which of this device's accounts pays.
-import type { Account } from '../wallet/account.ts';
-import { readToken, type Token, UnreachableError } from '../wallet/api.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
+import { readToken, type Token } from '../wallet/api.ts';
 import { readAccounts } from '../wallet/memory.ts';
 import type { Payment } from './request.ts';
 

@@ -1,8 +1,9 @@
 // What a payment comes down to: so much, to whom, for what.
+
+import { formatAmount } from '../../client/wallet/amount.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
 import type { Token } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import type { Enclave } from '../wallet/enclave.ts';
-import { formatAmount } from './amount.ts';
 import { checksum, type Payment } from './request.ts';
 
 /** What a receipt says of a payment, beside where it went through. It is stored with the payment. */

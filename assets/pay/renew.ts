@@ -1,10 +1,10 @@
 // Signs once more for a payment that is not confirmed, with the same account and nonce: at most one can settle.
 
+import { type Hex, quantity } from '../../client/wallet/bytes.ts';
+import { batchOf, feeOf, type Operation } from '../../client/wallet/operation.ts';
+import { draftOf, signOperation, withSponsor } from '../../client/wallet/send.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 import * as api from '../wallet/api.ts';
-import { UnreachableError } from '../wallet/api.ts';
-import { type Hex, quantity } from '../wallet/bytes.ts';
-import { batchOf, feeOf, type Operation } from '../wallet/operation.ts';
-import { draftOf, readStanding, signOperation, withSponsor } from '../wallet/send.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import { EndedError, lacksFee, resend, type World } from './pay.ts';
 import { addVersion, type StoredPayment } from './store.ts';
@@ -41,12 +41,12 @@ export async function renew(
   const callData =
     kind === 'void' ? batchOf([]) : versions.find((version) => version.kind === 'pay')?.operation.callData;
   if (callData === undefined) throw new EndedError();
-  const [standing, ether] = await Promise.all([readStanding(account), api.readToken('native', account.address)]);
+  const [standing, ether] = await Promise.all([api.readStanding(account), api.readToken('native', account.address)]);
   // The bundler's node may be ahead of the vault's.
   const isDeployed = standing.state.isDeployed || record.answer?.aa === 'AA10';
   const seen = { ...standing, state: { ...standing.state, isDeployed } };
   const draft = draftOf(account, seen, { callData, nonce, config });
-  const operation = await withSponsor(how === 'again' ? draft : withFees(draft, versions), entryPoint, config);
+  const operation = await withSponsor(how === 'again' ? draft : withFees(draft, versions), entryPoint, config, api.gas);
   const [, token = '', amount = '0'] = record.terms.split(' ');
   const transfer = { token: token as Hex, amount: kind === 'void' ? 0n : BigInt(amount) };
   if (lacksFee(transfer, feeOf(operation), ether)) throw new LacksError();

@@ -1,6 +1,6 @@
 import { utf8 } from '../../client/bytes.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
-import type { Hex } from '../wallet/bytes.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
 /** Who asks. For `link` the origin is only where the answer goes, because anyone can make a link. */

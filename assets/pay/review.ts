@@ -1,9 +1,10 @@
 // What the person reads before approving.
 
-import type { Config, Token } from '../wallet/api.ts';
-import type { Hex } from '../wallet/bytes.ts';
+import { compareTotal, formatAmount } from '../../client/wallet/amount.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Config } from '../../client/wallet/vault.ts';
+import type { Token } from '../wallet/api.ts';
 import { make, short, writeAddress } from '../wallet/view.ts';
-import { compareTotal, formatAmount } from './amount.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
 import type { Payment } from './request.ts';

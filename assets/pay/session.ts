@@ -1,7 +1,7 @@
 // One payment on the page, from its request to its signature.
 
-import type { Config } from '../wallet/api.ts';
-import type { Enclave } from '../wallet/enclave.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import type { Config } from '../../client/wallet/vault.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import type { Following } from './follow.ts';

@@ -1,14 +1,15 @@
 // The screen on which the person chooses an account, makes one, or finds the one of a passkey. It is a file of its own,
 // which the page loads when it shows the screen, or that of the funds: who pays from the same account again never does.
 // Classes that the page has too exist twice, so errors are known by their names.
-import { type Account, kindsOf, type NoAccountError } from '../wallet/account.ts';
-import { type Config, predictAddress } from '../wallet/api.ts';
-import type { Enclave } from '../wallet/enclave.ts';
+import { type Account, kindsOf, type NoAccountError } from '../../client/wallet/account.ts';
+import { formatAmount } from '../../client/wallet/amount.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import { createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
+import type { Config } from '../../client/wallet/vault.ts';
+import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts } from '../wallet/memory.ts';
-import { createPasskey, PasskeyError } from '../wallet/passkey.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
-import { formatAmount } from './amount.ts';
 import type { Held } from './payer.ts';
 import { type Payment, printable } from './request.ts';
 import { element, onPress, showPart, toggle, write } from './view.ts';
@@ -149,8 +150,8 @@ function refusalOf(error: PasskeyError, { rpId }: Config): string {
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */
-async function createAccount({ config, enclave }: Setup, name: string, known: readonly string[]): Promise<Account> {
-  const { credentialId, x, y } = await createPasskey(config.rpId, enclave, { name, known });
+async function createAccount({ config }: Setup, name: string, known: readonly string[]): Promise<Account> {
+  const { credentialId, x, y } = await createPasskey(config.rpId, { name, known });
   const [kind = 1] = kindsOf(config);
   return { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name };
 }

@@ -1,10 +1,10 @@
 // IndexedDB on this device: every payment from its first signature on.
 
-import type { Account } from '../wallet/account.ts';
-import type { Hex } from '../wallet/bytes.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Operation } from '../../client/wallet/operation.ts';
 import type { Version as JudgedVersion, Nothing } from '../wallet/judge.ts';
 import { MemoryError, run, transact } from '../wallet/memory.ts';
-import type { Operation } from '../wallet/operation.ts';
 import { PAYMENT_KEEP_MS } from './constants.ts';
 import type { Receipt } from './receipt.ts';
 import type { Asker } from './request.ts';

@@ -1,7 +1,7 @@
 // Follows a payment until the vault's own node shows what became of it.
 
+import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import * as api from '../wallet/api.ts';
-import { RefusedError, UnreachableError } from '../wallet/api.ts';
 import { isSearched, judge, type Nothing, type SeenOperation, type Verdict } from '../wallet/judge.ts';
 import { RESEND_MS } from './constants.ts';
 import { resend } from './pay.ts';

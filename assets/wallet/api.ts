@@ -1,23 +1,11 @@
-import type { AccountKind, AccountState, Factories, OwnerKey } from './account.ts';
-import type { Hex } from './bytes.ts';
-import { API_MS } from './constants.ts';
+import type { Account, AccountKind, AccountState, OwnerKey } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { API_MS } from '../../client/wallet/constants.ts';
+import type { Operation } from '../../client/wallet/operation.ts';
+import type { PublicKey } from '../../client/wallet/recover.ts';
+import type { GasSource, Standing } from '../../client/wallet/send.ts';
+import { type Config, type Fees, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import type { Outcome } from './judge.ts';
-import type { Operation } from './operation.ts';
-import type { PublicKey } from './recover.ts';
-
-/** The chain that the vault pays on, and the relying party of its passkeys. */
-export interface Config extends Factories {
-  readonly rpId: string;
-  readonly origin: string;
-  readonly chainId: number;
-  readonly chain: string;
-  readonly entryPoint: Hex | null;
-  readonly usdc: Hex | null;
-  /** The most that an operation may cost in fees, in wei; the operator's bound. */
-  readonly feeMax: string;
-  /** Where people look at transactions; null if unknown. */
-  readonly explorer: string | null;
-}
 
 /** A token as the chain describes it. An unlisted token chose its symbol itself. */
 export interface Token {
@@ -27,34 +15,6 @@ export interface Token {
   readonly balance: bigint;
   /** Of `native`: the account's deposit at the EntryPoint, from which fees are taken first. */
   readonly deposit: bigint;
-}
-
-/** Fees per unit of gas, the chain's time in seconds, its newest block, and whether it has a precompile for P-256. */
-export interface Fees {
-  readonly time: number;
-  /** The number of the newest block. */
-  readonly block: number;
-  readonly p256: boolean;
-  readonly maxFeePerGas: Hex;
-  readonly maxPriorityFeePerGas: Hex;
-}
-
-/** The vault, the chain or the bundler does not answer, or answers nonsense. The result of the call is unknown. */
-export class UnreachableError extends Error {
-  override readonly name = 'UnreachableError';
-}
-
-/** The vault or the bundler refused; `kind` and `aa` are the bundler's words for the reason. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly kind: string;
-  readonly aa: string;
-
-  constructor(message: string, kind: string, aa = '') {
-    super(message);
-    this.kind = kind;
-    this.aa = aa;
-  }
 }
 
 /**
@@ -105,6 +65,12 @@ export async function readState(account: string): Promise<AccountState> {
   return { ...about, keys: kind === 2 ? (keys ?? []) : first };
 }
 
+/** Reads what an operation of the account depends on. Throws `UnreachableError`. */
+export async function readStanding({ address }: Pick<Account, 'address'>): Promise<Standing> {
+  const [state, fees] = await Promise.all([readState(address), readFees()]);
+  return { state, fees, at: Date.now() };
+}
+
 /**
  * The account that a passkey of this key proved its registration for, in lower case; undefined if the vault knows none.
  * Anybody can register the credential id without proof, for an account to which they added this key.
@@ -125,15 +91,11 @@ export async function lookUpAccount(credentialId: string, { x, y }: PublicKey): 
   }
 }
 
-/** Asks the sponsor to pay for an operation. Throws `RefusedError` if none does. */
-export function sponsor(operation: Operation, entryPoint: string): Promise<unknown> {
-  return bundler('pm_sponsorUserOperation', [operation, entryPoint]);
-}
-
-/** Estimates the gas of an operation. Throws `RefusedError` if it would fail. */
-export function estimate(operation: Operation, entryPoint: string): Promise<unknown> {
-  return bundler('eth_estimateUserOperationGas', [operation, entryPoint]);
-}
+/** How the sponsor is asked to pay for an operation, and the bundler to estimate its gas. */
+export const gas: GasSource = {
+  sponsor: (operation, entryPoint) => bundler('pm_sponsorUserOperation', [operation, entryPoint]),
+  estimate: (operation, entryPoint) => bundler('eth_estimateUserOperationGas', [operation, entryPoint]),
+};
 
 /** Sends a signed operation. Throws `RefusedError` if the bundler refuses it. */
 export async function send(operation: Operation, entryPoint: string): Promise<void> {

@@ -8,12 +8,13 @@ import {
   kindsOf,
   NoAccountError,
   nameOf,
-} from './account.ts';
-import { type Config, lookUpAccount, predictAddress, RefusedError, readState, readToken } from './api.ts';
-import type { Hex } from './bytes.ts';
-import type { Enclave } from './enclave.ts';
-import { type Assertion, accountNamedBy, askPasskey, keysOf } from './passkey.ts';
-import type { PublicKey } from './recover.ts';
+} from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import type { Enclave } from '../../client/wallet/enclave.ts';
+import { type Assertion, accountNamedBy, askPasskey, keysOf } from '../../client/wallet/passkey.ts';
+import type { PublicKey } from '../../client/wallet/recover.ts';
+import { type Config, RefusedError } from '../../client/wallet/vault.ts';
+import { lookUpAccount, predictAddress, readState, readToken } from './api.ts';
 
 /** What a search needs. */
 export interface Search {

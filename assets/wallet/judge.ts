@@ -1,5 +1,5 @@
 // What became of a signed operation, by what the vault's own node shows. No word of a bundler counts here.
-import type { Hex } from './bytes.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
 
 /** What the vault's node shows of an account's nonce (`GET /pay/outcome`). Times are the chain's, in seconds. */
 export interface Outcome {

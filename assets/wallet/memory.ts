@@ -1,5 +1,5 @@
 // IndexedDB on this device: the accounts used here; the payments of `/pay` stand beside them.
-import type { Account } from './account.ts';
+import type { Account } from '../../client/wallet/account.ts';
 import { upgradePayment } from './upgrade.ts';
 
 /** The browser stores nothing here, as in some private windows. */

@@ -1,5 +1,5 @@
 // The records of earlier versions of the pages, as this version has them.
-import type { Hex } from './bytes.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
 
 /** A payment as versions 1 and 2 stored it. */
 interface OldPayment {

@@ -1,9 +1,9 @@
 // EntryPoint 0.9 through vault and bundler: an operation as the pay page makes it, hashed by the enclave.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Base64, Hex } from 'ox';
-import { loadEnclave } from '../../assets/wallet/enclave.ts';
-import { callDataOf, draftOperation, type Operation, signatureHead, withGas } from '../../assets/wallet/operation.ts';
 import { nonceOf } from '../../client/payment-nonce.ts';
+import { loadEnclave } from '../../client/wallet/enclave.ts';
+import { callDataOf, draftOperation, type Operation, signatureHead, withGas } from '../../client/wallet/operation.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import { type Bundler, startBundler } from '../../scripts/dev-stack/bundler.ts';
 import { type Chain, type ChainRpc, connectChain, startChain } from '../../scripts/dev-stack/chain.ts';

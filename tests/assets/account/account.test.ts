@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { AbiFunction, AbiParameters, ContractAddress, Hash, Hex, TypedData } from 'ox';
-import { dataOf, typedDigest } from '../../../assets/account/abi.ts';
 import { daysOf, isName, labelOf, left, short } from '../../../assets/account/format.ts';
-import { identifierHash, proofHead } from '../../../assets/account/guardian.ts';
+import { proofHead } from '../../../assets/account/guardian.ts';
 import { digitsOf, mailboxOf } from '../../../assets/account/join.ts';
 import { initCodeOf } from '../../../assets/account/move.ts';
+import { dataOf, typedDigest } from '../../../client/wallet/abi.ts';
+import { identifierHash } from '../../../client/wallet/proof.ts';
 import { account2Abi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { initCodeOf as accountCode } from '../../../lib/chain/account.ts';
 

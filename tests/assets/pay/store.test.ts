@@ -13,7 +13,7 @@ import {
   updatePayment,
   type Version,
 } from '../../../assets/pay/store.ts';
-import type { Operation } from '../../../assets/wallet/operation.ts';
+import type { Operation } from '../../../client/wallet/operation.ts';
 import { paymentRecord } from '../../support/payment-record.ts';
 
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import { addPayment, addVersion, type StoredPayment } from '../../../assets/pay/store.ts';
 import { createSearch, type Look, watch } from '../../../assets/pay/watch.ts';
 import type { Outcome } from '../../../assets/wallet/judge.ts';
-import type { Operation } from '../../../assets/wallet/operation.ts';
+import type { Operation } from '../../../client/wallet/operation.ts';
 import { paymentRecord } from '../../support/payment-record.ts';
 
 const HASH = `0x${'0a'.repeat(32)}` as const;

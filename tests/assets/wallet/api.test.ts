@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { isHad, RefusedError } from '../../../assets/wallet/api.ts';
+import { isHad } from '../../../assets/wallet/api.ts';
+import { RefusedError } from '../../../client/wallet/vault.ts';
 
 describe('a refusal says that the bundler has the operation', () => {
   test.each([

@@ -118,7 +118,8 @@ export const CREDENTIALS = {
     const passkey = createPasskey(undefined, Hex.fromBytes(keyring.draw.bytes(32)));
     keyring.passkeys.set(nameOf(rawId), { passkey, userHandle: new Uint8Array(publicKey.user?.id ?? []) });
     keyring.pick = nameOf(rawId);
-    return { rawId, response: { getAuthenticatorData: () => authenticatorDataOf(rawId, passkey) } };
+    const getAuthenticatorData = () => authenticatorDataOf(rawId, passkey);
+    return { rawId, response: { getAuthenticatorData, getPublicKey: () => publicKeyInfoOf(passkey) } };
   },
   async get({ publicKey: { challenge, allowCredentials = [] } }: Given) {
     const { keyring } = current.getStore() as Device;
@@ -152,4 +153,10 @@ function authenticatorDataOf(rawId: Uint8Array, { key }: Passkey): ArrayBuffer {
   const cose = ['0xa5010203262001215820', Hex.fromBytes(key.x), '0x225820', Hex.fromBytes(key.y)] as const;
   const bytes = new Uint8Array([...head, 0, rawId.length, ...rawId, ...Hex.toBytes(Hex.concat(...cose))]);
   return bytes.buffer;
+}
+
+/** The SubjectPublicKeyInfo of a key on P-256 (RFC 5480). */
+function publicKeyInfoOf({ key }: Passkey): ArrayBuffer {
+  const head = '0x3059301306072a8648ce3d020106082a8648ce3d03010703420004';
+  return Hex.toBytes(Hex.concat(head, Hex.fromBytes(key.x), Hex.fromBytes(key.y))).slice().buffer;
 }

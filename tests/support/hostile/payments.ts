@@ -1,9 +1,9 @@
 import { Hex } from 'ox';
-import type { Account } from '../../../assets/wallet/account.ts';
 import { predictAddress, readConfig } from '../../../assets/wallet/api.ts';
 import { keepAccount } from '../../../assets/wallet/memory.ts';
-import { createPasskey } from '../../../assets/wallet/passkey.ts';
 import { paymentNonce } from '../../../client/payment-nonce.ts';
+import type { Account } from '../../../client/wallet/account.ts';
+import { createPasskey } from '../../../client/wallet/passkey.ts';
 import { USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { type Draw, openDraw } from '../draw.ts';
 import { hashOf } from '../node-faults.ts';
@@ -52,7 +52,7 @@ export async function newOrder(world: HostileWorld, n: number): Promise<Order> {
   const device = newDevice(vault.url, draw);
   const isToken = draw.below(3) > 0;
   const accounts: Account[] = [];
-  for (let i = 0; i < 2; i++) accounts.push(await on(device, () => makeAccount(world, draw.below(4) === 0 ? 1 : 2)));
+  for (let i = 0; i < 2; i++) accounts.push(await on(device, () => makeAccount(draw.below(4) === 0 ? 1 : 2)));
   for (const { address } of accounts)
     await world.fund(address, { wei: ETHER, ...(isToken ? { usdc: 50_000_000n } : {}) });
   const id = `order-${n}`;
@@ -72,10 +72,10 @@ export async function newOrder(world: HostileWorld, n: number): Promise<Order> {
   };
 }
 
-async function makeAccount({ enclave }: HostileWorld, kind: 1 | 2): Promise<Account> {
+async function makeAccount(kind: 1 | 2): Promise<Account> {
   const { rpId } = await readConfig();
   const name = `Account of kind ${kind}`;
-  const { credentialId, x, y } = await createPasskey(rpId, enclave, { name });
+  const { credentialId, x, y } = await createPasskey(rpId, { name });
   const account = { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name };
   await keepAccount(account);
   return account;

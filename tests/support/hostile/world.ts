@@ -1,5 +1,5 @@
 import { Hex } from 'ox';
-import { type Enclave, loadEnclave } from '../../../assets/wallet/enclave.ts';
+import { type Enclave, loadEnclave } from '../../../client/wallet/enclave.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { deployEntryPoints } from '../../../scripts/dev-stack/entrypoints.ts';

@@ -1,17 +1,15 @@
 // The calls of the enclave (`/enclave.wasm`) that a payment needs. Private keys stay in the authenticator.
-import { bytesOf } from '../../client/bytes.ts';
-import { startModule } from '../../client/load.ts';
-import { createParsers } from '../../client/parsers.ts';
-import type { UserOperationDomain } from '../../client/user-operation.ts';
-import { ABI_VERSION } from '../../client/window.ts';
+import { bytesOf } from '../bytes.ts';
+import { startModule } from '../load.ts';
+import { createParsers } from '../parsers.ts';
+import type { UserOperationDomain } from '../user-operation.ts';
+import { ABI_VERSION } from '../window.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { initCodeOf, type Operation, paymasterAndDataOf } from './operation.ts';
 
 /** Hashes and packs the bytes that are signed. All calls throw what the enclave throws. */
 export interface Enclave {
   keccak256(bytes: Uint8Array): Uint8Array;
-  /** The P-256 key in a COSE_Key, as a new passkey gives it. */
-  cosePublicKey(bytes: Uint8Array): { readonly x: Hex; readonly y: Hex };
   /** An assertion, its signature in DER, as the account's contract reads it. */
   packAssertion(assertion: SignedAssertion): Hex;
   /** r‖s of a signature in DER. */
@@ -41,10 +39,6 @@ export async function loadEnclave(source: string | Uint8Array = SOURCE): Promise
   const enclave = createParsers(module);
   return {
     keccak256: (bytes) => module.window.hash('keccak256', bytes),
-    cosePublicKey(bytes) {
-      const point = enclave.publicKeyOf(bytes);
-      return { x: toHex(point.slice(0, 32)), y: toHex(point.slice(32)) };
-    },
     packAssertion: ({ authenticatorData, clientDataJSON, signature }) =>
       toHex(enclave.packAssertion(authenticatorData, clientDataJSON, enclave.rawSignature(signature))),
     rawSignature: (der) => enclave.rawSignature(der),

@@ -1,5 +1,5 @@
 // The two ceremonies of WebAuthn, and the key that an assertion shows.
-import { bytesOf, join } from '../../client/bytes.ts';
+import { bytesOf, join } from '../bytes.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from './bytes.ts';
 import type { Enclave } from './enclave.ts';
 import { type PublicKey, recoverKeys } from './recover.ts';
@@ -40,7 +40,6 @@ export class PasskeyError extends Error {
  */
 export async function createPasskey(
   rpId: string,
-  enclave: Pick<Enclave, 'cosePublicKey'>,
   { name, account, known = [] }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
   const created = await ceremony(() =>
@@ -59,10 +58,9 @@ export async function createPasskey(
   );
   const { rawId, response } = created as PublicKeyCredential & { response: AuthenticatorAttestationResponse };
   const data = new Uint8Array(response.getAuthenticatorData());
-  const key = enclave.cosePublicKey(coseKeyOf(data));
   return {
     credentialId: toBase64url(new Uint8Array(rawId)),
-    ...key,
+    ...keyIn(response.getPublicKey()),
     isSynced: ((data[32] ?? 0) & BACKUP_ELIGIBLE) > 0,
   };
 }
@@ -137,9 +135,14 @@ async function ceremony(ask: () => Promise<Credential | null>): Promise<Credenti
 }
 
 /**
- * WebAuthn section 6.5.1: behind rpIdHash, flags and counter stand AAGUID (16), the id's length (2), the id, the key.
+ * WebAuthn section 5.2.1: a key of ES256 comes as its SubjectPublicKeyInfo, which ends with the point. Throws a
+ * `TypeError` for any other.
  */
-function coseKeyOf(authenticatorData: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const idLength = new DataView(authenticatorData.buffer).getUint16(53);
-  return authenticatorData.slice(55 + idLength);
+function keyIn(spki: ArrayBuffer | null): PublicKey {
+  const point = new Uint8Array(spki ?? []).slice(-65);
+  if (point.length !== 65 || point[0] !== UNCOMPRESSED) throw new TypeError('no key on P-256');
+  return { x: toHex(point.slice(1, 33)), y: toHex(point.slice(33)) };
 }
+
+/** SEC 1 section 2.3.3. */
+const UNCOMPRESSED = 4;

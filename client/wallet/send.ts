@@ -1,8 +1,7 @@
 // An account's operation from its draft to the bytes that a bundler takes.
 
-import { formatAmount } from '../pay/amount.ts';
 import { type Account, type AccountState, factoryOf, indexOf, NoAccountError } from './account.ts';
-import { type Config, estimate, type Fees, RefusedError, readFees, readState, sponsor } from './api.ts';
+import { formatAmount } from './amount.ts';
 import { type Hex, toHex } from './bytes.ts';
 import { VALID_SECONDS_MAX } from './constants.ts';
 import type { Enclave } from './enclave.ts';
@@ -16,18 +15,13 @@ import {
   withGas,
 } from './operation.ts';
 import { askPasskey } from './passkey.ts';
+import { type Config, type Fees, RefusedError } from './vault.ts';
 
 /** What the chain says of an account and of its next block. `at` is the device's time of it, in milliseconds. */
 export interface Standing {
   readonly state: AccountState;
   readonly fees: Fees;
   readonly at: number;
-}
-
-/** Reads what an operation of the account depends on. Throws `UnreachableError`. */
-export async function readStanding({ address }: Pick<Account, 'address'>): Promise<Standing> {
-  const [state, fees] = await Promise.all([readState(address), readFees()]);
-  return { state, fees, at: Date.now() };
 }
 
 /**
@@ -72,6 +66,12 @@ export function checkFee(operation: Operation, { feeMax }: Pick<Config, 'feeMax'
   throw new FeeBoundError(`Up to ${ether(cost)}; the operator of this vault allows ${ether(BigInt(feeMax))}.`);
 }
 
+/** How a bundler and its sponsor are asked for gas. Both throw `RefusedError`. */
+export interface GasSource {
+  sponsor(operation: Operation, entryPoint: string): Promise<unknown>;
+  estimate(operation: Operation, entryPoint: string): Promise<unknown>;
+}
+
 /**
  * The draft with gas, and with a paymaster if one sponsors it; else the account pays. Throws `RefusedError` if it would
  * fail on-chain, and `FeeBoundError`.
@@ -80,21 +80,22 @@ export async function withSponsor(
   draft: Operation,
   entryPoint: Hex,
   config: Pick<Config, 'feeMax'>,
+  gas: GasSource,
 ): Promise<Operation> {
   try {
-    return checkFee(withGas(draft, await sponsor(draft, entryPoint)), config);
+    return checkFee(withGas(draft, await gas.sponsor(draft, entryPoint)), config);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
   }
   try {
-    return checkFee(withGas(draft, await estimate(draft, entryPoint)), config);
+    return checkFee(withGas(draft, await gas.estimate(draft, entryPoint)), config);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     // The account cannot pay for gas. The draft shows the least that it would take.
     if (error.aa === 'AA21') return checkFee(draft, config);
     const { factory, factoryData, ...created } = draft;
     // Somebody has created the account meanwhile.
-    if (error.aa === 'AA10' && factory !== undefined) return withSponsor(created, entryPoint, config);
+    if (error.aa === 'AA10' && factory !== undefined) return withSponsor(created, entryPoint, config, gas);
     throw error;
   }
 }

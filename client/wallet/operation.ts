@@ -1,5 +1,5 @@
 // User operations (ERC-4337, EntryPoint 0.7 to 0.9) of passkeys' accounts.
-import { bytesOf } from '../../client/bytes.ts';
+import { bytesOf } from '../bytes.ts';
 import type { AccountKind } from './account.ts';
 import { type Hex, quantity, word } from './bytes.ts';
 import { CALL_GAS_MIN, VERIFICATION_GAS_MIN, VERIFICATION_GAS_WITHOUT_P256 } from './constants.ts';

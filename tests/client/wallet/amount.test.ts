@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Value } from 'ox';
-import { compareTotal, formatAmount, parseAmount } from '../../../assets/pay/amount.ts';
+import { compareTotal, formatAmount, parseAmount } from '../../../client/wallet/amount.ts';
 
 describe('formatAmount', () => {
   test.each([

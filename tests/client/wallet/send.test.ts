@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import type { Hex } from '../../../assets/wallet/bytes.ts';
-import type { Enclave } from '../../../assets/wallet/enclave.ts';
-import type { Operation } from '../../../assets/wallet/operation.ts';
-import { checkFee, FeeBoundError, signOperation } from '../../../assets/wallet/send.ts';
+import type { Hex } from '../../../client/wallet/bytes.ts';
+import type { Enclave } from '../../../client/wallet/enclave.ts';
+import type { Operation } from '../../../client/wallet/operation.ts';
+import { checkFee, FeeBoundError, signOperation } from '../../../client/wallet/send.ts';
 
 const feeMax = '10000000000000000';
 const operation = (more: Partial<Record<keyof Operation, Hex>> = {}): Operation => ({

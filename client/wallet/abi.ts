@@ -1,5 +1,5 @@
 // Calls of contracts, encoded (Solidity ABI).
-import { type Hex, toHex, word } from '../wallet/bytes.ts';
+import { type Hex, toHex, word } from './bytes.ts';
 
 /** A call of a contract. */
 export interface Call {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import { formatUserOperation, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction';
-import { loadEnclave } from '../../../assets/wallet/enclave.ts';
+import { nonceOf } from '../../../client/payment-nonce.ts';
+import { loadEnclave } from '../../../client/wallet/enclave.ts';
 import {
   batchOf,
   callDataOf,
@@ -14,8 +15,7 @@ import {
   paymasterAndDataOf,
   signatureHead,
   withGas,
-} from '../../../assets/wallet/operation.ts';
-import { nonceOf } from '../../../client/payment-nonce.ts';
+} from '../../../client/wallet/operation.ts';
 import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Hash, Hex, P256 } from 'ox';
-import { recoverKeys } from '../../../assets/wallet/recover.ts';
+import { recoverKeys } from '../../../client/wallet/recover.ts';
 
 const sign = (privateKey: Hex.Hex, digest: Uint8Array) => {
   const { r, s } = P256.sign({ payload: digest, privateKey });
