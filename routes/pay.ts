@@ -6,9 +6,9 @@ import { toQuantity } from '../lib/chain/contract-call.ts';
 import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
-import type { Config } from '../lib/config/config.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
+import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { checkOrder } from '../lib/payments/check-order.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
 import { recordFound } from '../lib/payments/record.ts';
@@ -226,15 +226,4 @@ function withOpener(route: Route): Route {
       return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },
   };
-}
-
-/**
- * The first of `RP_IDS` that a browser accepts on the vault's own host. A vault that moved, whose origin is one of
- * `RELATED_ORIGINS`, goes on with the first of them; any other has its host.
- */
-function rpIdOf({ baseUrl, rpIds, relatedOrigins }: Config): string {
-  const { hostname, origin } = new URL(baseUrl);
-  const own = rpIds.find((rpId) => hostname === rpId || hostname.endsWith(`.${rpId}`));
-  const former = relatedOrigins.includes(origin) ? rpIds[0] : undefined;
-  return own ?? former ?? hostname;
 }

@@ -1,4 +1,5 @@
 import { VERSION } from '../lib/base/version.ts';
+import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { isReachable } from '../lib/monitoring/health.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
@@ -10,7 +11,9 @@ export const statusRoutes: readonly Route[] = [
       const { chainName, chainId, rpcPublicUrl } = ctx.config;
       const sha256 = await ctx.sha256Of('/enclave.wasm');
       const database = (await isReachable(ctx)) ? 'connected' : 'unavailable';
-      const status = { chain: chainName, chainId, rpc: rpcPublicUrl, database, version: VERSION };
+      const chain = { chain: chainName, chainId, rpc: rpcPublicUrl };
+      const offered = { rpId: rpIdOf(ctx.config), relays: ctx.config.registrarPrivateKey !== undefined };
+      const status = { ...chain, database, version: VERSION, ...offered };
       return json({ ...status, ...(sha256 ? { enclave: { sha256 } } : {}) });
     },
   }),

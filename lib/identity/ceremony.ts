@@ -63,3 +63,21 @@ function clientDataOf({ clientDataJSON }: Assertion): Record<string, unknown> | 
     return undefined;
   }
 }
+
+/** The settings that decide which RP ID passkeys get. */
+export interface RelyingParty {
+  readonly baseUrl: string;
+  readonly rpIds: readonly string[];
+  readonly relatedOrigins: readonly string[];
+}
+
+/**
+ * The first of `RP_IDS` that a browser accepts on the vault's own host. A vault that moved, whose origin is one of
+ * `RELATED_ORIGINS`, goes on with the first of them; any other has its host.
+ */
+export function rpIdOf({ baseUrl, rpIds, relatedOrigins }: RelyingParty): string {
+  const { hostname, origin } = new URL(baseUrl);
+  const own = rpIds.find((rpId) => hostname === rpId || hostname.endsWith(`.${rpId}`));
+  const former = relatedOrigins.includes(origin) ? rpIds[0] : undefined;
+  return own ?? former ?? hostname;
+}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { unreachable } from '../support/databases.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -12,7 +13,7 @@ afterEach(() => t.stop());
 describe('GET /api/status', () => {
   test('§4 status: 200 with the service status, with CORS headers', async () => {
     const reply = await t.call('GET /api/status');
-    const members = ['chain', 'chainId', 'rpc', 'database', 'version', 'enclave'];
+    const members = ['chain', 'chainId', 'rpc', 'database', 'version', 'rpId', 'relays', 'enclave'];
     expect([reply.status, Object.keys(reply.body)]).toEqual([200, members]);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
@@ -25,6 +26,15 @@ describe('GET /api/status', () => {
     ['the release', 'version', packageJson.version],
   ])('%s', async (_, name, value) => {
     expect((await t.call('GET /api/status')).body[name]).toBe(value);
+  });
+
+  test('the RP ID of passkeys, and whether the vault relays', async () => {
+    const { body } = await t.call('GET /api/status');
+    expect([body.rpId, body.relays]).toEqual([(await t.call('GET /pay/config')).body.rpId, false]);
+    const { address, privateKey } = devAccount('registrar');
+    const relaying = await startVault({ REGISTRAR_PRIVATE_KEY: privateKey, DID_REGISTRY_ADDRESS: address });
+    expect((await relaying.call('GET /api/status')).body.relays).toBe(true);
+    await relaying.stop();
   });
 
   test('§2 service status rpc: never the key in RPC_URL, only its origin, or RPC_PUBLIC_URL', async () => {
