@@ -1,0 +1,86 @@
+import type { AskNode } from '../payment-node.ts';
+import type { PaymentOrder, PaymentReceipt, PaymentVerdict } from '../payments.ts';
+import { type CallOptions, createCall, type Place } from './call.ts';
+import { type EventOptions, type EventToken, events } from './events.ts';
+import { createKnown } from './known.ts';
+import { type PayOptions, type PayOrder, pay, returned } from './pay.ts';
+import { type Keeper, openMemory, type Progress } from './progress.ts';
+import { type RegisterOptions, register } from './register.ts';
+import { type SignInOptions, signIn } from './sign-in.ts';
+import type { InputOf, OperationName } from './wire.ts';
+
+export type { CallOptions } from './call.ts';
+export type { AskCode, CodeRequest } from './code.ts';
+export { VaultClientError } from './error.ts';
+export type { EventOptions, EventToken, VaultEvent } from './events.ts';
+export type { PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
+export type { Keeper, Progress } from './progress.ts';
+export type { RegisterOptions } from './register.ts';
+export type { SignedIn, SignInOptions } from './sign-in.ts';
+export type { RegisterStep, Registration } from './submit.ts';
+export * from './wire.ts';
+
+/** Where a vault is, and where the client keeps a registration that was begun. */
+export interface ClientOptions extends Place {
+  /** `localStorage`, if absent; null keeps nothing. */
+  readonly storage?: Keeper | null;
+}
+
+/** A client of one vault. All its calls throw `VaultClientError`. */
+export type VaultClient = ReturnType<typeof createClient>;
+
+/** Makes a client. Nothing is asked before the first call. */
+export function createClient(options: ClientOptions) {
+  const { url, storage } = options;
+  const call = createCall(options);
+  const known = createKnown(call);
+  const memory = openMemory(url, storage);
+  const of =
+    <Name extends OperationName>(name: Name) =>
+    (input?: InputOf<Name>, more?: CallOptions) =>
+      call(name, input, more);
+  return {
+    /** Any operation, by method and path. */
+    call,
+    status: of('GET /api/status'),
+    contracts: of('GET /api/contracts'),
+    verify: {
+      send: of('POST /api/verify/send'),
+      check: of('POST /api/verify/check'),
+      status: of('GET /api/verify/status'),
+    },
+    sessions: {
+      create: of('POST /api/sessions'),
+      check: of('GET /api/sessions/check'),
+      status: of('GET /api/sessions/status'),
+    },
+    dids: { register: of('POST /api/dids'), lookup: of('GET /api/dids/lookup') },
+    accounts: { predict: of('GET /api/accounts/predict'), state: of('GET /api/accounts/state') },
+    balance: of('GET /api/balance'),
+
+    /** Registers a person, or goes on where an earlier call was left. */
+    register: (given: RegisterOptions) => register({ call, memory, known, url }, given),
+    /** The registration that was begun here and is not confirmed; `register` with its identifier goes on. */
+    pending: (): Progress | undefined => memory.read(),
+    /** Forgets it. */
+    forget: (): void => memory.forget(),
+    /** The person of a passkey. */
+    signIn: (given?: SignInOptions) => signIn(call, known, given),
+    /** Shows an order to the person; call it from a click. */
+    pay: (order: PayOrder, given?: PayOptions) => pay(url, known, order, given),
+    /** What a payment by link led back to this page with. */
+    returned,
+    /** Whether an order was paid: by your own node, else by the vault's word. */
+    verifyPayment: async (
+      { userOpHash, txHash, account }: PaymentReceipt,
+      order: PaymentOrder,
+      node?: string | URL | AskNode,
+    ): Promise<PaymentVerdict> => {
+      const receipt = { userOpHash, txHash, account };
+      if (node) return (await import('../payments.ts')).verifyPayment(receipt, order, node);
+      return call('GET /pay/verify', { ...order, ...receipt });
+    },
+    /** The vault's events as they happen. */
+    events: (token: EventToken, given?: EventOptions) => events(options, token, given),
+  };
+}

@@ -1,0 +1,20 @@
+import type { Call } from './call.ts';
+import type { ContractsAnswer, StatusAnswer } from './wire.ts';
+
+/** What a vault says of itself. It is asked once, and again after a failure. */
+export type Known = () => Promise<{ readonly status: StatusAnswer; readonly contracts: ContractsAnswer }>;
+
+/** Learns it at the first call. */
+export function createKnown(call: Call): Known {
+  let asked: ReturnType<Known> | undefined;
+  return () => {
+    asked ??= Promise.all([call('GET /api/status'), call('GET /api/contracts')]).then(
+      ([status, contracts]) => ({ status, contracts }),
+      (error) => {
+        asked = undefined;
+        throw error;
+      },
+    );
+    return asked;
+  };
+}

@@ -1,0 +1,137 @@
+import { utf8 } from '../bytes.ts';
+import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
+import { fault, VaultClientError } from './error.ts';
+import type { Known } from './known.ts';
+
+/** An order, as your server made it. The same `id` is paid once. */
+export interface PayOrder {
+  readonly id: string;
+  /** The payee. */
+  readonly to: string;
+  /** In the token's smallest unit, a decimal string. */
+  readonly amount: string;
+  /** `native`, or the token's address. */
+  readonly token: string;
+  /** The vault's chain, if absent. */
+  readonly chainId?: number;
+  readonly label?: string;
+  /** ISO 8601. */
+  readonly expires?: string;
+  /** What the browser shows. */
+  readonly total: { readonly currency: string; readonly value: string; readonly label?: string };
+}
+
+/** Hints for your server, which checks them. One without `txHash` was sent and is not confirmed yet. */
+export interface PayReceipt {
+  readonly userOpHash: string;
+  readonly account?: string;
+  readonly txHash?: string;
+  readonly chainId?: number;
+  readonly token?: string;
+}
+
+/** How an order is shown: `browser` is its Payment Request API; else that if it can, else a popup, else a link. */
+export interface PayOptions {
+  readonly via?: 'browser' | 'popup' | 'link';
+  /** Where a link leads back to; this page, if absent. */
+  readonly returnUrl?: string;
+}
+
+/** What a link led back with. */
+export interface PayReturn extends Partial<PayReceipt> {
+  readonly id: string;
+  readonly error?: string;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly data: object;
+  readonly total: object;
+}
+
+/**
+ * Shows an order to the person; call it from a click. Rejects with the page's word, such as `cancelled`, or with
+ * `not_paid_yet`.
+ */
+export async function pay(url: string, known: Known, order: PayOrder, { via, returnUrl }: PayOptions = {}) {
+  const { id, total, ...data } = order;
+  const { label = data.label ?? id, currency, value } = total;
+  const shown = async (): Promise<Shown> => {
+    const chainId = order.chainId ?? (await known()).status.chainId;
+    return { id, data: { ...data, chainId }, total: { label, amount: { currency, value } } };
+  };
+  const origin = new URL(url).origin;
+  if (via === 'link') return byLink(origin, await shown(), returnUrl);
+  const isTried = via === undefined && 'PaymentRequest' in globalThis;
+  if (via === 'browser' || isTried) {
+    const receipt = await byBrowser(origin, await shown(), isTried);
+    if (receipt) return receipt;
+  }
+  // Opened before anything is waited for: browsers open windows for clicks alone.
+  const popup = window.open(
+    `${origin}/pay/confirm?mode=popup&origin=${encodeURIComponent(location.origin)}`,
+    'vault-pay',
+    'popup,width=480,height=760',
+  );
+  if (popup) return byPopup(origin, popup, await shown());
+  if (via === 'popup') throw fault('payment_blocked');
+  return byLink(origin, await shown(), returnUrl);
+}
+
+/** Undefined where the browser has no payment handlers, and something else can be tried. */
+async function byBrowser(
+  origin: string,
+  { id, data, total }: Shown,
+  isTried: boolean,
+): Promise<PayReceipt | undefined> {
+  try {
+    const request = new PaymentRequest([{ supportedMethods: `${origin}/pay`, data }], { id, total } as never);
+    if (isTried && !(await request.canMakePayment())) return undefined;
+    const response = await request.show();
+    await response.complete('success');
+    return response.details as PayReceipt;
+  } catch (cause) {
+    // No handler, or a page whose policy forbids payments.
+    if (isTried && /^(?:NotSupported|Security)Error$/.test((cause as Error).name)) return undefined;
+    throw fault('not_paid_yet', { cause });
+  }
+}
+
+function byPopup(origin: string, popup: Window, shown: Shown): Promise<PayReceipt> {
+  return new Promise((resolve, reject) => {
+    // Once signed and sent it may be paid, though the window is left: your server finds out.
+    let sent: PayReceipt | undefined;
+    const leave = (word: string) => {
+      clearInterval(timer);
+      removeEventListener('message', hear);
+      if (sent) resolve(sent);
+      else reject(new VaultClientError(word));
+    };
+    const hear = ({ source, origin: from, data }: MessageEvent) => {
+      if (source !== popup || from !== origin || data?.vault !== 'pay') return;
+      if (data.type === 'ready') popup.postMessage({ vault: 'pay', type: 'request', ...shown }, origin);
+      if (data.type === 'pending' || data.type === 'answer') sent = data.details;
+      if (data.type === 'cancel' && data.reason !== 'unconfirmed') sent = undefined;
+      if (data.type === 'answer' || data.type === 'cancel') leave(data.reason);
+    };
+    const timer = setInterval(() => popup.closed && leave('not_paid_yet'), 500);
+    addEventListener('message', hear);
+  });
+}
+
+/** Leaves the page. */
+function byLink(origin: string, { data, ...shown }: Shown, returnUrl = location.href.split('#')[0]): Promise<never> {
+  // A link ends for good: each one is new, for the same order.
+  const expires = new Date(Date.now() + 240_000).toISOString();
+  const request = toBase64url(utf8(JSON.stringify({ ...shown, data: { expires, ...data }, returnUrl })));
+  location.href = `${origin}/pay/confirm?mode=redirect&request=${request}`;
+  return new Promise(() => {});
+}
+
+/** What a link led back to this page with; undefined if none did. It is read once: the address is cleared. */
+export function returned(): PayReturn | undefined {
+  const text = /^#vault-pay=(.+)$/.exec(location.hash)?.[1];
+  if (text === undefined) return undefined;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return JSON.parse(new TextDecoder().decode(fromBase64url(text))) as PayReturn;
+}
