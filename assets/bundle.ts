@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleClientPart, CLIENT_PARTS } from './client-parts.ts';
 import { pageStyle, smallHtml } from './small-page.ts';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
@@ -26,6 +27,7 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   }
   for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
   for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
+  for (const [part, path] of Object.entries(CLIENT_PARTS)) made[`/${path}`] = await bundleClientPart(part, true);
   return { ...made, ...(await smallPay()) };
 }
 

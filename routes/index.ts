@@ -6,6 +6,7 @@ import { aliasRoutes } from './aliases.ts';
 import { balanceRoutes } from './balance.ts';
 import { bundlerRoutes } from './bundler.ts';
 import { clientRoutes } from './client.ts';
+import { clientScriptRoutes } from './client-script.ts';
 import { eventRoutes } from './console/events.ts';
 import { limitRoutes } from './console/limits.ts';
 import { overviewRoutes } from './console/overview.ts';
@@ -37,6 +38,7 @@ export type { Connection } from './http/router.ts';
 /** Every route, in one list: the server, the documents and the conformance test read it. */
 export const ROUTES: readonly Route[] = [
   ...enclaveRoutes,
+  ...clientScriptRoutes,
   ...statusRoutes,
   ...clientRoutes,
   ...contractRoutes,

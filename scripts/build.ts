@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
+import { bundleClientPart, CLIENT_PARTS } from '../assets/client-parts.ts';
 import { readyMade } from './ready-made.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
@@ -176,11 +177,11 @@ export const ${name} = (...given) => (module ??= import.meta.require(file)).${na
 }
 
 /**
- * The vault, the enclave's client and the check of payments as modules for any Fetch runtime, their dependencies left
- * outside, with their types.
+ * The vault, its client, the enclave's client and the check of payments as modules for any Fetch runtime, their
+ * dependencies left outside, with their types.
  */
 export async function buildPackage(folder: string): Promise<void> {
-  for (const entry of MODULES) {
+  for (const entry of ['routes/index.ts', 'client/enclave.ts']) {
     await Bun.build({
       entrypoints: [join(ROOT, entry)],
       outdir: folder,
@@ -189,6 +190,9 @@ export async function buildPackage(folder: string): Promise<void> {
       packages: 'external',
       sourcemap: 'none',
     });
+  }
+  for (const [part, path] of Object.entries(CLIENT_PARTS)) {
+    await Bun.write(join(folder, path), await bundleClientPart(part, false));
   }
   for (const name of ['types', 'assets']) await rm(join(folder, name), { recursive: true, force: true });
   await writeAssets(join(folder, 'assets'));
@@ -203,8 +207,8 @@ export async function buildPackage(folder: string): Promise<void> {
   await nameModules(join(folder, 'types'));
 }
 
-/** What the package exports: `vault`, `vault/enclave` and `vault/payments`. */
-const MODULES = ['routes/index.ts', 'client/enclave.ts', 'client/payments.ts'];
+/** What the package exports: `vault`, `vault/client`, `vault/enclave` and `vault/payments`. */
+const MODULES = ['routes/index.ts', 'client/vault/index.ts', 'client/enclave.ts', 'client/payments.ts'];
 
 const TYPES = [
   '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',

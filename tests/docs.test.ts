@@ -125,7 +125,10 @@ test('every file that the package promises is made by the build, and none of the
   expect(promised.filter((path) => !isShipped(path))).toEqual([]);
   expect(
     files.filter(
-      (entry) => !/^(?:dist\/(?:index\.js|enclave\.js|payments\.js|assets|types)|LICENSE|README\.md)$/.test(entry),
+      (entry) =>
+        !/^(?:dist\/(?:index\.js|client(?:-\w+)?\.js|enclave\.js|payments\.js|assets|types)|LICENSE|README\.md)$/.test(
+          entry,
+        ),
     ),
   ).toEqual([]);
   expect(statSync(join(ROOT, 'LICENSE')).size).toBeGreaterThan(0);

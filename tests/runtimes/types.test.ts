@@ -6,6 +6,7 @@ const TSC = join(import.meta.dir, '../../node_modules/typescript/bin/tsc');
 
 const CONSUMER = `
 import { createVault, type Env, type Vault } from 'vault';
+import { createClient, type Registration, VaultClientError } from 'vault/client';
 import { type PaymentOrder, type PaymentVerdict, verifyPayment } from 'vault/payments';
 
 declare const env: Env;
@@ -18,6 +19,15 @@ createVault({ database: env.database });
 declare const order: PaymentOrder;
 const verdict: PaymentVerdict = await verifyPayment({ userOpHash: '0x' }, order, 'http://localhost:8545');
 export const isFinal: boolean = verdict.status === 'paid' && verdict.final;
+const client = createClient({ url: 'http://localhost:8787' });
+const made: Registration = await client.register({ email: 'alice@example.com', askCode: () => null });
+const { expires_in } = await client.call('POST /api/verify/send', { identifier: made.identifier, channel: 'email' });
+export const seconds: number = expires_in;
+// @ts-expect-error: no operation has this name.
+await client.call('POST /api/verify/nothing');
+// @ts-expect-error: a handle takes no code.
+await client.verify.send({ identifier: 'alice', channel: 'handle' });
+export const words = (error: unknown): string | undefined => (error instanceof VaultClientError ? error.hint : '');
 // @ts-expect-error: a verdict is judged before anything is read from it.
 verdict.txHash;
 `;

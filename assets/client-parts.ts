@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+
+const CLIENT = join(import.meta.dir, '../client');
+
+/** What `vault/client` loads when it is needed, by the file in `client/`: the name of the file that is served. */
+const APART: Readonly<Record<string, string>> = {
+  'vault/keys.ts': 'client-keys.js',
+  'vault/operation.ts': 'client-operation.js',
+  'payments.ts': 'payments.js',
+};
+
+/** The modules of the client for people's pages, and the files that they become. */
+export const CLIENT_PARTS: Readonly<Record<string, string>> = { 'vault/index.ts': 'client.js', ...APART };
+
+/** Bundles one of them for browsers. What it loads on demand stays a file beside it. */
+export async function bundleClientPart(part: string, minify: boolean): Promise<Blob> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(CLIENT, part)],
+    target: 'browser',
+    format: 'esm',
+    minify,
+    plugins: [loadedApart(part)],
+  });
+  const [output] = outputs;
+  if (!output) throw new Error(`${part} makes nothing`);
+  return output;
+}
+
+function loadedApart(part: string): Bun.BunPlugin {
+  return {
+    name: 'loaded apart',
+    setup(build) {
+      for (const [file, path] of Object.entries(APART)) {
+        const filter = new RegExp(`(?:^|/)${file.replace(/^.*\//, '').replace('.', '\\.')}$`);
+        build.onResolve({ filter }, ({ kind }) =>
+          kind === 'dynamic-import' && part !== file ? { path: `./${path}`, external: true } : undefined,
+        );
+      }
+    },
+  };
+}
