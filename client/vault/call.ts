@@ -62,7 +62,7 @@ export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.f
       signal?.throwIfAborted();
       const limits = [AbortSignal.timeout(ANSWER_MS), ...(signal ? [signal] : [])];
       const failed = await ask
-        .call(undefined, target, { method, headers, ...body, credentials: 'omit', signal: AbortSignal.any(limits) })
+        .call(undefined, target, { method, headers, ...body, signal: AbortSignal.any(limits) })
         .then(readAnswer, (cause) => ({ error: fault('unreachable', { cause }), isPassing: true }));
       if (!('error' in failed)) return failed.answer as AnswerOf<typeof name>;
       const { error, isPassing } = failed;

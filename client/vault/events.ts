@@ -49,7 +49,7 @@ export async function* events(
   for (let failures = 0; ; failures++) {
     const bearer = typeof token === 'string' ? token : await token();
     const headers = { authorization: `Bearer ${bearer}`, ...(last === undefined ? {} : { 'last-event-id': last }) };
-    const init = { headers, cache: 'no-store', credentials: 'omit', ...(signal ? { signal } : {}) } as const;
+    const init = { headers, ...(signal ? { signal } : {}) };
     const response = await ask.call(undefined, target, init).catch(() => undefined);
     let waitMs = 1000 * 2 ** Math.min(failures, 5);
     let hasDelivered = false;

@@ -133,5 +133,10 @@ export function returned(): PayReturn | undefined {
   const text = /^#vault-pay=(.+)$/.exec(location.hash)?.[1];
   if (text === undefined) return undefined;
   history.replaceState(history.state, '', location.pathname + location.search);
-  return JSON.parse(new TextDecoder().decode(fromBase64url(text))) as PayReturn;
+  try {
+    return JSON.parse(new TextDecoder().decode(fromBase64url(text))) as PayReturn;
+  } catch {
+    // Anybody can write a link to this page.
+    return undefined;
+  }
 }

@@ -83,7 +83,7 @@ if (chromium) {
       const script = (await outputs[0]?.text())?.replaceAll('</script', '<\\/script') ?? '';
       put(
         '/react',
-        `<!doctype html><title>Tea shop</title><div id="app"></div><script type="module">${script}</script>`,
+        `<!doctype html><title>Tea shop</title><script type="module">${script}</script><body><div id="app"></div>`,
       );
       const { page, passkeys } = await open('/react');
       await page.type('input', 'react@example.com');

@@ -3,7 +3,11 @@ import type { Page } from 'puppeteer-core';
 import type { Passkeys, PayWorld } from './pay.ts';
 
 /** Opens a page of the app, in a browser where the vault's own pages know no account yet. */
-export async function openApp(world: Pick<PayWorld, 'own' | 'shop' | 'origin'>, path: string, passkeys: Passkeys): Promise<Page> {
+export async function openApp(
+  world: Pick<PayWorld, 'own' | 'shop' | 'origin'>,
+  path: string,
+  passkeys: Passkeys,
+): Promise<Page> {
   const page = await world.own.browser.newPage();
   const session = await page.createCDPSession();
   await session.send('Storage.clearDataForOrigin', { origin: world.origin, storageTypes: 'indexeddb' });
