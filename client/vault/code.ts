@@ -74,7 +74,7 @@ export async function prove(
   }
 }
 
-/** Whether an attestation has to be proven again: its time is over, or it was spent. */
+/** Whether the address has to be proven again: the vault does not take the attestation, or not any more. */
 export function isSpent(error: unknown): boolean {
-  return error instanceof VaultClientError && /^attestation_(?:expired|used)$/.test(error.error);
+  return error instanceof VaultClientError && error.error.startsWith('attestation_');
 }

@@ -15,6 +15,7 @@ import {
   press,
   startPayWorld,
 } from '../support/pay.ts';
+import { eventually } from '../support/relay-world.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const VAULT = 'https://vault.example.com';
@@ -66,7 +67,10 @@ if (chromium) {
       const did = await signUp(world, page, 'plain@example.com');
       expect(did).toMatch(/^did:pkh:eip155:84532:0x[0-9a-fA-F]{40}$/);
       const [credentialId = ''] = passkeys.ids();
-      expect((await world.t.call('GET /api/dids/lookup', { credentialId })).body).toMatchObject({ did, proven: true });
+      // The page says so once a transaction carries it.
+      const look = () => world.t.call('GET /api/dids/lookup', { credentialId });
+      await eventually(async () => (await look()).body.status === 'confirmed');
+      expect((await look()).body).toMatchObject({ did, proven: true });
       await world.fund(did.slice(-42), FUNDS);
       await page.click('#buy');
       await approve(passkeys);
@@ -157,6 +161,37 @@ if (chromium) {
       await page.waitForFunction(() => location.pathname === '/blank', { timeout: 60_000 });
       const back = await page.evaluate(`${client}.then((vault) => [vault.returned(), vault.returned() ?? null])`);
       expect(back).toMatchObject([{ id: order.id, userOpHash: expect.any(String) }, null]);
+    });
+
+    test('hears the vault’s popup alone, and why it was closed', async () => {
+      put('/blank', '<!doctype html><title>App</title><button id="buy">Buy</button>');
+      const { page, passkeys } = await open('/blank');
+      const client = `import('${world.origin}/client.js').then(({ createClient }) => createClient({ url: '${world.origin}' }))`;
+      await page.evaluate(`${client}.then((vault) => {
+        const tea = { to: '0x00000000000000000000000000000000000a11ce', token: 'native', amount: '5' };
+        const total = { currency: 'USD', value: '1.25' };
+        buy.onclick = () => {
+          window.told = undefined;
+          vault.pay({ id: crypto.randomUUID(), ...tea, total }, { via: 'popup' }).then(
+            (receipt) => { window.told = { receipt }; },
+            ({ error }) => { window.told = { error }; },
+          );
+        };
+        window.ready = true;
+      })`);
+      await page.waitForFunction('window.ready');
+      const told = async () => (await page.waitForFunction('window.told', { timeout: 60_000 })).jsonValue();
+      await page.click('#buy');
+      const confirm = await confirmWindow(world, passkeys);
+      // The page itself, or any frame in it, can say anything.
+      await page.evaluate(`postMessage({ vault: 'pay', type: 'answer', details: { userOpHash: '0xforged' } }, '*')`);
+      await press(confirm, 'setup-cancel');
+      expect(await told()).toEqual({ error: 'cancelled' });
+      await closeWindows(world);
+      await page.bringToFront();
+      await page.click('#buy');
+      await (await confirmWindow(world, passkeys)).close();
+      expect(await told()).toEqual({ error: 'not_paid_yet' });
     });
 
     test('says which RP ID the browser refuses', async () => {

@@ -164,6 +164,18 @@ describe('after a reload, register', () => {
     expect(world.t.mailsTo(one.email)).toHaveLength(2);
   });
 
+  test('asks for another code where the vault does not know its own word any more', async () => {
+    const one = person();
+    one.line.trouble = (request, pass) => (/\/api\/dids/.test(request.url) ? broken() : pass());
+    expect(await faultOf(one.register())).toMatchObject({ error: 'unreachable' });
+    one.line.trouble = undefined;
+    const name = `vault.register.${new URL(world.url).origin}`;
+    const kept = one.storage.getItem(name) ?? '';
+    one.storage.setItem(name, kept.replaceAll(/"signature":"0x[0-9a-f]{64}"/g, `"signature":"0x${'00'.repeat(32)}"`));
+    expect((await (await one.register()).confirmed).proven).toBe(true);
+    expect([one.device.keyring.passkeys.size, world.t.mailsTo(one.email).length]).toEqual([1, 2]);
+  });
+
   test('of another address begins at the beginning', async () => {
     const one = person();
     await faultOf(one.register({ askCode: () => null }));
