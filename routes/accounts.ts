@@ -3,6 +3,7 @@ import { isoTime } from '../lib/base/clock.ts';
 import { readAccountState } from '../lib/chain/account-state.ts';
 import { JOIN_MS, type Join, leaveKey, openJoin, readJoin } from '../lib/joins/joins.ts';
 import { compareKeys } from '../lib/registration/look-at-keys.ts';
+import { AccountState, Join as JoinAnswer, JoinOpened, PredictedAccount } from './answers/accounts.ts';
 import { accountKind, addressText, pubKeyHex, saltNumber } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
@@ -26,8 +27,9 @@ function joinReply({ account, openedAt, key }: Join): Reply {
 }
 
 /** Smart accounts as the chain has them: where one is or would be, and its state. */
-export const accountRoutes: readonly Route[] = [
+export const accountRoutes = [
   get('/api/accounts/predict', {
+    summary: 'Where the account of a key is, or would be',
     limit: 'proxy',
     fields: {
       pubKeyX: required(pubKeyHex),
@@ -35,14 +37,19 @@ export const accountRoutes: readonly Route[] = [
       salt: optional(saltNumber),
       kind: optional(accountKind),
     },
+    answers: { 200: PredictedAccount },
+    errors: ['rpc_error'],
     async handler({ ctx, input: { pubKeyX: x, pubKeyY: y, salt = 0n, kind } }) {
       return json({ address: await ctx.predict({ x, y, salt }, kind) });
     },
   }),
 
   get('/api/accounts/state', {
+    summary: 'An account as the chain has it',
     limit: 'proxy',
     fields: { account: required(addressText('account')) },
+    answers: { 200: AccountState },
+    errors: ['rpc_error'],
     async handler({ ctx, input }) {
       const state = await readAccountState(ctx, input.account);
       // Who removed a key asks for the state, and look-ups shall know of it soon.
@@ -53,14 +60,22 @@ export const accountRoutes: readonly Route[] = [
   }),
 
   get('/api/accounts/joins', {
+    summary: 'Look into the mailbox of a new key',
     limit: 'reads',
     fields: { id: required(joinId) },
+    answers: { 200: JoinAnswer },
+    errors: ['not_found'],
+    example: { id: '$JOIN' },
     handler: async ({ ctx, input }) => joinReply(await readJoin(ctx, input.id)),
   }),
 
   post('/api/accounts/joins', {
+    summary: 'Open a mailbox for a key that another device makes',
     limit: 'writes',
     fields: { id: required(joinId), smartAccount: required(addressText('smartAccount')) },
+    answers: { 201: JoinOpened },
+    errors: ['join_taken'],
+    example: { id: '$JOIN' },
     async handler({ ctx, input: { id, smartAccount }, client }) {
       const closesAt = await openJoin(ctx, { id, account: smartAccount, ip: client });
       return json({ id, expiresAt: isoTime(closesAt) }, { status: 201 });
@@ -68,13 +83,17 @@ export const accountRoutes: readonly Route[] = [
   }),
 
   post('/api/accounts/joins/keys', {
+    summary: 'Leave a public key in a mailbox',
     limit: 'writes',
     fields: joinKey,
+    answers: { 200: JoinAnswer },
+    errors: ['not_found', 'join_taken'],
+    example: { id: '$JOIN' },
     async handler({ ctx, input: { id, pubKeyX: x, pubKeyY: y, label } }) {
       return joinReply(await leaveKey(ctx, id, { x: toWord(x), y: toWord(y), label }));
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** A number as 0x-hex of 32 bytes. */
 function toWord(value: bigint): string {

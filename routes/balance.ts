@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { findToken, formatUnits, readTokenBalance, TOKEN_NAMES } from '../lib/chain/tokens.ts';
+import { Balance } from './answers/accounts.ts';
 import { addressText } from './fields.ts';
 import { checkField, required } from './http/fields.ts';
 import { json } from './http/response.ts';
@@ -12,11 +13,14 @@ const tokenName = v.pipe(
 );
 
 /** What an address holds of ether or USDC. */
-export const balanceRoutes: readonly Route[] = [
+export const balanceRoutes = [
   get('/api/balance', {
+    summary: 'What an address holds of ether or USDC',
     limit: 'proxy',
     // The account is judged last, so its form is no matter of its field.
     fields: { account: required(v.string()), token: required(tokenName), chainId: required(v.string()) },
+    answers: { 200: Balance },
+    errors: ['rpc_error'],
     async handler({ ctx, input }) {
       const token = findToken(ctx.config, input.token, input.chainId);
       const balance = await readTokenBalance(ctx.rpc, token, checkField(addressText('account'), input.account));
@@ -24,4 +28,4 @@ export const balanceRoutes: readonly Route[] = [
       return json({ balance: String(balance), decimals, symbol, formatted: formatUnits(balance, decimals) });
     },
   }),
-];
+] as const satisfies readonly Route[];

@@ -3,6 +3,7 @@ import { describeError } from '../lib/base/log.ts';
 import { type CallId, callBundler, readId } from '../lib/bundler/proxy.ts';
 import type { Context } from '../lib/context.ts';
 import { recordRefusal } from '../lib/limits/limit-events.ts';
+import { JsonRpcAnswer, JsonRpcCall, JsonRpcOutcome } from './answers/chain.ts';
 import { json, type Reply } from './http/response.ts';
 import { type Call, postJson, type Route } from './http/route.ts';
 
@@ -11,8 +12,12 @@ export const BUNDLER_BODY_BYTES_MAX = 256 * 1024;
 export const BUNDLER_BATCH_MAX = 10;
 
 /** JSON-RPC, passed on to the bundler. */
-export const bundlerRoutes: readonly Route[] = [
+export const bundlerRoutes = [
   postJson('/api/bundler', {
+    summary: 'Call the bundler by JSON-RPC',
+    wire: JsonRpcCall,
+    answers: { 200: JsonRpcAnswer, 400: JsonRpcOutcome, 403: JsonRpcOutcome },
+    example: { jsonrpc: '2.0', id: 1, method: 'eth_supportedEntryPoints', params: [] },
     limit: 'proxy',
     maxBytes: BUNDLER_BODY_BYTES_MAX,
     async handler({ ctx, app, client, input, spend }) {
@@ -29,7 +34,7 @@ export const bundlerRoutes: readonly Route[] = [
       return json(await Promise.all(input.map((item) => answerItem({ ctx, app, client }, item))));
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** A status of its own is left to what is no JSON-RPC, and to a method off the list. */
 const STATUS: { readonly [Code in ErrorCode]?: number } = {

@@ -4,9 +4,13 @@ import { file } from './http/static-file.ts';
 const HEADERS = { 'cache-control': 'public, max-age=600', 'cross-origin-resource-policy': 'cross-origin' };
 
 /** The client for pages of any origin (docs/client.md): what it needs at once, and what it loads when it needs it. */
-export const clientScriptRoutes: readonly Route[] = [
-  '/client.js',
-  '/client-keys.js',
-  '/client-operation.js',
-  '/payments.js',
-].map((path) => file(path, { type: 'text/javascript; charset=utf-8', headers: HEADERS }));
+export const clientScriptRoutes = [
+  script('/client.js', 'The client'),
+  script('/client-keys.js', 'What the client loads to make a key'),
+  script('/client-operation.js', 'What the client loads to send a user operation'),
+  script('/payments.js', 'The check of payments'),
+] as const satisfies readonly Route[];
+
+function script<P extends string>(path: P, summary: string) {
+  return file(path, { type: 'text/javascript; charset=utf-8', summary, headers: HEADERS });
+}

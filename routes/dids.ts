@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { badRequest, VaultError } from '../lib/base/error.ts';
 import type { AccountKey } from '../lib/chain/account.ts';
 import type { Context } from '../lib/context.ts';
@@ -9,6 +8,8 @@ import type { RegistrationSubject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
+import { Attestation, Proof } from './answers/common.ts';
+import { DidRecord, Registered, RegistrationSubmitted } from './answers/registrations.ts';
 import {
   addressText,
   blockNumberValue,
@@ -16,6 +17,7 @@ import {
   credentialIdText,
   didText,
   identifierText,
+  judged,
   proofExpiresAtValue,
   pubKeyHex,
   saltNumber,
@@ -40,29 +42,53 @@ const RELAYED = {
   smartAccount: required(addressText('smartAccount')),
   pubKeyX: required(pubKeyHex),
   pubKeyY: required(pubKeyHex),
-  proof: required(v.unknown()),
+  proof: required(judged(Proof)),
   proofExpiresAt: optional(proofExpiresAtValue),
   salt: optional(saltNumber),
-  attestation: optional(v.unknown()),
+  attestation: optional(judged(Attestation)),
 };
 
 /** The key of a recorded registration's proof: read only beside a proof. */
-const PROOF_KEY = { pubKeyX: optional(v.unknown()), pubKeyY: optional(v.unknown()), salt: optional(v.unknown()) };
+const PROOF_KEY = {
+  pubKeyX: optional(judged(pubKeyHex)),
+  pubKeyY: optional(judged(pubKeyHex)),
+  salt: optional(judged(saltNumber)),
+};
+
+const REGISTRATION_ERRORS = [
+  'attestation_invalid',
+  'attestation_mismatch',
+  'attestation_expired',
+  'attestation_used',
+  'proof_invalid',
+  'credential_already_registered',
+  'identifier_taken',
+  'identifier_reserved',
+  'ip_limit_reached',
+  'rpc_error',
+  'identifier_busy',
+  'registry_missing',
+] as const;
+const RELAY_ERRORS = ['did_not_yours', 'did_taken', 'relay_limit_reached', 'relay_unfunded'] as const;
 
 /** DIDs: registrations recorded, or made on-chain for their owners, and looked up by passkey. */
-export const didRoutes: readonly Route[] = [
+export const didRoutes = [
   post('/api/dids', {
+    summary: 'Record a DID that is on-chain, or have it registered',
     limit: 'writes',
     fields: {
       ...SUBJECT,
       txHash: required(txHashText),
       blockNumber: optional(blockNumberValue),
       smartAccount: optional(addressText('smartAccount')),
-      proof: optional(v.unknown()),
+      proof: optional(judged(Proof)),
       proofExpiresAt: optional(proofExpiresAtValue),
       ...PROOF_KEY,
-      attestation: optional(v.unknown()),
+      attestation: optional(judged(Attestation)),
     },
+    answers: { 200: Registered, 202: RegistrationSubmitted },
+    errors: [...REGISTRATION_ERRORS, ...RELAY_ERRORS],
+    example: { channel: 'handle', identifier: 'ada' },
     other: { applies: isRelayed, limit: 'proxy', fields: RELAYED, handler: relayDid },
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key },
@@ -85,12 +111,15 @@ export const didRoutes: readonly Route[] = [
   }),
 
   get('/api/dids/lookup', {
+    summary: 'Where a credential leads',
     limit: 'reads',
     fields: {
       credentialId: required(credentialIdText),
       pubKeyX: optional(pubKeyHex),
       pubKeyY: optional(pubKeyHex),
     },
+    answers: { 200: DidRecord },
+    errors: ['not_found'],
     async handler({ ctx, input }) {
       const { pubKeyX: x, pubKeyY: y } = input;
       if ((x === undefined) !== (y === undefined)) throw badRequest('Expected both or none of: pubKeyX, pubKeyY');
@@ -98,7 +127,7 @@ export const didRoutes: readonly Route[] = [
       return json(await findDid(ctx, { credentialId: parseCredentialId(input.credentialId), ...key }));
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** The key beside a recorded proof, if there is one. Throws 400 for what has the wrong form. */
 function keyOf({ pubKeyX, pubKeyY, salt }: Values<typeof PROOF_KEY>): { readonly key?: AccountKey } {

@@ -2,7 +2,7 @@ import type { Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
 
 /** The enclave, for pages of any origin; `GET /api/status` publishes its SHA-256 for `fetch`'s `integrity`. */
-export const enclaveRoutes: readonly Route[] = [
+export const enclaveRoutes = [
   file('/enclave.wasm', {
     type: 'application/wasm',
     headers: {
@@ -10,4 +10,4 @@ export const enclaveRoutes: readonly Route[] = [
       'cross-origin-resource-policy': 'cross-origin',
     },
   }),
-];
+] as const satisfies readonly Route[];

@@ -25,6 +25,12 @@ export function ticketText(name: 'challenge' | 'pass') {
   return word(name, 64);
 }
 
+/** A value that a service judges itself, in its own words; clients send what `wire` says. */
+export function judged<S extends v.GenericSchema>(wire: S) {
+  const any: v.GenericSchema<unknown, unknown> = v.pipe(v.unknown(), v.metadata({ wire }));
+  return any as v.GenericSchema<v.InferInput<S>, unknown>;
+}
+
 /** True or false. */
 export function flag(name: string) {
   return v.boolean(`Invalid ${name}`);

@@ -1,12 +1,19 @@
 import { readFollower } from '../lib/indexer/queries.ts';
+import { Alive, Readiness } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
 /** Liveness and readiness, for supervisors. */
-export const healthRoutes: readonly Route[] = [
-  get('/healthz', { handler: () => json({ ok: true }) }),
+export const healthRoutes = [
+  get('/healthz', {
+    summary: 'Whether the process is alive',
+    answers: { 200: Alive },
+    handler: () => json({ ok: true }),
+  }),
 
   get('/readyz', {
+    summary: 'Whether requests can be served',
+    answers: { 200: Readiness, 503: Readiness },
     async handler({ ctx }) {
       const state = await ctx.readiness();
       if (!state.ok) return json(state, { status: 503 });
@@ -21,4 +28,4 @@ export const healthRoutes: readonly Route[] = [
       });
     },
   }),
-];
+] as const satisfies readonly Route[];

@@ -19,6 +19,7 @@ import { contractRoutes } from './contracts.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
 import { healthRoutes } from './health.ts';
+import type { OperationsOf } from './http/operations.ts';
 import type { Route } from './http/route.ts';
 import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
@@ -36,7 +37,7 @@ export type { Assets } from '../lib/static-files.ts';
 export type { Connection } from './http/router.ts';
 
 /** Every route, in one list: the server, the documents and the conformance test read it. */
-export const ROUTES: readonly Route[] = [
+export const ROUTES = [
   ...enclaveRoutes,
   ...clientScriptRoutes,
   ...statusRoutes,
@@ -65,7 +66,10 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...metricsRoutes,
   ...webhookRoutes,
-];
+] as const satisfies readonly Route[];
+
+/** The operations by method and path, such as `POST /api/verify/send`: what each takes and answers, on the wire. */
+export type Operations = OperationsOf<typeof ROUTES>;
 
 /**
  * A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for what is

@@ -8,8 +8,12 @@ import { bearerToken } from './http/operator-auth.ts';
 import { type Call, get, type Route } from './http/route.ts';
 
 /** The vault's measurements for Prometheus: no identifier, address or secret is among them. */
-export const metricsRoutes: readonly Route[] = [
+export const metricsRoutes = [
   get('/metrics', {
+    summary: 'Measurements for Prometheus',
+    security: 'metrics',
+    answers: { 200: { media: 'text/plain', about: 'The text exposition, or OpenMetrics by `Accept`' } },
+    errors: ['metrics_forbidden'],
     handler(call) {
       if (!mayRead(call)) throw new VaultError('metrics_forbidden');
       const format = chooseFormat(call.request.headers.get('accept'));
@@ -17,7 +21,7 @@ export const metricsRoutes: readonly Route[] = [
       return { status: 200, headers, body: formatMetrics(call.ctx.metrics.read(), format) };
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** A page of another site runs in a browser that may be an allowed peer: it needs the token. */
 function mayRead({ ctx: { config }, request, peer }: Call<unknown>): boolean {

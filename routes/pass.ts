@@ -28,7 +28,7 @@ const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 const fields = { pass: required(ticketText('pass')) };
 
 /** The page, what its button does, and what comes then. Only the POST changes anything. */
-export const passRoutes: readonly Route[] = [
+export const passRoutes = [
   file('/pass', { asset: '/pass/index.html', type: HTML, headers: PAGE_HEADERS }),
   file('/pass/ready', { asset: '/pass/ready.html', type: HTML, headers: PAGE_HEADERS }),
   file('/pass/ended', { asset: '/pass/ended.html', type: HTML, headers: PAGE_HEADERS }),
@@ -36,6 +36,8 @@ export const passRoutes: readonly Route[] = [
   file('/pass/pass.css', { type: 'text/css; charset=utf-8', headers: OWN }),
 
   postForm('/pass', {
+    summary: 'Let this client send codes for 15 minutes',
+    answers: { 303: { media: null, about: 'To `/pass/ready` or `/pass/ended`' } },
     limit: 'reads',
     fields,
     async handler({ ctx, input, client }) {
@@ -43,7 +45,7 @@ export const passRoutes: readonly Route[] = [
       return seeOther(isGranted ? '/pass/ready' : '/pass/ended');
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** 303: the browser gets the page of the outcome, and a reload of it sends nothing again. */
 function seeOther(location: string): Reply {

@@ -13,6 +13,15 @@ import { checkOrder } from '../lib/payments/check-order.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
 import { recordFound } from '../lib/payments/record.ts';
 import {
+  Fees,
+  MethodManifest,
+  PayConfig,
+  PaymentMethod,
+  PaymentOutcome,
+  PaymentVerdict,
+  Token,
+} from './answers/pay.ts';
+import {
   addressText,
   amountText,
   chainIdText,
@@ -24,11 +33,10 @@ import {
   tokenName,
 } from './fields.ts';
 import { optional, required, textField } from './http/fields.ts';
-import { PAGE_HEADERS } from './http/page.ts';
-import { json, type Reply } from './http/response.ts';
+import { PAGE_HEADERS, withOpener } from './http/page.ts';
+import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
-import { queryOf } from './http/target.ts';
 
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
 const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"' };
@@ -45,11 +53,13 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 /** Everything under `/pay`, and the icons. */
-export const payRoutes: readonly Route[] = [
+export const payRoutes = [
   file('/pay', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
   file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
 
   get('/pay/method-manifest.json', {
+    summary: 'The W3C payment method manifest',
+    answers: { 200: MethodManifest },
     isPage: true,
     handler({ ctx: { config } }) {
       const { baseUrl } = config;
@@ -60,6 +70,8 @@ export const payRoutes: readonly Route[] = [
 
   // The specification's own shape. Browsers want a list of URLs, and are led on to one by the Link.
   get('/pay/payment-method.json', {
+    summary: 'The payment method in the form of the specification',
+    answers: { 200: PaymentMethod },
     isPage: true,
     handler: () =>
       json(
@@ -69,6 +81,8 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/manifest.json', {
+    summary: 'The web app manifest of the payment handler',
+    answers: { 200: { media: 'application/manifest+json', about: 'Name, icons, worker' } },
     isPage: true,
     handler: ({ ctx }) =>
       json(webAppManifest(ctx), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
@@ -93,6 +107,8 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/config', {
+    summary: 'What the pages that pay learn of the vault',
+    answers: { 200: PayConfig },
     handler({ ctx: { config } }) {
       const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress, explorerUrl: explorer } = config;
       const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
@@ -103,6 +119,10 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/token', {
+    summary: 'A token, as its contract says, and what an account has of it',
+    answers: { 200: Token },
+    errors: ['rpc_error'],
+    example: { token: 'native' },
     limit: 'proxy',
     fields: { token: required(tokenName), account: optional(addressText('account')) },
     async handler({ ctx, input }) {
@@ -117,6 +137,9 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/fees', {
+    summary: 'Fees to offer for a user operation',
+    answers: { 200: Fees },
+    errors: ['rpc_error'],
     limit: 'proxy',
     async handler({ ctx }) {
       const [market, block, p256] = await Promise.all([
@@ -132,6 +155,9 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/outcome', {
+    summary: 'What the chain shows of one nonce of an account',
+    answers: { 200: PaymentOutcome },
+    errors: ['rpc_error'],
     limit: 'proxy',
     fields: {
       account: required(addressText('account')),
@@ -152,6 +178,10 @@ export const payRoutes: readonly Route[] = [
   }),
 
   get('/pay/verify', {
+    summary: 'Whether an order was paid',
+    answers: { 200: PaymentVerdict },
+    errors: ['rpc_error'],
+    example: { id: 'order-7', token: 'native', txHash: '$TX_HASH', account: '$ACCOUNT' },
     limit: 'proxy',
     fields: {
       origin: required(originText('origin')),
@@ -171,7 +201,7 @@ export const payRoutes: readonly Route[] = [
       return json(await checkOrder(ctx, { userOpHash, txHash, account }, order));
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 type Terms = { readonly [Name in keyof Movement]: Movement[Name] | undefined };
 
@@ -212,18 +242,5 @@ function webAppManifest({ config }: Pick<Context, 'config'>): object {
       type: 'image/png',
     })),
     serviceworker: { src: '/pay/sw.js', scope: '/pay/', use_cache: false },
-  };
-}
-
-/** A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener. */
-function withOpener(route: Route): Route {
-  return {
-    ...route,
-    async handle(incoming, limits): Promise<Reply> {
-      const reply = await route.handle(incoming, limits);
-      const isPopup = new URLSearchParams(queryOf(incoming.request.url)).get('mode') === 'popup';
-      if (!isPopup) return reply;
-      return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
-    },
   };
 }

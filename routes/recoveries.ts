@@ -7,7 +7,17 @@ import { nameContact } from '../lib/recovery/contact.ts';
 import { startRecovery, stopRecovery } from '../lib/recovery/start.ts';
 import { readStatus } from '../lib/recovery/status.ts';
 import { carryVeto } from '../lib/recovery/veto.ts';
-import { addressText, credentialIdText, proofExpiresAtValue, pubKeyHex } from './fields.ts';
+import { Attestation, Proof } from './answers/common.ts';
+import {
+  Commitment,
+  Contact,
+  RecoverableAccounts,
+  RecoveryOpened,
+  RecoveryState,
+  RecoveryWithdrawn,
+  VetoSent,
+} from './answers/recoveries.ts';
+import { addressText, credentialIdText, judged, proofExpiresAtValue, pubKeyHex } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -23,35 +33,67 @@ const signatureHex = hexText(
 );
 const smartAccount = required(addressText('smartAccount'));
 
+const attestation = required(judged(Attestation));
+const proof = required(judged(Proof));
+
+/** Of what an attestation opens. */
+const ADDRESS_ERRORS = [
+  'recoveries_not_offered',
+  'attestation_invalid',
+  'attestation_expired',
+  'recovery_channel_refused',
+  'rpc_error',
+] as const;
+
 const NO_LABEL = `0x${'0'.repeat(64)}`;
 
 /** A lost passkey: recoveries of accounts whose owners named this vault their guardian. */
-export const recoveryRoutes: readonly Route[] = [
+export const recoveryRoutes = [
   post('/api/recoveries/commitments', {
+    summary: 'What the owner of an account passes to setGuardian',
+    answers: { 200: Commitment },
+    errors: ADDRESS_ERRORS,
     limit: 'writes',
-    fields: { attestation: required(v.unknown()), smartAccount },
+    fields: { attestation, smartAccount },
     async handler({ ctx, input }) {
       return json(await offerCommitment(requireGuardian(ctx), input.smartAccount, input.attestation));
     },
   }),
 
   post('/api/recoveries/accounts', {
+    summary: 'The accounts that an address may recover',
+    answers: { 200: RecoverableAccounts },
+    errors: ADDRESS_ERRORS,
     limit: 'proxy',
-    fields: { attestation: required(v.unknown()) },
+    fields: { attestation },
     async handler({ ctx, input }) {
       return json({ accounts: await findAccounts(requireGuardian(ctx), input.attestation) });
     },
   }),
 
   post('/api/recoveries', {
+    summary: 'Propose a new key for an account',
+    answers: { 202: RecoveryOpened },
+    errors: [
+      ...ADDRESS_ERRORS,
+      'attestation_used',
+      'proof_invalid',
+      'recovery_refused',
+      'recovery_barred',
+      'recovery_pending',
+      'key_is_owner',
+      'recovery_limit_reached',
+      'guardian_unfunded',
+    ],
+    example: { proofExpiresAt: '$PROOF_EXPIRES_AT' },
     limit: 'writes',
     fields: {
-      attestation: required(v.unknown()),
+      attestation,
       smartAccount,
       credentialId: required(credentialIdText),
       pubKeyX: required(pubKeyHex),
       pubKeyY: required(pubKeyHex),
-      proof: required(v.unknown()),
+      proof,
       proofExpiresAt: optional(proofExpiresAtValue),
       label: optional(labelHex),
     },
@@ -80,6 +122,9 @@ export const recoveryRoutes: readonly Route[] = [
   }),
 
   get('/api/recoveries/status', {
+    summary: 'How the recovery of an account stands',
+    answers: { 200: RecoveryState },
+    errors: ['recoveries_not_offered', 'rpc_error'],
     limit: 'proxy',
     fields: { smartAccount },
     async handler({ ctx, input }) {
@@ -88,8 +133,11 @@ export const recoveryRoutes: readonly Route[] = [
   }),
 
   post('/api/recoveries/cancellations', {
+    summary: 'Withdraw the recoveries of an account by its address',
+    answers: { 202: RecoveryWithdrawn },
+    errors: [...ADDRESS_ERRORS, 'recovery_refused', 'not_found'],
     limit: 'writes',
-    fields: { attestation: required(v.unknown()), smartAccount },
+    fields: { attestation, smartAccount },
     async handler({ ctx, input, spendProxy }) {
       spendProxy();
       await stopRecovery(requireGuardian(ctx), input.smartAccount, input.attestation);
@@ -98,6 +146,9 @@ export const recoveryRoutes: readonly Route[] = [
   }),
 
   post('/api/recoveries/vetoes', {
+    summary: "Send an owner's veto of the pending recovery",
+    answers: { 202: VetoSent },
+    errors: ['recoveries_not_offered', 'not_found', 'veto_invalid', 'guardian_unfunded', 'rpc_error'],
     limit: 'writes',
     fields: { smartAccount, signature: required(signatureHex) },
     async handler({ ctx, input, spendProxy }) {
@@ -109,14 +160,18 @@ export const recoveryRoutes: readonly Route[] = [
   }),
 
   post('/api/recoveries/contacts', {
+    summary: 'Name a second address for mails about recoveries',
+    answers: { 200: Contact },
+    errors: [...ADDRESS_ERRORS, 'proof_invalid'],
+    example: { proofExpiresAt: '$PROOF_EXPIRES_AT', attestation: '$ATTESTATION' },
     limit: 'writes',
     fields: {
       smartAccount,
       pubKeyX: required(pubKeyHex),
       pubKeyY: required(pubKeyHex),
-      proof: required(v.unknown()),
+      proof,
       proofExpiresAt: optional(proofExpiresAtValue),
-      attestation: optional(v.unknown()),
+      attestation: optional(judged(Attestation)),
     },
     async handler({ ctx, input, spendProxy }) {
       spendProxy();
@@ -130,7 +185,7 @@ export const recoveryRoutes: readonly Route[] = [
       return json({ ok: true, contact });
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 function hexText(name: string, form: RegExp, expected: string) {
   const message = `Invalid ${name}: expected ${expected}`;

@@ -3,16 +3,20 @@ import { isDid } from '../lib/identity/did.ts';
 import { inferChannel, parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { checkAvailability } from '../lib/registration/lookup.ts';
 import { countSessions, openSession } from '../lib/sessions/sessions.ts';
+import { Availability, SessionCounts, SessionOpened } from './answers/registrations.ts';
 import { channelName, didText, identifierText } from './fields.ts';
 import { isMissing, optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
 /** Registration sessions: opened, counted, and whether an identifier is still free. */
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes = [
   post('/api/sessions', {
+    summary: 'Hold an identifier for a DID',
     limit: 'writes',
     fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
+    answers: { 200: SessionOpened },
+    errors: ['identifier_reserved', 'identifier_taken', 'ip_limit_reached'],
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key },
     async handler({ ctx, app, input, client, keep, spendProxy }) {
@@ -26,7 +30,9 @@ export const sessionRoutes: readonly Route[] = [
   }),
 
   get('/api/sessions/status', {
+    summary: 'How many sessions there are, of this address and in all',
     limit: 'reads',
+    answers: { 200: SessionCounts },
     async handler({ ctx, client }) {
       const { byIp, total } = await countSessions(ctx, client);
       return json({
@@ -38,8 +44,10 @@ export const sessionRoutes: readonly Route[] = [
   }),
 
   get('/api/sessions/check', {
+    summary: 'Whether an identifier may still be registered',
     limit: 'reads',
     fields: { identifier: required(identifierText), channel: optional(channelName) },
+    answers: { 200: Availability },
     async handler({ ctx, input, spendProxy }) {
       const channel = input.channel ?? inferChannel(input.identifier);
       const identifier = parseQueryIdentifier(channel, input.identifier, ctx.config);
@@ -47,7 +55,7 @@ export const sessionRoutes: readonly Route[] = [
       return json({ identifier: identifier.value, channel, ...availability });
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** Published clients send `handle` or `name` in place of `identifier`; the channel then defaults to `handle`. */
 export function withHandle(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,12 +1,15 @@
 import { VERSION } from '../lib/base/version.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { isReachable } from '../lib/monitoring/health.ts';
+import { Status } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
 /** What the vault is and which chain it serves. */
-export const statusRoutes: readonly Route[] = [
+export const statusRoutes = [
   get('/api/status', {
+    summary: 'What the vault is, and which chain it serves',
+    answers: { 200: Status },
     async handler({ ctx }) {
       const { chainName, chainId, rpcPublicUrl } = ctx.config;
       const sha256 = await ctx.sha256Of('/enclave.wasm');
@@ -17,4 +20,4 @@ export const statusRoutes: readonly Route[] = [
       return json({ ...status, ...(sha256 ? { enclave: { sha256 } } : {}) });
     },
   }),
-];
+] as const satisfies readonly Route[];

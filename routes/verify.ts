@@ -2,6 +2,7 @@ import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
+import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
 import { codeText, flag, identifierText, provableChannelName, ticketText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
@@ -10,10 +11,13 @@ import { get, post, type Route } from './http/route.ts';
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
-export const verifyRoutes: readonly Route[] = [
+export const verifyRoutes = [
   post('/api/verify/send', {
+    summary: 'Send a one-time code to an address',
     limit: 'writes',
     fields: { ...fields, pass: optional(ticketText('pass')), bind: optional(flag('bind')) },
+    answers: { 200: CodeSent },
+    errors: ['pass_invalid', 'email_send_failed', 'sms_send_failed', 'email_not_configured', 'sms_not_configured'],
     idempotency: {
       scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key,
       // The challenge is in the reply, and the code is the client's own.
@@ -30,8 +34,11 @@ export const verifyRoutes: readonly Route[] = [
   }),
 
   post('/api/verify/check', {
+    summary: 'Check a code',
     limit: 'reads',
     fields: { ...fields, code: required(codeText), challenge: optional(ticketText('challenge')) },
+    answers: { 200: CodeChecked },
+    errors: ['sms_provider_error'],
     async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { code, challenge } = input;
@@ -48,8 +55,10 @@ export const verifyRoutes: readonly Route[] = [
   }),
 
   get('/api/verify/status', {
+    summary: 'Whether an address was ever proven',
     limit: 'reads',
     fields,
+    answers: { 200: Verification },
     async handler({ ctx, input }) {
       const identifier = parseQueryIdentifier(input.channel, input.identifier, ctx.config);
       const at = await verifiedAt(ctx, identifier);
@@ -61,7 +70,7 @@ export const verifyRoutes: readonly Route[] = [
       });
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 function untilCodeExpires({ body }: Reply): number {
   const { expires_in } = JSON.parse(typeof body === 'string' ? body : '{}') as { expires_in?: number };

@@ -9,6 +9,7 @@ import { readyMade } from './ready-made.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
+import { withoutAnswers } from './without-answers.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
@@ -22,6 +23,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
     const plugins = [
       tablesAsConstants,
       await leaveRestOut(),
+      withoutAnswers,
       embed(await writeAssets(folder)),
       await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
@@ -189,6 +191,7 @@ export async function buildPackage(folder: string): Promise<void> {
       format: 'esm',
       packages: 'external',
       sourcemap: 'none',
+      plugins: [withoutAnswers],
     });
   }
   for (const [part, path] of Object.entries(CLIENT_PARTS)) {

@@ -22,8 +22,12 @@ const channelList = v.pipe(
  * The live stream of events (completions section 11). While the database is away it is a stream that ends at once:
  * after an error status a browser would not reconnect.
  */
-export const eventRoutes: readonly Route[] = [
+export const eventRoutes = [
   get('/v1/console/events', {
+    summary: 'The live stream of events',
+    security: 'token',
+    answers: { 200: { media: 'text/event-stream', about: 'One event a message, its `id` and JSON as `data`' } },
+    errors: ['token_missing', 'token_invalid', 'token_expired', 'token_revoked', 'token_scope'],
     fields: {
       app: optional(appName),
       channel: optional(channelList),
@@ -45,7 +49,7 @@ export const eventRoutes: readonly Route[] = [
       return streamReply(await ctx.hub.open({ app, channels, cid, cids, expiresAt, after }));
     },
   }),
-];
+] as const satisfies readonly Route[];
 
 /** What the token gives a right to; undefined when the database cannot tell. Throws 401 and 403. */
 async function readRights(

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { cancelRecoveries, listRecoveries } from '../../lib/recovery/list.ts';
+import { Done } from '../answers/common.ts';
+import { Recoveries } from '../answers/recoveries.ts';
 import { addressText } from '../fields.ts';
 import { optional, required } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
@@ -11,23 +13,30 @@ const isOpenText = v.pipe(
   v.transform((text) => text === 'true'),
 );
 
-const routes: readonly Route[] = [
-  get('/v1/console/recoveries', {
-    fields: { account: optional(addressText('account')), open: optional(isOpenText) },
-    async handler({ ctx, input: { account, open = false } }) {
-      const query = { isOpen: open, ...(account === undefined ? {} : { account }) };
-      return json({ recoveries: await listRecoveries(ctx, query) });
-    },
-  }),
-
-  post('/v1/console/recoveries/cancel', {
-    fields: { account: required(addressText('account')) },
-    async handler({ ctx, input }) {
-      await cancelRecoveries(ctx, input.account);
-      return json({ ok: true });
-    },
-  }),
-];
-
 /** Recoveries of accounts, listed and withdrawn by the operator. */
-export const recoveryConsoleRoutes: readonly Route[] = routes.map(requireOperator);
+export const recoveryConsoleRoutes = [
+  requireOperator(
+    get('/v1/console/recoveries', {
+      summary: 'Recoveries of accounts, the newest first',
+      answers: { 200: Recoveries },
+      fields: { account: optional(addressText('account')), open: optional(isOpenText) },
+      async handler({ ctx, input: { account, open = false } }) {
+        const query = { isOpen: open, ...(account === undefined ? {} : { account }) };
+        return json({ recoveries: await listRecoveries(ctx, query) });
+      },
+    }),
+  ),
+
+  requireOperator(
+    post('/v1/console/recoveries/cancel', {
+      summary: 'Withdraw the recoveries of an account',
+      answers: { 200: Done },
+      errors: ['not_found'],
+      fields: { account: required(addressText('account')) },
+      async handler({ ctx, input }) {
+        await cancelRecoveries(ctx, input.account);
+        return json({ ok: true });
+      },
+    }),
+  ),
+] as const satisfies readonly Route[];

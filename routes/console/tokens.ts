@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EVENT_CHANNELS } from '../../lib/events/catalogue.ts';
 import { issueToken, revokeToken } from '../../lib/tokens/tokens.ts';
+import { StreamToken, TokenRevoked } from '../answers/console.ts';
 import { appName } from '../fields.ts';
 import { optional, required, word } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
@@ -9,22 +10,28 @@ import { post, type Route } from '../http/route.ts';
 
 const eventChannel = v.picklist(EVENT_CHANNELS, `Invalid channel. Must be one of ${EVENT_CHANNELS.join(', ')}`);
 
-const routes: readonly Route[] = [
-  post('/v1/console/token', {
-    fields: { app: required(appName), channel: optional(eventChannel) },
-    async handler({ ctx, input }) {
-      return json(await issueToken(ctx, input));
-    },
-  }),
-
-  post('/v1/console/revoke', {
-    fields: { cid: required(word('cid')) },
-    async handler({ ctx, input }) {
-      const { cid, isNew } = await revokeToken(ctx, input.cid);
-      return json({ ok: true, cid, revoked: isNew });
-    },
-  }),
-];
-
 /** Tokens of the event stream, issued and revoked by the operator (completions section 11). */
-export const tokenRoutes: readonly Route[] = routes.map(requireOperator);
+export const tokenRoutes = [
+  requireOperator(
+    post('/v1/console/token', {
+      summary: 'Issue a token of the event stream',
+      answers: { 200: StreamToken },
+      fields: { app: required(appName), channel: optional(eventChannel) },
+      async handler({ ctx, input }) {
+        return json(await issueToken(ctx, input));
+      },
+    }),
+  ),
+
+  requireOperator(
+    post('/v1/console/revoke', {
+      summary: 'Revoke a token or a delegation',
+      answers: { 200: TokenRevoked },
+      fields: { cid: required(word('cid')) },
+      async handler({ ctx, input }) {
+        const { cid, isNew } = await revokeToken(ctx, input.cid);
+        return json({ ok: true, cid, revoked: isNew });
+      },
+    }),
+  ),
+] as const satisfies readonly Route[];

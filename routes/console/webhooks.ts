@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { listDeliveries, resendDead, WEBHOOK_STATUSES } from '../../lib/webhooks/deliveries.ts';
+import { Deliveries, DeliveryResent } from '../answers/console.ts';
 import { optional, required } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
@@ -18,9 +19,11 @@ const statusName = v.picklist(
 );
 
 /** The operator's view of the webhooks: what became of them, and the dead ones sent again. */
-export const webhookRoutes: readonly Route[] = [
+export const webhookRoutes = [
   requireOperator(
     get('/v1/console/webhooks', {
+      summary: 'Webhooks, the newest first',
+      answers: { 200: Deliveries },
       fields: { status: optional(statusName), before: optional(idText) },
       async handler({ ctx, input }) {
         return json({ webhooks: await listDeliveries(ctx, input) });
@@ -30,10 +33,13 @@ export const webhookRoutes: readonly Route[] = [
 
   requireOperator(
     post('/v1/console/webhooks/resend', {
+      summary: 'Send a dead webhook again',
+      answers: { 200: DeliveryResent },
+      errors: ['not_found'],
       fields: { id: required(idNumber) },
       async handler({ ctx, input }) {
         return json({ ok: true, webhook: await resendDead(ctx, input.id) });
       },
     }),
   ),
-];
+] as const satisfies readonly Route[];

@@ -3,26 +3,28 @@ import { badRequest } from '../../lib/base/error.ts';
 import { TEXT_CHARS_MAX } from '../../lib/constants.ts';
 
 /** One field of a body or query: its schema's first message is the 400 a caller reads. */
-export interface Field<T, R extends boolean = boolean> {
-  readonly schema: v.GenericSchema<unknown, T>;
+export interface Field<S extends v.GenericSchema = v.GenericSchema, R extends boolean = boolean> {
+  readonly schema: S;
   readonly required: R;
 }
 
 /** Fields by name; their order is the specification's. */
-export type Fields = Readonly<Record<string, Field<unknown>>>;
+export type Fields = Readonly<Record<string, Field>>;
 
 /** The values of checked fields; an optional one that was absent, null or empty is undefined. */
 export type Values<F extends Fields> = {
-  readonly [K in keyof F]: F[K] extends Field<infer T, infer R> ? (R extends true ? T : T | undefined) : never;
+  readonly [K in keyof F]: F[K] extends Field<infer S, infer R>
+    ? v.InferOutput<S> | (R extends true ? never : undefined)
+    : never;
 };
 
 /** A field that must be there. */
-export function required<T>(schema: v.GenericSchema<unknown, T>): Field<T, true> {
+export function required<S extends v.GenericSchema>(schema: S): Field<S, true> {
   return { schema, required: true };
 }
 
 /** A field that may be absent, null or empty. */
-export function optional<T>(schema: v.GenericSchema<unknown, T>): Field<T, false> {
+export function optional<S extends v.GenericSchema>(schema: S): Field<S, false> {
   return { schema, required: false };
 }
 
@@ -34,7 +36,7 @@ export type Reader<F extends Fields> = (record: Readonly<Record<string, unknown>
  * for the first field of a wrong type or form.
  */
 export function createReader<F extends Fields>(fields: F, kind: 'required fields' | 'query parameters'): Reader<F> {
-  const all = Object.entries<Field<unknown>>(fields);
+  const all = Object.entries<Field>(fields);
   const requiredNames = all.filter(([, field]) => field.required).map(([name]) => name);
   return (record) => {
     for (const name of requiredNames)

@@ -8,9 +8,10 @@ import type { Route } from './route.ts';
  * `rate_limited` once a client has failed too often. The right secret always passes, so that nobody else's failures
  * from the same address lock the operator out.
  */
-export function requireOperator(route: Route): Route {
+export function requireOperator<R extends Route>(route: R): R {
   return {
     ...route,
+    security: 'operator',
     async handle(incoming, limits) {
       const { ctx, request, client } = incoming;
       if (isOperator(ctx.config.operatorSecret, request)) return route.handle(incoming, limits);

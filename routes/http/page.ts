@@ -1,3 +1,7 @@
+import type { Reply } from './response.ts';
+import type { Route } from './route.ts';
+import { queryOf } from './target.ts';
+
 /**
  * Headers of a page that signs with passkeys: nothing from elsewhere, nothing inline, nobody's frame; WebAssembly for
  * the enclave.
@@ -16,3 +20,16 @@ export const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
 };
+
+/** A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener. */
+export function withOpener<R extends Route>(route: R): R {
+  return {
+    ...route,
+    async handle(incoming, limits): Promise<Reply> {
+      const reply = await route.handle(incoming, limits);
+      const isPopup = new URLSearchParams(queryOf(incoming.request.url)).get('mode') === 'popup';
+      if (!isPopup) return reply;
+      return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
+    },
+  };
+}

@@ -1,7 +1,9 @@
+import type * as v from 'valibot';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import type { RequestLimit } from '../../lib/limits/limits.ts';
 import { readFormFields, readJson, readJsonObject, readQuery } from './body.ts';
+import type { Answers, Described, Security } from './describe.ts';
 import { createReader, type Fields, type Values } from './fields.ts';
 import { type Idempotency, type Keep, withIdempotency } from './idempotency.ts';
 import type { Reply } from './response.ts';
@@ -35,16 +37,30 @@ export interface Incoming {
   readonly peer: string | undefined;
 }
 
-/** A route as plain data: what `routes/index.ts` serves, and what the documents are read off. */
-export interface Route {
-  readonly method: Method;
-  readonly path: string;
-  readonly query: Fields;
-  /** `json` is any JSON value, which the handler judges itself; `form` is that of a page. */
-  readonly body: Fields | 'json' | 'form' | undefined;
+/** A route as plain data: what `routes/index.ts` serves, and what the documents and the client's types are read off. */
+export interface Route<
+  M extends Method = Method,
+  P extends string = string,
+  F extends Fields = Fields,
+  A extends Answers = Answers,
+  G extends Fields | undefined = Fields | undefined,
+> extends Described<A> {
+  readonly method: M;
+  readonly path: P;
+  /** Parameters of the query of a GET, members of the body of a POST. */
+  readonly fields: F;
   /** The fields of the body's other form, where it has two. */
-  readonly otherBody?: Fields;
+  readonly otherFields: G;
+  /** What the body of a POST is; `any` is any JSON value, which the handler judges itself; `form` is that of a page. */
+  readonly body: 'object' | 'any' | 'form' | undefined;
   readonly limit: RequestLimitName | undefined;
+  /** It ignores the query, as links may carry parameters of anyone's. */
+  readonly isPage: boolean;
+  /** It honours `Idempotency-Key`. */
+  readonly isIdempotent: boolean;
+  readonly security?: Security;
+  /** What the body is where it has no fields. */
+  readonly wire?: v.GenericSchema;
   /** Throws or rejects. */
   readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply> | Reply;
 }
@@ -58,7 +74,7 @@ export type RequestLimitName = 'reads' | 'writes' | 'proxy';
 /** A vault's own request limits; `operator` is spent by wrong operator secrets alone. */
 export type Limits = Readonly<Record<RequestLimitName | 'operator', RequestLimit>>;
 
-interface Definition<F extends Fields> {
+interface Definition<F extends Fields, A extends Answers> extends Described<A> {
   readonly limit?: RequestLimitName;
   /** Renames accepted aliases before anything is checked. */
   readonly prepare?: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
@@ -66,25 +82,33 @@ interface Definition<F extends Fields> {
   readonly fields?: F;
   /** A page or file: it ignores the query, as links may carry parameters of anyone's. */
   readonly isPage?: true;
+  readonly security?: Security;
 }
 
 /** Another form of a route's body, for the records it applies to. */
-interface OtherForm<F extends Fields> extends Pick<Definition<F>, 'limit' | 'handler'> {
+interface OtherForm<F extends Fields> extends Pick<Definition<F, Answers>, 'limit' | 'handler'> {
   readonly applies: (ctx: Context, record: Readonly<Record<string, unknown>>) => boolean;
   readonly fields: F;
 }
 
 /** A GET route; its fields are query parameters. */
-export function get<F extends Fields = Record<never, never>>(path: string, definition: Definition<F>): Route {
-  const { fields = {} as F, prepare = same, handler, limit, isPage = false } = definition;
+export function get<P extends string, const A extends Answers, F extends Fields = NoFields>(
+  path: P,
+  definition: Definition<F, A>,
+): Route<'GET', P, F, A, undefined> {
+  const { fields = {} as F, prepare = same, handler, limit, isPage = false, ...described } = definition;
   const read = createReader(fields, 'query parameters');
   const hasFields = Object.keys(fields).length > 0;
   return {
+    ...described,
     method: 'GET',
     path,
-    query: fields,
+    fields,
+    otherFields: undefined,
     body: undefined,
     limit,
+    isPage,
+    isIdempotent: false,
     handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       const hasQuery = !isPage && (hasFields || request.url.includes('?'));
@@ -96,24 +120,27 @@ export function get<F extends Fields = Record<never, never>>(path: string, defin
 }
 
 /** A POST route; its fields are members of the JSON body. With `idempotency` an `Idempotency-Key` is honoured. */
-export function post<F extends Fields, G extends Fields = F>(
-  path: string,
-  definition: Definition<F> & {
+export function post<P extends string, const A extends Answers, F extends Fields, G extends Fields = never>(
+  path: P,
+  definition: Definition<F, A> & {
     readonly fields: F;
     readonly other?: OtherForm<G>;
     readonly idempotency?: Idempotency<Values<F> | Values<G>>;
   },
-): Route {
-  const { fields, prepare = same, handler, limit, other, idempotency } = definition;
+): Route<'POST', P, F, A, OtherOf<NoInfer<G>>> {
+  const { fields, prepare = same, handler, limit, other, idempotency, isPage = false, ...described } = definition;
   const read = createReader(fields, 'required fields');
   const readOther = other && createReader(other.fields, 'required fields');
   return {
+    ...described,
     method: 'POST',
     path,
-    query: {},
-    body: fields,
-    ...(other ? { otherBody: other.fields } : {}),
+    fields,
+    otherFields: other?.fields as OtherOf<NoInfer<G>>,
+    body: 'object',
     limit,
+    isPage,
+    isIdempotent: idempotency !== undefined,
     async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
@@ -136,9 +163,11 @@ export function post<F extends Fields, G extends Fields = F>(
   };
 }
 
-interface JsonDefinition {
+interface JsonDefinition<A extends Answers, W extends v.GenericSchema> extends Described<A> {
   readonly limit: RequestLimitName;
   readonly maxBytes: number;
+  /** What clients send. */
+  readonly wire: W;
   readonly handler: (call: JsonCall) => Promise<Reply>;
 }
 
@@ -149,12 +178,16 @@ interface JsonCall extends Call<unknown> {
 }
 
 /** A POST route for another protocol: its handler takes any JSON value, and reports what is wrong in that protocol. */
-export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinition): Route {
+export function postJson<P extends string, const A extends Answers, W extends v.GenericSchema>(
+  path: P,
+  { limit, maxBytes, handler, ...described }: JsonDefinition<A, W>,
+): Route<'POST', P, NoFields, A, undefined> & { readonly wire: W } {
   return {
-    method: 'POST',
+    ...described,
+    ...PLAIN_POST,
     path,
-    query: {},
-    body: 'json',
+    fields: {},
+    body: 'any',
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
       const spend = () => limits[limit](client);
@@ -167,15 +200,17 @@ export function postJson(path: string, { limit, maxBytes, handler }: JsonDefinit
 }
 
 /** A POST route for the form of a page, which works without JavaScript; its fields are those of the form. */
-export function postForm<F extends Fields>(
-  path: string,
-  { fields, limit, handler }: { readonly fields: F } & Required<Pick<Definition<F>, 'limit' | 'handler'>>,
-): Route {
+export function postForm<P extends string, const A extends Answers, F extends Fields>(
+  path: P,
+  definition: Definition<F, A> & { readonly fields: F; readonly limit: RequestLimitName },
+): Route<'POST', P, F, A, undefined> {
+  const { fields, limit, handler, isPage: _, prepare: __, ...described } = definition;
   const read = createReader(fields, 'required fields');
   return {
-    method: 'POST',
+    ...described,
+    ...PLAIN_POST,
     path,
-    query: {},
+    fields,
     body: 'form',
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
@@ -185,6 +220,12 @@ export function postForm<F extends Fields>(
     },
   };
 }
+
+/** What POST routes of other forms than a JSON object have alike. */
+const PLAIN_POST = { method: 'POST', otherFields: undefined, isPage: false, isIdempotent: false } as const;
+
+type OtherOf<G extends Fields> = [G] extends [never] ? undefined : G;
+type NoFields = Readonly<Record<never, never>>;
 
 const NONE: Readonly<Record<string, unknown>> = {};
 

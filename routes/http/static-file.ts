@@ -1,12 +1,14 @@
 import { VaultError } from '../../lib/base/error.ts';
 import type { File } from '../../lib/static-files.ts';
 import type { Reply } from './response.ts';
-import { get, type Route } from './route.ts';
+import { get } from './route.ts';
 
 interface Served {
   /** The asset's path, where it is not the route's own. */
   readonly asset?: string;
   readonly type: string;
+  /** What the file is, where its path does not say. */
+  readonly summary?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -14,9 +16,18 @@ interface Served {
  * A route that serves a file: strong `ETag` and 304 (RFC 9110 §13), gzip by `Accept-Encoding`, `Cache-Control:
  * no-cache` unless `headers` say otherwise.
  */
-export function file(path: string, { asset = path, type, headers = {} }: Served): Route {
+export function file<P extends string>(
+  path: P,
+  { asset = path, type, summary = `The file ${path}`, headers = {} }: Served,
+) {
   return get(path, {
+    summary,
     isPage: true,
+    answers: {
+      200: { media: type, about: 'The file' },
+      304: { media: null, about: 'The file that `If-None-Match` names' },
+    },
+    errors: ['not_found'],
     async handler({ ctx, request }) {
       const found = await ctx.files(asset);
       if (!found) throw new VaultError('not_found');

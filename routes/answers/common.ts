@@ -1,0 +1,50 @@
+// What the API answers, as schemas of the wire. The document and the types of clients are made of them; nothing of this
+// folder is in the program (`scripts/build.ts`). Each exported schema is a component of the document under its name.
+import * as v from 'valibot';
+
+/** A schema with a sentence about it. */
+export function about<S extends v.GenericSchema>(schema: S, sentence: string) {
+  return v.pipe(schema, v.description(sentence));
+}
+
+/** One of these words. */
+export function words<const Words extends readonly [string, ...string[]]>(...words: Words) {
+  return v.picklist(words);
+}
+
+/** Text of a form. */
+function text(form: RegExp, sentence: string) {
+  return v.pipe(v.string(), v.regex(form), v.description(sentence));
+}
+
+/** Forms of text that many answers have. */
+export const Time = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'ISO 8601 in UTC, with milliseconds');
+export const Did = about(v.string(), 'A DID');
+export const Hash = text(/^0x[0-9a-f]{64}$/, '32 bytes in 0x-hex');
+export const Address = text(/^0x[0-9a-fA-F]{40}$/, 'An address, 20 bytes in 0x-hex');
+export const Quantity = text(/^0x(?:0|[1-9a-f][0-9a-f]*)$/, 'A number in 0x-hex');
+export const Decimal = text(/^\d+$/, 'A number in decimal digits');
+
+/** Numbers that many answers have. */
+export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const Whole = v.pipe(v.number(), v.integer());
+export const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('Seconds'));
+
+/** A way to reach a person, or a name. */
+export const Channel = v.picklist(['sms', 'email', 'handle']);
+
+/** Nothing but that it is done. */
+export const Done = v.object({ ok: v.literal(true) });
+
+/** The proof that an address is somebody's: valid for 300 seconds and for one use. */
+export const Attestation = v.object({
+  identifier: v.string(),
+  channel: v.string(),
+  verified_at: Time,
+  expires_at: Time,
+  registrar: Did,
+  signature: Hash,
+});
+
+/** A WebAuthn assertion by the passkey, its members in base64url. */
+export const Proof = v.object({ authenticatorData: v.string(), clientDataJSON: v.string(), signature: v.string() });

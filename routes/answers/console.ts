@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import { about, Count, Time, Whole } from './common.ts';
+
+/** A token of the event stream. */
+export const StreamToken = v.object({ token: v.string(), expires_at: Time, cid: v.string() });
+
+/** A token or a delegation is revoked. */
+export const TokenRevoked = v.object({
+  ok: v.literal(true),
+  cid: v.string(),
+  revoked: about(v.boolean(), 'False if it was revoked before'),
+});
+
+const key = about(v.string(), 'A client, an identifier (masked unless searched by), or empty for the whole vault');
+
+/** How full the stored limits are. */
+export const LimitUses = v.object({
+  kinds: v.array(v.string()),
+  limits: v.array(
+    v.object({
+      kind: v.string(),
+      key,
+      max: Count,
+      used: Count,
+      reached: v.boolean(),
+      window_seconds: Count,
+      resets_at: about(v.nullable(Time), 'When the oldest use expires'),
+    }),
+  ),
+});
+
+/** A limit was freed. */
+export const LimitCleared = v.object({ ok: v.literal(true), kind: v.string(), key, cleared: Count });
+
+const counts = about(v.record(v.string(), v.number()), 'Counts by outcome');
+
+/** What the process that answers is doing. */
+export const Overview = v.object({
+  at: Time,
+  version: v.string(),
+  client: about(v.string(), 'Your address as the vault sees it'),
+  live: v.boolean(),
+  apps: v.array(v.string()),
+  account_kinds: v.array(Count),
+  events: v.object({
+    types: v.array(v.string()),
+    channels: v.array(v.string()),
+    first_id: Count,
+    last_id: Count,
+  }),
+  counters: v.object({
+    requests: counts,
+    sends: counts,
+    verifications: counts,
+    sessions: counts,
+    registrations: counts,
+  }),
+  latency: v.array(v.object({ le: v.nullable(v.number()), count: Count })),
+  limits: counts,
+  guessing: counts,
+  upstreams: v.record(v.string(), counts),
+  database: v.object({
+    state: v.picklist(['writable', 'unavailable']),
+    queries: counts,
+    connections: v.object({ used: Count, max: Count, waiting: Count }),
+  }),
+  clock: v.object({ off_ms: v.number() }),
+  relay: v.nullable(v.object({ trouble: v.nullable(v.string()), balance: v.nullable(v.number()), open: counts })),
+  follower: v.nullable(v.object({ block: Count, lag: Count, silent_ms: Whole })),
+});
+
+/** A webhook, and what became of it. */
+export const Delivery = v.object({
+  id: Count,
+  webhook: v.string(),
+  type: v.string(),
+  app: v.string(),
+  channel: v.string(),
+  at: Time,
+  data: about(v.looseObject({}), "The event's own members"),
+  status: v.picklist(['queued', 'delivered', 'dead']),
+  attempts: Count,
+  next_attempt_at: v.nullable(Time),
+  last_status: v.nullable(Count),
+  last_error: v.nullable(v.string()),
+});
+
+/** Webhooks, the newest first. */
+export const Deliveries = v.object({ webhooks: v.array(Delivery) });
+
+/** A dead webhook is sent again. */
+export const DeliveryResent = v.object({ ok: v.literal(true), webhook: Delivery });

@@ -1,0 +1,94 @@
+import * as v from 'valibot';
+import { Address, about, Channel, Count, Did, Hash, Time, Whole, words } from './common.ts';
+
+const subject = { identifier: v.string(), channel: Channel };
+const available = {
+  available: v.boolean(),
+  reason: v.optional(words('identifier_reserved', 'identifier_taken')),
+};
+
+/** A session holds an identifier. */
+export const SessionOpened = v.object({ ok: v.literal(true), ...subject, did: Did });
+
+/** How many sessions there are, of the client's address and in all. */
+export const SessionCounts = v.object({
+  ip_registrations: about(Count, 'What the limit counts of this address'),
+  ip_limit: Count,
+  total_registrations: Count,
+});
+
+/** Whether an identifier may still be registered. */
+export const Availability = v.object({ ...subject, ...available });
+
+/** Whether a handle may still be registered, and its hash in the registry. */
+export const AliasAvailability = v.object({ alias: v.string(), aliasHash: Hash, ...available });
+
+/** A registration is recorded; `status` is there where the vault registers the DID itself. */
+export const Registered = v.object({
+  ok: v.literal(true),
+  ...subject,
+  txHash: Hash,
+  status: v.optional(v.literal('confirmed')),
+});
+
+/** The vault is registering the DID: it is in no block yet. */
+export const RegistrationSubmitted = v.object({
+  ok: v.literal(true),
+  ...subject,
+  txHash: v.nullable(Hash),
+  status: v.literal('submitted'),
+});
+
+/** Where a credential leads. */
+export const DidRecord = v.object({
+  credentialId: v.string(),
+  did: Did,
+  channel: Channel,
+  status: words('submitted', 'confirmed'),
+  final: about(v.boolean(), 'Its block is final: no re-org takes it back'),
+  proven: about(v.boolean(), 'The passkey signs for the controller of the DID'),
+  proofs: v.object({
+    identifier: v.nullable(words('attestation', 'alias')),
+    controller: v.nullable(v.literal('passkey')),
+    did: v.nullable(words('address', 'moved')),
+  }),
+  ambiguous: v.optional(about(v.literal(true), 'Another DID claims the credential too: send its key')),
+  txHash: about(v.nullable(Hash), 'Null while the registration is queued'),
+  blockNumber: v.nullable(Count),
+  smartAccount: about(v.nullable(Address), 'The controller in the registry; null until its event is read'),
+  pubKeyX: v.nullable(Hash),
+  pubKeyY: v.nullable(Hash),
+  registeredAt: Time,
+});
+
+/** The registrations that the operator searched for, the newest first. */
+export const Registrations = v.object({
+  registrations: v.array(
+    v.object({
+      id: Count,
+      app: v.string(),
+      identifier: about(v.string(), 'Masked unless it was searched by'),
+      channel: Channel,
+      did: Did,
+      credentialId: v.string(),
+      status: words('submitted', 'confirmed', 'failed'),
+      failure: about(v.nullable(v.string()), 'Why it failed'),
+      lost: about(v.nullable(v.string()), 'Why it lost its handle'),
+      final: v.boolean(),
+      holder: about(v.boolean(), 'It holds its identifier'),
+      proven: v.boolean(),
+      txHash: v.nullable(Hash),
+      blockNumber: v.nullable(Whole),
+      smartAccount: v.nullable(Address),
+      registeredAt: Time,
+    }),
+  ),
+});
+
+/** A registration that was undone, and the one that holds its identifier now. */
+export const RegistrationUndone = v.object({
+  ok: v.literal(true),
+  id: Count,
+  did: Did,
+  holder: v.nullable(v.object({ id: Count, did: Did })),
+});

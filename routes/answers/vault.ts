@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { Address, about, Count, Did, Whole, words } from './common.ts';
+
+/** What the vault is, and which chain it serves. */
+export const Status = v.object({
+  chain: v.string(),
+  chainId: Count,
+  rpc: about(v.nullable(v.string()), 'A node for the public'),
+  database: words('connected', 'unavailable'),
+  version: v.string(),
+  rpId: about(v.string(), 'The RP ID for new passkeys'),
+  relays: about(v.boolean(), 'The vault registers DIDs on-chain itself'),
+  enclave: v.optional(v.object({ sha256: v.string() })),
+});
+
+const contract = v.nullable(Address);
+
+/** The contracts, null for those that are not deployed, and the DID that signs attestations. */
+export const Contracts = v.object({
+  chainId: Count,
+  entryPoint: contract,
+  didRegistry: contract,
+  accountHelper: contract,
+  sessionSBT: contract,
+  hyperAuthFactory: contract,
+  accountFactory2: contract,
+  registrar: Did,
+  guardian: about(contract, 'The address to name as guardian, if the vault is one'),
+});
+
+/** What the vault saw of the origin of a request. */
+export const Sighting = v.object({
+  client: about(v.string(), 'What limits count'),
+  peer: v.nullable(v.string()),
+  trusted: v.boolean(),
+  named: v.nullable(v.string()),
+  forwarded: v.boolean(),
+});
+
+/** The process is alive. */
+export const Alive = v.object({ ok: v.literal(true) });
+
+/** Whether requests can be served; the members after `server` do not count for it. */
+export const Readiness = v.object({
+  ok: v.boolean(),
+  database: words('writable', 'unavailable'),
+  clock: v.optional(v.object({ offSeconds: Whole })),
+  stopping: v.optional(v.literal(true)),
+  server: v.optional(v.object({ sqlite: v.nullable(v.string()), survivesPowerLoss: v.nullable(v.boolean()) })),
+  follower: v.optional(v.object({ block: Count, lag: Count })),
+  relay: v.optional(about(v.string(), '`ok`, or what blocks it')),
+  registry: v.optional(v.literal('missing')),
+});
+
+/** The registrar's DID document (DID Core 1.1). */
+export const DidDocument = v.looseObject({ id: Did, verificationMethod: v.array(v.looseObject({ id: v.string() })) });
+
+/** The origins that may use the vault's passkeys. */
+export const RelatedOrigins = v.object({ origins: v.array(v.string()) });

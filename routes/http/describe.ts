@@ -1,0 +1,29 @@
+import type * as v from 'valibot';
+import type { ErrorCode } from '../../lib/base/error.ts';
+
+/** What an operation is, for the document and for clients. Nothing of it is looked at while a request is served. */
+export interface Described<A extends Answers = Answers> {
+  /** One line: what the operation does. */
+  readonly summary: string;
+  /** By status; errors are not among them. */
+  readonly answers: A;
+  /** The errors beyond those that every operation of its kind can answer. */
+  readonly errors?: readonly ErrorCode[];
+  /** What the request of the example has beside its required fields, or in place of their samples. */
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
+/** How an operation answers when nothing failed. */
+export type Answers = Readonly<Record<number, Answer>>;
+
+/** JSON of a schema, or a body of another kind. */
+export type Answer = v.GenericSchema | Body;
+
+/** A body that is no JSON of the vault's own: its media type, `null` for none, and what is in it. */
+export interface Body {
+  readonly media: string | null;
+  readonly about: string;
+}
+
+/** Who may call an operation: the operator, who has a stream's token, a scraper of metrics, or `vault doctor`. */
+export type Security = 'operator' | 'token' | 'metrics' | 'doctor';
