@@ -28,7 +28,7 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
   for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
   for (const [part, path] of Object.entries(CLIENT_PARTS)) made[`/${path}`] = await bundleClientPart(part, true);
-  return { ...made, ...(await smallPay()) };
+  return { ...made, ...(await smallPay()), '/openapi.json': await describeApi() };
 }
 
 /** The confirm page has a budget of bytes: it gets of the shared design what it uses. */
@@ -42,6 +42,12 @@ async function smallPay(): Promise<Readonly<Record<string, Blob>>> {
   );
   const style = pageStyle({ tokens, parts, own, page: [html, ...scripts].join('\n') });
   return { '/pay/confirm.html': new Blob([smallHtml(html)]), '/pay/confirm.css': new Blob([style]) };
+}
+
+/** The description of the API. Loaded here only: pages know nothing of the routes. */
+async function describeApi(): Promise<Blob> {
+  const { openApiDocument } = await import('../scripts/openapi/document.ts');
+  return new Blob([JSON.stringify(await openApiDocument())]);
 }
 
 async function bundleScript(entry: string, format: 'iife' | 'esm'): Promise<Blob> {

@@ -24,6 +24,7 @@ import type { Route } from './http/route.ts';
 import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
 import { metricsRoutes } from './metrics.ts';
+import { openApiRoutes } from './openapi.ts';
 import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
 import { recoveryRoutes } from './recoveries.ts';
@@ -41,6 +42,7 @@ export const ROUTES = [
   ...enclaveRoutes,
   ...clientScriptRoutes,
   ...statusRoutes,
+  ...openApiRoutes,
   ...clientRoutes,
   ...contractRoutes,
   ...sessionRoutes,

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ERROR_STATUS, type ErrorCode } from '../../../lib/base/error.ts';
+import type { Route } from '../../../routes/http/route.ts';
+import { ROUTES } from '../../../routes/index.ts';
+import { openApiDocument, templateOf } from '../../../scripts/openapi/document.ts';
+import { EVERYWHERE, errorsOf } from '../../../scripts/openapi/errors.ts';
+
+const document = await openApiDocument();
+const routes: readonly Route[] = ROUTES;
+const operations = Object.entries(document.paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+describe('the description of the API', () => {
+  test('is OpenAPI 3.1 by its meta-schema', async () => {
+    const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  });
+
+  test('has every route, and none besides', () => {
+    const served = routes.map(({ method, path }) => `${method} ${templateOf(path)}`);
+    expect(operations.map(({ name }) => name).sort()).toEqual(served.sort());
+  });
+
+  test('names each operation once, with a line about it', () => {
+    const ids = operations.map(({ operation }) => operation['operationId']);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(operations.filter(({ operation }) => !operation['summary']).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('leads nowhere that there is nothing', () => {
+    const text = JSON.stringify(document);
+    const refs = new Set(Array.from(text.matchAll(/"\$ref":"#\/([^"]+)"/g), ([, ref = '']) => ref));
+    const find = (ref: string) =>
+      ref.split('/').reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], document);
+    expect([...refs].filter((ref) => find(ref) === undefined)).toEqual([]);
+  });
+
+  test('has the request of each example, in the form that it describes', () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(document, 'vault', false, false);
+    for (const { name, operation } of operations) {
+      const { requestBody, parameters = [] } = operation as unknown as Described;
+      for (const { schema, example } of Object.values(requestBody?.content ?? {}))
+        expect([name, ajv.validate(rooted(schema), example), ajv.errors]).toEqual([name, true, null]);
+      for (const { schema, example, required } of parameters) {
+        if (required && example !== undefined)
+          expect([name, ajv.validate(rooted(schema), example), ajv.errors]).toEqual([name, true, null]);
+      }
+    }
+  });
+
+  test('says of an operation what its kind brings with it', () => {
+    const words = (line: string) => {
+      const route = routes.find(({ method, path }) => `${method} ${path}` === line);
+      return route ? errorsOf(route) : [];
+    };
+    const written: ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'origin_not_allowed', 'bad_request'];
+    expect(words('POST /api/sessions')).toEqual(
+      expect.arrayContaining([...written, 'rate_limited', 'idempotency_key_in_use', 'idempotency_key_reused']),
+    );
+    expect(words('GET /v1/console/limits')).toEqual(
+      expect.arrayContaining(['operator_unauthorized', 'rate_limited', 'misdirected_request']),
+    );
+    expect(words('GET /healthz')).toEqual(['bad_request']);
+    expect(words('POST /pass')).not.toContain('origin_not_allowed');
+  });
+
+  test('names every error that there is, but those of JSON-RPC', () => {
+    const named = new Set<ErrorCode>([...EVERYWHERE, ...routes.flatMap(errorsOf)]);
+    const missing = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((word) => !named.has(word));
+    expect(missing.sort()).toEqual([...IN_JSON_RPC].sort());
+  });
+});
+
+/** Errors that are members of a JSON-RPC answer. */
+const IN_JSON_RPC: readonly ErrorCode[] = [
+  'bundler_error',
+  'bundler_not_configured',
+  'bundler_timeout',
+  'invalid_params',
+  'invalid_request',
+  'method_refused',
+  'parse_error',
+  'sponsor_limit_reached',
+  'sponsorship_refused',
+];
+
+interface Example {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly required?: boolean;
+}
+
+interface Described {
+  readonly requestBody?: { readonly content: Readonly<Record<string, Example>> };
+  readonly parameters?: readonly Example[];
+}
+
+/** A schema outside the document refers to its components by the document's name. */
+function rooted(schema: object): object {
+  return JSON.parse(JSON.stringify(schema ?? {}).replaceAll('"$ref":"#/', '"$ref":"vault#/')) as object;
+}
