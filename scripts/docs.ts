@@ -1,11 +1,12 @@
-// bun scripts/docs.ts: writes docs/settings.md from the settings, and the table of limits in docs/operating.md from
-// their catalogue; a test fails when one is stale.
+// bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
+// catalogue, and the operations in docs/http.md from the routes; a test fails when one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
 import { LIMITS } from '../lib/limits/catalogue.ts';
 import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
+import { withReference } from './openapi/reference.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -79,4 +80,6 @@ if (import.meta.main) {
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
   const operating = Bun.file(join(docs, 'operating.md'));
   await Bun.write(operating, withLimits(await operating.text()));
+  const http = Bun.file(join(docs, 'http.md'));
+  await Bun.write(http, await withReference(await http.text()));
 }

@@ -13,11 +13,12 @@ export function exampleRequest(route: Route): Values | undefined {
 
 /** What a run got for it; undefined where it got another status. */
 export function exampleAnswer({ method, path }: Route, status: number): unknown {
-  const found = (recorded as Readonly<Record<string, { readonly status: number; readonly body: unknown }>>)[
-    `${method} ${path}`
-  ];
+  const found = RECORDED[`${method} ${path}`];
   return found?.status === status ? found.body : undefined;
 }
+
+/** What a run of the examples wrote (`tests/examples.test.ts`). */
+const RECORDED: Readonly<Record<string, { readonly status: number; readonly body: unknown }>> = recorded;
 
 /** The example as commands of a shell, in which `$VAULT` is the vault's origin. */
 export function curlOf(route: Route): string {

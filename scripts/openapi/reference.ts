@@ -42,8 +42,8 @@ function operationText(route: Route, schemas: Schemas): string {
     errorsText(route),
     security(route),
   ];
-  const title = `**\`${route.method} ${route.path.replace(/:\w+\+?/, '…')}\`**`;
-  return [fill([title, ...sentences.filter(Boolean)].join(' ')), ...exampleText(route), ''].join('\n');
+  const title = `### ${route.method} ${route.path.replace(/:\w+\+?/, '…')}`;
+  return [title, '', fill(sentences.filter(Boolean).join(' ')), ...exampleText(route), ''].join('\n');
 }
 
 function takesText({ method, fields, otherFields, body, wire, isIdempotent }: Route): string {
@@ -71,8 +71,8 @@ function shapeOf(schema: Json, schemas: Schemas): string {
   if (anyOf) return anyOf.map((one) => shapeOf(one, schemas)).join(' or ');
   if (items) return `a list of ${shapeOf(items, schemas)}`;
   const names = Object.entries(properties).map(([name, member]) => {
-    const value =
-      member['const'] === undefined || member['const'] === true ? '' : `: ${JSON.stringify(member['const'])}`;
+    const isPlain = name === 'ok' || member['const'] === undefined;
+    const value = isPlain ? '' : `: ${JSON.stringify(member['const'])}`;
     return `${name}${required.includes(name) ? '' : '?'}${value}`;
   });
   return `\`{ ${names.join(', ')} }\``;
@@ -116,15 +116,26 @@ function exampleText(route: Route): readonly string[] {
   const status = Number(Object.keys(route.answers)[0]);
   const answer = exampleAnswer(route, status);
   return [
-    '',
     ...block('sh', curlOf(route)),
-    ...(answer === undefined ? [] : block('json', JSON.stringify(shortened(answer), null, 1))),
+    ...(answer === undefined ? [] : block('json', jsonText(shortened(answer)))),
     ...(call === undefined ? [] : block('ts', call)),
   ];
 }
 
 function block(language: string, text: string): readonly string[] {
-  return [`\`\`\`${language}`, text, '```'];
+  return ['', `\`\`\`${language}`, text, '```'];
+}
+
+/** JSON in few lines: what fits into one stands in one. */
+function jsonText(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH - 20) return line;
+  const inner = `${indent}  `;
+  const parts = Array.isArray(value)
+    ? value.map((one) => inner + jsonText(one, inner))
+    : Object.entries(value).map(([name, one]) => `${inner}${JSON.stringify(name)}: ${jsonText(one, inner)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return `${open}\n${parts.join(',\n')}\n${indent}${close}`;
 }
 
 /** Long lists and texts would hide the shape. */

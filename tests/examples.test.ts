@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createClient } from '../client/vault/index.ts';
+import type { Route } from '../routes/http/route.ts';
+import { ROUTES } from '../routes/index.ts';
+import { callOf, curlOf, variablesOf } from '../scripts/openapi/examples.ts';
+import { familyOf } from '../scripts/openapi/families.ts';
+import recorded from '../scripts/openapi/recorded.json';
+import { temporaryFolder } from './support/databases.ts';
+import { type ExampleWorld, openExampleWorld, type Variables } from './support/example-world.ts';
+import { meanwhile } from './support/recovery.ts';
+
+// `RECORD_EXAMPLES=1` writes what the examples are answered to scripts/openapi/recorded.json, for the documents.
+const isRecording = Boolean(process.env['RECORD_EXAMPLES']);
+const RECORDED = join(import.meta.dir, '../scripts/openapi/recorded.json');
+const document = await Bun.file(join(import.meta.dir, '../docs/http.md')).text();
+
+const routes: readonly Route[] = ROUTES.filter(
+  (route: Route) => familyOf(route) !== 'Pages and files' && !route.path.includes(':'),
+);
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+let world: ExampleWorld;
+const home = temporaryFolder();
+beforeAll(async () => {
+  // The examples stand as they are: what a test wants to see beside the body, curl takes from its own file.
+  await Bun.write(join(home.path, '.curlrc'), 'silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n');
+  world = await openExampleWorld();
+});
+afterAll(async () => {
+  await world.stop();
+  home.remove();
+  if (isRecording) await Bun.write(RECORDED, `${JSON.stringify(answers, null, 2)}\n`);
+});
+
+const before: Readonly<Record<string, { readonly body: unknown }>> = recorded;
+const answers: Record<string, { status: number; body: unknown }> = {};
+
+/** Runs a block of the document in a shell. */
+async function run(code: string, variables: Variables): Promise<{ status: number; text: string }> {
+  const texts = Object.entries(variables).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const env = { PATH: process.env['PATH'], HOME: home.path, ...Object.fromEntries(texts) };
+  const child = Bun.spawn(['sh', '-c', code], { env, stdout: 'pipe', stderr: 'pipe' });
+  const output = await new Response(child.stdout).text();
+  const at = output.lastIndexOf('\n');
+  return { status: Number(output.slice(at + 1)), text: output.slice(0, at) };
+}
+
+/** The names of an answer's members: its values differ from run to run. */
+const membersOf = (body: unknown) => (typeof body === 'object' && body !== null ? Object.keys(body).sort() : body);
+
+describe('the examples of docs/http.md', () => {
+  test.each(routes.map(nameOf))('%s by curl', async (name) => {
+    const route = routes.find((one) => nameOf(one) === name) as Route;
+    const { t, variables } = await world.prepare(name);
+    expect(variablesOf(route).filter((one) => !(one in variables))).toEqual([]);
+    if (!isRecording) expect(document).toContain(`\n${curlOf(route)}\n`);
+    const isStream = name === 'GET /v1/console/events';
+    if (isStream) setTimeout(() => t.vault.endStreams(), 1000);
+    const { status, text } = await meanwhile(t, run(curlOf(route), { VAULT: t.url, ...variables }));
+    expect([name, status, text]).toEqual([name, Number(Object.keys(route.answers)[0]), text]);
+    const isJson = !('media' in (route.answers[status] ?? {}));
+    if (!isJson) return;
+    answers[name] = { status, body: JSON.parse(text) };
+    if (!isRecording) expect(membersOf(JSON.parse(text))).toEqual(membersOf(before[name]?.body));
+  });
+
+  test.each(routes.filter(callOf).map(nameOf))('%s by the client', async (name) => {
+    const route = routes.find((one) => nameOf(one) === name) as Route;
+    const code = callOf(route) ?? '';
+    const { t, variables } = await world.prepare(name);
+    const vault = createClient({ url: t.url, operatorSecret: String(variables['OPERATOR_SECRET']), storage: null });
+    const given = Object.entries(variables).map(([key, value]) => [camelOf(key), value] as const);
+    const asked = new AsyncFunction('vault', ...given.map(([key]) => key), `return ${code}`);
+    const answer = await meanwhile(t, asked(vault, ...given.map(([, value]) => value)));
+    if (isRecording) return;
+    expect(document).toContain(`\n${code}\n`);
+    expect(membersOf(answer)).toEqual(membersOf(before[name]?.body));
+  });
+});
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: readonly string[]
+) => (...values: readonly unknown[]) => Promise<unknown>;
+
+function camelOf(name: string): string {
+  return name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
