@@ -8,6 +8,7 @@ import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
 import type { Context } from '../lib/context.ts';
+import { DEFAULT_APP } from '../lib/events/catalogue.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { checkOrder } from '../lib/payments/check-order.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
@@ -24,6 +25,7 @@ import {
 import {
   addressText,
   amountText,
+  appName,
   chainIdText,
   hashText,
   nonceHex,
@@ -109,9 +111,10 @@ export const payRoutes = [
   get('/pay/config', {
     summary: 'What the pages that pay learn of the vault',
     answers: { 200: PayConfig },
-    handler({ ctx: { config } }) {
+    fields: { app: optional(appName) },
+    handler({ ctx: { config, brandOf }, app, input }) {
       const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress, explorerUrl: explorer } = config;
-      const relyingParty = { rpId: rpIdOf(config), origin: baseUrl };
+      const relyingParty = { rpId: rpIdOf(config), rpName: brandOf(input.app ?? app).name, origin: baseUrl };
       const factories = { factory: config.hyperauthFactoryAddress, factory2: config.accountFactory2Address };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, ...factories, usdc: usdcAddress };
       return json({ ...relyingParty, ...chain, explorer, feeMax: String(config.payMaxFee) });
@@ -232,10 +235,13 @@ const BLOCK_LEAD_SECONDS_MAX = 30;
 const FEE_WEI_MAX = 2n ** 128n - 1n;
 
 /** What Chromium reads: name, icons, worker. No `supported_delegations`, an empty list of which it refuses. */
-function webAppManifest({ config }: Pick<Context, 'config'>): object {
+function webAppManifest({ config, brandOf }: Pick<Context, 'config' | 'brandOf'>): object {
+  const { host } = new URL(config.baseUrl);
+  const { name } = brandOf(DEFAULT_APP);
+  const isNamed = name !== host;
   return {
-    name: `Vault Pay (${new URL(config.baseUrl).host})`,
-    short_name: 'Vault Pay',
+    name: isNamed ? `${name} Pay` : `Vault Pay (${host})`,
+    short_name: isNamed ? name : 'Vault Pay',
     icons: ICON_SIZES.map((size) => ({
       src: `/icons/vault-${size}.png`,
       sizes: `${size}x${size}`,

@@ -10,12 +10,13 @@ export const statusRoutes = [
   get('/api/status', {
     summary: 'What the vault is, and which chain it serves',
     answers: { 200: Status },
-    async handler({ ctx }) {
+    async handler({ ctx, app }) {
       const { chainName, chainId, rpcPublicUrl } = ctx.config;
       const sha256 = await ctx.sha256Of('/enclave.wasm');
       const database = (await isReachable(ctx)) ? 'connected' : 'unavailable';
       const chain = { chain: chainName, chainId, rpc: rpcPublicUrl };
-      const offered = { rpId: rpIdOf(ctx.config), relays: ctx.config.registrarPrivateKey !== undefined };
+      const brand = { name: ctx.brandOf(app).name };
+      const offered = { rpId: rpIdOf(ctx.config), brand, relays: ctx.config.registrarPrivateKey !== undefined };
       const status = { ...chain, database, version: VERSION, ...offered };
       return json({ ...status, ...(sha256 ? { enclave: { sha256 } } : {}) });
     },

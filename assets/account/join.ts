@@ -181,7 +181,7 @@ async function makeKey(
   { config }: World,
   { link, secret, id, account, name }: { link: string; secret: Uint8Array; id: string; account: Hex; name: string },
 ): Promise<void> {
-  const made = await createPasskey(config.rpId, { name: passkeyName(account), account });
+  const made = await createPasskey(config.rpId, { rpName: config.rpName, name: passkeyName(account), account });
   const { credentialId, x, y, isSynced } = made;
   noteSynced(x, isSynced);
   const kept: Made = { link, account, credentialId, x, y, name };

@@ -32,6 +32,7 @@ export function pick(signed: Signed, back: () => void): void {
     fault('key-name', isName(name) ? undefined : NAME_FAULT);
     if (!isName(name)) return;
     const made = await createPasskey(config.rpId, {
+      rpName: config.rpName,
       name: passkeyName(account.address),
       account: account.address,
     });

@@ -125,7 +125,11 @@ function renew(place: Place, attestation: Attestation, address: Hex): void {
 async function propose(place: Place, attestation: Attestation, address: Hex): Promise<void> {
   const { config, enclave } = place;
   const { keccak256 } = enclave;
-  const made = await createPasskey(config.rpId, { name: passkeyName(address), account: address });
+  const made = await createPasskey(config.rpId, {
+    rpName: config.rpName,
+    name: passkeyName(address),
+    account: address,
+  });
   const { credentialId, x, y, isSynced } = made;
   noteSynced(x, isSynced);
   const account: Account = { credentialId, address, kind: 2, x, y, name: passkeyName(address) };

@@ -93,7 +93,7 @@ async function signIn(world: World, then: () => void): Promise<void> {
 
 async function create(world: World, then: () => void): Promise<void> {
   const { config } = world;
-  const made = await createPasskey(config.rpId, { name: `Vault account, ${nameHere()}` });
+  const made = await createPasskey(config.rpId, { rpName: config.rpName, name: `Vault account, ${nameHere()}` });
   loading('Making your account…');
   noteSynced(made.x, made.isSynced);
   const [kind = 1] = kindsOf(config);

@@ -151,7 +151,7 @@ function refusalOf(error: PasskeyError, { rpId }: Config): string {
 
 /** Creates a passkey and computes its account, which need not be deployed. */
 async function createAccount({ config }: Setup, name: string, known: readonly string[]): Promise<Account> {
-  const { credentialId, x, y } = await createPasskey(config.rpId, { name, known });
+  const { credentialId, x, y } = await createPasskey(config.rpId, { rpName: config.rpName, name, known });
   const [kind = 1] = kindsOf(config);
   return { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name };
 }

@@ -110,7 +110,10 @@ async function prepare(preparing: Preparing): Promise<void> {
   let { passkey } = progress();
   if (!passkey) {
     await step('passkey');
-    const { credentialId, x, y }: NewPasskey = await newPasskey(status.rpId, { name: preparing.name ?? identifier });
+    const { credentialId, x, y }: NewPasskey = await newPasskey(status.rpId, {
+      name: preparing.name ?? identifier,
+      rpName: status.brand.name,
+    });
     passkey = { credentialId, x, y };
     keep({ passkey });
   }

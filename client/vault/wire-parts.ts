@@ -115,6 +115,8 @@ export interface StatusAnswer {
   readonly version: string;
   /** The relying party of the passkeys. */
   readonly rpId: string;
+  /** What people see of the service. */
+  readonly brand: { readonly name: string };
   /** Whether the vault registers DIDs on-chain itself. */
   readonly relays: boolean;
   readonly enclave?: { readonly sha256: string };

@@ -23,6 +23,8 @@ export interface NewPasskey extends PublicKey {
 /** What a passkey is made for. */
 export interface NewPasskeyOptions {
   readonly name: string;
+  /** The name of the service in the dialog; the RP ID without it. */
+  readonly rpName?: string | undefined;
   /** An account that exists already and takes the passkey as one more key. */
   readonly account?: Hex;
   /** Credential ids; an authenticator that has one of them makes no other. */
@@ -40,12 +42,12 @@ export class PasskeyError extends Error {
  */
 export async function createPasskey(
   rpId: string,
-  { name, account, known = [] }: NewPasskeyOptions,
+  { name, rpName = rpId, account, known = [] }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
   const created = await ceremony(() =>
     navigator.credentials.create({
       publicKey: {
-        rp: { id: rpId, name: 'Vault' },
+        rp: { id: rpId, name: rpName },
         user: { id: userIdOf(account), name, displayName: name },
         challenge: crypto.getRandomValues(new Uint8Array(32)),
         // ES256 alone: the account's contract verifies P-256.

@@ -5,6 +5,8 @@ import type { Hex } from './bytes.ts';
 /** The chain that the vault pays on, and the relying party of its passkeys. */
 export interface Config extends Factories {
   readonly rpId: string;
+  /** The name that dialogs of passkeys show. */
+  readonly rpName: string;
   readonly origin: string;
   readonly chainId: number;
   readonly chain: string;

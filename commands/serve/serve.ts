@@ -7,7 +7,15 @@ import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
-import { beginSettings, checkSettings, isEmbedded, type Loading, type Settings } from '../setup/settings.ts';
+import { operatorFiles } from '../setup/operator-files.ts';
+import {
+  beginSettings,
+  checkSettings,
+  isEmbedded,
+  type Loading,
+  type Settings,
+  usageErrorOf,
+} from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
 import type { ReadAhead } from '../storage/read-ahead.ts';
 import { isServerAway } from '../storage/server.ts';
@@ -161,8 +169,8 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
-  const env = { vars, database, mail, assets: openAssets(), webhookFetch, process, log };
-  const vault = createVault(env, { config, isPrepared: applied !== undefined });
+  const env = { vars, database, mail, assets: openAssets(), operatorFiles, webhookFetch, process, log };
+  const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
   await Promise.all([kept.durable, database.durable]);
   return {
     settings,
@@ -175,6 +183,15 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
       await database.close();
     },
   };
+}
+
+/** A file that a setting names may be at fault, which the vault finds as it reads it. Throws `UsageError`. */
+function openVault(create: () => Vault, { sources }: Settings): Vault {
+  try {
+    return create();
+  } catch (error) {
+    throw usageErrorOf(error, sources);
+  }
 }
 
 /** Reads the embedded database into the system's memory, as far as the settings say. */
@@ -196,11 +213,13 @@ function atPorts(settings: Settings, { port, adminPort }: Ports): Settings {
 }
 
 /** Loaded only where mail goes out by SMTP, as it is half of the program's start. */
-async function openMailer({ emailProvider, smtpUrl }: Settings['config']): Promise<SmtpMailer | undefined> {
+async function openMailer(config: Settings['config']): Promise<SmtpMailer | undefined> {
+  const { emailProvider, smtpUrl, dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey } = config;
   if (emailProvider !== 'smtp' || smtpUrl === undefined) return undefined;
+  const dkim = domain && selector && privateKey ? { domain, selector, privateKey } : undefined;
   const { smtpMailer } = await import('../mail/smtp.ts');
   try {
-    return smtpMailer(smtpUrl);
+    return smtpMailer(smtpUrl, {}, dkim);
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'SMTP_URL cannot be used');
   }

@@ -112,13 +112,18 @@ export function checkSettings({ vars, sources }: Pick<Given, 'vars' | 'sources'>
   try {
     return readConfig(vars);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const lines = error.faults.map((fault) => {
-      const source = sources[fault.name];
-      return `  ${describeFault(fault)}${source === undefined ? '' : ` (from: ${source})`}`;
-    });
-    throw new UsageError(`These settings cannot be used:\n${lines.join('\n')}`);
+    throw usageErrorOf(error, sources);
   }
+}
+
+/** A `ConfigError` as the error of a command, a line for each fault; any other error as it is. */
+export function usageErrorOf(error: unknown, sources: Given['sources']): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  const lines = error.faults.map((fault) => {
+    const source = sources[fault.name];
+    return `  ${describeFault(fault)}${source === undefined ? '' : ` (from: ${source})`}`;
+  });
+  return new UsageError(`These settings cannot be used:\n${lines.join('\n')}`);
 }
 
 /** Whether the database is a file of this machine. */

@@ -44,6 +44,15 @@ export const webhookSecrets = (max: number) =>
     return keys.length <= max && keys.every((key) => key !== undefined) ? keys : undefined;
   });
 
+/** A private key in PEM, whose lines may also be separated by blanks or by `\\n`; the mailer judges what it is. */
+export const pemKey = parsed('must be a private key in PEM', (given) => {
+  const [, label = '', body = ''] = /^-----BEGIN ((?:RSA )?PRIVATE KEY)-----(.+)-----END \1-----$/.exec(given) ?? [];
+  const base64 = body.replace(/\\n|\s/g, '');
+  if (!/^[A-Za-z0-9+/]{200,8000}={0,2}$/.test(base64)) return undefined;
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+});
+
 /** The bytes of a secret's text, undefined when it is not a secret. */
 export function parseSecret(given: string): Uint8Array | undefined {
   const bytes = fromHex(given) ?? fromBase64(given);

@@ -1,9 +1,10 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
-import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
 import { isDid, webDid } from '../identity/did.ts';
 import { BACKUP_SETTINGS } from './backup-settings.ts';
+import { BRAND_SETTINGS } from './brand-settings.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
+import { DELIVERY_SETTINGS } from './delivery-settings.ts';
 import { count, LIMIT_SETTINGS } from './limit-settings.ts';
 import { LISTENING, whileLoopback } from './listening-settings.ts';
 import * as parse from './parsers.ts';
@@ -101,28 +102,6 @@ const KEYS = {
   ),
 };
 
-const DELIVERY = {
-  EMAIL_PROVIDER: plain(
-    'how codes are mailed; log prints them, none switches mail off',
-    parse.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
-    'log',
-  ),
-  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', parse.unsetOr(parse.mailbox)),
-  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', parse.unsetOr(url.smtpUrl)),
-  RESEND_API_KEY: secret('key of the Resend API', parse.unsetOr(secrets.token(1))),
-  RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
-  SMS_PROVIDER: plain(
-    'how codes are sent to phones; log prints them, none switches SMS off',
-    parse.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
-    'log',
-  ),
-  TWILIO_ACCOUNT_SID: plain('Twilio account', parse.unsetOr(parse.sid('AC'))),
-  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', parse.unsetOr(secrets.token(1))),
-  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', parse.unsetOr(parse.sid('VA'))),
-  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
-  ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', parse.boolean, 'false'),
-};
-
 const UPSTREAMS = {
   BUNDLER_URL: endpoint(
     "ERC-4337 bundler; may contain a provider's key and is never shown",
@@ -206,7 +185,8 @@ export const SUBJECTS = {
   Listening: LISTENING,
   Storage: STORAGE,
   Keys: KEYS,
-  'Delivery of codes': DELIVERY,
+  'Delivery of codes': DELIVERY_SETTINGS,
+  'Brand and languages': BRAND_SETTINGS,
   Chain: CHAIN_SETTINGS,
   Upstreams: UPSTREAMS,
   'Names and origins': NAMES,
@@ -219,7 +199,8 @@ export const SETTINGS = {
   ...LISTENING,
   ...STORAGE,
   ...KEYS,
-  ...DELIVERY,
+  ...DELIVERY_SETTINGS,
+  ...BRAND_SETTINGS,
   ...CHAIN_SETTINGS,
   ...UPSTREAMS,
   ...NAMES,

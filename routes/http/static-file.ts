@@ -36,13 +36,19 @@ export function file<P extends string>(
   });
 }
 
-async function fileReply(request: Request, found: File, given: Readonly<Record<string, string>>): Promise<Reply> {
+/** The reply with a file; `vary` names what else it depends on besides the encoding. */
+export async function fileReply(
+  request: Request,
+  found: File,
+  given: Readonly<Record<string, string>>,
+  vary?: string,
+): Promise<Reply> {
   const zipped = takesGzip(request) ? await found.gzip() : undefined;
   // What does not get smaller, such as a PNG, goes out as it is.
   const isSmaller = zipped !== undefined && zipped.length < found.bytes.length;
   // Two encodings are two representations, and a strong tag names one of them.
   const etag = isSmaller ? `${found.etag.slice(0, -1)}-gzip"` : found.etag;
-  const headers = { ...given, etag, vary: 'accept-encoding' };
+  const headers = { ...given, etag, vary: vary === undefined ? 'accept-encoding' : `accept-encoding, ${vary}` };
   if (isNamed(request.headers.get('if-none-match'), etag)) return { status: 304, headers, body: null };
   if (!isSmaller) return { status: 200, headers, body: found.bytes };
   return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
@@ -61,7 +67,7 @@ function takesGzip(request: Request): boolean {
 }
 
 /** RFC 9110 §13.1.2: compared weakly, so a cache's `W/` does not hide a match. */
-function isNamed(header: string | null, etag: string): boolean {
+export function isNamed(header: string | null, etag: string): boolean {
   if (header?.trim() === '*') return true;
   // Not split at commas, which a tag may contain.
   return header?.match(/"[^"]*"/g)?.includes(etag) ?? false;

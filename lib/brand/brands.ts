@@ -1,0 +1,93 @@
+import type { OperatorFiles } from '../base/operator-files.ts';
+import type { BrandColour } from '../config/brand-colour.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { type BrandEntry, readBrandsFile } from './brands-file.ts';
+import { LOGO_BYTES_MAX, type Logo, readLogo } from './logo.ts';
+
+/** What people see of a service: on its pages, in its mails and in the dialogs of passkeys. */
+export interface Brand {
+  readonly name: string;
+  readonly logo: Logo | undefined;
+  /** Undefined for the pages' own colour. */
+  readonly color: BrandColour | undefined;
+  /** The mail address of support. */
+  readonly support: string | undefined;
+  /** Whether it is an app's own, by `BRANDS`. */
+  readonly isOwn: boolean;
+}
+
+/** The brand of an app: its own, by `BRANDS`, or the operator's. */
+export type BrandOf = (app: string) => Brand;
+
+type BrandConfig = Pick<
+  Config,
+  'brandName' | 'brandLogo' | 'brandColor' | 'supportAddress' | 'brands' | 'apps' | 'baseUrl'
+>;
+
+/**
+ * Reads the brands of the settings and the files that they name. Throws `ConfigError` for a file that is missing or
+ * that cannot be used.
+ */
+export function createBrands(config: BrandConfig, files: OperatorFiles | undefined): BrandOf {
+  const operators: Brand = {
+    name: config.brandName,
+    logo: config.brandLogo === undefined ? undefined : logoOf('BRAND_LOGO', config.brandLogo, files),
+    color: config.brandColor,
+    support: config.supportAddress,
+    isOwn: false,
+  };
+  const own = new Map<string, Brand>();
+  if (config.brands !== undefined) {
+    const entries = readBrandsFile(textOf(config.brands, files), config);
+    for (const [app, entry] of Object.entries(entries)) own.set(app, withEntry(operators, entry, files));
+  }
+  return (app) => own.get(app) ?? operators;
+}
+
+/** What an app does not say is the operator's. */
+function withEntry(
+  operators: Brand,
+  { name, logo, color, support }: BrandEntry,
+  files: OperatorFiles | undefined,
+): Brand {
+  return {
+    name: name ?? operators.name,
+    logo: logo === undefined ? operators.logo : logo === null ? undefined : logoOf('BRANDS', logo, files),
+    color: color ?? operators.color,
+    support: support ?? operators.support,
+    isOwn: true,
+  };
+}
+
+function logoOf(name: 'BRAND_LOGO' | 'BRANDS', path: string, files: OperatorFiles | undefined): Logo {
+  const logo = readLogo(readFile(name, path, LOGO_BYTES_MAX, files));
+  if ('problem' in logo) throw fault(name, name === 'BRANDS' ? `names a logo that ${logo.problem}` : logo.problem);
+  return logo;
+}
+
+function textOf(path: string, files: OperatorFiles | undefined): string {
+  return new TextDecoder().decode(readFile('BRANDS', path, BRANDS_BYTES_MAX, files));
+}
+
+const BRANDS_BYTES_MAX = 256 * 1024;
+
+function readFile(
+  name: 'BRAND_LOGO' | 'BRANDS',
+  path: string,
+  maxBytes: number,
+  files: OperatorFiles | undefined,
+): Uint8Array {
+  if (!files) throw fault(name, 'needs a host that reads files (env.operatorFiles)');
+  const what = name === 'BRANDS' ? 'names a file that' : 'is a file that';
+  try {
+    const bytes = files.read(path, maxBytes);
+    if (bytes) return bytes;
+  } catch (error) {
+    throw fault(name, `${what} cannot be read: ${error instanceof Error ? error.message : 'it failed'}`);
+  }
+  throw fault(name, `${what} does not exist`);
+}
+
+function fault(name: 'BRAND_LOGO' | 'BRANDS', problem: string): ConfigError {
+  return new ConfigError([{ name, problem }]);
+}

@@ -1,0 +1,46 @@
+/** A logo, as the pages show it. */
+export interface Logo {
+  readonly type: 'image/svg+xml' | 'image/png';
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The largest file of a logo. */
+export const LOGO_BYTES_MAX = 32 * 1024;
+
+const PNG_PIXELS_MAX = 2_048;
+
+/**
+ * Reads a logo. A problem completes "The logo …". It is served as an image with a policy that runs nothing; an SVG with
+ * scripts, or with parts from elsewhere, is refused all the same.
+ */
+export function readLogo(bytes: Uint8Array): Logo | { readonly problem: string } {
+  const own = new Uint8Array(bytes);
+  if (own.length > LOGO_BYTES_MAX) return { problem: `is larger than ${LOGO_BYTES_MAX / 1024} KiB` };
+  if (isPng(own)) return pngOf(own);
+  const text = new TextDecoder().decode(own);
+  if (!/^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<svg[\s>]/.test(text))
+    return { problem: 'is neither SVG nor PNG' };
+  const active = ACTIVE.find(([, pattern]) => pattern.test(text));
+  return active ? { problem: `must not contain ${active[0]}` } : { type: 'image/svg+xml', bytes: own };
+}
+
+/** What an image needs not, and an attacker might. */
+const ACTIVE: readonly (readonly [string, RegExp])[] = [
+  ['a document type or entities', /<!(?:DOCTYPE|ENTITY)/i],
+  ['scripts', /<(?:[\w-]+:)?script/i],
+  ['foreign objects', /<(?:[\w-]+:)?foreignObject/i],
+  ['event handlers', /\son[a-z]+\s*=/i],
+  ['links to elsewhere', /(?:href|src)\s*=\s*["']?\s*(?!["'#]|data:image\/)[^\s"'>]/i],
+  ['styles from elsewhere', /@import|url\(\s*["']?\s*(?!["'#]|data:image\/)/i],
+];
+
+function isPng(bytes: Uint8Array): boolean {
+  return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a].every((byte, i) => bytes[i] === byte);
+}
+
+function pngOf(bytes: Uint8Array<ArrayBuffer>): Logo | { readonly problem: string } {
+  if (bytes.length < 33) return { problem: 'is a PNG that breaks off' };
+  const view = new DataView(bytes.buffer);
+  const isSmall = [16, 20].every((at) => view.getUint32(at) > 0 && view.getUint32(at) <= PNG_PIXELS_MAX);
+  return isSmall ? { type: 'image/png', bytes } : { problem: `must be 1 to ${PNG_PIXELS_MAX} pixels wide and high` };
+}

@@ -1,0 +1,61 @@
+import { parseColour } from '../base/colour.ts';
+import { languageTag } from '../base/language.ts';
+import { type BrandColour, brandColours } from './brand-colour.ts';
+import * as parse from './parsers.ts';
+import { derived, plain } from './setting.ts';
+
+/** Names are short: they stand in subjects, in text messages and in the dialogs of passkeys. */
+export const BRAND_NAME_CHARS_MAX = 40;
+
+/** Whose pages, mails and passkeys these are, and in which languages. */
+export const BRAND_SETTINGS = {
+  BRAND_NAME: plain(
+    'name of the service on pages, in mails and in passkey dialogs',
+    parse.parsed(
+      `must be a name of at most ${BRAND_NAME_CHARS_MAX} characters, without < > " \\ and invisible characters`,
+      (name) => (isBrandName(name) ? name : undefined),
+    ),
+    derived('host of BASE_URL', ({ BASE_URL = '' }) =>
+      URL.canParse(BASE_URL) ? new URL(BASE_URL).host.slice(0, BRAND_NAME_CHARS_MAX) : undefined,
+    ),
+  ),
+  BRAND_LOGO: plain('file of the logo on pages, SVG or PNG, at most 32 KiB', parse.unsetOr(parse.anyText)),
+  BRAND_COLOR: plain(
+    'colour of buttons and links, `#rrggbb`; a second one after a comma is for the dark theme, else a lighter shade is',
+    parse.unsetOr(parse.parsed('must be one or two colours such as #3146c8', colours)),
+  ),
+  SUPPORT_ADDRESS: plain(
+    'mail address of support: on pages, and where replies to mails go',
+    parse.unsetOr(parse.parsed('must be a mail address', (text) => (isMailAddress(text) ? text : undefined))),
+  ),
+  BRANDS: plain(
+    'JSON file with the brand of each of `APPS`: `{"<app>":{"name":…,"logo":…,"color":…,"support":…}}`',
+    parse.unsetOr(parse.anyText),
+  ),
+  DEFAULT_LANGUAGE: plain(
+    'language where nobody says another one: en, de, fr, es, or one of WORDS_DIR',
+    parse.parsed('must be a language such as en or pt-BR', languageTag),
+    'en',
+  ),
+  WORDS_DIR: plain(
+    'folder with further languages and other words, `<language>/<page>.json`',
+    parse.unsetOr(parse.anyText),
+  ),
+};
+
+/** A name without what would end it in a header, turn it around or hide in it. */
+export function isBrandName(name: string): boolean {
+  const isPlain = name.isWellFormed() && !/[<>"\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
+  return isPlain && name.trim() === name && name !== '' && [...name].length <= BRAND_NAME_CHARS_MAX;
+}
+
+/** Whether a text is a bare mail address that needs no quotes. */
+export function isMailAddress(text: string): boolean {
+  return text.length <= 254 && /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+$/.test(text) && text.isWellFormed();
+}
+
+function colours(text: string): BrandColour | undefined {
+  const [light, dark, ...more] = text.split(',').map((one) => parseColour(one.trim()));
+  const isGiven = light !== undefined && more.length === 0 && (dark !== undefined || !text.includes(','));
+  return isGiven ? brandColours(light, dark) : undefined;
+}

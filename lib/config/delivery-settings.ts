@@ -1,0 +1,44 @@
+import { EMAIL_PROVIDERS, SMS_PROVIDERS } from '../delivery/providers.ts';
+import * as parse from './parsers.ts';
+import * as secrets from './secret-parsers.ts';
+import { endpoint, plain, secret } from './setting.ts';
+import * as url from './url-parsers.ts';
+
+const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+const mailDomain = parse.matching(DOMAIN, 'must be a domain in lower case');
+const selector = parse.matching(
+  /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/i,
+  'must be a DKIM selector such as vault2026',
+);
+
+/** How codes reach people. */
+export const DELIVERY_SETTINGS = {
+  EMAIL_PROVIDER: plain(
+    'how codes are mailed; log prints them, none switches mail off',
+    parse.oneOf(...EMAIL_PROVIDERS.map(({ name }) => name)),
+    'log',
+  ),
+  EMAIL_FROM: plain('sender of the mails, `Name <address>` or an address', parse.unsetOr(parse.mailbox)),
+  SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', parse.unsetOr(url.smtpUrl)),
+  DKIM_DOMAIN: plain(
+    'domain that mails over SMTP are signed for (DKIM), that of EMAIL_FROM or above it',
+    parse.unsetOr(mailDomain),
+  ),
+  DKIM_SELECTOR: plain(
+    'name of the DKIM key: its public half is at <selector>._domainkey.<domain>',
+    parse.unsetOr(selector),
+  ),
+  DKIM_PRIVATE_KEY: secret('RSA key in PEM that signs mails', parse.unsetOr(secrets.pemKey)),
+  RESEND_API_KEY: secret('key of the Resend API', parse.unsetOr(secrets.token(1))),
+  RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
+  SMS_PROVIDER: plain(
+    'how codes are sent to phones; log prints them, none switches SMS off',
+    parse.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
+    'log',
+  ),
+  TWILIO_ACCOUNT_SID: plain('Twilio account', parse.unsetOr(parse.sid('AC'))),
+  TWILIO_AUTH_TOKEN: secret('token of the Twilio account', parse.unsetOr(secrets.token(1))),
+  TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', parse.unsetOr(parse.sid('VA'))),
+  TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
+  ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', parse.boolean, 'false'),
+};
