@@ -4,8 +4,10 @@ import type { Fetch } from './base/http-client.ts';
 import { addLazily, copyOf } from './base/lazily.ts';
 import { atLevel, type Log } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
+import type { OperatorFiles } from './base/operator-files.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
+import { type BrandOf, createBrands } from './brand/brands.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
@@ -39,6 +41,8 @@ import { type Assets, createFiles, createSha256Of, type Files, type Sha256Of } f
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
 import type { StrangersChecks } from './verification/find-code.ts';
+import { createMailWords } from './words/mail-words.ts';
+import { createWords, type Words } from './words/words.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -50,6 +54,8 @@ export interface Env {
   readonly mail?: Mailer | undefined;
   /** The static files (`docs/embedding.md`); without it their paths answer 404. */
   readonly assets?: Assets | undefined;
+  /** The files that `BRAND_LOGO`, `BRANDS` and `WORDS_DIR` name; required where they are set. */
+  readonly operatorFiles?: OperatorFiles | undefined;
   /**
    * Whether `CLIENT_IP_HEADER` is trusted on requests without a `peer`: true only behind a proxy that overwrites it.
    */
@@ -89,6 +95,10 @@ export interface Context extends Platform {
   /** Records the acceptance of a code's message. */
   readonly accepted: (seq: number) => void;
   readonly keyNotes: KeyNotes;
+  /** What people see of the service, by app. */
+  readonly brandOf: BrandOf;
+  /** What it says to them, by language. */
+  readonly words: Words;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -126,7 +136,9 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const owner = randomId(random);
   const shared = createShared(config, isPrepared);
   const { schema, outages, open } = shared;
-  const outside = { config, clock, random, log, metrics, fetch };
+  const brandOf = createBrands(config, env.operatorFiles);
+  const words = createWords(config, env.operatorFiles);
+  const outside = { config, clock, random, log, metrics, fetch, brandOf, wordsOf: createMailWords(words) };
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});
   /** Adds the parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
@@ -167,6 +179,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const files = createFiles(env.assets);
   const own = {
     ...outside,
+    words,
     files,
     sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { languageTag } from '../lib/base/language.ts';
 import { TEXT_CHARS_MAX } from '../lib/constants.ts';
 import { DID_CHARS_MAX } from '../lib/identity/did.ts';
 import { CHANNELS, type ProvableChannel } from '../lib/identity/identifier.ts';
@@ -30,6 +31,12 @@ export function judged<S extends v.GenericSchema>(wire: S) {
   const any: v.GenericSchema<unknown, unknown> = v.pipe(v.unknown(), v.metadata({ wire }));
   return any as v.GenericSchema<v.InferInput<S>, unknown>;
 }
+
+/** A language (RFC 5646); one that the vault does not have is the nearest that it has. */
+export const languageText = v.pipe(
+  word('lang', 64),
+  v.check((tag) => languageTag(tag) !== undefined, 'Invalid lang'),
+);
 
 /** True or false. */
 export function flag(name: string) {

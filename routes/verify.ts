@@ -3,7 +3,7 @@ import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifie
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
-import { codeText, flag, identifierText, provableChannelName, ticketText } from './fields.ts';
+import { codeText, flag, identifierText, languageText, provableChannelName, ticketText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -15,7 +15,12 @@ export const verifyRoutes = [
   post('/api/verify/send', {
     summary: 'Send a one-time code to an address',
     limit: 'writes',
-    fields: { ...fields, pass: optional(ticketText('pass')), bind: optional(flag('bind')) },
+    fields: {
+      ...fields,
+      pass: optional(ticketText('pass')),
+      bind: optional(flag('bind')),
+      lang: optional(languageText),
+    },
     answers: { 200: CodeSent },
     errors: ['pass_invalid', 'email_send_failed', 'sms_send_failed', 'email_not_configured', 'sms_not_configured'],
     idempotency: {
@@ -24,10 +29,11 @@ export const verifyRoutes = [
       byClient: true,
       keepMs: untilCodeExpires,
     },
-    async handler({ ctx, app, input, client }) {
+    async handler({ ctx, app, input, client, request }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { pass, bind: isBound } = input;
-      const sent = await sendCode(ctx, { identifier, ip: client, app, pass, isBound });
+      const { pass, bind: isBound, lang } = input;
+      const language = ctx.words.choose(lang, request.headers.get('accept-language'));
+      const sent = await sendCode(ctx, { identifier, ip: client, app, language, pass, isBound });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
       return json({ ok: true, channel: identifier.channel, expires_in, retry_after, challenge });
     },

@@ -61,6 +61,8 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   delivery: ['base', 'constants'],
   config: ['base', 'constants', 'delivery', 'identity'],
   chain: ['base', 'config', 'constants'],
+  brand: ['base', 'config'],
+  words: ['base', 'config'],
   streams: ['base', 'config', 'constants', 'db', 'events'],
   platform: ['base', 'chain', 'config', 'db', 'identity'],
   idempotency: GROUND,

@@ -3,8 +3,9 @@
  * checked certificate.
  */
 
+import { createPrivateKey } from 'node:crypto';
 import { createTransport, type NodemailerError } from 'nodemailer';
-import type { Mail } from '../../lib/delivery/message.ts';
+import type { Mail } from '../../lib/delivery/mail.ts';
 import { MAIL_SEND_TIMEOUT_MS, type Mailer } from '../../lib/delivery/smtp.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 
@@ -36,10 +37,21 @@ const LIMITS: SmtpLimits = {
   queueMax: SMTP_QUEUE_MAX,
 };
 
+/** What mails are signed with (RFC 6376): the key is RSA in PEM. */
+export interface Dkim {
+  readonly domain: string;
+  readonly selector: string;
+  readonly privateKey: string;
+}
+
+/** Receivers ignore shorter keys (RFC 8301 section 3.2). */
+const DKIM_KEY_BITS_MIN = 1_024;
+
 /**
  * A mailer for `SMTP_URL` over a bounded pool of connections. Throws an `Error` that names a URL's fault, not the URL.
  */
-export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpMailer {
+export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}, dkim?: Dkim): SmtpMailer {
+  const signature = dkim === undefined ? {} : { dkim: signedBy(dkim) };
   const { sendTimeoutMs, queueMax, ...bounds } = { ...LIMITS, ...limits };
   const transport = createTransport({ ...parseSmtpUrl(url), ...fixed(bounds) });
   let waiting = 0;
@@ -49,7 +61,7 @@ export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpM
       const message = compose(mail);
       waiting++;
       try {
-        await transport.sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
+        await transport.sendMail({ ...message, ...signature, signal: AbortSignal.timeout(sendTimeoutMs) });
       } catch (error) {
         throw describe(error);
       } finally {
@@ -73,6 +85,23 @@ export function smtpMailer(url: string, limits: Partial<SmtpLimits> = {}): SmtpM
   };
 }
 
+/** Throws an `Error` for a key that cannot sign: nodemailer would send the mail without a signature. */
+function signedBy({ domain, selector, privateKey }: Dkim) {
+  const key = openKey(privateKey);
+  const bits = key?.asymmetricKeyType === 'rsa' ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0;
+  if (bits < DKIM_KEY_BITS_MIN)
+    throw new Error(`DKIM_PRIVATE_KEY must be an RSA key of at least ${DKIM_KEY_BITS_MIN} bits`);
+  return { domainName: domain, keySelector: selector, privateKey };
+}
+
+function openKey(pem: string) {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
 function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutMs' | 'connectionsMax'>) {
   return {
     pool: true,
@@ -89,16 +118,18 @@ function fixed({ stepTimeoutMs, connectionsMax }: Pick<SmtpLimits, 'stepTimeoutM
 }
 
 /** The message with its headers. Refuses anything that could be read as another header or address. */
-function compose({ from, to, subject, text, html, messageId }: Mail) {
+function compose({ from, to, replyTo, subject, text, html, messageId }: Mail) {
   // Taken apart here because a name may hold the commas and brackets that nodemailer would split a list at.
   const [, , name = '', address = from] = /^("?)([^<>]*?)\1\s*<([^<>]*)>$/.exec(from) ?? [];
   if (/[\0-\x1f\x7f]/.test(name + subject)) throw new Error('SMTP: a control character in a header');
   if (!ADDRESS.test(address)) throw new Error('SMTP: malformed sender');
   if (!ADDRESS.test(to)) throw new Error('SMTP: malformed recipient');
+  if (replyTo !== undefined && !ADDRESS.test(replyTo)) throw new Error('SMTP: malformed address of support');
   // RFC 3834: keeps vacation notices and other robots from answering.
   const headers = { 'Auto-Submitted': 'auto-generated' };
   const id = messageId === undefined ? {} : { messageId };
-  return { from: { name, address }, to: { name: '', address: to }, subject, text, html, headers, ...id };
+  const replies = replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } };
+  return { from: { name, address }, to: { name: '', address: to }, ...replies, subject, text, html, headers, ...id };
 }
 
 /**

@@ -58,12 +58,17 @@ function findFirst(
       throw new UsageError(`${name} and ${name}_FILE are both set (${sourceOf(name)}): keep one of them.`);
     if (text !== undefined) return { text, source: sourceOf(name) };
     if (path !== undefined) {
-      const content = readPrivate(path, `${name}_FILE`, warnings).trim();
+      const content = onOneLine(readPrivate(path, `${name}_FILE`, warnings).trim());
       if (content === '') throw new UsageError(`${name}_FILE: ${path} is empty.`);
       return { text: content, source: `${name}_FILE ${path}` };
     }
   }
   return undefined;
+}
+
+/** The lines of a key in PEM, with blanks between them, as settings have no lines; any other text as it is. */
+function onOneLine(text: string): string {
+  return text.startsWith('-----BEGIN ') ? text.replace(/\r?\n/g, ' ') : text;
 }
 
 /** An empty text is an unset setting, as everywhere. */

@@ -1,4 +1,4 @@
-// The page that every mail is, and its words as plain text.
+// The page that every mail is, and its words as plain text: a brand line, the code, sentences, links, and support.
 
 /** A mail's content: the same words as plain text and as HTML. */
 export interface CodeMessage {
@@ -7,57 +7,62 @@ export interface CodeMessage {
   readonly html: string;
 }
 
-/** Paragraphs and a link, as plain text and as HTML. */
-export interface TextMail {
+/** One part of a mail. A sentence is one paragraph, and a link has a line of its own: nothing is split. */
+export type MailPart =
+  | { readonly kind: 'code' | 'text' | 'quiet' | 'link'; readonly text: string }
+  | { readonly kind: 'line' };
+
+/** A mail before it is text and HTML. */
+export interface MailContent {
   readonly subject: string;
-  /** The last one leads to the link. */
-  readonly paragraphs: readonly string[];
-  readonly link: string;
-  readonly closing: string;
+  readonly brand: string;
+  readonly language: string;
+  readonly direction: 'ltr' | 'rtl';
+  /** The colours of links, `#rrggbb`. */
+  readonly colors: { readonly light: string; readonly dark: string };
+  readonly parts: readonly MailPart[];
 }
 
-/** A mail without a code. */
-export function textMail({ subject, paragraphs, link, closing }: TextMail): CodeMessage {
-  return {
-    subject,
-    text: `${[...paragraphs, link, closing].join('\n\n')}\n`,
-    html: page({ subject, opening: paragraphs.join(' '), link: '', pass: link, advice: closing }),
-  };
+/** The words of a mail in the order of its page. */
+export function mailText({ brand, parts }: Pick<MailContent, 'brand' | 'parts'>): string {
+  const lines = parts.map((part) => (part.kind === 'line' ? '--' : part.text));
+  return `${[brand, ...lines].join('\n\n')}\n`;
 }
 
 /**
- * Styles are inline because some readers drop the sheet, which only adds the dark colours. `user-select: all` selects
- * the code as one token.
+ * The page of a mail. Styles are inline because some readers drop the sheet, which only adds the dark colours.
+ * `user-select: all` selects the code as one token.
  */
-export function page(words: Words): string {
-  const subject = escapeHtml(words.subject);
+export function mailHtml({ subject, brand, language, direction, colors, parts }: MailContent): string {
+  const align = direction === 'rtl' ? 'right' : 'left';
   return `<!doctype html>
-<html lang="en" dir="ltr">
+<html lang="${escapeHtml(language)}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no">
-<title>${subject}</title>
+<title>${escapeHtml(subject)}</title>
 <style>
 :root { color-scheme: light dark; }
 @media (prefers-color-scheme: dark) {
-  .page { background: #111318 !important; color: #f2f3f5 !important; }
-  .card { background: #1b1e25 !important; border-color: #30343d !important; }
-  .code { background: #262a33 !important; color: #ffffff !important; }
-  .advice { color: #a8adb8 !important; }
-  a { color: #96a5ff !important; }
+  .page { background: #0c0f1a !important; color: #eef0fb !important; }
+  .card { background: #151a2b !important; border-color: #2b324b !important; }
+  .code { background: #0c0f1a !important; color: #eef0fb !important; }
+  .quiet { color: #a6aecb !important; }
+  .line { border-color: #2b324b !important; }
+  a { color: ${colors.dark} !important; }
 }
 </style>
 </head>
-<body class="page" style="margin:0;padding:0;background:#f3f4f6;color:#1b1e25">
-<table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f3f4f6;color:#1b1e25;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<tr><td align="center" style="padding:40px 16px">
-<table class="card" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:440px;background:#ffffff;border:1px solid #e2e4e9;border-radius:14px">
-<tr><td style="padding:32px;text-align:center">
-${words.code === undefined ? '' : heading(words.code)}<p style="margin:20px 0 0">${escapeHtml(words.opening)}</p>
-${words.code === undefined ? linkOf(words) : ''}<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px">${escapeHtml(words.advice)}</p>
-${words.code === undefined ? '' : linkOf(words)}</td></tr>
+<body class="page" style="margin:0;padding:0;background:#f5f6fa;color:#12162b">
+<table class="page" role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f5f6fa;color:#12162b;font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
+<tr><td align="center" style="padding:32px 16px">
+<table class="card" role="presentation" width="100%" cellpadding="0" cellspacing="0" dir="${direction}" style="max-width:560px;background:#ffffff;border:1px solid #d5d9e6;border-radius:12px">
+<tr><td align="${align}" style="padding:24px">
+<p style="margin:0;font-weight:600">${escapeHtml(brand)}</p>
+${parts.map((part) => partHtml(part, colors.light)).join('\n')}
+</td></tr>
 </table>
 </td></tr>
 </table>
@@ -66,26 +71,18 @@ ${words.code === undefined ? '' : linkOf(words)}</td></tr>
 `;
 }
 
-/** The words of a mail, as plain text. */
-export interface Words {
-  readonly subject: string;
-  readonly code?: string;
-  readonly opening: string;
-  readonly advice: string;
-  readonly link: string;
-  readonly pass: string | undefined;
-}
+const QUIET = 'margin:16px 0 0;color:#525a75;font-size:13px';
 
-function heading(code: string): string {
-  return `<h1 class="code" style="margin:0;padding:16px 0 16px 8px;border-radius:10px;background:#f3f4f6;color:#1b1e25;font:600 36px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:8px;-webkit-user-select:all;user-select:all">${escapeHtml(code)}</h1>\n`;
-}
-
-/** The link is shown whole: a page without JavaScript asks for its end. */
-function linkOf({ link, pass }: Words): string {
-  if (pass === undefined) return '';
-  const href = escapeHtml(pass);
-  const words = link === '' ? '' : `${escapeHtml(link)}<br>`;
-  return `<p class="advice" style="margin:12px 0 0;color:#5b616e;font-size:14px;overflow-wrap:anywhere">${words}<a href="${href}" style="color:#3146c8">${href}</a></p>\n`;
+function partHtml(part: MailPart, color: string): string {
+  if (part.kind === 'line') return '<hr class="line" style="margin:24px 0 0;border:0;border-top:1px solid #d5d9e6">';
+  const text = escapeHtml(part.text);
+  if (part.kind === 'code')
+    return `<h1 class="code" dir="ltr" style="margin:16px 0 0;padding:12px 16px;border-radius:6px;background:#f5f6fa;color:#12162b;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center;-webkit-user-select:all;user-select:all">${text}</h1>`;
+  if (part.kind === 'link')
+    return `<p dir="ltr" style="margin:4px 0 0;font-size:13px;overflow-wrap:anywhere"><a href="${text}" style="color:${color}">${text}</a></p>`;
+  return part.kind === 'quiet'
+    ? `<p class="quiet" style="${QUIET}">${text}</p>`
+    : `<p style="margin:16px 0 0">${text}</p>`;
 }
 
 /** The text as HTML shows it. */

@@ -1,3 +1,4 @@
+import type { Catalogue } from '../../client/catalogue.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Fetch } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
@@ -29,6 +30,23 @@ export interface CheckResult {
   readonly remedy?: string;
 }
 
+/** What a mail shows of the service that it comes from. */
+export interface MailBrand {
+  readonly name: string;
+  /** Where replies go. */
+  readonly support: string | undefined;
+  /** The colours of links; undefined for the pages' own. */
+  readonly color: { readonly light: string; readonly dark: string } | undefined;
+  /** Whether it is an app's own. */
+  readonly isOwn: boolean;
+}
+
+/** The words of mails, and how their language is written. */
+export interface MailWords {
+  readonly words: Catalogue;
+  readonly direction: 'ltr' | 'rtl';
+}
+
 /** What every provider is given. */
 export interface DeliveryContext<Config> {
   readonly config: Config;
@@ -36,6 +54,10 @@ export interface DeliveryContext<Config> {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** The brand of an app. */
+  readonly brandOf: (app: string) => MailBrand;
+  /** The words of mails in a language. */
+  readonly wordsOf: (language: string) => Promise<MailWords>;
 }
 
 /** What a check is given; it sends nothing. `connect` is the host's mail server, for those that need sockets. */
@@ -49,6 +71,10 @@ export interface CheckContext<Config> {
 /** A message on its way: a code, the link of a pass, or both; or a notice without either. */
 export interface CodeMail {
   readonly to: string;
+  /** The app whose brand it shows. */
+  readonly app: string;
+  /** One of the vault's languages. */
+  readonly language: string;
   /** Absent when the message carries the pass alone, because somebody has been guessing. */
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
@@ -81,6 +107,6 @@ export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
  */
 export interface VerifySms {
   readonly kind: 'verify';
-  send(to: string): Promise<void>;
+  send(to: string, language: string): Promise<void>;
   check(to: string, code: string): Promise<ProviderVerdict>;
 }

@@ -5,7 +5,7 @@ import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../bas
 import { isObject, parseJson } from '../base/json.ts';
 import { type Random, randomId } from '../base/random.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
-import { type Mail, type MailSettings, mailOf } from './message.ts';
+import { type Mail, type MailSettings, mailOf } from './mail.ts';
 import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
 
 /** The settings of Resend. */
@@ -20,12 +20,17 @@ export const resend = {
   needs: ['RESEND_API_KEY', 'EMAIL_FROM'],
   remedy: 'allow connections to RESEND_API_URL',
   create(outside: DeliveryContext<MailSettings & ResendSettings> & { readonly random: Random }) {
-    const compose = mailOf('resend', outside.config);
+    const compose = mailOf('resend', outside);
     const { resendApiKey: apiKey, resendApiUrl: apiUrl } = outside.config;
     if (apiKey === undefined) throw new Error('EMAIL_PROVIDER=resend needs RESEND_API_KEY');
     return (message: CodeMail) =>
-      measureUpstream(outside, 'resend', () =>
-        sendWithResend(outside, { apiUrl, apiKey }, compose(message), message.messageId ?? randomId(outside.random)),
+      measureUpstream(outside, 'resend', async () =>
+        sendWithResend(
+          outside,
+          { apiUrl, apiKey },
+          await compose(message),
+          message.messageId ?? randomId(outside.random),
+        ),
       );
   },
   /** A key that may only send is refused with a word of its own, which says that it is a key. */
@@ -62,7 +67,7 @@ interface ResendAccount {
 async function sendWithResend(
   outside: { readonly fetch: Fetch; readonly clock: Clock },
   { apiUrl, apiKey }: ResendAccount,
-  { from, to, subject, text, html }: Mail,
+  { from, to, replyTo, subject, text, html }: Mail,
   idempotencyKey: string,
 ): Promise<void> {
   const request = {
@@ -73,7 +78,7 @@ async function sendWithResend(
       'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
-    body: JSON.stringify({ from, to, subject, text, html }),
+    body: JSON.stringify({ from, to, reply_to: replyTo, subject, text, html }),
   } as const;
   const answer = await callUpstream(outside, request, LIMITS);
   const { status } = answer;

@@ -1,6 +1,6 @@
 /** Mail over SMTP, by the host's mailer, as it takes sockets. */
 import type { Clock } from '../base/clock.ts';
-import { type Mail, type MailSettings, mailOf } from './message.ts';
+import { type Mail, type MailSettings, mailOf } from './mail.ts';
 import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
 import { reachedNobody } from './reached.ts';
 
@@ -28,10 +28,11 @@ export const smtp = {
   name: 'smtp',
   needs: ['SMTP_URL', 'EMAIL_FROM'],
   remedy: 'check SMTP_URL: host, port, user and password',
-  create({ config, mail: mailer, clock }: DeliveryContext<MailSettings> & { readonly mail?: Mailer | undefined }) {
-    const compose = mailOf('smtp', config);
+  create(outside: DeliveryContext<MailSettings> & { readonly mail?: Mailer | undefined }) {
+    const { mail: mailer, clock } = outside;
+    const compose = mailOf('smtp', outside);
     if (!mailer) throw new Error('EMAIL_PROVIDER=smtp needs a mailer in env.mail');
-    return (message: CodeMail) => sendInTime(clock, mailer, compose(message), message);
+    return async (message: CodeMail) => sendInTime(clock, mailer, await compose(message), message);
   },
   async check({ config, connect }: CheckContext<SmtpSettings>): Promise<readonly CheckResult[]> {
     const mailer = await connect(config.smtpUrl ?? '');

@@ -73,9 +73,9 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
     measureUpstream(outside, 'twilio', async () => read(await post(outside, account, path, form)));
   return {
     kind: 'verify',
-    send: (to) =>
+    send: (to, language) =>
       measureDelivery(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
-        ask('Verifications', { To: to, Channel: 'sms' }, started),
+        ask('Verifications', { To: to, Channel: 'sms', ...localeOf(language) }, started),
       ),
     async check(to, code) {
       // A text that cannot be a code is wrong: Twilio would answer 60200, as if the number were at fault.
@@ -88,6 +88,13 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
       }
     },
   };
+}
+
+/** Languages that Twilio has templates in; for any other it goes by the number. */
+const LOCALES = ['de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'pt-BR', 'ar', 'he', 'ja', 'ko', 'tr', 'ru', 'zh'];
+
+function localeOf(language: string): { readonly Locale?: string } {
+  return LOCALES.includes(language) ? { Locale: language } : {};
 }
 
 function accountOf(config: TwilioSettings): TwilioAccount {

@@ -3,6 +3,7 @@ import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
+import { DEFAULT_APP } from '../events/catalogue.ts';
 import { didHash } from '../identity/did.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import { verifyAssertion } from '../identity/passkey.ts';
@@ -63,8 +64,9 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
 async function tellFormer({ config, email, log }: AddressContext, account: string, identifier: string): Promise<void> {
   const news = { kind: 'contact', status: '', account, readyAt: null, link: `${config.baseUrl}/account` } as const;
   const to = identifier.slice(identifier.indexOf(':') + 1);
+  const who = { to, app: DEFAULT_APP, language: config.defaultLanguage };
   if (email.isOff) return;
-  await email.send({ to, recovery: news, lifetimeSeconds: 0 }).catch((error) => {
+  await email.send({ ...who, recovery: news, lifetimeSeconds: 0 }).catch((error) => {
     log({ level: 'warn', event: 'recovery_notice_failed', account, ...describeError(error) });
   });
 }

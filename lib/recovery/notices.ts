@@ -29,9 +29,12 @@ async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
   const isSendable = key.startsWith('email:') && !email.isOff && found !== undefined;
   try {
     if (isSendable) {
-      const news = newsOf(toRecovery(found), row['kind'] as NoticeKind, ctx.config);
+      const recovery = toRecovery(found);
+      const news = newsOf(recovery, row['kind'] as NoticeKind, ctx.config);
       const to = key.slice(key.indexOf(':') + 1);
-      await email.send({ to, recovery: news, messageId: `recovery-${id}-${row['recovery_id']}`, lifetimeSeconds: 0 });
+      const messageId = `recovery-${id}-${row['recovery_id']}`;
+      const who = { to, app: recovery.app, language: ctx.config.defaultLanguage };
+      await email.send({ ...who, recovery: news, messageId, lifetimeSeconds: 0 });
     }
     await db.write(settleRecoveryNotice(id, isSendable, clock.now()));
     metrics.counter('vault_recovery_notices_total').add({ outcome: isSendable ? 'sent' : 'nobody' });

@@ -3,6 +3,7 @@ import { describeError } from '../base/log.ts';
 import type { Row, Statement } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
+import { DEFAULT_APP } from '../events/catalogue.ts';
 import type { Platform } from '../platform.ts';
 import { leaseDueNotices, settleNotice } from './notice-store.ts';
 
@@ -10,7 +11,7 @@ import { leaseDueNotices, settleNotice } from './notice-store.ts';
 export const NOTICE_RETRY_MS = MINUTE_MS;
 const NOTICES_MAX = 20;
 
-type Ctx = Pick<Platform, 'db' | 'log'> & { readonly email: EmailSender; readonly sms: SmsProvider };
+type Ctx = Pick<Platform, 'config' | 'db' | 'log'> & { readonly email: EmailSender; readonly sms: SmsProvider };
 
 /** The statement that leases the notices which are due, for `deliverNotices`. */
 export function leaseNotices(now: number): Statement {
@@ -35,9 +36,10 @@ export async function deliverNotices(ctx: Ctx, leased: readonly Row[]): Promise<
   );
 }
 
-async function send({ email, sms }: Ctx, key: string): Promise<void> {
+async function send({ config, email, sms }: Ctx, key: string): Promise<void> {
   const to = key.slice(key.indexOf(':') + 1);
-  const notice = { to, notice: 'taken_over', lifetimeSeconds: 0 } as const;
+  const who = { to, app: DEFAULT_APP, language: config.defaultLanguage };
+  const notice = { ...who, notice: 'taken_over', lifetimeSeconds: 0 } as const;
   if (key.startsWith('email:') && !email.isOff) await email.send(notice);
   if (key.startsWith('sms:') && sms.kind === 'own') await sms.send(notice);
 }

@@ -7,9 +7,12 @@ import { insertGrant } from './pass-store.ts';
 /** How long a client may send after it pressed the button of a pass. */
 export const PASS_GRANT_MS = 15 * MINUTE_MS;
 
-/** The link of a message that carries a pass. The pass is in the fragment, which browsers send to no server. */
-export function passLink({ baseUrl }: Pick<Config, 'baseUrl'>, pass: string): string {
-  return `${baseUrl}/pass#${pass}`;
+/**
+ * The link of a message that carries a pass. The pass is in the fragment, which browsers send to no server; `app` has
+ * the page show its brand.
+ */
+export function passLink({ baseUrl }: Pick<Config, 'baseUrl'>, pass: string, app?: string): string {
+  return `${baseUrl}/pass${app === undefined ? '' : `?app=${app}`}#${pass}`;
 }
 
 /** Lets the client send by a pass for `PASS_GRANT_MS`; false when the pass is none or has ended. */

@@ -2,6 +2,7 @@ import { VaultError } from '../base/error.ts';
 import { randomCode, randomId } from '../base/random.ts';
 import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
 import type { EmailSender } from '../delivery/email.ts';
+import type { MailBrand } from '../delivery/provider.ts';
 import { reachedNobody } from '../delivery/reached.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
@@ -18,6 +19,7 @@ import { fullLimits, writeSend } from './write-send.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metrics'> & {
   readonly email: EmailSender;
+  readonly brandOf: (app: string) => MailBrand;
   readonly sms: SmsProvider;
   /** Records the acceptance of a message (`./accepted.ts`). */
   readonly accepted: (seq: number) => void;
@@ -35,6 +37,8 @@ export interface SendRequest {
   readonly identifier: Identifier;
   readonly ip: string;
   readonly app: string;
+  /** Of the message. */
+  readonly language: string;
   /** A pass from an earlier message. */
   readonly pass?: string | undefined;
   /** Whether only checks that bring the challenge are judged against the code. */
@@ -66,7 +70,13 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const written = await writeSend(ctx, { row, limits, budgets, event });
   const full = fullLimits(config, written, row);
   const sent = codes.toSent(written);
-  await deliver(ctx, request, { row, seq: sent.seq, budgets, lifetimeSeconds, ...messageOf(ctx, code, pass, sent) });
+  await deliver(ctx, request, {
+    row,
+    seq: sent.seq,
+    budgets,
+    lifetimeSeconds,
+    ...messageOf(ctx, app, code, pass, sent),
+  });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
 }
@@ -102,14 +112,15 @@ function newCode(
  * pass let through has no further pass, so that passes cannot be chained.
  */
 function messageOf(
-  { config }: Ctx,
+  { config, brandOf }: Ctx,
+  app: string,
   code: string | null,
   pass: string | null,
   { isPassed, needsPass }: codes.Sent,
 ): Pick<OutgoingCode, 'code' | 'pass'> {
   if (code === null || pass === null) return { code: undefined, pass: undefined };
   if (isPassed) return { code, pass: undefined };
-  return { code: needsPass ? undefined : code, pass: passLink(config, pass) };
+  return { code: needsPass ? undefined : code, pass: passLink(config, pass, brandOf(app).isOwn ? app : undefined) };
 }
 
 function refuseChannel({ email, sms }: Ctx, { channel }: Identifier): void {
@@ -145,16 +156,16 @@ interface OutgoingCode {
  */
 async function deliver(
   ctx: Ctx,
-  { identifier, app }: SendRequest,
+  { identifier, app, language }: SendRequest,
   { row, seq, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
   const { channel, value } = identifier;
   const count = (outcome: 'accepted' | 'refused') =>
     ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome });
   try {
-    const message = { to: value, lifetimeSeconds, code, pass };
+    const message = { to: value, app, language, lifetimeSeconds, code, pass };
     if (channel === 'email') await ctx.email.send(message);
-    else if (ctx.sms.kind === 'verify') await ctx.sms.send(value);
+    else if (ctx.sms.kind === 'verify') await ctx.sms.send(value, language);
     else if (ctx.sms.kind === 'own') await ctx.sms.send(message);
   } catch (error) {
     count('refused');

@@ -7,9 +7,11 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { createEmailSender } from '../../../lib/delivery/email.ts';
+import type { MailBrand } from '../../../lib/delivery/provider.ts';
 import { reachedNobody } from '../../../lib/delivery/reached.ts';
 import { createCertificate } from '../../../scripts/dev-stack/certificate.ts';
 import { type MailCatcherOptions, startMailCatcher } from '../../../scripts/dev-stack/mail.ts';
+import { BRAND, wordsOf } from '../../support/brand.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { agreeable, scriptedSmtp } from '../../support/smtp.ts';
 
@@ -59,33 +61,67 @@ function isAt(at: string, line: string): boolean {
   return at === '' ? line === '' : line.startsWith(at);
 }
 
+function senderTo(url: string, brandOf: (app: string) => MailBrand = () => BRAND) {
+  return createEmailSender({
+    config: {
+      emailProvider: 'smtp',
+      emailFrom: 'Vault <vault@example.net>',
+      resendApiKey: undefined,
+      resendApiUrl: '',
+      baseUrl: 'https://vault.example.com',
+    },
+    mail: open(url),
+    fetch,
+    clock: systemClock,
+    random: systemRandom,
+    log: () => {},
+    metrics: createMetrics(),
+    brandOf,
+    wordsOf,
+  });
+}
+
 describe('a mail over SMTP', () => {
   test('carries the code as text and as HTML', async () => {
     const box = await catcher();
-    const sender = createEmailSender({
-      config: {
-        emailProvider: 'smtp',
-        emailFrom: 'Vault <vault@example.net>',
-        resendApiKey: undefined,
-        resendApiUrl: '',
-        baseUrl: 'https://vault.example.com',
-      },
-      mail: open(box.url),
-      fetch,
-      clock: systemClock,
-      random: systemRandom,
-      log: () => {},
-      metrics: createMetrics(),
-    });
-    await sender.send({ to: 'alice@example.com', code: '042137', lifetimeSeconds: 90 });
+    const sender = senderTo(box.url);
+    await sender.send({ to: 'alice@example.com', app: 'default', language: 'en', code: '042137', lifetimeSeconds: 90 });
     const got = await box.waitFor('alice@example.com');
-    expect(got).toMatchObject({ from: 'vault@example.net', subject: 'Your code for vault.example.com', secure: false });
+    expect(got).toMatchObject({
+      from: 'vault@example.net',
+      subject: 'Your code for vault.example.com: valid 90 seconds',
+      secure: false,
+    });
     for (const part of [got.text, got.html]) {
       expect(part).toContain('042137');
-      expect(part).toContain('is your code for vault.example.com. It works for 90 seconds.');
+      expect(part).toContain('Enter it within 90 seconds, where you asked for it.');
     }
     expect(got.text.trimEnd()).toEndWith('@vault.example.com #042137');
     expect(got.html).toContain('user-select:all">042137</h1>');
+  });
+
+  test('names the brand of its app: as subject, sender, and where replies go', async () => {
+    const box = await catcher();
+    const tea = { ...BRAND, name: 'Tea & Häuser, Ltd.', support: 'help@tea.example', isOwn: true };
+    const sender = senderTo(box.url, (app) => (app === 'tea' ? tea : { ...BRAND, support: 'help@example.net' }));
+    const code = { to: 'alice@example.com', language: 'en', code: '042137', lifetimeSeconds: 90 };
+    await sender.send({ ...code, app: 'tea' });
+    await sender.send({ ...code, app: 'other', to: 'bob@example.com' });
+    const [own, other] = [await box.waitFor('alice@example.com'), await box.waitFor('bob@example.com')];
+    expect([own.subject, own.headers.get('reply-to')]).toEqual([
+      'Your code for Tea & Häuser, Ltd.: valid 90 seconds',
+      'help@tea.example',
+    ]);
+    expect(own.from).toBe('vault@example.net');
+    expect(own.raw).toMatch(/^From: =\?UTF-8\?Q\?Tea_=26_H=C3=A4user=2C_Ltd=2E\?= <vault@example\.net>\r$/m);
+    expect(own.html).toContain('>Tea &#38; Häuser, Ltd.</p>');
+    expect(own.text).toContain('Questions? Write to help@tea.example.');
+    // The line that binds the code names the host, whatever the brand is called.
+    expect(own.text.trimEnd()).toEndWith('@vault.example.com #042137');
+    expect([other.headers.get('from'), other.headers.get('reply-to')]).toEqual([
+      'Vault <vault@example.net>',
+      'help@example.net',
+    ]);
   });
 
   test('says who it is from, that a machine wrote it, and under which id', async () => {

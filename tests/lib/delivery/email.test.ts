@@ -5,7 +5,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createEmailSender } from '../../../lib/delivery/email.ts';
-import type { Mail } from '../../../lib/delivery/message.ts';
+import type { Mail } from '../../../lib/delivery/mail.ts';
 import { MAIL_SEND_TIMEOUT_MS, type Mailer } from '../../../lib/delivery/smtp.ts';
 import {
   RESEND_API_KEY,
@@ -14,11 +14,12 @@ import {
   type ResendProvider,
   startResend,
 } from '../../../scripts/dev-stack/resend.ts';
+import { BRAND, wordsOf } from '../../support/brand.ts';
 import { testClock } from '../../support/clock.ts';
 import { expectTellsNothing, failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
 
-const message = { to: 'alice@example.com', code: '042137', lifetimeSeconds: 90 };
+const message = { to: 'alice@example.com', app: 'default', language: 'en', code: '042137', lifetimeSeconds: 90 };
 
 /** A sender with its surroundings; `mail` is the host's mailer. */
 function open(
@@ -42,6 +43,8 @@ function open(
     random: systemRandom,
     log: (entry) => entries.push(entry),
     metrics,
+    brandOf: () => BRAND,
+    wordsOf,
   });
   /** The failure of a send, which must be a 502 that tells nothing. */
   const failure = async (meanwhile = async () => {}): Promise<VaultError> => {
@@ -96,7 +99,11 @@ describe("the host's mailer", () => {
     const { sender } = open({ emailProvider: 'smtp' }, { send: async (mail) => void mails.push(mail) });
     await sender.send(message);
     expect(mails).toMatchObject([
-      { from: 'Vault <vault@example.net>', to: 'alice@example.com', subject: 'Your code for vault.example.com' },
+      {
+        from: 'Vault <vault@example.net>',
+        to: 'alice@example.com',
+        subject: 'Your code for vault.example.com: valid 90 seconds',
+      },
     ]);
     expect(mails[0]?.text).toContain('042137');
     expect(mails[0]?.html).toContain('042137');
@@ -149,9 +156,9 @@ describe('Resend', () => {
     expect(mail).toMatchObject({
       from: 'Vault <vault@example.net>',
       to: [to],
-      subject: 'Your code for vault.example.com',
+      subject: 'Your code for vault.example.com: valid 90 seconds',
     });
-    expect(mail.text).toContain('042137 is your code for vault.example.com. It works for 90 seconds.');
+    expect(mail.text).toContain('042137\n\nEnter it within 90 seconds, where you asked for it.');
     expect(mail.html).toContain('042137');
     expect(tally(metrics, 'vault_messages_total')).toEqual([
       '{channel="email",provider="resend",outcome="accepted"} 1',

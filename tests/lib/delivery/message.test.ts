@@ -1,79 +1,129 @@
 import { describe, expect, test } from 'bun:test';
-import { codeMessage, createComposer, smsText } from '../../../lib/delivery/message.ts';
+import { codeMessage, createComposer } from '../../../lib/delivery/message.ts';
+import { letterheadOf, letterheads, NOTICES } from '../../support/letterheads.ts';
 
-const notice = { code: '042137', service: 'vault.example.com', lifetimeSeconds: 90 };
+const head = await letterheadOf();
+const notice = { code: '042137', lifetimeSeconds: 90 };
 
-describe('the mail', () => {
-  test('states the code, the service and the lifetime, and that nobody will ask for it', () => {
-    const { text, html } = codeMessage(notice);
-    for (const part of [text, html]) {
-      expect(part).toContain('042137');
-      expect(part).toContain('is your code for vault.example.com. It works for 90 seconds.');
-      expect(part).toContain('Nobody from vault.example.com will ever ask you for it.');
+/** What a reader of HTML shows, a paragraph a line. */
+async function shownOf(html: string): Promise<string[]> {
+  const lines: string[] = [];
+  const page = new HTMLRewriter()
+    .on('body p, body h1', {
+      element: () => void lines.push(''),
+      text: ({ text }) => void lines.push((lines.pop() ?? '') + text),
+    })
+    .on('body hr', { element: () => void lines.push('--') });
+  await page.transform(new Response(html)).text();
+  return lines.map((line) =>
+    line.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('&amp;', '&'),
+  );
+}
+
+describe.each(letterheads.map((one) => [one.language, one] as const))('mails in %s', (language, own) => {
+  test.each(Object.keys(NOTICES))('%s: the same as text and as HTML, a sentence in one piece', async (kind) => {
+    const given = NOTICES[kind] ?? notice;
+    for (const support of [undefined, 'help@example.com']) {
+      const { subject, text, html } = codeMessage(given, { ...own, brand: { ...own.brand, support } });
+      const lines = text.trimEnd().split('\n\n');
+      const [last = ''] = lines.slice(-1);
+      const shown = last.startsWith('@') ? lines.slice(0, -1) : lines;
+      expect(await shownOf(html)).toEqual(shown);
+      expect(lines.every((line) => !line.includes('\n') && line.trim() === line && line !== '')).toBe(true);
+      expect(shown.at(-1)?.includes('help@example.com')).toBe(support !== undefined);
+      // No place without its value, and no id for want of words.
+      expect(subject + text).not.toMatch(/[{}]|undefined|\b(?:code|pass|taken|pending|ended|contact)\.[a-z]+\b(?!\.)/);
+      expect(html).toContain(`<html lang="${language}" dir="ltr">`);
+      expect(Buffer.byteLength(html)).toBeLessThan(6 * 1024);
     }
   });
 
-  test('starts with the code and keeps it out of the subject', () => {
-    const { subject, text } = codeMessage(notice);
-    expect(text).toStartWith('042137 ');
-    expect(subject).toBe('Your code for vault.example.com');
+  test('the subject says for what and how long, and never the code', () => {
+    const { subject } = codeMessage({ ...notice, pass: 'https://vault.example.com/pass#x-y' }, own);
+    expect(subject).toContain('vault.example.com');
+    expect(subject).toContain('90');
+    expect(subject).not.toContain('042137');
+  });
+});
+
+describe('the mail', () => {
+  test('has brand, code, sentence and advice in this order, and the code alone on its line', () => {
+    expect(codeMessage(notice, head).text.split('\n\n').slice(0, 4)).toEqual([
+      'vault.example.com',
+      '042137',
+      'Enter it within 90 seconds, where you asked for it.',
+      'If you did not ask for it, ignore this mail. Nobody from vault.example.com will ever ask you for this code.',
+    ]);
+    expect(codeMessage(notice, head).subject).toBe('Your code for vault.example.com: valid 90 seconds');
   });
 
-  test('ends its text in the origin-bound line', () => {
-    expect(codeMessage(notice).text).toEndWith('\n\n@vault.example.com #042137\n');
+  test.each([
+    ['en', 'Your code for Tea House: valid 90 seconds'],
+    ['de', 'Ihr Code für Tea House: 90 Sekunden gültig'],
+    ['fr', 'Votre code pour Tea House\u00a0: valable 90\u00a0secondes'],
+    ['es', 'Su código para Tea House: válido durante 90 segundos'],
+  ])('in %s has the subject %p', async (language, subject) => {
+    expect(codeMessage(notice, await letterheadOf(language, { name: 'Tea House' })).subject).toBe(subject);
   });
 
-  test('holds the code once in its HTML, as one token', () => {
-    const { html } = codeMessage(notice);
+  test('ends its text in the origin-bound line, of the host and not of the brand', async () => {
+    expect(codeMessage(notice, head).text).toEndWith('\n\n@vault.example.com #042137\n');
+    const tea = await letterheadOf('de', { name: 'tea.example', support: 'help@tea.example' });
+    expect(codeMessage(notice, tea).text).toEndWith(
+      '\n\n--\n\nFragen? Schreiben Sie an help@tea.example.\n\n@vault.example.com #042137\n',
+    );
+  });
+
+  test('holds the code once in its HTML, as one token of 32 pixels, from left to right', () => {
+    const { html } = codeMessage(notice, head);
     expect(html.split('042137')).toHaveLength(2);
-    expect(html).toMatch(/<h1 [^>]*user-select:all">042137<\/h1>/);
-  });
-
-  test('reads the same as text and as HTML', async () => {
-    const { text, html } = codeMessage(notice);
-    const shown: string[] = [];
-    const body = new HTMLRewriter().on('body', { text: ({ text }) => void shown.push(text) });
-    await body.transform(new Response(html)).text();
-    const words = (all: string) => all.split(/\s+/).filter(Boolean);
-    expect(words(shown.join(''))).toEqual(words(text.replace(/@\S+ #\d+\n$/, '')));
+    expect(html).toMatch(/<h1 class="code" dir="ltr" [^>]*font:600 32px[^>]*user-select:all">042137<\/h1>/);
+    expect(html).toContain('max-width:560px');
   });
 
   test('loads nothing, links nowhere and runs nothing', () => {
-    const { html } = codeMessage(notice);
+    const { html } = codeMessage(notice, head);
     expect(html).not.toMatch(/src=|href=|url\(|@import|https?:|<script|<img|<link|<a /i);
-    expect(html.length).toBeLessThan(4096);
   });
 
-  test('says its language and suits light and dark', () => {
-    const { html } = codeMessage(notice);
-    expect(html).toContain('<html lang="en" dir="ltr">');
+  test('suits light and dark, in the brand’s colours', async () => {
+    const own = await letterheadOf('en', { color: { light: '#0a6b48', dark: '#57d9a3' } });
+    const { html } = codeMessage({ ...notice, pass: 'https://vault.example.com/pass#x-y' }, own);
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain('prefers-color-scheme: dark');
+    expect(html).toContain('a { color: #57d9a3 !important; }');
+    expect(html).toContain('style="color:#0a6b48"');
+    expect(html).not.toContain('#3146c8');
   });
 
-  test('escapes a service name', () => {
-    const { html } = codeMessage({ ...notice, service: `<img src=x> & "Sons'` });
+  test('escapes a brand', async () => {
+    const { html } = codeMessage(notice, await letterheadOf('en', { name: `<img src=x> & "Sons'` }));
     expect(html).not.toContain('<img');
     expect(html).toContain('&#60;img src=x&#62; &#38; &#34;Sons&#39;');
+  });
+
+  test('of a language from right to left is laid out so', () => {
+    const { html } = codeMessage(notice, { ...head, language: 'ar', direction: 'rtl' });
+    expect(html).toContain('<html lang="ar" dir="rtl">');
+    expect(html).toContain('<td align="right"');
   });
 });
 
 describe('the mail’s pass', () => {
   const pass = 'https://vault.example.com/pass#m5d3k9ab-0123456789abcdef0123456789abcdef';
 
-  test('stands below the code, as its only link, in full; the text still ends in the origin-bound line', () => {
-    const { text, html, subject } = codeMessage({ ...notice, pass });
+  test('stands below a line, as its only link, in full; the text still ends in the origin-bound line', () => {
+    const { text, html, subject } = codeMessage({ ...notice, pass }, head);
     expect(subject).not.toContain('0123');
-    expect(text).toStartWith('042137 ');
-    expect(text).toEndWith(`\n\n${pass}\n\n@vault.example.com #042137\n`);
+    expect(text).toEndWith(`another one:\n\n${pass}\n\n@vault.example.com #042137\n`);
     expect(html.match(/<a /g)).toHaveLength(1);
     expect(html).toContain(`<a href="${pass}" style="color:#3146c8">${pass}</a>`);
-    expect(html.indexOf('042137')).toBeLessThan(html.indexOf(pass));
-    expect(html.length).toBeLessThan(4096);
+    expect(html.indexOf('042137')).toBeLessThan(html.indexOf('<hr'));
+    expect(html.indexOf('<hr')).toBeLessThan(html.indexOf(pass));
   });
 
   test('is alone in the mail after too many wrong guesses, which says why and what to do', () => {
-    const { text, html, subject } = codeMessage({ ...notice, code: undefined, pass });
+    const { text, html, subject } = codeMessage({ ...notice, code: undefined, pass }, head);
     expect(subject).toBe('Ask again for your code for vault.example.com');
     for (const part of [text, html]) {
       expect(part).toContain(pass);
@@ -81,12 +131,6 @@ describe('the mail’s pass', () => {
       expect(part).toContain('Nobody gets in without your mailbox.');
       expect(part).not.toMatch(/042137|<h1|@vault.example.com #/);
     }
-  });
-
-  test('is alone in the text message then, which is one segment', () => {
-    const text = smsText({ ...notice, code: undefined, pass });
-    expect(text).toBe(`To get a code for vault.example.com, open this and ask again: ${pass}`);
-    expect(text.length).toBeLessThanOrEqual(160);
   });
 });
 
@@ -98,45 +142,34 @@ describe('a lifetime', () => {
     [90, '90 seconds'],
     [600, '10 minutes'],
   ])('of %i seconds reads "%s"', (lifetimeSeconds, words) => {
-    expect(codeMessage({ ...notice, lifetimeSeconds }).text).toContain(`It works for ${words}.`);
+    expect(codeMessage({ ...notice, lifetimeSeconds }, head).text).toContain(`Enter it within ${words}, where`);
   });
 });
 
-describe('the text message', () => {
-  test('is one segment that ends in the origin-bound line', () => {
-    const text = smsText({ ...notice, lifetimeSeconds: 600 });
-    expect(text).toBe(
-      '042137 is your code for vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
-    );
-    expect(text.length).toBeLessThanOrEqual(160);
-  });
-
-  test('leaves the line out when it does not fit', () => {
-    const service = `${'long-'.repeat(8)}name.example.com`;
-    expect(smsText({ ...notice, service })).not.toContain('@');
-  });
-
-  test.each(['localhost', 'localhost:8787', 'vault.example.com:8443', '127.0.0.1', '[::1]:8787', 'Example Vault'])(
-    'has no such line for %s, which is no domain',
-    (service) => {
-      expect(smsText({ ...notice, service })).not.toContain('@');
-    },
-  );
+test.each([
+  ['en', 'From 25 November 2026 at 07:30 UTC on,'],
+  ['de', 'Ab 25. November 2026 um 07:30 UTC kann'],
+  ['fr', 'À partir du 25 novembre 2026 à 07:30 UTC, la nouvelle clé'],
+  ['es', 'A partir del 25 de noviembre de 2026 a las 7:30 UTC, la nueva llave'],
+])('a time in %s is written as the language does', async (language, words) => {
+  const { text } = codeMessage(NOTICES['running'] ?? notice, await letterheadOf(language));
+  expect(text.replace(/[\u00a0\u202f]/g, ' ')).toContain(words);
 });
 
-test('a mail is the same whether its words are composed for it or kept from another', () => {
-  for (const service of ['vault.example.com', '127.0.0.1:3000', `<img src=x> & "Sons'`]) {
-    const compose = createComposer(service);
+test('a mail is the same whether its words are composed for it or kept from another', async () => {
+  for (const name of ['vault.example.com', `<img src=x> & "Sons'`]) {
+    const own = await letterheadOf('fr', { name });
+    const compose = createComposer(own);
     for (const round of [1, 2]) {
       for (const lifetimeSeconds of [90, 600]) {
         for (const code of [undefined, `04213${round}`, '<b>&$1']) {
           for (const pass of [undefined, `https://vault.example.com/pass#m5d3k9ab-${round}`, `https://a/?b&c='$&"`]) {
             const one = { code, pass, lifetimeSeconds };
-            expect(compose(one)).toEqual(codeMessage({ ...one, service }));
+            expect(compose(one)).toEqual(codeMessage(one, own));
           }
         }
         const taken = { notice: 'taken_over', lifetimeSeconds } as const;
-        expect(compose(taken)).toEqual(codeMessage({ ...taken, service }));
+        expect(compose(taken)).toEqual(codeMessage(taken, own));
       }
     }
   }

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createSmsProvider } from '../../../lib/delivery/sms.ts';
+import { BRAND, wordsOf } from '../../support/brand.ts';
 import { testClock } from '../../support/clock.ts';
 import { tally } from '../../support/tally.ts';
 
@@ -18,13 +19,25 @@ function open(config: Partial<typeof account> & { smsProvider: 'log' | 'none' | 
   const log = (entry: LogEntry) => void entries.push(entry);
   const unset = { twilioAccountSid: undefined, twilioAuthToken: undefined, twilioVerifyServiceSid: undefined };
   const settings = { ...unset, twilioApiUrl: account.twilioApiUrl, ...config };
-  return { entries, metrics, sms: createSmsProvider({ config: settings, fetch, clock: testClock(), log, metrics }) };
+  return {
+    entries,
+    metrics,
+    sms: createSmsProvider({
+      config: settings,
+      fetch,
+      clock: testClock(),
+      log,
+      metrics,
+      brandOf: () => BRAND,
+      wordsOf,
+    }),
+  };
 }
 
 test('the log provider carries the code that the vault keeps, and prints it', async () => {
   const { sms, entries, metrics } = open({ smsProvider: 'log' });
   if (sms.kind !== 'own') throw new Error('the log provider keeps no codes');
-  await sms.send({ to: '+15005550006', code: '042137', lifetimeSeconds: 90 });
+  await sms.send({ to: '+15005550006', app: 'default', language: 'en', code: '042137', lifetimeSeconds: 90 });
   expect(entries).toEqual([{ level: 'info', event: 'code', channel: 'sms', to: '+15005550006', code: '042137' }]);
   expect(tally(metrics, 'vault_messages_total')).toEqual(['{channel="sms",provider="log",outcome="accepted"} 1']);
 });

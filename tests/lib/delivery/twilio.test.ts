@@ -70,36 +70,55 @@ describe('a send', () => {
   test('sets a code going', async () => {
     const { twilio, metrics } = open();
     const to = newPhone();
-    await twilio.send(to);
+    await twilio.send(to, 'en');
     expect(world.codeFor(to)).toMatch(/^\d{6}$/);
     expect(tally(metrics, 'vault_messages_total')).toEqual(['{channel="sms",provider="twilio",outcome="accepted"} 1']);
     expect(tally(metrics, 'vault_message_duration_seconds')).toEqual(['{channel="sms"} 1']);
     expect(tally(metrics, 'vault_upstream_requests_total')).toEqual(['{upstream="twilio",outcome="ok"} 1']);
   });
 
+  test.each([
+    ['de', 'de'],
+    ['pt-BR', 'pt-BR'],
+    // Twilio has no such templates, and would refuse the send.
+    ['eo', null],
+  ])('in %s asks for the locale %p', async (language, locale) => {
+    const forms: string[] = [];
+    const listening: typeof fetch = Object.assign(
+      (url: Parameters<typeof fetch>[0], init?: RequestInit) => {
+        forms.push(String(init?.body));
+        return fetch(url, init);
+      },
+      { preconnect: fetch.preconnect },
+    );
+    const outside = { fetch: listening, clock: testClock(), metrics: createMetrics() };
+    await createTwilio(outside, { apiUrl: world.url, ...SMS_ACCOUNT }).send(newPhone(), language);
+    expect(forms.map((form) => new URLSearchParams(form).get('Locale'))).toEqual([locale]);
+  });
+
   test.each([60202, 60203] as const)('refused with %i is rate limited', async (fault) => {
     world.faults.send = fault;
     const { twilio, metrics } = open();
-    expect((await failure(twilio.send(newPhone()))).code).toBe('rate_limited');
+    expect((await failure(twilio.send(newPhone(), 'en'))).code).toBe('rate_limited');
     expect(tally(metrics, 'vault_messages_total')).toEqual(['{channel="sms",provider="twilio",outcome="failed"} 1']);
   });
 
   test("is rate limited after the provider's five", async () => {
     const { twilio } = open();
     const to = newPhone();
-    for (let i = 0; i < 5; i++) await twilio.send(to);
-    expect((await failure(twilio.send(to))).code).toBe('rate_limited');
+    for (let i = 0; i < 5; i++) await twilio.send(to, 'en');
+    expect((await failure(twilio.send(to, 'en'))).code).toBe('rate_limited');
   });
 
   test('refused with 60200 names the identifier', async () => {
     world.faults.send = 60200;
-    const { code, message } = await failure(open().twilio.send(newPhone()));
+    const { code, message } = await failure(open().twilio.send(newPhone(), 'en'));
     expect([ERROR_STATUS[code], message]).toEqual([400, 'Invalid identifier']);
   });
 
   test.each(unmapped(60200, 60202, 60203))('that meets %p has failed, and is made once', async (fault, cause) => {
     world.faults.send = fault;
-    const { code, message, details } = await failure(open().twilio.send(newPhone()));
+    const { code, message, details } = await failure(open().twilio.send(newPhone(), 'en'));
     expect([code, message]).toEqual(['sms_send_failed', 'sms_send_failed']);
     expect(String(details.cause)).toBe(`UpstreamError: ${cause}`);
     expect(world.requests.send).toBe(1);
@@ -108,7 +127,7 @@ describe('a send', () => {
   test('that is never answered has failed after ten seconds', async () => {
     world.faults.send = 'silence';
     const { twilio, clock } = open();
-    const failed = failure(twilio.send(newPhone()));
+    const failed = failure(twilio.send(newPhone(), 'en'));
     await clock.advance(10_000);
     const { code, details } = await failed;
     expect([code, String(details.cause)]).toEqual(['sms_send_failed', 'UpstreamError: timeout']);
@@ -119,7 +138,7 @@ describe('a check', () => {
   test('of the right code is approved, once', async () => {
     const { twilio } = open();
     const to = newPhone();
-    await twilio.send(to);
+    await twilio.send(to, 'en');
     const code = world.codeFor(to) ?? '';
     expect(await twilio.check(to, code)).toBe('approved');
     expect(await twilio.check(to, code)).toBe('expired');
@@ -128,7 +147,7 @@ describe('a check', () => {
   test('of a wrong code is pending, and exhausted after five', async () => {
     const { twilio } = open();
     const to = newPhone();
-    await twilio.send(to);
+    await twilio.send(to, 'en');
     const verdicts = [];
     for (let i = 0; i < 6; i++) verdicts.push(await twilio.check(to, wrongCode(to)));
     expect(verdicts).toEqual(['pending', 'pending', 'pending', 'pending', 'pending', 'exhausted']);
@@ -211,7 +230,7 @@ describe('answers that only look like the mapped ones', () => {
 
 test('a refused account is told by its status alone', async () => {
   const { twilio } = open({ authToken: 'wrong-token-ü' });
-  const error = await failure(twilio.send(newPhone()));
+  const error = await failure(twilio.send(newPhone(), 'en'));
   expectTellsNothing(error, 'wrong-token', SMS_ACCOUNT.accountSid);
   expect(String(error.details.cause)).toBe('UpstreamError: refused (401, 20003)');
 });

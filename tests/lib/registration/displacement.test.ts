@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Mail } from '../../../lib/delivery/message.ts';
+import type { Mail } from '../../../lib/delivery/mail.ts';
 import { NOTICE_RETRY_MS } from '../../../lib/registration/send-notices.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import { createPasskey } from '../../support/passkey.ts';

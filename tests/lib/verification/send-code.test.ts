@@ -24,7 +24,7 @@ const vars = {
 const lifeMs = EMAIL_CODE_EXPIRY_SECONDS * 1000;
 const IP = '203.0.113.7';
 const mailTo = (name: string) => parseIdentifier('email', `${name}@example.com`);
-const mail = (name: string) => ({ identifier: mailTo(name), ip: IP, app: 'default' });
+const mail = (name: string) => ({ identifier: mailTo(name), ip: IP, app: 'default', language: 'en' });
 
 function tallyOf(words: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,0 +1,32 @@
+// Texts in the languages of people: what a catalogue holds, and how a text gets its values. Pages, mails and apps share
+// it.
+
+/** A text with `{places}`, or its forms by the plural rules of its language (CLDR), chosen by the place `count`. */
+export type Message = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
+
+/** Texts by id. */
+export type Catalogue = Readonly<Record<string, Message>>;
+
+/** What stands in the places of a text. Numbers are written as the language does. */
+export type Values = Readonly<Record<string, string | number>>;
+
+/** The text of a message in a language; a place without a value stays as it is. */
+export function fillMessage(message: Message, values: Values, language: string): string {
+  const text = typeof message === 'string' ? message : formOf(message, values['count'], language);
+  return text.replace(/\{(\w+)\}/g, (place, name) => {
+    const value = values[name];
+    return typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : (value ?? place);
+  });
+}
+
+/** The names of the places in a message. */
+export function placesOf(message: Message): readonly string[] {
+  const forms = typeof message === 'string' ? [message] : Object.values(message);
+  const names = forms.flatMap((form) => Array.from(form.matchAll(/\{(\w+)\}/g), ([, name = '']) => name));
+  return [...new Set(names)].sort();
+}
+
+function formOf(forms: Exclude<Message, string>, count: string | number | undefined, language: string): string {
+  const rule = new Intl.PluralRules(language).select(Number(count ?? 0));
+  return forms[rule] ?? forms.other ?? '';
+}

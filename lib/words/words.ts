@@ -1,0 +1,113 @@
+import { type Catalogue, type Message, placesOf } from '../../client/catalogue.ts';
+import { isObject, parseJson } from '../base/json.ts';
+import { languageTag } from '../base/language.ts';
+import type { OperatorFiles } from '../base/operator-files.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { BUILT_IN, chooseLanguage } from './languages.ts';
+
+/** The pages whose words are served. */
+export const SERVED_PAGES = ['pass'] as const;
+
+/** What has words of its own: the pages, and `mail`, which is mails and text messages. */
+export const WORD_PAGES = ['mail', ...SERVED_PAGES] as const;
+
+/** One of them. */
+export type WordPage = (typeof WORD_PAGES)[number];
+
+/** The words of a vault, in its languages. */
+export interface Words {
+  /** The default comes first. */
+  readonly languages: readonly string[];
+  /** The language for a person, by what is asked for and the header `Accept-Language`. */
+  choose(wanted: string | undefined, accept: string | null): string;
+  /** The words of a page: the operator's over the vault's, and English where both have none. */
+  of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
+}
+
+/** Reads the vault's own words of a page in a language that it brings along. */
+export type BuiltIn = (language: string) => Promise<Catalogue>;
+
+/** The largest file of words, and how many languages a folder may add. */
+const WORDS_BYTES_MAX = 256 * 1024;
+const LANGUAGES_MAX = 100;
+
+/** Reads the operator's folder. Throws `ConfigError` for a file that cannot be used. */
+export function createWords(
+  { wordsDir, defaultLanguage }: Pick<Config, 'wordsDir' | 'defaultLanguage'>,
+  files: OperatorFiles | undefined,
+): Words {
+  const own = wordsDir === undefined ? new Map<string, Catalogue>() : readFolder(wordsDir, files);
+  const added = Array.from(own.keys(), (key) => key.split('/')[0] ?? '');
+  const all = [...new Set([...BUILT_IN, ...added])];
+  if (!all.includes(defaultLanguage))
+    throw new ConfigError([{ name: 'DEFAULT_LANGUAGE', problem: `must be one of ${all.join(', ')}` }]);
+  const languages = [defaultLanguage, ...all.filter((one) => one !== defaultLanguage)];
+  const hasBuiltIn = (language: string) => BUILT_IN.some((one) => one === language);
+  return {
+    languages,
+    choose: (wanted, accept) => chooseLanguage(languages, { wanted, accept }),
+    async of(page, language, builtIn) {
+      const english = await builtIn('en');
+      const theirs = hasBuiltIn(language) && language !== 'en' ? await builtIn(language) : {};
+      const [base, over] = [
+        own.get(`en/${page}`) ?? {},
+        language === 'en' ? {} : (own.get(`${language}/${page}`) ?? {}),
+      ];
+      return { ...english, ...fitting(base, english), ...theirs, ...fitting(over, english) };
+    },
+  };
+}
+
+/** Messages without places that the original lacks: they would show as `{name}`. Pages have ids that are English. */
+function fitting(given: Catalogue, english: Catalogue): Catalogue {
+  const fits = ([id, message]: [string, Message]) => {
+    const places = placesOf(english[id] ?? id);
+    return placesOf(message).every((name) => places.includes(name));
+  };
+  return Object.fromEntries(Object.entries(given).filter(fits));
+}
+
+/** The words by language and page: `de/pay`. */
+function readFolder(folder: string, files: OperatorFiles | undefined): Map<string, Catalogue> {
+  if (!files) throw fault('needs a host that reads files (env.operatorFiles)');
+  const names = files.list(folder);
+  if (names.length === 0) throw fault('is a folder that does not exist, or is empty');
+  const languages = names.filter((name) => languageTag(name) === name).slice(0, LANGUAGES_MAX);
+  const found = new Map<string, Catalogue>();
+  for (const language of languages) {
+    for (const page of WORD_PAGES) {
+      const path = `${folder.replace(/[/\\]$/, '')}/${language}/${page}.json`;
+      const words = readWords(path, files, `${language}/${page}.json`);
+      if (words) found.set(`${language}/${page}`, words);
+    }
+  }
+  return found;
+}
+
+function readWords(path: string, files: OperatorFiles, name: string): Catalogue | undefined {
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = files.read(path, WORDS_BYTES_MAX);
+  } catch (error) {
+    throw fault(`has a file that cannot be read, ${name}: ${error instanceof Error ? error.message : 'it failed'}`);
+  }
+  if (!bytes) return undefined;
+  const words = parseJson(new TextDecoder().decode(bytes));
+  if (!isObject(words)) throw fault(`has a file that is not a JSON object: ${name}`);
+  const wrong = Object.entries(words).find(([, message]) => !isMessage(message));
+  if (wrong) throw fault(`has a word that is neither text nor plural forms with other, ${name}: ${wrong[0]}`);
+  return words as Catalogue;
+}
+
+function isMessage(value: unknown): value is Message {
+  if (typeof value === 'string') return value !== '';
+  return (
+    isObject(value) &&
+    typeof value['other'] === 'string' &&
+    Object.values(value).every((form) => typeof form === 'string')
+  );
+}
+
+function fault(problem: string): ConfigError {
+  return new ConfigError([{ name: 'WORDS_DIR', problem }]);
+}

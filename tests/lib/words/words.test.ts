@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test';
+import type { OperatorFiles } from '../../../lib/base/operator-files.ts';
+import { readMailWords } from '../../../lib/words/mail-words.ts';
+import { createWords } from '../../../lib/words/words.ts';
+
+/** The operator's files by path. */
+function folder(files: Readonly<Record<string, unknown>>): OperatorFiles {
+  const text = (content: unknown) => (typeof content === 'string' ? content : JSON.stringify(content));
+  const found = new Map(
+    Object.entries(files).map(([path, content]) => [path, new TextEncoder().encode(text(content))]),
+  );
+  return {
+    read: (path) => found.get(path),
+    list: (path) => {
+      const inside = [...found.keys()].filter((name) => name.startsWith(`${path}/`));
+      return [...new Set(inside.map((name) => name.slice(path.length + 1).split('/')[0] ?? ''))];
+    },
+  };
+}
+
+const open = (files: Readonly<Record<string, unknown>>, defaultLanguage = 'en') =>
+  createWords({ wordsDir: '/words', defaultLanguage }, folder(files));
+
+describe('WORDS_DIR', () => {
+  test('adds a language; what it lacks is English', async () => {
+    const words = open({ '/words/ar/mail.json': { 'code.enter': 'أدخله خلال {lifetime}.' }, '/words/README': 'x' });
+    expect(words.languages).toEqual(['en', 'de', 'fr', 'es', 'ar']);
+    const found = await words.of('mail', 'ar', readMailWords);
+    expect(found['code.enter']).toBe('أدخله خلال {lifetime}.');
+    expect(found['code.subject']).toBe((await readMailWords('en'))['code.subject'] as string);
+    expect(words.choose(undefined, 'ar-EG')).toBe('ar');
+  });
+
+  test('changes words of the vault', async () => {
+    const words = open({ '/words/de/mail.json': { support: 'Hilfe: {support}' } });
+    expect((await words.of('mail', 'de', readMailWords))['support']).toBe('Hilfe: {support}');
+    expect((await words.of('mail', 'de', readMailWords))['code.subject']).toContain('Ihr Code');
+  });
+
+  test('a word with a place that the original lacks is left out, as it would show it', async () => {
+    const words = open({ '/words/de/mail.json': { support: 'Hilfe: {phone}', 'sms.lost': '{brand}' } });
+    const german = await words.of('mail', 'de', readMailWords);
+    expect([german['support'], german['sms.lost']]).toEqual([
+      'Fragen? Schreiben Sie an {support}.',
+      'Ein anderes Konto hat diese Nummer übernommen.',
+    ]);
+  });
+
+  test.each([
+    [{}, 'WORDS_DIR is a folder that does not exist, or is empty'],
+    [{ '/words/de/mail.json': '[]' }, 'WORDS_DIR has a file that is not a JSON object: de/mail.json'],
+    [{ '/words/de/mail.json': '{' }, 'WORDS_DIR has a file that is not a JSON object: de/mail.json'],
+    [
+      { '/words/de/mail.json': { support: 1 } },
+      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+    ],
+    [
+      { '/words/de/mail.json': { support: { one: 'x' } } },
+      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+    ],
+  ])('%j is refused', (files, problem) => {
+    expect(() => open(files)).toThrow(problem);
+  });
+
+  test('needs a host that reads files', () => {
+    expect(() => createWords({ wordsDir: '/words', defaultLanguage: 'en' }, undefined)).toThrow(
+      'WORDS_DIR needs a host that reads files',
+    );
+  });
+});
+
+test('DEFAULT_LANGUAGE comes first, and must be there', () => {
+  expect(createWords({ wordsDir: undefined, defaultLanguage: 'fr' }, undefined).choose(undefined, null)).toBe('fr');
+  expect(() => createWords({ wordsDir: undefined, defaultLanguage: 'it' }, undefined)).toThrow(
+    'DEFAULT_LANGUAGE must be one of en, de, fr, es',
+  );
+});
