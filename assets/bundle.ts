@@ -13,6 +13,7 @@ const MODULES: readonly string[] = ['account/qr', 'pay/setup'];
 const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
+  /^words\/[\w-]+\/\w+\.json$/,
   /^(?:account|design|pass|pay|console)\/.+\.(?:html|css|json)$/,
 ];
 

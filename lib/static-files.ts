@@ -58,12 +58,21 @@ function urlOf(path: string): string {
   return `https://assets.invalid${path}`;
 }
 
+/** A file out of bytes that are made here. */
+export async function createFile(bytes: Uint8Array<ArrayBuffer>): Promise<File> {
+  return withDigest(bytes, new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
 async function readFile(assets: Assets | undefined, path: string): Promise<File | undefined> {
   const response = await assets?.fetch(new Request(urlOf(path)));
   if (!response?.ok) return undefined;
   const bytes = new Uint8Array(await response.arrayBuffer());
   // The platform's, where the host gives none: one in JavaScript takes a fresh process some milliseconds.
-  const digest = readDigest(response) ?? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const digest = readDigest(response);
+  return digest ? withDigest(bytes, digest) : createFile(bytes);
+}
+
+function withDigest(bytes: Uint8Array<ArrayBuffer>, digest: Uint8Array): File {
   let compressed: Uint8Array<ArrayBuffer> | undefined;
   return {
     bytes,

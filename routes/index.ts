@@ -4,6 +4,7 @@ import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { balanceRoutes } from './balance.ts';
+import { brandRoutes } from './brand.ts';
 import { bundlerRoutes } from './bundler.ts';
 import { clientRoutes } from './client.ts';
 import { clientScriptRoutes } from './client-script.ts';
@@ -32,6 +33,7 @@ import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
 import { wellKnownRoutes } from './well-known.ts';
+import { wordRoutes } from './words.ts';
 
 export type { Env } from '../lib/context.ts';
 export type { Assets } from '../lib/static-files.ts';
@@ -54,6 +56,8 @@ export const ROUTES = [
   ...balanceRoutes,
   ...bundlerRoutes,
   ...indexerRoutes,
+  ...brandRoutes,
+  ...wordRoutes,
   ...passRoutes,
   ...payRoutes,
   ...accountPageRoutes,

@@ -1,8 +1,8 @@
 /** The page of a pass: its link comes by mail, and its button lets the client that presses it send codes. */
 
 import { usePass } from '../lib/verification/pass.ts';
-import { ticketText } from './fields.ts';
-import { required } from './http/fields.ts';
+import { appName, languageText, ticketText } from './fields.ts';
+import { optional, required } from './http/fields.ts';
 import type { Reply } from './http/response.ts';
 import { postForm, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
@@ -16,6 +16,7 @@ const PAGE_HEADERS = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -25,7 +26,7 @@ const PAGE_HEADERS = {
 };
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
-const fields = { pass: required(ticketText('pass')) };
+const fields = { pass: required(ticketText('pass')), lang: optional(languageText), app: optional(appName) };
 
 /** The page, what its button does, and what comes then. Only the POST changes anything. */
 export const passRoutes = [
@@ -42,7 +43,10 @@ export const passRoutes = [
     fields,
     async handler({ ctx, input, client }) {
       const isGranted = await usePass(ctx, { pass: input.pass, ip: client });
-      return seeOther(isGranted ? '/pass/ready' : '/pass/ended');
+      const query = new URLSearchParams();
+      if (input.lang !== undefined) query.set('lang', input.lang);
+      if (input.app !== undefined) query.set('app', input.app);
+      return seeOther(`/pass/${isGranted ? 'ready' : 'ended'}${query.size > 0 ? `?${query}` : ''}`);
     },
   }),
 ] as const satisfies readonly Route[];

@@ -39,7 +39,7 @@ describe('the page of a pass', () => {
     expect([status, headers.get('content-type')]).toEqual([200, type]);
     if (!type.startsWith('text/html')) return;
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     );
     expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual(['DENY', 'no-referrer']);
     expect(text).not.toMatch(/<script>|<style>| style=| on\w+=|https?:/);

@@ -1,0 +1,130 @@
+// The words of a page in the person's language, and the brand. A page is written in English, and its English sentences
+// are the ids of its words: a page that gets no words stays as it is. Words and brand are text, never HTML.
+import { type Catalogue, fillMessage, type Values } from '../../client/catalogue.ts';
+
+/** What people see of the service. */
+export interface PageBrand {
+  readonly name: string;
+  /** Where its logo is. */
+  readonly logo: string | null;
+  readonly color: { readonly light: string; readonly dark: string } | null;
+  /** The mail address of support. */
+  readonly support: string | null;
+}
+
+/** The answer of `GET /words/<page>.json`. */
+interface Loaded {
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly brand: PageBrand;
+  readonly words: Catalogue;
+}
+
+/** A page in two files has this module twice, and its words once. */
+const shared = globalThis as { vaultWords?: { words: Catalogue; language: string } };
+shared.vaultWords ??= { words: {}, language: 'en' };
+const own = shared.vaultWords;
+
+/** Longer than this no page waits for its words. */
+const WORDS_MS = 5_000;
+
+/** Writes words and brand into the page, by `lang` and `app` of its query. Never throws: the page stays in English. */
+export async function loadWords(page: string): Promise<PageBrand | undefined> {
+  const given = new URLSearchParams(location.search);
+  const query = new URLSearchParams();
+  for (const name of ['lang', 'app']) if (given.get(name)) query.set(name, given.get(name) ?? '');
+  try {
+    const answer = await fetch(`/words/${page}.json?${query}`, { signal: AbortSignal.timeout(WORDS_MS) });
+    if (!answer.ok) return undefined;
+    const loaded = (await answer.json()) as Loaded;
+    own.words = loaded.words;
+    own.language = loaded.lang;
+    document.documentElement.lang = loaded.lang;
+    document.documentElement.dir = loaded.dir;
+    translate();
+    dress(loaded.brand);
+    return loaded.brand;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text of the page in the person's language, by its English words, with `{places}` for the values. */
+export function word(id: string, values: Values = {}): string {
+  return fillMessage(own.words[id] ?? id, values, own.language);
+}
+
+/** The same with elements in its places; `values` are for the others. */
+export function wordWith(id: string, nodes: Readonly<Record<string, Node>>, values: Values = {}): (Node | string)[] {
+  const message = own.words[id] ?? id;
+  const pieces = (typeof message === 'string' ? message : id).split(/(\{\w+\})/);
+  return pieces.map((piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language));
+}
+
+/** The language for dates and numbers: that of the words, in the browser's variety of it. */
+export function spoken(): string {
+  const isSame = (one: string) => one.split('-')[0] === own.language.split('-')[0];
+  return globalThis.navigator?.languages?.find(isSame) ?? own.language;
+}
+
+/** A decimal text with the sign of the language: `1.25` is `1,25` in German. Its digits stay, as amounts are copied. */
+export function decimal(text: string): string {
+  const parts = new Intl.NumberFormat(spoken()).formatToParts(1.5);
+  return text.replace('.', parts.find(({ type }) => type === 'decimal')?.value ?? '.');
+}
+
+/** Writes the brand into the page: its name, logo and colours, and where support is. */
+function dress({ name, logo, color, support }: PageBrand): void {
+  const [title = ''] = document.title.split(' · ');
+  document.title = `${word(title)} · ${name}`;
+  for (const one of document.querySelectorAll('.brand')) one.textContent = name;
+  const picture = document.querySelector<HTMLImageElement>('header img');
+  if (picture && logo !== null) picture.src = logo;
+  const { style } = document.documentElement;
+  if (color) {
+    style.setProperty('--accent', `light-dark(${color.light}, ${color.dark})`);
+    style.setProperty('--accent-soft', 'color-mix(in srgb, var(--accent) 14%, var(--surface))');
+  }
+  const place = document.querySelector<HTMLElement>('[data-support]');
+  if (!place || support === null) return;
+  const link = document.createElement('a');
+  link.href = `mailto:${support}`;
+  link.textContent = support;
+  place.append(link);
+  place.hidden = false;
+}
+
+const SPOKEN = ['aria-label', 'placeholder'];
+
+/** Translates what stands in the page. */
+function translate(): void {
+  for (const one of document.querySelectorAll<HTMLElement>('[data-w]')) translateWhole(one);
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode as Text;
+    const id = plain(node.data);
+    if (own.words[id] !== undefined) node.data = node.data.replace(node.data.trim(), () => word(id));
+  }
+  for (const name of SPOKEN)
+    for (const one of document.querySelectorAll(`[${name}]`)) {
+      const id = one.getAttribute(name) ?? '';
+      if (own.words[id] !== undefined) one.setAttribute(name, word(id));
+    }
+}
+
+/** A sentence with elements inside, whose places are `{0}`, `{1}`: another language may have them elsewhere. */
+function translateWhole(sentence: HTMLElement): void {
+  const inside = [...sentence.children];
+  const id = plain(
+    Array.from(sentence.childNodes, (node) =>
+      node instanceof Element ? `{${inside.indexOf(node)}}` : (node.textContent ?? ''),
+    ).join(''),
+  );
+  if (own.words[id] === undefined) return;
+  const parts = word(id).split(/\{(\d)\}/);
+  sentence.replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : (inside[Number(part)] ?? ''))));
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

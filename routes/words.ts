@@ -1,0 +1,71 @@
+/** The words and the brand of a page, by language and app. */
+
+import type { Catalogue } from '../client/catalogue.ts';
+import { VaultError } from '../lib/base/error.ts';
+import { parseJson } from '../lib/base/json.ts';
+import type { Brand } from '../lib/brand/brands.ts';
+import type { Context } from '../lib/context.ts';
+import { createFile, type File } from '../lib/static-files.ts';
+import { directionOf } from '../lib/words/languages.ts';
+import { SERVED_PAGES, type WordPage } from '../lib/words/words.ts';
+import { appName, languageText } from './fields.ts';
+import { optional } from './http/fields.ts';
+import { get, type Route } from './http/route.ts';
+import { fileReply } from './http/static-file.ts';
+
+const HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-cache',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** `GET /words/<page>.json` of each page. */
+export const wordRoutes: readonly Route[] = SERVED_PAGES.map((page) =>
+  get(`/words/${page}.json`, {
+    fields: { lang: optional(languageText), app: optional(appName) },
+    async handler({ ctx, app, input, request }) {
+      const lang = ctx.words.choose(input.lang, request.headers.get('accept-language'));
+      const found = await wordsFile(ctx, { page, lang, app: input.app ?? app });
+      return fileReply(request, found, { ...HEADERS, 'content-language': lang }, 'accept-language, x-vault-app');
+    },
+  }),
+);
+
+/** What is asked for; a vault has few of them, as apps without a brand share the operator's. */
+interface Wanted {
+  readonly page: WordPage;
+  readonly lang: string;
+  readonly app: string;
+}
+
+/** Made once, by the brand's vault. */
+const known = new WeakMap<Brand, Map<string, File>>();
+
+async function wordsFile(ctx: Context, { page, lang, app }: Wanted): Promise<File> {
+  const brand = ctx.brandOf(app);
+  const files = known.get(brand) ?? new Map<string, File>();
+  known.set(brand, files);
+  const file = files.get(`${lang}/${page}`) ?? (await makeFile(ctx, brand, { page, lang, app }));
+  files.set(`${lang}/${page}`, file);
+  return file;
+}
+
+async function makeFile(ctx: Context, brand: Brand, { page, lang, app }: Wanted): Promise<File> {
+  const words = await ctx.words.of(page, lang, (language) => readPageWords(ctx, language, page));
+  const { name, logo, color, support } = brand;
+  const shown = {
+    name,
+    logo: logo === undefined ? null : `/brand/logo${brand.isOwn ? `?app=${app}` : ''}`,
+    color: color === undefined ? null : { light: color.light, dark: color.dark },
+    support: support ?? null,
+  };
+  const answer = { lang, dir: directionOf(lang), brand: shown, words };
+  return createFile(new TextEncoder().encode(JSON.stringify(answer)));
+}
+
+/** Throws 404 `not_found` where the host has no files. */
+async function readPageWords({ files }: Context, language: string, page: WordPage): Promise<Catalogue> {
+  const file = await files(`/words/${language}/${page}.json`);
+  if (!file) throw new VaultError('not_found');
+  return parseJson(new TextDecoder().decode(file.bytes)) as Catalogue;
+}
