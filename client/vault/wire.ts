@@ -35,7 +35,7 @@ type Found<Row> = { readonly found: false } | ({ readonly found: true } & Row);
 /** What a person does: by method and path. */
 export interface PersonOperations {
   'POST /api/verify/send': Operation<
-    Provable & { readonly pass?: string; readonly bind?: boolean },
+    Provable & { readonly pass?: string; readonly bind?: boolean; readonly lang?: string },
     {
       readonly ok: true;
       readonly channel: 'email' | 'sms';
@@ -169,7 +169,7 @@ export interface ChainOperations {
   'GET /api/indexer/accounts': Operation<{ readonly address: string }, Found<Members>>;
   'GET /api/indexer/stats': Operation<Nothing, Members>;
   'GET /api/indexer/health': Operation<Nothing, { readonly ok: boolean; readonly chain: number }>;
-  'GET /pay/config': Operation<Nothing, Config>;
+  'GET /pay/config': Operation<{ readonly app?: string }, Config>;
   'GET /pay/token': Operation<{ readonly token: string; readonly account?: string }, Members>;
   'GET /pay/fees': Operation<Nothing, Fees>;
   'GET /pay/outcome': Operation<{ readonly account: string; readonly nonce: string } & Members, OutcomeAnswer>;
