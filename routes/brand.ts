@@ -16,9 +16,15 @@ const LOGO_HEADERS = {
 };
 
 /** `GET /brand/logo`. */
-export const brandRoutes: readonly Route[] = [
+export const brandRoutes = [
   get('/brand/logo', {
+    summary: 'The logo of the operator, or of an app',
     fields: { app: optional(appName) },
+    answers: {
+      200: { media: 'image/*', about: 'SVG or PNG, with a policy that runs nothing' },
+      304: { media: null, about: 'The logo that `If-None-Match` names' },
+    },
+    errors: ['not_found'],
     handler({ ctx, app, input, request }) {
       const { logo } = ctx.brandOf(input.app ?? app);
       if (!logo) throw new VaultError('not_found');
@@ -28,4 +34,4 @@ export const brandRoutes: readonly Route[] = [
       return { status: 200, headers, body: logo.bytes };
     },
   }),
-];
+] as const satisfies readonly Route[];

@@ -43,7 +43,7 @@ import { file } from './http/static-file.ts';
 /** Chromium takes a handler's manifest from exactly one `Link` on the final answer to the method identifier. */
 const LINK = { link: '</pay/method-manifest.json>; rel="payment-method-manifest"' };
 
-/** Manifests change with `BASE_URL` alone. */
+/** Manifests change with `BASE_URL` and the brand. */
 const MANIFEST_CACHE = { 'cache-control': 'public, max-age=3600' };
 const ICON_CACHE = { 'cache-control': 'public, max-age=86400' };
 const ICON_SIZES = [48, 192, 512] as const;
@@ -97,10 +97,7 @@ export const payRoutes = [
   withOpener(file('/pay/confirm', { asset: '/pay/confirm.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } })),
   file('/pay/confirm.js', { type: SCRIPT, headers: OWN }),
   file('/pay/setup.js', { type: SCRIPT, headers: OWN }),
-  file('/pay/confirm.css', {
-    type: 'text/css; charset=utf-8',
-    headers: OWN,
-  }),
+  file('/pay/confirm.css', { type: 'text/css; charset=utf-8', headers: OWN }),
 
   ...ICON_SIZES.map((size) => file(`/icons/vault-${size}.png`, { type: 'image/png', headers: ICON_CACHE })),
   file('/icons/vault.svg', {
@@ -236,11 +233,10 @@ const FEE_WEI_MAX = 2n ** 128n - 1n;
 
 /** What Chromium reads: name, icons, worker. No `supported_delegations`, an empty list of which it refuses. */
 function webAppManifest({ config, brandOf }: Pick<Context, 'config' | 'brandOf'>): object {
-  const { host } = new URL(config.baseUrl);
   const { name } = brandOf(DEFAULT_APP);
-  const isNamed = name !== host;
+  const isNamed = name !== new URL(config.baseUrl).host;
   return {
-    name: isNamed ? `${name} Pay` : `Vault Pay (${host})`,
+    name: isNamed ? `${name} Pay` : `Vault Pay (${name})`,
     short_name: isNamed ? name : 'Vault Pay',
     icons: ICON_SIZES.map((size) => ({
       src: `/icons/vault-${size}.png`,

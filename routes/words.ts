@@ -7,7 +7,8 @@ import type { Brand } from '../lib/brand/brands.ts';
 import type { Context } from '../lib/context.ts';
 import { createFile, type File } from '../lib/static-files.ts';
 import { directionOf } from '../lib/words/languages.ts';
-import { SERVED_PAGES, type WordPage } from '../lib/words/words.ts';
+import type { ServedPage } from '../lib/words/words.ts';
+import { PageWords } from './answers/pages.ts';
 import { appName, languageText } from './fields.ts';
 import { optional } from './http/fields.ts';
 import { get, type Route } from './http/route.ts';
@@ -20,20 +21,25 @@ const HEADERS = {
 };
 
 /** `GET /words/<page>.json` of each page. */
-export const wordRoutes: readonly Route[] = SERVED_PAGES.map((page) =>
-  get(`/words/${page}.json`, {
+export const wordRoutes = [wordsOf('pass')] as const satisfies readonly Route[];
+
+function wordsOf<Page extends ServedPage>(page: Page) {
+  return get(`/words/${page}.json` as const, {
+    summary: `The words and the brand of \`/${page}\``,
     fields: { lang: optional(languageText), app: optional(appName) },
+    answers: { 200: PageWords, 304: { media: null, about: 'The words that `If-None-Match` names' } },
+    errors: ['not_found'],
     async handler({ ctx, app, input, request }) {
       const lang = ctx.words.choose(input.lang, request.headers.get('accept-language'));
       const found = await wordsFile(ctx, { page, lang, app: input.app ?? app });
       return fileReply(request, found, { ...HEADERS, 'content-language': lang }, 'accept-language, x-vault-app');
     },
-  }),
-);
+  });
+}
 
 /** What is asked for; a vault has few of them, as apps without a brand share the operator's. */
 interface Wanted {
-  readonly page: WordPage;
+  readonly page: ServedPage;
   readonly lang: string;
   readonly app: string;
 }
@@ -64,7 +70,7 @@ async function makeFile(ctx: Context, brand: Brand, { page, lang, app }: Wanted)
 }
 
 /** Throws 404 `not_found` where the host has no files. */
-async function readPageWords({ files }: Context, language: string, page: WordPage): Promise<Catalogue> {
+async function readPageWords({ files }: Context, language: string, page: ServedPage): Promise<Catalogue> {
   const file = await files(`/words/${language}/${page}.json`);
   if (!file) throw new VaultError('not_found');
   return parseJson(new TextDecoder().decode(file.bytes)) as Catalogue;

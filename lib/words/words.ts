@@ -8,6 +8,9 @@ import { BUILT_IN, chooseLanguage } from './languages.ts';
 /** The pages whose words are served. */
 export const SERVED_PAGES = ['pass'] as const;
 
+/** One of them. */
+export type ServedPage = (typeof SERVED_PAGES)[number];
+
 /** What has words of its own: the pages, and `mail`, which is mails and text messages. */
 export const WORD_PAGES = ['mail', ...SERVED_PAGES] as const;
 

@@ -14,6 +14,7 @@ export const PaymentMethod = v.object({
 /** What the pages that pay learn of the vault. */
 export const PayConfig = v.object({
   rpId: v.string(),
+  rpName: about(v.string(), 'The name that dialogs of passkeys show'),
   origin: link,
   chainId: Count,
   chain: v.string(),

@@ -9,6 +9,7 @@ export const Status = v.object({
   database: words('connected', 'unavailable'),
   version: v.string(),
   rpId: about(v.string(), 'The RP ID for new passkeys'),
+  brand: v.object({ name: about(v.string(), 'What people see of the service') }),
   relays: about(v.boolean(), 'The vault registers DIDs on-chain itself'),
   enclave: v.optional(v.object({ sha256: v.string() })),
 });

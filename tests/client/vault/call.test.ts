@@ -41,7 +41,7 @@ test('every operation that takes or answers JSON has its types', async () => {
   expect(typed.filter((name) => !served.includes(name))).toEqual([]);
   // Files and pages, the stream, the doctor's own, and what other programs read.
   const isOther =
-    /^GET \/(?:client|payments|enclave|icons|design|brand|words|account|console|pass|pay$|pay\/(?:$|.*\.|confirm)|v1\/console\/events|\.well-known|metrics|api\/client|api\/indexer\/:)/;
+    /^GET \/(?:client|payments|enclave|icons|design|brand|words|openapi|account|console|pass|pay$|pay\/(?:$|.*\.|confirm)|v1\/console\/events|\.well-known|metrics|api\/client|api\/indexer\/:)/;
   expect(others.filter((name) => !isOther.test(name))).toEqual([]);
 });
 
