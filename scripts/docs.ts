@@ -1,5 +1,6 @@
 // bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
-// catalogue, and the operations in docs/http.md from the routes; a test fails when one is stale.
+// catalogue, and from the routes the operations in docs/http.md and the types of the client; a test fails when one is
+// stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
@@ -7,6 +8,7 @@ import { SUBJECTS } from '../lib/config/settings.ts';
 import { LIMITS } from '../lib/limits/catalogue.ts';
 import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
 import { withReference } from './openapi/reference.ts';
+import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -82,4 +84,5 @@ if (import.meta.main) {
   await Bun.write(operating, withLimits(await operating.text()));
   const http = Bun.file(join(docs, 'http.md'));
   await Bun.write(http, await withReference(await http.text()));
+  await Bun.write(join(docs, '..', WIRE_FILE), await wireTypes());
 }

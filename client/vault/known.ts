@@ -1,8 +1,8 @@
 import type { Call } from './call.ts';
-import type { ContractsAnswer, StatusAnswer } from './wire.ts';
+import type { Contracts, Status } from './wire.ts';
 
 /** What a vault says of itself. It is asked once, and again after a failure. */
-export type Known = () => Promise<{ readonly status: StatusAnswer; readonly contracts: ContractsAnswer }>;
+export type Known = () => Promise<{ readonly status: Status; readonly contracts: Contracts }>;
 
 /** Learns it at the first call. */
 export function createKnown(call: Call): Known {

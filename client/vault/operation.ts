@@ -5,7 +5,7 @@ import { keccak256 } from '../keccak.ts';
 import { nonceOf } from '../payment-nonce.ts';
 import { dataOf } from '../wallet/abi.ts';
 import { type AccountKind, kindsOf } from '../wallet/account.ts';
-import { toHex } from '../wallet/bytes.ts';
+import { type Hex, toHex } from '../wallet/bytes.ts';
 import { loadEnclave } from '../wallet/enclave.ts';
 import { batchOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, FeeBoundError, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
@@ -13,7 +13,7 @@ import { RefusedError } from '../wallet/vault.ts';
 import { ABI_VERSION } from '../window.ts';
 import type { Call, Pause } from './call.ts';
 import type { ClientFault, ErrorParts } from './error.ts';
-import type { Hex } from './wire.ts';
+import type { JsonRpcOutcome } from './wire.ts';
 
 /** An operation that was signed: its nonce, and the block from which it is looked for. */
 export interface SentOperation {
@@ -124,10 +124,13 @@ async function awaitOperation(
 }
 
 async function rpc(call: Call, method: string, params: readonly unknown[]): Promise<unknown> {
-  const { error, result } = await call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params });
-  if (!error) return result;
-  const { kind, aa } = (error.data ?? {}) as { kind?: string; aa?: string };
-  throw new RefusedError(error.message, kind ?? 'unknown', aa);
+  const answer = await call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params });
+  // One call, one outcome.
+  const outcome = answer as JsonRpcOutcome;
+  if ('result' in outcome) return outcome.result;
+  const { message, data = {} } = outcome.error;
+  const { kind = 'unknown', aa } = data;
+  throw new RefusedError(message, kind, typeof aa === 'string' ? aa : undefined);
 }
 
 /** Throws what is no refusal of the bundler or of the fee's bound. */

@@ -1,4 +1,8 @@
-import type { Attestation, Channel, Hex, RegistrationInput } from './wire.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import type { Attestation, Channel, InputOf } from './wire.ts';
+
+/** The request of a registration. */
+export type RegistrationInput = InputOf<'POST /api/dids'>;
 
 /** Where what must outlive a reload is kept. */
 export type Keeper = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;

@@ -1,5 +1,5 @@
 import { keccak256 } from '../keccak.ts';
-import { fromBase64url } from '../wallet/bytes.ts';
+import { fromBase64url, type Hex } from '../wallet/bytes.ts';
 import type { NewPasskey } from '../wallet/passkey.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
 import { type Call, pause } from './call.ts';
@@ -8,9 +8,9 @@ import { fault, VaultClientError } from './error.ts';
 import type { Known } from './known.ts';
 import type { Registering } from './operation.ts';
 import { newPasskey, refusedPasskey, signWith } from './passkeys.ts';
-import type { Memory, Progress } from './progress.ts';
+import type { Memory, Progress, RegistrationInput } from './progress.ts';
 import { type RegisterStep, type Registration, submit } from './submit.ts';
-import type { Channel, Hex, RegistrationInput } from './wire.ts';
+import type { Channel } from './wire.ts';
 
 /** What is registered. A handle takes no code. */
 export type RegisterSubject =
@@ -69,7 +69,7 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
     if (!request) throw fault('unexpected_answer');
     await step('record');
     try {
-      return await submit(registrar, request, { signal, step, txHash: progress.txHash });
+      return await submit(registrar, request, { signal, step });
     } catch (error) {
       // The vault knows nothing of this request: another code, or another proof, serves the same passkey.
       const isLate = error instanceof VaultClientError && error.reason === 'expired';

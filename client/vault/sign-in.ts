@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import type { Known } from './known.ts';
 import { signWith } from './passkeys.ts';
-import type { RegistrationRow } from './wire.ts';
+import type { DidRecord } from './wire.ts';
 
 /** How somebody signs in. */
 export interface SignInOptions {
@@ -16,11 +16,11 @@ export interface SignInOptions {
 }
 
 /** The registration that a passkey proved, with the key and the assertion by which a server checks it itself. */
-export interface SignedIn extends RegistrationRow {
+export type SignedIn = DidRecord & {
   readonly pubKeyX: string;
   readonly pubKeyY: string;
   readonly assertion: ProofParts;
-}
+};
 
 /**
  * The person of a passkey. An assertion shows two keys, one of which made it; the vault knows which one registered. A

@@ -1,222 +1,962 @@
-// What the vault's operations take and answer, by method and path (docs/http.md). Types alone.
-import type { PaymentVerdict } from '../payments.ts';
-import type { ProofParts } from '../wallet/proof.ts';
-import type { Config, Fees } from '../wallet/vault.ts';
-import type {
-  AccountAnswer,
-  Attestation,
-  Channel,
-  ContractsAnswer,
-  Hex,
-  Key,
-  OutcomeAnswer,
-  Provable,
-  RegistrationInput,
-  RegistrationRow,
-  RpcAnswer,
-  RpcRequest,
-  StatusAnswer,
-  Subject,
-  Unavailable,
-} from './wire-parts.ts';
+// Written by `bun scripts/docs.ts` from the rows of routes/: change it there. Types alone.
 
-export * from './wire-parts.ts';
+/** An account as the chain has it. */
+export type AccountState = {
+  readonly nonce: Quantity;
+  readonly did: `0x${string}`;
+  readonly isActive: boolean;
+  readonly pubKeyX: Hash;
+  readonly pubKeyY: Hash;
+  readonly kind: 1 | 2 | null;
+  readonly factory: Address | null;
+  readonly keys:
+    | readonly {
+        readonly index: Count;
+        readonly x: Hash;
+        readonly y: `0x${string}`;
+        readonly addedAt: Time | null;
+        readonly label: string | null;
+        readonly synced: boolean | null;
+      }[]
+    | null;
+  readonly guardian: {
+    readonly address: Address;
+    readonly delaySeconds: Seconds;
+    readonly commitment: Hash;
+    readonly vetoes: Count;
+    readonly barredUntil: Time | null;
+  } | null;
+  readonly recovery: {
+    readonly id: Count;
+    readonly x: Hash;
+    readonly y: Hash;
+    readonly readyAt: Time;
+    readonly label: string | null;
+  } | null;
+};
 
-/** Input and answer of an operation. */
-interface Operation<Input, Answer> {
-  readonly input: Input;
-  readonly answer: Answer;
-}
+/** What an address holds of a token. */
+export type Balance = {
+  readonly balance: string;
+  readonly decimals: Count;
+  readonly symbol: string;
+  readonly formatted: string;
+};
 
-type Nothing = Readonly<Record<never, never>>;
-type Members = Readonly<Record<string, unknown>>;
-type Found<Row> = { readonly found: false } | ({ readonly found: true } & Row);
+/** A mailbox, with the key that was left in it. */
+export type Join = {
+  readonly smartAccount: Address;
+  readonly expiresAt: Time;
+  readonly key: { readonly x: Hash; readonly y: Hash; readonly label: Hash } | null;
+};
 
-/** What a person does: by method and path. */
-export interface PersonOperations {
-  'POST /api/verify/send': Operation<
-    Provable & { readonly pass?: string; readonly bind?: boolean; readonly lang?: string },
-    {
-      readonly ok: true;
-      readonly channel: 'email' | 'sms';
-      readonly expires_in: number;
-      readonly retry_after: number;
-      readonly challenge: string;
+/** A mailbox for a key was opened. */
+export type JoinOpened = { readonly id: string; readonly expiresAt: Time };
+
+/** Where an account is, or would be. */
+export type PredictedAccount = { readonly address: Address };
+
+/** Whether the index is up to date. */
+export type IndexHealth = { readonly ok: boolean; readonly chain: Count };
+
+/** Counts up to the last block that was read. */
+export type IndexStatistics = {
+  readonly total_dids: Count;
+  readonly active_dids: Count;
+  readonly total_aliases: Count;
+  readonly total_accounts: Count;
+  readonly last_block_number: Decimal;
+};
+
+/** An account that the factory made. */
+export type IndexedAccount =
+  | {
+      readonly found: true;
+      readonly account_address: Address;
+      readonly owner_address: Address;
+      readonly block_number?: Decimal;
+      readonly tx_hash?: Hash;
     }
-  >;
-  'POST /api/verify/check': Operation<
-    Provable & { readonly code: string; readonly challenge?: string },
-    | { readonly ok: true; readonly verified: true; readonly attestation: Attestation }
-    | {
-        readonly ok: true;
-        readonly verified: false;
-        readonly message: string;
-        readonly attempts_remaining?: number;
-      }
-  >;
-  'GET /api/verify/status': Operation<
-    Provable,
-    Provable & { readonly verified: boolean; readonly verifiedAt: string | null }
-  >;
-  'POST /api/sessions': Operation<
-    Subject & { readonly did: string },
-    Subject & { readonly ok: true; readonly did: string }
-  >;
-  'GET /api/sessions/status': Operation<
-    Nothing,
-    { readonly ip_registrations: number; readonly ip_limit: number; readonly total_registrations: number }
-  >;
-  'GET /api/sessions/check': Operation<
-    { readonly identifier: string; readonly channel?: Channel },
-    Subject & { readonly available: boolean; readonly reason?: Unavailable }
-  >;
-  'POST /api/dids': Operation<
-    RegistrationInput,
-    Subject & { readonly ok: true; readonly txHash: string; readonly status?: 'submitted' | 'confirmed' }
-  >;
-  'GET /api/dids/lookup': Operation<{ readonly credentialId: string } & Partial<Key>, RegistrationRow>;
-  'GET /api/aliases/check': Operation<
-    { readonly alias: string },
-    { readonly alias: string; readonly available: boolean; readonly aliasHash: Hex; readonly reason?: Unavailable }
-  >;
-  'GET /api/accounts/predict': Operation<
-    Key & { readonly salt?: string; readonly kind?: '1' | '2' },
-    { readonly address: Hex }
-  >;
-  'GET /api/accounts/state': Operation<{ readonly account: string }, AccountAnswer>;
-  'POST /api/accounts/joins': Operation<
-    { readonly id: string; readonly smartAccount: string },
-    { readonly id: string; readonly expiresAt: string }
-  >;
-  'POST /api/accounts/joins/keys': Operation<
-    Key & { readonly id: string; readonly label: string },
-    { readonly smartAccount: Hex; readonly expiresAt: string; readonly key: { x: Hex; y: Hex; label: Hex } }
-  >;
-  'GET /api/accounts/joins': Operation<
-    { readonly id: string },
-    { readonly smartAccount: Hex; readonly expiresAt: string; readonly key: { x: Hex; y: Hex; label: Hex } | null }
-  >;
-  'GET /api/balance': Operation<
-    { readonly account: string; readonly token: string; readonly chainId: number },
-    { readonly balance: string; readonly decimals: number; readonly symbol: string; readonly formatted: string }
-  >;
-  'POST /api/bundler': Operation<RpcRequest, RpcAnswer>;
-  'GET /api/status': Operation<Nothing, StatusAnswer>;
-  'GET /healthz': Operation<Nothing, Members>;
-  'GET /readyz': Operation<Nothing, Members>;
-  'GET /api/contracts': Operation<Nothing, ContractsAnswer>;
-}
+  | { readonly found: false };
 
-/** Recoveries of accounts that this vault guards. */
-export interface RecoveryOperations {
-  'POST /api/recoveries/commitments': Operation<
-    { readonly attestation: Attestation; readonly smartAccount: string },
-    { readonly guardian: Hex; readonly delaySecondsMin: number; readonly commitment: Hex }
-  >;
-  'POST /api/recoveries/accounts': Operation<
-    { readonly attestation: Attestation },
-    { readonly accounts: readonly Hex[] }
-  >;
-  'POST /api/recoveries': Operation<
-    Key & {
+/** The DID of an alias. */
+export type IndexedAlias =
+  | {
+      readonly found: true;
+      readonly alias_hash: Hash;
+      readonly did_hash: Hash;
+      readonly active: boolean;
+      readonly controller: Address | null;
+    }
+  | { readonly found: false };
+
+/** A DID of the registry. */
+export type IndexedDid =
+  | {
+      readonly found: true;
+      readonly did_hash: Hash;
+      readonly controller: Address;
+      readonly metadata_cid: string;
+      readonly active: boolean;
+      readonly block_number?: Decimal;
+      readonly tx_hash?: Hash;
+    }
+  | { readonly found: false };
+
+/** The outcome of a JSON-RPC call, or of each of a batch in its place. */
+export type JsonRpcAnswer = JsonRpcOutcome | readonly JsonRpcOutcome[];
+
+/** A JSON-RPC 2.0 request, or a batch of up to 10. */
+export type JsonRpcCall =
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number | null;
+      readonly method: string;
+      readonly params: readonly unknown[];
+    }
+  | readonly {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number | null;
+      readonly method: string;
+      readonly params: readonly unknown[];
+    }[];
+
+/** What the bundler answered, or why it was not asked. */
+export type JsonRpcOutcome =
+  | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly result: unknown }
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number | null;
+      readonly error: {
+        readonly code: Whole;
+        readonly message: string;
+        readonly data?: { readonly kind?: string; readonly [name: string]: unknown };
+      };
+    };
+
+/** An address, 20 bytes in 0x-hex. */
+export type Address = `0x${string}`;
+
+/** The proof that an address is somebody's: valid for 300 seconds and for one use. */
+export type Attestation = {
+  readonly identifier: string;
+  readonly channel: string;
+  readonly verified_at: Time;
+  readonly expires_at: Time;
+  readonly registrar: Did;
+  readonly signature: Hash;
+};
+
+/** A way to reach a person, or a name. */
+export type Channel = 'sms' | 'email' | 'handle';
+
+/** Numbers that many answers have. */
+export type Count = number;
+
+/** A number in decimal digits. */
+export type Decimal = string;
+
+/** A DID. */
+export type Did = string;
+
+/** Nothing but that it is done. */
+export type Done = { readonly ok: true };
+
+/** 32 bytes in 0x-hex. */
+export type Hash = `0x${string}`;
+
+/** A WebAuthn assertion by the passkey, its members in base64url. */
+export type Proof = { readonly authenticatorData: string; readonly clientDataJSON: string; readonly signature: string };
+
+/** A number in 0x-hex. */
+export type Quantity = `0x${string}`;
+
+/** Seconds. */
+export type Seconds = number;
+
+/** ISO 8601 in UTC, with milliseconds. */
+export type Time = string;
+
+/** Whole. */
+export type Whole = number;
+
+/** Webhooks, the newest first. */
+export type Deliveries = { readonly webhooks: readonly Delivery[] };
+
+/** A webhook, and what became of it. */
+export type Delivery = {
+  readonly id: Count;
+  readonly webhook: string;
+  readonly type: string;
+  readonly app: string;
+  readonly channel: string;
+  readonly at: Time;
+  readonly data: { readonly [name: string]: unknown };
+  readonly status: 'queued' | 'delivered' | 'dead';
+  readonly attempts: Count;
+  readonly next_attempt_at: Time | null;
+  readonly last_status: Count | null;
+  readonly last_error: string | null;
+};
+
+/** A dead webhook is sent again. */
+export type DeliveryResent = { readonly ok: true; readonly webhook: Delivery };
+
+/** A limit was freed. */
+export type LimitCleared = { readonly ok: true; readonly kind: string; readonly key: string; readonly cleared: Count };
+
+/** How full the stored limits are. */
+export type LimitUses = {
+  readonly kinds: readonly string[];
+  readonly limits: readonly {
+    readonly kind: string;
+    readonly key: string;
+    readonly max: Count;
+    readonly used: Count;
+    readonly reached: boolean;
+    readonly window_seconds: Count;
+    readonly resets_at: Time | null;
+  }[];
+};
+
+/** What the process that answers is doing. */
+export type Overview = {
+  readonly at: Time;
+  readonly version: string;
+  readonly client: string;
+  readonly live: boolean;
+  readonly apps: readonly string[];
+  readonly account_kinds: readonly Count[];
+  readonly events: {
+    readonly types: readonly string[];
+    readonly channels: readonly string[];
+    readonly first_id: Count;
+    readonly last_id: Count;
+  };
+  readonly counters: {
+    readonly requests: { readonly [name: string]: number };
+    readonly sends: { readonly [name: string]: number };
+    readonly verifications: { readonly [name: string]: number };
+    readonly sessions: { readonly [name: string]: number };
+    readonly registrations: { readonly [name: string]: number };
+  };
+  readonly latency: readonly { readonly le: number | null; readonly count: Count }[];
+  readonly limits: { readonly [name: string]: number };
+  readonly guessing: { readonly [name: string]: number };
+  readonly upstreams: { readonly [name: string]: { readonly [name: string]: number } };
+  readonly database: {
+    readonly state: 'writable' | 'unavailable';
+    readonly queries: { readonly [name: string]: number };
+    readonly connections: { readonly used: Count; readonly max: Count; readonly waiting: Count };
+  };
+  readonly clock: { readonly off_ms: number };
+  readonly relay: {
+    readonly trouble: string | null;
+    readonly balance: number | null;
+    readonly open: { readonly [name: string]: number };
+  } | null;
+  readonly follower: { readonly block: Count; readonly lag: Count; readonly silent_ms: Whole } | null;
+};
+
+/** A token of the event stream. */
+export type StreamToken = { readonly token: string; readonly expires_at: Time; readonly cid: string };
+
+/** A token or a delegation is revoked. */
+export type TokenRevoked = { readonly ok: true; readonly cid: string; readonly revoked: boolean };
+
+/** What people see of the service. */
+export type PageBrand = {
+  readonly name: string;
+  readonly logo: string | null;
+  readonly color: { readonly light: string; readonly dark: string } | null;
+  readonly support: string | null;
+};
+
+/** The words and the brand of a page. */
+export type PageWords = {
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly brand: PageBrand;
+  readonly words: { readonly [name: string]: string | { readonly [name: string]: string } };
+};
+
+/** Fees to offer, enough for six full blocks. */
+export type Fees = {
+  readonly maxFeePerGas: Quantity;
+  readonly maxPriorityFeePerGas: Quantity;
+  readonly time: number;
+  readonly block: number;
+  readonly p256: boolean;
+};
+
+/** What browsers read of the payment method. */
+export type MethodManifest = {
+  readonly default_applications: readonly string[];
+  readonly supported_origins: readonly string[];
+};
+
+/** What the pages that pay learn of the vault. */
+export type PayConfig = {
+  readonly rpId: string;
+  readonly rpName: string;
+  readonly origin: string;
+  readonly chainId: Count;
+  readonly chain: string;
+  readonly entryPoint: Address | null;
+  readonly factory: Address | null;
+  readonly factory2: Address | null;
+  readonly usdc: Address | null;
+  readonly explorer: string | null;
+  readonly feeMax: string;
+};
+
+/** The same in the form of the specification. */
+export type PaymentMethod = {
+  readonly default_applications: readonly { readonly platform: 'webapp'; readonly manifest_url: string }[];
+};
+
+/** What the chain shows of one nonce of an account. */
+export type PaymentOutcome = {
+  readonly chainId: Count;
+  readonly entryPoint: Address | null;
+  readonly head: { readonly number: Count; readonly time: Whole };
+  readonly final: { readonly number: Count; readonly time: Whole } | null;
+  readonly spent: boolean;
+  readonly spentFinal: boolean;
+  readonly next: number;
+  readonly operation: {
+    readonly userOpHash: Hash;
+    readonly txHash: Hash;
+    readonly block: Count;
+    readonly success: boolean;
+    readonly moved: boolean | null;
+    readonly final: boolean;
+  } | null;
+};
+
+/** Whether an order was paid. */
+export type PaymentVerdict =
+  | {
+      readonly status: 'paid';
+      readonly final: boolean;
+      readonly block: Count;
+      readonly blockHash: Hash;
+      readonly userOpHash: `0x${string}`;
+      readonly txHash: Hash;
+      readonly account: Address;
+    }
+  | { readonly status: 'unpaid'; readonly reason: 'other_order' | 'reverted' | 'no_transfer' }
+  | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
+  | {
+      readonly status: 'unverifiable';
+      readonly reason:
+        | 'bad_receipt'
+        | 'other_chain'
+        | 'other_account_code'
+        | 'no_input'
+        | 'other_call'
+        | 'upgraded'
+        | 'no_state';
+    };
+
+/** A token, as its contract says. */
+export type Token = {
+  readonly token: 'native' | Address;
+  readonly symbol: string;
+  readonly decimals: Count;
+  readonly listed: boolean;
+  readonly balance?: Decimal;
+  readonly deposit?: string;
+};
+
+/** What an owner passes to `setGuardian`. */
+export type Commitment = { readonly guardian: Address; readonly delaySecondsMin: Seconds; readonly commitment: Hash };
+
+/** The second address for mails about recoveries, masked. */
+export type Contact = { readonly ok: true; readonly contact: string | null };
+
+/** The accounts that an address may recover, as far as the vault knows them. */
+export type RecoverableAccounts = { readonly accounts: readonly Address[] };
+
+/** The recoveries that the operator sees, the newest first. */
+export type Recoveries = {
+  readonly recoveries: readonly {
+    readonly id: Count;
+    readonly app: string;
+    readonly account: Address;
+    readonly identifier: string | null;
+    readonly foreign: boolean;
+    readonly status: 'queued' | 'proposed' | 'finished' | 'vetoed' | 'cancelled' | 'lapsed' | 'failed';
+    readonly final: boolean;
+    readonly stopped: boolean;
+    readonly number: Count | null;
+    readonly reason: string | null;
+    readonly txHash: Hash | null;
+    readonly createdAt: Time;
+    readonly readyAt: Time | null;
+    readonly endedAt: Time | null;
+  }[];
+};
+
+/** A recovery is open: `submitted` until the chain shows its proposal. */
+export type RecoveryOpened = {
+  readonly ok: true;
+  readonly status: 'submitted' | 'proposed' | 'finished' | 'vetoed' | 'lapsed';
+  readonly smartAccount: Address;
+  readonly txHash: Hash | null;
+  readonly readyAt: Time | null;
+};
+
+/** How the recovery of an account stands. */
+export type RecoveryState = {
+  readonly smartAccount: Address;
+  readonly guarded: boolean;
+  readonly barredUntil: Time | null;
+  readonly recovery: {
+    readonly id: Count | null;
+    readonly status:
+      | 'submitted'
+      | 'proposed'
+      | 'ready'
+      | 'finishing'
+      | 'finished'
+      | 'vetoed'
+      | 'cancelled'
+      | 'lapsed'
+      | 'failed';
+    readonly final: boolean;
+    readonly pubKeyX: Hash;
+    readonly pubKeyY: Hash;
+    readonly label: Hash;
+    readonly txHash: Hash | null;
+    readonly readyAt: Time | null;
+    readonly lapsesAt: Time | null;
+    readonly endedAt: Time | null;
+    readonly reason: string | null;
+  } | null;
+};
+
+/** The guardian withdraws what is open. */
+export type RecoveryWithdrawn = { readonly ok: true; readonly status: 'submitted' };
+
+/** A veto is on its way, or was made. */
+export type VetoSent = { readonly ok: true; readonly status: 'submitted' | 'vetoed'; readonly txHash: Hash | null };
+
+/** Whether a handle may still be registered, and its hash in the registry. */
+export type AliasAvailability = {
+  readonly alias: string;
+  readonly aliasHash: Hash;
+  readonly available: boolean;
+  readonly reason?: 'identifier_reserved' | 'identifier_taken';
+};
+
+/** Whether an identifier may still be registered. */
+export type Availability = {
+  readonly identifier: string;
+  readonly channel: Channel;
+  readonly available: boolean;
+  readonly reason?: 'identifier_reserved' | 'identifier_taken';
+};
+
+/** Where a credential leads. */
+export type DidRecord = {
+  readonly credentialId: string;
+  readonly did: Did;
+  readonly channel: Channel;
+  readonly status: 'submitted' | 'confirmed';
+  readonly final: boolean;
+  readonly proven: boolean;
+  readonly proofs: {
+    readonly identifier: 'attestation' | 'alias' | null;
+    readonly controller: 'passkey' | null;
+    readonly did: 'address' | 'moved' | null;
+  };
+  readonly ambiguous?: true;
+  readonly txHash: Hash | null;
+  readonly blockNumber: Count | null;
+  readonly smartAccount: Address | null;
+  readonly pubKeyX: Hash | null;
+  readonly pubKeyY: Hash | null;
+  readonly registeredAt: Time;
+};
+
+/** A registration is recorded; `status` is there where the vault registers the DID itself. */
+export type Registered = {
+  readonly ok: true;
+  readonly identifier: string;
+  readonly channel: Channel;
+  readonly txHash: Hash;
+  readonly status?: 'confirmed';
+};
+
+/** The vault is registering the DID: it is in no block yet. */
+export type RegistrationSubmitted = {
+  readonly ok: true;
+  readonly identifier: string;
+  readonly channel: Channel;
+  readonly txHash: Hash | null;
+  readonly status: 'submitted';
+};
+
+/** A registration that was undone, and the one that holds its identifier now. */
+export type RegistrationUndone = {
+  readonly ok: true;
+  readonly id: Count;
+  readonly did: Did;
+  readonly holder: { readonly id: Count; readonly did: Did } | null;
+};
+
+/** The registrations that the operator searched for, the newest first. */
+export type Registrations = {
+  readonly registrations: readonly {
+    readonly id: Count;
+    readonly app: string;
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly did: Did;
+    readonly credentialId: string;
+    readonly status: 'submitted' | 'confirmed' | 'failed';
+    readonly failure: string | null;
+    readonly lost: string | null;
+    readonly final: boolean;
+    readonly holder: boolean;
+    readonly proven: boolean;
+    readonly txHash: Hash | null;
+    readonly blockNumber: Whole | null;
+    readonly smartAccount: Address | null;
+    readonly registeredAt: Time;
+  }[];
+};
+
+/** How many sessions there are, of the client's address and in all. */
+export type SessionCounts = {
+  readonly ip_registrations: number;
+  readonly ip_limit: Count;
+  readonly total_registrations: Count;
+};
+
+/** A session holds an identifier. */
+export type SessionOpened = {
+  readonly ok: true;
+  readonly identifier: string;
+  readonly channel: Channel;
+  readonly did: Did;
+};
+
+/** The process is alive. */
+export type Alive = { readonly ok: true };
+
+/** The contracts, null for those that are not deployed, and the DID that signs attestations. */
+export type Contracts = {
+  readonly chainId: Count;
+  readonly entryPoint: Address | null;
+  readonly didRegistry: Address | null;
+  readonly accountHelper: Address | null;
+  readonly sessionSBT: Address | null;
+  readonly hyperAuthFactory: Address | null;
+  readonly accountFactory2: Address | null;
+  readonly registrar: Did;
+  readonly guardian: Address | null;
+};
+
+/** The registrar's DID document (DID Core 1.1). */
+export type DidDocument = {
+  readonly id: Did;
+  readonly verificationMethod: readonly { readonly id: string; readonly [name: string]: unknown }[];
+  readonly [name: string]: unknown;
+};
+
+/** Whether requests can be served; the members after `server` do not count for it. */
+export type Readiness = {
+  readonly ok: boolean;
+  readonly database: 'writable' | 'unavailable';
+  readonly clock?: { readonly offSeconds: Whole };
+  readonly stopping?: true;
+  readonly server?: { readonly sqlite: string | null; readonly survivesPowerLoss: boolean | null };
+  readonly follower?: { readonly block: Count; readonly lag: Count };
+  readonly relay?: string;
+  readonly registry?: 'missing';
+};
+
+/** The origins that may use the vault's passkeys. */
+export type RelatedOrigins = { readonly origins: readonly string[] };
+
+/** What the vault saw of the origin of a request. */
+export type Sighting = {
+  readonly client: string;
+  readonly peer: string | null;
+  readonly trusted: boolean;
+  readonly named: string | null;
+  readonly forwarded: boolean;
+};
+
+/** What the vault is, and which chain it serves. */
+export type Status = {
+  readonly chain: string;
+  readonly chainId: Count;
+  readonly rpc: string | null;
+  readonly database: 'connected' | 'unavailable';
+  readonly version: string;
+  readonly rpId: string;
+  readonly brand: { readonly name: string };
+  readonly relays: boolean;
+  readonly enclave?: { readonly sha256: string };
+};
+
+/** What a check came to. */
+export type CodeChecked =
+  | { readonly ok: true; readonly verified: true; readonly attestation: Attestation }
+  | {
+      readonly ok: true;
+      readonly verified: false;
+      readonly message: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'No code was sent';
+      readonly attempts_remaining?: number;
+    };
+
+/** A code was sent, or a pass alone. */
+export type CodeSent = {
+  readonly ok: true;
+  readonly channel: 'sms' | 'email';
+  readonly expires_in: number;
+  readonly retry_after: number;
+  readonly challenge: string;
+};
+
+/** Whether an address was ever proven. */
+export type Verification = {
+  readonly identifier: string;
+  readonly channel: Channel;
+  readonly verified: boolean;
+  readonly verifiedAt: Time | null;
+};
+
+/** Every operation that answers JSON, by method and path: what it takes, and what it answers. */
+export interface Operations {
+  /** What the vault is, and which chain it serves. */
+  'GET /api/status': { input: Readonly<Record<never, never>>; answer: Status };
+  /** What the vault saw of the origin of this request. */
+  'GET /api/client': { input: Readonly<Record<never, never>>; answer: Sighting };
+  /** The contracts on the chain, and the DID of the registrar. */
+  'GET /api/contracts': { input: Readonly<Record<never, never>>; answer: Contracts };
+  /** Hold an identifier for a DID. */
+  'POST /api/sessions': {
+    input: { readonly identifier: string; readonly channel: 'sms' | 'email' | 'handle'; readonly did: string };
+    answer: SessionOpened;
+  };
+  /** How many sessions there are, of this address and in all. */
+  'GET /api/sessions/status': { input: Readonly<Record<never, never>>; answer: SessionCounts };
+  /** Whether an identifier may still be registered. */
+  'GET /api/sessions/check': {
+    input: { readonly identifier: string; readonly channel?: 'sms' | 'email' | 'handle' | undefined };
+    answer: Availability;
+  };
+  /** Send a one-time code to an address. */
+  'POST /api/verify/send': {
+    input: {
+      readonly identifier: string;
+      readonly channel: 'sms' | 'email';
+      readonly pass?: string | undefined;
+      readonly bind?: boolean | undefined;
+      readonly lang?: string | undefined;
+    };
+    answer: CodeSent;
+  };
+  /** Check a code. */
+  'POST /api/verify/check': {
+    input: {
+      readonly identifier: string;
+      readonly channel: 'sms' | 'email';
+      readonly code: string;
+      readonly challenge?: string | undefined;
+    };
+    answer: CodeChecked;
+  };
+  /** Whether an address was ever proven. */
+  'GET /api/verify/status': {
+    input: { readonly identifier: string; readonly channel: 'sms' | 'email' };
+    answer: Verification;
+  };
+  /** Record a DID that is on-chain, or have it registered. */
+  'POST /api/dids': {
+    input:
+      | {
+          readonly credentialId: string;
+          readonly identifier: string;
+          readonly channel: 'sms' | 'email' | 'handle';
+          readonly did: string;
+          readonly txHash: string;
+          readonly blockNumber?: number | undefined;
+          readonly smartAccount?: string | undefined;
+          readonly proof?: Proof | undefined;
+          readonly proofExpiresAt?: number | undefined;
+          readonly pubKeyX?: string | undefined;
+          readonly pubKeyY?: string | undefined;
+          readonly salt?: string | undefined;
+          readonly attestation?: Attestation | undefined;
+        }
+      | {
+          readonly credentialId: string;
+          readonly identifier: string;
+          readonly channel: 'sms' | 'email' | 'handle';
+          readonly did: string;
+          readonly smartAccount: string;
+          readonly pubKeyX: string;
+          readonly pubKeyY: string;
+          readonly proof: Proof;
+          readonly proofExpiresAt?: number | undefined;
+          readonly salt?: string | undefined;
+          readonly attestation?: Attestation | undefined;
+        };
+    answer: Registered | RegistrationSubmitted;
+  };
+  /** Where a credential leads. */
+  'GET /api/dids/lookup': {
+    input: {
+      readonly credentialId: string;
+      readonly pubKeyX?: string | undefined;
+      readonly pubKeyY?: string | undefined;
+    };
+    answer: DidRecord;
+  };
+  /** Whether a handle may still be registered. */
+  'GET /api/aliases/check': { input: { readonly alias: string }; answer: AliasAvailability };
+  /** Where the account of a key is, or would be. */
+  'GET /api/accounts/predict': {
+    input: {
+      readonly pubKeyX: string;
+      readonly pubKeyY: string;
+      readonly salt?: string | number | bigint | undefined;
+      readonly kind?: '1' | '2' | undefined;
+    };
+    answer: PredictedAccount;
+  };
+  /** An account as the chain has it. */
+  'GET /api/accounts/state': { input: { readonly account: string }; answer: AccountState };
+  /** Look into the mailbox of a new key. */
+  'GET /api/accounts/joins': { input: { readonly id: string }; answer: Join };
+  /** Open a mailbox for a key that another device makes. */
+  'POST /api/accounts/joins': { input: { readonly id: string; readonly smartAccount: string }; answer: JoinOpened };
+  /** Leave a public key in a mailbox. */
+  'POST /api/accounts/joins/keys': {
+    input: { readonly id: string; readonly pubKeyX: string; readonly pubKeyY: string; readonly label: string };
+    answer: Join;
+  };
+  /** What the owner of an account passes to setGuardian. */
+  'POST /api/recoveries/commitments': {
+    input: { readonly attestation: Attestation; readonly smartAccount: string };
+    answer: Commitment;
+  };
+  /** The accounts that an address may recover. */
+  'POST /api/recoveries/accounts': { input: { readonly attestation: Attestation }; answer: RecoverableAccounts };
+  /** Propose a new key for an account. */
+  'POST /api/recoveries': {
+    input: {
       readonly attestation: Attestation;
       readonly smartAccount: string;
       readonly credentialId: string;
-      readonly proof: ProofParts;
-      readonly proofExpiresAt: number;
-      readonly label?: string;
-    },
-    {
-      readonly ok: true;
-      readonly status: 'submitted' | 'proposed';
-      readonly smartAccount: Hex;
-      readonly txHash: string | null;
-      readonly readyAt: string | null;
-    }
-  >;
-  'GET /api/recoveries/status': Operation<
-    { readonly smartAccount: string },
-    {
-      readonly smartAccount: Hex;
-      readonly guarded: boolean;
-      readonly barredUntil: string | null;
-      readonly recovery: (Members & { readonly status: string; readonly readyAt: string | null }) | null;
-    }
-  >;
-  'POST /api/recoveries/vetoes': Operation<
-    { readonly smartAccount: string; readonly signature: string },
-    { readonly ok: true; readonly status: 'submitted' | 'vetoed'; readonly txHash: string | null }
-  >;
-  'POST /api/recoveries/cancellations': Operation<
-    { readonly attestation: Attestation; readonly smartAccount: string },
-    { readonly ok: true; readonly status: 'submitted' }
-  >;
-  'POST /api/recoveries/contacts': Operation<
-    Key & {
+      readonly pubKeyX: string;
+      readonly pubKeyY: string;
+      readonly proof: Proof;
+      readonly proofExpiresAt?: number | undefined;
+      readonly label?: string | undefined;
+    };
+    answer: RecoveryOpened;
+  };
+  /** How the recovery of an account stands. */
+  'GET /api/recoveries/status': { input: { readonly smartAccount: string }; answer: RecoveryState };
+  /** Withdraw the recoveries of an account by its address. */
+  'POST /api/recoveries/cancellations': {
+    input: { readonly attestation: Attestation; readonly smartAccount: string };
+    answer: RecoveryWithdrawn;
+  };
+  /** Send an owner's veto of the pending recovery. */
+  'POST /api/recoveries/vetoes': {
+    input: { readonly smartAccount: string; readonly signature: string };
+    answer: VetoSent;
+  };
+  /** Name a second address for mails about recoveries. */
+  'POST /api/recoveries/contacts': {
+    input: {
       readonly smartAccount: string;
-      readonly proof: ProofParts;
-      readonly proofExpiresAt: number;
-      readonly attestation?: Attestation;
-    },
-    { readonly ok: true; readonly contact: string | null }
-  >;
+      readonly pubKeyX: string;
+      readonly pubKeyY: string;
+      readonly proof: Proof;
+      readonly proofExpiresAt?: number | undefined;
+      readonly attestation?: Attestation | undefined;
+    };
+    answer: Contact;
+  };
+  /** What an address holds of ether or USDC. */
+  'GET /api/balance': {
+    input: { readonly account: string; readonly token: string; readonly chainId: string };
+    answer: Balance;
+  };
+  /** Call the bundler by JSON-RPC. */
+  'POST /api/bundler': { input: JsonRpcCall; answer: JsonRpcAnswer };
+  /** The DID of an alias, by its hash. */
+  'GET /api/indexer/aliases': { input: { readonly hash: string }; answer: IndexedAlias };
+  /** A DID of the registry, by its hash. */
+  'GET /api/indexer/dids': { input: { readonly hash: string }; answer: IndexedDid };
+  /** An account that the factory made. */
+  'GET /api/indexer/accounts': { input: { readonly address: string }; answer: IndexedAccount };
+  /** How many DIDs, aliases and accounts there are. */
+  'GET /api/indexer/stats': { input: Readonly<Record<never, never>>; answer: IndexStatistics };
+  /** Whether the index is up to date. */
+  'GET /api/indexer/health': { input: Readonly<Record<never, never>>; answer: IndexHealth };
+  /** The words and the brand of `/pass`. */
+  'GET /words/pass.json': {
+    input: { readonly lang?: string | undefined; readonly app?: string | undefined };
+    answer: PageWords;
+  };
+  /** The W3C payment method manifest. */
+  'GET /pay/method-manifest.json': { input: Readonly<Record<never, never>>; answer: MethodManifest };
+  /** The payment method in the form of the specification. */
+  'GET /pay/payment-method.json': { input: Readonly<Record<never, never>>; answer: PaymentMethod };
+  /** What the pages that pay learn of the vault. */
+  'GET /pay/config': { input: { readonly app?: string | undefined }; answer: PayConfig };
+  /** A token, as its contract says, and what an account has of it. */
+  'GET /pay/token': { input: { readonly token: string; readonly account?: string | undefined }; answer: Token };
+  /** Fees to offer for a user operation. */
+  'GET /pay/fees': { input: Readonly<Record<never, never>>; answer: Fees };
+  /** What the chain shows of one nonce of an account. */
+  'GET /pay/outcome': {
+    input: {
+      readonly account: string;
+      readonly nonce: string;
+      readonly since?: string | number | bigint | undefined;
+      readonly to?: string | undefined;
+      readonly token?: string | undefined;
+      readonly amount?: string | number | bigint | undefined;
+      readonly hint?: string | undefined;
+    };
+    answer: PaymentOutcome;
+  };
+  /** Whether an order was paid. */
+  'GET /pay/verify': {
+    input: {
+      readonly origin: string;
+      readonly frame?: string | undefined;
+      readonly id: string;
+      readonly to: string;
+      readonly token: string;
+      readonly amount: string | number | bigint;
+      readonly chainId: string | number | bigint;
+      readonly userOpHash: string;
+      readonly txHash?: string | undefined;
+      readonly account?: string | undefined;
+    };
+    answer: PaymentVerdict;
+  };
+  /** The registrar's DID document. */
+  'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };
+  /** The origins that may use the vault's passkeys. */
+  'GET /.well-known/webauthn': { input: Readonly<Record<never, never>>; answer: RelatedOrigins };
+  /** Whether the process is alive. */
+  'GET /healthz': { input: Readonly<Record<never, never>>; answer: Alive };
+  /** Whether requests can be served. */
+  'GET /readyz': { input: Readonly<Record<never, never>>; answer: Readiness };
+  /** Issue a token of the event stream. */
+  'POST /v1/console/token': {
+    input: {
+      readonly app: string;
+      readonly channel?: 'audit' | 'sessions' | 'credentials' | 'payments' | 'webhooks' | undefined;
+    };
+    answer: StreamToken;
+  };
+  /** Revoke a token or a delegation. */
+  'POST /v1/console/revoke': { input: { readonly cid: string }; answer: TokenRevoked };
+  /** The registrations of an identifier, a credential or a DID. */
+  'GET /v1/console/registrations': {
+    input: {
+      readonly identifier?: string | undefined;
+      readonly credentialId?: string | undefined;
+      readonly did?: string | undefined;
+    };
+    answer: Registrations;
+  };
+  /** Fail a registration that took an address over wrongly. */
+  'POST /v1/console/registrations/undo': { input: { readonly id: number }; answer: RegistrationUndone };
+  /** Recoveries of accounts, the newest first. */
+  'GET /v1/console/recoveries': {
+    input: { readonly account?: string | undefined; readonly open?: 'true' | 'false' | undefined };
+    answer: Recoveries;
+  };
+  /** Withdraw the recoveries of an account. */
+  'POST /v1/console/recoveries/cancel': { input: { readonly account: string }; answer: Done };
+  /** How full the stored limits are. */
+  'GET /v1/console/limits': {
+    input: {
+      readonly kind?:
+        | 'sends-per-ip'
+        | 'sends-per-identifier'
+        | 'pass-sends-per-ip'
+        | 'pass-sends-per-identifier'
+        | 'sends-per-number'
+        | 'sends-per-number-day'
+        | 'strangers-per-network'
+        | 'emails-per-day'
+        | 'emails-per-network'
+        | 'sms-per-day'
+        | 'sms-per-network'
+        | 'guesses-per-identifier'
+        | 'registrations-per-ip'
+        | 'relays-per-day'
+        | 'relays-per-network'
+        | 'recoveries-per-day'
+        | 'recoveries-per-network'
+        | 'sponsorships-per-day'
+        | 'sponsorships-per-network'
+        | 'sponsorships-per-account'
+        | 'joins-per-ip'
+        | 'joins-per-hour'
+        | undefined;
+      readonly key?: string | undefined;
+    };
+    answer: LimitUses;
+  };
+  /** Free a limit. */
+  'POST /v1/console/limits/clear': {
+    input: {
+      readonly kind:
+        | 'sends-per-ip'
+        | 'sends-per-identifier'
+        | 'pass-sends-per-ip'
+        | 'pass-sends-per-identifier'
+        | 'sends-per-number'
+        | 'sends-per-number-day'
+        | 'strangers-per-network'
+        | 'emails-per-day'
+        | 'emails-per-network'
+        | 'sms-per-day'
+        | 'sms-per-network'
+        | 'guesses-per-identifier'
+        | 'registrations-per-ip'
+        | 'relays-per-day'
+        | 'relays-per-network'
+        | 'recoveries-per-day'
+        | 'recoveries-per-network'
+        | 'sponsorships-per-day'
+        | 'sponsorships-per-network'
+        | 'sponsorships-per-account'
+        | 'joins-per-ip'
+        | 'joins-per-hour';
+      readonly key?: string | undefined;
+    };
+    answer: LimitCleared;
+  };
+  /** What the process that answers is doing. */
+  'GET /v1/console/overview': { input: Readonly<Record<never, never>>; answer: Overview };
+  /** Webhooks, the newest first. */
+  'GET /v1/console/webhooks': {
+    input: {
+      readonly status?: 'queued' | 'delivered' | 'dead' | undefined;
+      readonly before?: string | number | bigint | undefined;
+    };
+    answer: Deliveries;
+  };
+  /** Send a dead webhook again. */
+  'POST /v1/console/webhooks/resend': { input: { readonly id: number }; answer: DeliveryResent };
 }
-
-/** What the chain shows: the index and the payments. */
-export interface ChainOperations {
-  'GET /api/indexer/aliases': Operation<{ readonly hash: string }, Found<Members>>;
-  'GET /api/indexer/dids': Operation<{ readonly hash: string }, Found<Members>>;
-  'GET /api/indexer/accounts': Operation<{ readonly address: string }, Found<Members>>;
-  'GET /api/indexer/stats': Operation<Nothing, Members>;
-  'GET /api/indexer/health': Operation<Nothing, { readonly ok: boolean; readonly chain: number }>;
-  'GET /pay/config': Operation<{ readonly app?: string }, Config>;
-  'GET /pay/token': Operation<{ readonly token: string; readonly account?: string }, Members>;
-  'GET /pay/fees': Operation<Nothing, Fees>;
-  'GET /pay/outcome': Operation<{ readonly account: string; readonly nonce: string } & Members, OutcomeAnswer>;
-  'GET /pay/verify': Operation<{ readonly origin: string; readonly id: string } & Members, PaymentVerdict>;
-}
-
-/** What an operator does, with the operator's secret. */
-export interface OperatorOperations {
-  'POST /v1/console/token': Operation<
-    { readonly app: string; readonly channel?: string },
-    { readonly token: string; readonly expires_at: string; readonly cid: string }
-  >;
-  'POST /v1/console/revoke': Operation<
-    { readonly cid: string },
-    { readonly ok: true; readonly cid: string; readonly revoked: boolean }
-  >;
-  'GET /v1/console/registrations': Operation<
-    { readonly identifier: string } | { readonly credentialId: string } | { readonly did: string },
-    { readonly registrations: readonly Members[] }
-  >;
-  'POST /v1/console/registrations/undo': Operation<{ readonly id: number }, Members & { readonly ok: true }>;
-  'GET /v1/console/recoveries': Operation<
-    { readonly account?: string; readonly open?: 'true' },
-    { readonly recoveries: readonly Members[] }
-  >;
-  'POST /v1/console/recoveries/cancel': Operation<{ readonly account: string }, { readonly ok: true }>;
-  'GET /v1/console/limits': Operation<
-    { readonly kind?: string; readonly key?: string },
-    { readonly kinds: readonly string[]; readonly limits: readonly Members[] }
-  >;
-  'POST /v1/console/limits/clear': Operation<
-    { readonly kind: string; readonly key?: string },
-    Members & { readonly ok: true; readonly cleared: number }
-  >;
-  'GET /v1/console/overview': Operation<Nothing, Members>;
-  'GET /v1/console/webhooks': Operation<
-    { readonly status?: 'queued' | 'delivered' | 'dead'; readonly before?: string },
-    { readonly webhooks: readonly Members[] }
-  >;
-  'POST /v1/console/webhooks/resend': Operation<
-    { readonly id: number },
-    { readonly ok: true; readonly webhook: string }
-  >;
-}
-
-/** Every operation that takes and answers JSON, by method and path. */
-export interface Operations extends PersonOperations, RecoveryOperations, ChainOperations, OperatorOperations {}
 
 /** The name of an operation, such as `POST /api/verify/send`. */
 export type OperationName = keyof Operations;

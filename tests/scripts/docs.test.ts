@@ -7,6 +7,7 @@ import { settingsDocument, withLimits } from '../../scripts/docs.ts';
 import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
 import { withReference } from '../../scripts/openapi/reference.ts';
+import { WIRE_FILE, wireTypes } from '../../scripts/openapi/wire.ts';
 
 test('docs/settings.md is what `bun scripts/docs.ts` writes', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/settings.md')).text();
@@ -26,6 +27,10 @@ test("docs/operating.md's table of limits is what `bun scripts/docs.ts` writes",
 test('the operations of docs/http.md are what `bun scripts/docs.ts` writes', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/http.md')).text();
   expect(text).toBe(await withReference(text));
+});
+
+test('the types of the client are what `bun scripts/docs.ts` writes', async () => {
+  expect(await Bun.file(join(import.meta.dir, '../..', WIRE_FILE)).text()).toBe(await wireTypes());
 });
 
 test('docs/http.md has an example of every operation but those of pages', async () => {
