@@ -22,7 +22,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
 const SHARED = ['fields.ts', 'index.ts'];
 
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !SHARED.includes(name) && !name.startsWith('http/'))
+  .filter((name) => name.endsWith('.ts') && !SHARED.includes(name) && !/^(?:answers|http)\//.test(name))
   .sort();
 
 /** The file that exports each route. */
