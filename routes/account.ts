@@ -11,7 +11,12 @@ const STYLE = 'text/css; charset=utf-8';
 
 /** The page, its script and style, the encoder of QR codes that it loads when it needs one, and the shared design. */
 export const accountPageRoutes = [
-  file('/account', { asset: '/account/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } }),
+  file('/account', {
+    asset: '/account/index.html',
+    type: HTML,
+    summary: 'The account page',
+    headers: { ...PAGE_HEADERS, ...OWN },
+  }),
   file('/account/account.js', { type: SCRIPT, headers: OWN }),
   file('/account/qr.js', { type: SCRIPT, headers: OWN }),
   file('/account/account.css', { type: STYLE, headers: OWN }),

@@ -5,6 +5,7 @@ import { file } from './http/static-file.ts';
 export const enclaveRoutes = [
   file('/enclave.wasm', {
     type: 'application/wasm',
+    summary: 'The enclave, WebAssembly',
     headers: {
       'cache-control': 'public, max-age=3600, s-maxage=86400',
       'cross-origin-resource-policy': 'cross-origin',

@@ -12,7 +12,13 @@ export const metricsRoutes = [
   get('/metrics', {
     summary: 'Measurements for Prometheus',
     security: 'metrics',
-    answers: { 200: { media: 'text/plain', about: 'The text exposition, or OpenMetrics by `Accept`' } },
+    answers: {
+      200: {
+        media: 'text/plain',
+        otherMedia: 'application/openmetrics-text',
+        about: 'The text exposition, or OpenMetrics by `Accept`',
+      },
+    },
     errors: ['metrics_forbidden'],
     handler(call) {
       if (!mayRead(call)) throw new VaultError('metrics_forbidden');

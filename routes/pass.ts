@@ -30,7 +30,7 @@ const fields = { pass: required(ticketText('pass')), lang: optional(languageText
 
 /** The page, what its button does, and what comes then. Only the POST changes anything. */
 export const passRoutes = [
-  file('/pass', { asset: '/pass/index.html', type: HTML, headers: PAGE_HEADERS }),
+  file('/pass', { asset: '/pass/index.html', type: HTML, summary: 'The page of a pass', headers: PAGE_HEADERS }),
   file('/pass/ready', { asset: '/pass/ready.html', type: HTML, headers: PAGE_HEADERS }),
   file('/pass/ended', { asset: '/pass/ended.html', type: HTML, headers: PAGE_HEADERS }),
   file('/pass/pass.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),

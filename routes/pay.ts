@@ -11,6 +11,7 @@ import type { Context } from '../lib/context.ts';
 import { DEFAULT_APP } from '../lib/events/catalogue.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { checkOrder } from '../lib/payments/check-order.ts';
+import { webAppManifest } from '../lib/payments/manifest.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
 import { recordFound } from '../lib/payments/record.ts';
 import {
@@ -54,10 +55,23 @@ const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
+const IDENTIFIER = {
+  asset: '/pay/index.html',
+  type: HTML,
+  summary: 'The identifier of the payment method',
+  headers: { ...PAGE_HEADERS, ...LINK },
+};
+const CONFIRM = {
+  asset: '/pay/confirm.html',
+  type: HTML,
+  summary: 'The page that pays',
+  headers: { ...PAGE_HEADERS, ...OWN },
+};
+
 /** Everything under `/pay`, and the icons. */
 export const payRoutes = [
-  file('/pay', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
-  file('/pay/', { asset: '/pay/index.html', type: HTML, headers: { ...PAGE_HEADERS, ...LINK } }),
+  file('/pay', IDENTIFIER),
+  file('/pay/', IDENTIFIER),
 
   get('/pay/method-manifest.json', {
     summary: 'The W3C payment method manifest',
@@ -86,15 +100,17 @@ export const payRoutes = [
     summary: 'The web app manifest of the payment handler',
     answers: { 200: { media: 'application/manifest+json', about: 'Name, icons, worker' } },
     isPage: true,
-    handler: ({ ctx }) =>
-      json(webAppManifest(ctx), { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } }),
+    handler({ ctx: { brandOf, config } }) {
+      const manifest = webAppManifest(brandOf(DEFAULT_APP).name, new URL(config.baseUrl).host, ICON_SIZES);
+      return json(manifest, { headers: { ...MANIFEST_CACHE, 'content-type': 'application/manifest+json' } });
+    },
   }),
 
   file('/pay/sw.js', {
     type: SCRIPT,
     headers: { 'service-worker-allowed': '/pay/', 'content-security-policy': "default-src 'none'" },
   }),
-  withOpener(file('/pay/confirm', { asset: '/pay/confirm.html', type: HTML, headers: { ...PAGE_HEADERS, ...OWN } })),
+  withOpener(file('/pay/confirm', CONFIRM)),
   file('/pay/confirm.js', { type: SCRIPT, headers: OWN }),
   file('/pay/setup.js', { type: SCRIPT, headers: OWN }),
   file('/pay/confirm.css', { type: 'text/css; charset=utf-8', headers: OWN }),
@@ -230,19 +246,3 @@ const BLOCK_LEAD_SECONDS_MAX = 30;
 
 /** Fees are 128-bit numbers in a user operation. */
 const FEE_WEI_MAX = 2n ** 128n - 1n;
-
-/** What Chromium reads: name, icons, worker. No `supported_delegations`, an empty list of which it refuses. */
-function webAppManifest({ config, brandOf }: Pick<Context, 'config' | 'brandOf'>): object {
-  const { name } = brandOf(DEFAULT_APP);
-  const isNamed = name !== new URL(config.baseUrl).host;
-  return {
-    name: isNamed ? `${name} Pay` : `Vault Pay (${name})`,
-    short_name: isNamed ? name : 'Vault Pay',
-    icons: ICON_SIZES.map((size) => ({
-      src: `/icons/vault-${size}.png`,
-      sizes: `${size}x${size}`,
-      type: 'image/png',
-    })),
-    serviceworker: { src: '/pay/sw.js', scope: '/pay/', use_cache: false },
-  };
-}

@@ -23,7 +23,12 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /** The operator's console: a page without data until the operator signs in. The data comes from `/v1/console/…`. */
 export const consolePageRoutes = [
-  file('/console', { asset: '/console/index.html', type: 'text/html; charset=utf-8', headers: HEADERS }),
+  file('/console', {
+    asset: '/console/index.html',
+    type: 'text/html; charset=utf-8',
+    summary: "The operator's console",
+    headers: HEADERS,
+  }),
   file('/console/style.css', { type: 'text/css; charset=utf-8', headers: HEADERS }),
   file('/console/main.js', { type: 'text/javascript; charset=utf-8', headers: HEADERS }),
 ] as const satisfies readonly Route[];

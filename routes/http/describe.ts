@@ -22,6 +22,8 @@ export type Answer = v.GenericSchema | Body;
 /** A body that is no JSON of the vault's own: its media type, `null` for none, and what is in it. */
 export interface Body {
   readonly media: string | null;
+  /** Another type that the caller may ask for. */
+  readonly otherMedia?: string;
   readonly about: string;
 }
 

@@ -143,8 +143,9 @@ function answerResponse(route: Route, status: number, answer: Answer, schemas: S
     ...(status >= 300 && status < 304 ? { Location: { schema: { type: 'string' } } } : {}),
   };
   if (isBody(answer)) {
-    const type = answer.media?.split(';')[0];
-    return { description: answer.about, headers, ...(type === undefined ? {} : { content: { [type]: {} } }) };
+    const types = [answer.media, answer.otherMedia].flatMap((type) => (type ? [[type.split(';')[0], {}]] : []));
+    const content = types.length > 0 ? { content: Object.fromEntries(types) } : {};
+    return { description: answer.about, headers, ...content };
   }
   const schema = schemas.output(answer);
   const example = exampleAnswer(route, status);
