@@ -160,7 +160,7 @@ function isRoute(value: unknown): value is Route {
   return ROUTES.includes(value as Route);
 }
 
-/** What is read of a route before it is asked for: of its body, the word. */
-function factsOf({ method, path, limit, body, handle }: Route): Route {
-  return { method, path, query: {}, body: typeof body === 'string' ? body : undefined, limit, handle };
+/** What is read of a route before it is asked for. */
+function factsOf({ method, path, limit, body, handle }: Route) {
+  return { method, path, limit, body, handle };
 }

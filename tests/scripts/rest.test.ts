@@ -26,7 +26,7 @@ function constantsOf(value: unknown): unknown {
   if (typeof value === 'function') return 'a function';
   if (ROUTES.includes(value as (typeof ROUTES)[number])) {
     const { method, path, body, limit } = value as (typeof ROUTES)[number];
-    return { method, path, query: {}, body: typeof body === 'string' ? body : undefined, limit, handle: 'a function' };
+    return { method, path, limit, body, handle: 'a function' };
   }
   if (Array.isArray(value)) return value.map(constantsOf);
   if (typeof value !== 'object' || value === null) return value;
