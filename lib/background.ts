@@ -1,3 +1,4 @@
+import { sweepAuthorizationCodes } from './authorization-codes/store.ts';
 import { MINUTE_MS } from './base/clock.ts';
 import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
@@ -182,6 +183,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepDeliveries(now),
     sweepClaimIps(now),
     sweepJoins(now),
+    sweepAuthorizationCodes(now),
     ...sweepPayments(now),
     ...recallLate(ctx, now),
     ...also,

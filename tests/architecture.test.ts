@@ -80,6 +80,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   relay: [...GROUND, 'chain', 'holders', 'sessions'],
   indexer: [...GROUND, 'aliases', 'chain', 'holders', 'sessions'],
   registration: [...GROUND, 'aliases', 'chain', 'delivery', 'holders', 'limits', 'relay', 'sessions', 'verification'],
+  'authorization-codes': [...GROUND, 'registration'],
   recovery: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
   monitoring: [...GROUND, 'indexer'],
 };

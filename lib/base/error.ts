@@ -1,6 +1,7 @@
 /** Every error code with its HTTP status. The codes are those of the specification (section 7) and its completions. */
 export const ERROR_STATUS = {
   bad_request: 400,
+  invalid_grant: 400,
   parse_error: 400,
   invalid_request: 400,
   invalid_params: 400,
@@ -16,6 +17,7 @@ export const ERROR_STATUS = {
   attestation_used: 403,
   proof_invalid: 403,
   did_not_yours: 403,
+  redirect_not_allowed: 403,
   method_refused: 403,
   sponsorship_refused: 403,
   path_not_allowed: 403,
@@ -94,6 +96,8 @@ const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   recovery_pending: 'Another key is proposed for this account: stop that recovery first.',
   recovery_refused: 'The owners of this account have not named this vault and this address for its recovery.',
   veto_invalid: 'The account refuses this signature: it must be by one of its keys, over the recovery that is pending.',
+  redirect_not_allowed:
+    'REGISTER_REDIRECTS of the vault names the apps and their exact redirect URIs: compare each character.',
   registry_missing:
     'DID_REGISTRY_ADDRESS names an address without code on this chain: nothing was registered. Try again later.',
   shutting_down: 'The vault is restarting: try again in a few seconds.',

@@ -36,6 +36,7 @@ export const METRICS = {
   vault_codes_lost_total: counter('Codes whose message no provider had accepted before a crash.'),
   vault_sessions_total: counter('Requests for a session by outcome.', 'outcome'),
   vault_registrations_total: counter('Registrations by outcome.', 'outcome'),
+  vault_authorization_codes_total: counter('Authorization codes of apps by outcome.', 'outcome'),
   vault_budget_used: gauge('Use of the daily budgets of the whole vault.', 'budget'),
   vault_budget_max: gauge('Size of the daily budgets of the whole vault.', 'budget'),
   vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),

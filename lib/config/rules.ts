@@ -54,6 +54,8 @@ const partsAreThere: Rule = (config, isSet) => {
     ),
     ...SMS_PROVIDERS.map((one) => [config.smsProvider === one.name, `SMS_PROVIDER is ${one.name}`, one.needs] as const),
     [config.webhookUrl !== undefined, 'WEBHOOK_URL is', ['WEBHOOK_SECRET']],
+    // The page registers people who have no ether.
+    [(config.registerRedirects ?? []).length > 0, 'REGISTER_REDIRECTS is', ['REGISTRAR_PRIVATE_KEY']],
   ];
   return needs.flatMap(([applies, when, names]) =>
     names
@@ -71,6 +73,12 @@ const registrarHasContracts: Rule = (config) => {
   if (config.hyperauthFactoryAddress === null) missing.push({ name: 'HYPERAUTH_FACTORY_ADDRESS', problem });
   return missing;
 };
+
+/** Events of a sign-up belong to its app. */
+const redirectsHaveApps: Rule = ({ registerRedirects = [], apps = [] }) =>
+  registerRedirects.some(({ app }) => !apps.includes(app))
+    ? [{ name: 'REGISTER_REDIRECTS', problem: 'names an app that is not in APPS', remedy: 'add it to APPS' }]
+    : [];
 
 /** Only accounts of the second kind have a guardian. */
 const guardianHasFactory: Rule = ({ guardianPrivateKey, accountFactory2Address }) =>
@@ -178,6 +186,7 @@ export const RULES: readonly Rule[] = [
   replicasAgree,
   partsAreThere,
   registrarHasContracts,
+  redirectsHaveApps,
   followerHasRegistry,
   witnessIsAnother,
   webhooksGoOut,

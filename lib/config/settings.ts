@@ -1,6 +1,7 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
 import { isDid, webDid } from '../identity/did.ts';
+import { APP_SETTINGS } from './app-settings.ts';
 import { BACKUP_SETTINGS } from './backup-settings.ts';
 import { BRAND_SETTINGS } from './brand-settings.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
@@ -141,7 +142,7 @@ const NAMES = {
     parse.countries,
     '',
   ),
-  APPS: plain('names that requests may carry in X-Vault-App', parse.apps, ''),
+  ...APP_SETTINGS,
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
   APP_ORIGINS: plain(
     'further origins whose pages and apps may make passkey proofs (https://… or android:apk-key-hash:…)',

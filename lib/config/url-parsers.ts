@@ -42,6 +42,27 @@ export const origin = parsed(
 /** Several origins. */
 export const origins = listOf('https origins (http:// only for localhost and loopback addresses)', parseOrigin);
 
+/** Where an app's people may be sent back to after `/register`. */
+export interface Redirect {
+  readonly app: string;
+  readonly uri: string;
+}
+
+/** What the vault adds to a redirect URI (RFC 6749 section 4.1.2, RFC 9207). */
+const REDIRECT_PARAMETERS = ['code', 'state', 'iss', 'error'];
+
+/** Apps with their exact redirect URIs, in the spelling of the URL parser: then what is compared is what is opened. */
+export const redirects = listOf(
+  'app=https://app.example/back (the URI as a browser writes it, without user, fragment and the parameters code, ' +
+    'state, iss, error; http:// only for localhost and loopback addresses)',
+  (given): Redirect | undefined => {
+    const [, app = '', uri = ''] = /^([a-z0-9-]{1,64})=([^#]+)$/.exec(given) ?? [];
+    const url = parseUrl(uri, ['https:', 'http:']);
+    if (url?.href !== uri || (url.protocol === 'http:' && !isLoopbackHost(url.hostname))) return undefined;
+    return REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name)) ? undefined : { app, uri };
+  },
+);
+
 /** Several origins, also those that Android gives to apps. */
 export const appOrigins = listOf(
   'https origins (http:// only for localhost and loopback addresses) or android:apk-key-hash:…',

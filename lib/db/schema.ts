@@ -1,4 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
+import { AUTHORIZATION_CODES } from './schema-authorization-codes.ts';
 import {
   BUDGET_USES,
   RELAY_SHARES,
@@ -20,6 +21,7 @@ import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
 import { ATTESTED_USE_NO_SLOT, CHAIN_DECIDES_HANDLES } from './schema-sessions.ts';
+import { REVOKED_TOKENS } from './schema-tokens.ts';
 
 export type { Migration } from './schema-1.ts';
 
@@ -198,17 +200,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (status, settled_at) WHERE settled_at IS NOT NULL`,
     ],
   },
-  {
-    version: 8,
-    name: 'revoked tokens',
-    statements: [
-      `CREATE TABLE token_revocations (
-        cid TEXT PRIMARY KEY,
-        revoked_at INTEGER NOT NULL,
-        expires_at INTEGER
-      ) STRICT, WITHOUT ROWID`,
-    ],
-  },
+  REVOKED_TOKENS,
   {
     version: 9,
     name: 'sessions are counted as they come and go',
@@ -247,4 +239,5 @@ export const MIGRATIONS: readonly Migration[] = [
   LOOKS_IN_VAIN,
   CLOCKS,
   CLOCKS_WRITTEN,
+  AUTHORIZATION_CODES,
 ];

@@ -91,17 +91,18 @@ export function openProof({ config }: Ctx, request: ProvenRequest, given: GivenP
 
 /**
  * Judges the time and the ceremony of a proof, whatever it is for, and returns the challenge that it names, base64url.
- * Throws 403 `proof_invalid` with its reason.
+ * `place` is where it may be made, that of the settings if absent. Throws 403 `proof_invalid` with its reason.
  */
 export function openCeremony(
   { config }: Ctx,
   { assertion, expiresAt }: GivenProof,
   now: number,
+  place = placeOf(config),
 ): { readonly expiresAt: number; readonly challenge: string } {
   if (expiresAt === undefined) throw proofInvalid('version', config);
   if (now >= expiresAt * 1000 + PROOF_SKEW_MS) throw proofInvalid('expired', config);
   if (expiresAt * 1000 > now + PROOF_LIFE_MAX_MS + PROOF_SKEW_MS) throw proofInvalid('expires_too_late', config);
-  const ceremony = judgeCeremony(assertion, placeOf(config));
+  const ceremony = judgeCeremony(assertion, place);
   if ('fault' in ceremony) throw proofInvalid(ceremony.fault, config);
   return { expiresAt, challenge: ceremony.challenge };
 }

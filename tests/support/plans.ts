@@ -6,6 +6,7 @@ import { MIGRATIONS } from '../../lib/db/schema.ts';
 export const GROWING = [
   'account_keys',
   'attestation_uses',
+  'authorization_codes',
   'budget_uses',
   'chain_blocks',
   'chain_events',

@@ -1,0 +1,112 @@
+// Authorization codes (RFC 6749 section 4.1) with PKCE (RFC 7636) for apps whose people sign up at `/register`.
+import { toBase64url, toHex, utf8 } from '../base/bytes.ts';
+import { MINUTE_MS } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+import { sha256Digest } from '../base/hmac.ts';
+import { verifyAssertion } from '../identity/passkey.ts';
+import type { Platform } from '../platform.ts';
+import { type GivenProof, openCeremony, PROOF_SKEW_MS } from '../registration/proof.ts';
+import { proofInvalid } from '../registration/proof-fault.ts';
+import { demandOpen, findAttested, findSigner, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
+import { authorizationChallenge, type CodeRequest } from './challenge.ts';
+import { demandRedirect } from './redirects.ts';
+import { insertCode } from './store.ts';
+
+/** How long a code can be exchanged. */
+export const AUTHORIZATION_CODE_MS = MINUTE_MS;
+/** How long a code that was used, or has expired, is told apart from one that never was. */
+export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
+
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'metrics'>;
+
+/**
+ * What shows whose registration it is: an assertion of the passkey over this request, or, right after a registration,
+ * the attestation that the registration's own proof names.
+ */
+export type CodeEvidence = { readonly proof: GivenProof } | { readonly attestation: unknown };
+
+/** A request for a code, for the registration that a credential leads to. */
+export interface AuthorizationRequest extends CodeRequest {
+  /** Canonical base64url. */
+  readonly credentialId: string;
+  readonly evidence: CodeEvidence;
+}
+
+/**
+ * Issues a code for the registration that the evidence shows, never for one that the request names. Throws 403
+ * `redirect_not_allowed`, `proof_invalid`, those of attestations, 404 `not_found` without such a registration, 502
+ * `rpc_error`.
+ */
+export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
+  const { config, clock, random, db, metrics } = ctx;
+  demandRedirect(config, request);
+  const { evidence } = request;
+  const { signIn, proof, verifiedAt, endsAt } =
+    'proof' in evidence
+      ? await bySignature(ctx, request, evidence.proof)
+      : await byAttestation(ctx, request, evidence.attestation);
+  const code = toBase64url(random(32));
+  const now = clock.now();
+  const expiresAt = now + AUTHORIZATION_CODE_MS;
+  const { clientId, redirectUri, codeChallenge } = request;
+  const [stored] = await db.write(
+    insertCode({
+      ...signIn,
+      proof,
+      code: digestOf(code),
+      app: clientId,
+      redirectUri,
+      challenge: codeChallenge,
+      verifiedAt,
+      expiresAt,
+      keptUntil: Math.max(expiresAt + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
+    }),
+  );
+  if (stored?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'used', hint: USED });
+  metrics.counter('vault_authorization_codes_total').add({ outcome: 'issued' });
+  return code;
+}
+
+/** The digest under which a secret is stored: both codes and proofs are too random to be guessed. */
+export function digestOf(secret: string): string {
+  return toHex(sha256Digest(utf8(secret)));
+}
+
+interface Shown {
+  readonly signIn: SignIn;
+  /** The digest of the evidence. */
+  readonly proof: string;
+  readonly verifiedAt: number;
+  /** When the evidence is good no more. */
+  readonly endsAt: number;
+}
+
+async function bySignature(ctx: Ctx, request: AuthorizationRequest, given: GivenProof): Promise<Shown> {
+  const { config, clock } = ctx;
+  const now = clock.now();
+  const { expiresAt, challenge } = openCeremony(ctx, given, now, placeOf(config));
+  const expected = authorizationChallenge(config.registrarDid, request, expiresAt);
+  if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
+  const signIn = await findSigner(ctx, request.credentialId, (key) => verifyAssertion(given.assertion, expected, key));
+  if (signIn === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
+  if (signIn === 'not_signed') throw proofInvalid('signature', config);
+  await demandOpen(ctx, signIn);
+  const proof = digestOf(`assertion ${challenge} ${signIn.key}`);
+  return { signIn, proof, verifiedAt: clock.now(), endsAt: expiresAt * 1000 };
+}
+
+async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
+  const opened = openFreshAttestation(ctx, attestation);
+  const signIn = await findAttested(ctx, request.credentialId, opened, placeOf(ctx.config));
+  if (!signIn) throw new VaultError('not_found', { hint: UNKNOWN });
+  const { signature, verifiedAt, expiresAt } = opened;
+  return { signIn, proof: digestOf(`attestation ${signature}`), verifiedAt, endsAt: expiresAt };
+}
+
+/** Only the vault's own page asks for codes: elsewhere a person would not see which app they are for. */
+function placeOf({ baseUrl, rpIds }: Ctx['config']) {
+  return { rpIds, allowsOrigin: (origin: string) => origin === baseUrl };
+}
+
+const USED = 'A proof makes one code that is exchanged, for one request: ask the passkey again.';
+const UNKNOWN = 'No registration of this credential is proven by this: register first, or sign in with its passkey.';

@@ -1,0 +1,33 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { toBase64url, utf8 } from '../base/bytes.ts';
+
+/** What a code is issued for: an app, where it goes, and the app's code challenge (RFC 7636). */
+export interface CodeRequest {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+}
+
+/** The form of a code challenge by the method S256: base64url of 32 bytes. */
+export const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+/** The form of a code verifier (RFC 7636 section 4.1). */
+export const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/**
+ * The 32 bytes that a passkey signs to let an app have a code: SHA-256 of six lines. None of the values has a line
+ * break, so no two requests have the same lines.
+ */
+export function authorizationChallenge(
+  registrarDid: string,
+  { clientId, redirectUri, codeChallenge }: CodeRequest,
+  expiresAt: number,
+): Uint8Array {
+  return sha256(utf8([LABEL, registrarDid, clientId, redirectUri, codeChallenge, String(expiresAt)].join('\n')));
+}
+
+const LABEL = 'vault/authorize/v1';
+
+/** The code challenge of a verifier, by the method S256. */
+export function challengeOfVerifier(verifier: string): string {
+  return toBase64url(sha256(utf8(verifier)));
+}

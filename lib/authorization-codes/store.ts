@@ -1,0 +1,104 @@
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { type Row, type Statement, textOf } from '../db/database.ts';
+
+/** A code to store; digests are hex, times milliseconds. */
+export interface NewAuthorizationCode {
+  /** Of what proved the registration: it makes one code that can be exchanged. */
+  readonly proof: string;
+  readonly code: string;
+  readonly app: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly credentialId: string;
+  readonly key: string;
+  readonly did: string;
+  readonly account: string;
+  readonly verifiedAt: number;
+  readonly expiresAt: number;
+  /** Until when the row says that the proof, or the code, was used. */
+  readonly keptUntil: number;
+}
+
+/**
+ * Stores a code. The same proof again, for the same request, replaces the code while it is not used: an answer may have
+ * been lost. `rowsAffected` 0 means that the proof was used, or serves another request.
+ */
+export function insertCode(code: NewAuthorizationCode): Statement {
+  return {
+    sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, credential_id, key, did, account,
+        verified_at, expires_at, kept_until)
+      VALUES (:proof, :code, :app, :redirect_uri, :challenge, :credential_id, :key, :did, :account, :verified_at,
+        :expires_at, :kept_until)
+      ON CONFLICT (proof) DO UPDATE SET code = excluded.code, did = excluded.did,
+        account = excluded.account, expires_at = excluded.expires_at,
+        kept_until = excluded.kept_until
+      WHERE used_at IS NULL AND app = excluded.app AND redirect_uri = excluded.redirect_uri
+        AND challenge = excluded.challenge AND key = excluded.key`,
+    args: {
+      proof: code.proof,
+      code: code.code,
+      app: code.app,
+      redirect_uri: code.redirectUri,
+      challenge: code.challenge,
+      credential_id: code.credentialId,
+      key: code.key,
+      did: code.did,
+      account: code.account,
+      verified_at: code.verifiedAt,
+      expires_at: code.expiresAt,
+      kept_until: code.keptUntil,
+    },
+  };
+}
+
+/** What an exchange must fit. */
+export interface Exchange {
+  /** The code's digest. */
+  readonly code: string;
+  readonly app: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
+
+/** Uses a code up; `rowsAffected` 1 is the right to its answer, which one exchange gets. */
+export function useCode({ code, app, redirectUri, challenge }: Exchange, now: number): Statement {
+  return {
+    sql: `UPDATE authorization_codes SET used_at = :now WHERE code = :code AND app = :app
+      AND redirect_uri = :redirect_uri AND challenge = :challenge AND used_at IS NULL AND expires_at > :now`,
+    args: { code, app, redirect_uri: redirectUri, challenge, now },
+  };
+}
+
+/** A code's row, one or none. */
+export function selectCode(code: string): Statement {
+  return { sql: `SELECT * FROM authorization_codes WHERE code = :code`, args: { code } };
+}
+
+/** A stored code. */
+export type IssuedCode = Omit<NewAuthorizationCode, 'proof' | 'keptUntil'>;
+
+/** A row of `authorization_codes`, read. */
+export function toCode(row: Row): IssuedCode {
+  const text = (column: string) => textOf(row, column) ?? '';
+  return {
+    code: text('code'),
+    app: text('app'),
+    redirectUri: text('redirect_uri'),
+    challenge: text('challenge'),
+    credentialId: text('credential_id'),
+    key: text('key'),
+    did: text('did'),
+    account: text('account'),
+    verifiedAt: Number(row['verified_at']),
+    expiresAt: Number(row['expires_at']),
+  };
+}
+
+/** Removes codes that neither a proof nor an exchange is compared with any more. */
+export function sweepAuthorizationCodes(now: number): Statement {
+  return {
+    sql: `DELETE FROM authorization_codes WHERE proof IN
+      (SELECT proof FROM authorization_codes WHERE kept_until <= :now LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { now },
+  };
+}
