@@ -1,10 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleClientPart, CLIENT_PARTS } from './client-parts.ts';
+import { bundleClientPart, CLIENT_PARTS, loadedApart } from './client-parts.ts';
 import { pageStyle, smallHtml } from './small-page.ts';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
-const SCRIPTS: readonly string[] = ['account/account', 'console/main', 'pass/pass', 'pay/confirm', 'pay/sw'];
+const SCRIPTS: readonly string[] = [
+  'account/account',
+  'console/main',
+  'pass/pass',
+  'pay/confirm',
+  'pay/sw',
+  'register/register',
+];
 
 /** Scripts that a page imports when it needs them. */
 const MODULES: readonly string[] = ['account/qr', 'pay/setup'];
@@ -14,7 +21,7 @@ const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
   /^words\/[\w-]+\/\w+\.json$/,
-  /^(?:account|design|pass|pay|console)\/.+\.(?:html|css|json)$/,
+  /^(?:account|design|pass|pay|console|register)\/.+\.(?:html|css|json)$/,
 ];
 
 /**
@@ -52,7 +59,13 @@ async function describeApi(): Promise<Blob> {
 }
 
 async function bundleScript(entry: string, format: 'iife' | 'esm'): Promise<Blob> {
-  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', format, minify: true });
+  const { outputs } = await Bun.build({
+    entrypoints: [entry],
+    target: 'browser',
+    format,
+    minify: true,
+    plugins: [loadedApart('/')],
+  });
   const [output] = outputs;
   if (!output) throw new Error(`${entry} makes nothing`);
   return output;

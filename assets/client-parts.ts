@@ -19,21 +19,22 @@ export async function bundleClientPart(part: string, minify: boolean): Promise<B
     target: 'browser',
     format: 'esm',
     minify,
-    plugins: [loadedApart(part)],
+    plugins: [loadedApart('./', part)],
   });
   const [output] = outputs;
   if (!output) throw new Error(`${part} makes nothing`);
   return output;
 }
 
-function loadedApart(part: string): Bun.BunPlugin {
+/** What the client loads on demand stays a file, found at `base`; `part` is the one that is bundled. */
+export function loadedApart(base: './' | '/', part?: string): Bun.BunPlugin {
   return {
     name: 'loaded apart',
     setup(build) {
       for (const [file, path] of Object.entries(APART)) {
         const filter = new RegExp(`(?:^|/)${file.replace(/^.*\//, '').replace('.', '\\.')}$`);
         build.onResolve({ filter }, ({ kind }) =>
-          kind === 'dynamic-import' && part !== file ? { path: `./${path}`, external: true } : undefined,
+          kind === 'dynamic-import' && part !== file ? { path: `${base}${path}`, external: true } : undefined,
         );
       }
     },

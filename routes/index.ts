@@ -29,6 +29,7 @@ import { openApiRoutes } from './openapi.ts';
 import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
 import { recoveryRoutes } from './recoveries.ts';
+import { registerRoutes } from './register.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { verifyRoutes } from './verify.ts';
@@ -61,6 +62,7 @@ export const ROUTES = [
   ...passRoutes,
   ...payRoutes,
   ...accountPageRoutes,
+  ...registerRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,
   ...tokenRoutes,

@@ -442,6 +442,38 @@ export type RecoveryWithdrawn = { readonly ok: true; readonly status: 'submitted
 /** A veto is on its way, or was made. */
 export type VetoSent = { readonly ok: true; readonly status: 'submitted' | 'vetoed'; readonly txHash: Hash | null };
 
+/** A code for an app; `iss` goes back to the app with it. */
+export type AuthorizationCode = { readonly code: string; readonly iss: string; readonly expires_in: Seconds };
+
+/** Who signed up or in. */
+export type ProvenPerson = {
+  readonly did: Did;
+  readonly smartAccount: Address;
+  readonly identifiers: readonly {
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly proof: 'attestation' | 'alias';
+    readonly registeredAt: Time;
+  }[];
+  readonly status: 'submitted' | 'confirmed';
+  readonly final: boolean;
+  readonly proven: boolean;
+  readonly proofs: {
+    readonly identifier: 'attestation' | 'alias' | null;
+    readonly controller: 'passkey' | null;
+    readonly did: 'address' | 'moved' | null;
+  };
+  readonly verified_at: string;
+};
+
+/** What the sign-up page learns of the vault. */
+export type RegisterConfig = {
+  readonly issuer: string;
+  readonly rpId: string;
+  readonly registrar: Did;
+  readonly channels: readonly ('email' | 'sms')[];
+};
+
 /** Whether a handle may still be registered, and its hash in the registry. */
 export type AliasAvailability = {
   readonly alias: string;
@@ -846,6 +878,35 @@ export interface Operations {
       readonly account?: string | undefined;
     };
     answer: PaymentVerdict;
+  };
+  /** What the sign-up page learns of the vault. */
+  'GET /register/config': {
+    input: { readonly client_id: string; readonly redirect_uri: string };
+    answer: RegisterConfig;
+  };
+  /** A code for an app, for the registration that the evidence shows. */
+  'POST /api/register/authorize': {
+    input: {
+      readonly client_id: string;
+      readonly redirect_uri: string;
+      readonly code_challenge: string;
+      readonly code_challenge_method: 'S256';
+      readonly credentialId: string;
+      readonly proof?: Proof | undefined;
+      readonly proofExpiresAt?: number | undefined;
+      readonly attestation?: Attestation | undefined;
+    };
+    answer: AuthorizationCode;
+  };
+  /** Exchange a code, once, for who signed up or in. */
+  'POST /api/register/token': {
+    input: {
+      readonly client_id: string;
+      readonly redirect_uri: string;
+      readonly code: string;
+      readonly code_verifier: string;
+    };
+    answer: ProvenPerson;
   };
   /** The registrar's DID document. */
   'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };

@@ -47,6 +47,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   METRICS_TOKEN: { about: 'the setting of that name', sample: '' },
   DOCTOR_TOKEN: { about: 'what `vault doctor` makes of `VAULT_SECRET`', sample: '' },
   TOKEN: { about: 'a token of the event stream', sample: '' },
+  AUTHORIZATION_CODE: {
+    about: 'the `code` that came back to the app',
+    sample: 'x7Jr1cQZ0dEoXl2bWq9vYtK4mNfS8uHgAa3PiR5LyTe',
+  },
 };
 
 /** A sample for each field that must be there, by its name. A row's `example` says it where the name has another. */
@@ -79,4 +83,10 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   amount: '1000000000000000',
   app: 'default',
   kind: 'registrations-per-ip',
+  client_id: 'tea',
+  redirect_uri: 'https://tea.example/back',
+  // The vector of RFC 7636, appendix B.
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+  code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
 };

@@ -76,7 +76,7 @@ export async function startRelayChain(options: Parameters<typeof startTestChain>
  * `now`.
  */
 export async function createCandidate(
-  chain: RelayChain,
+  chain: Pick<RelayChain, 'rpc' | 'factory' | 'registry'>,
   name: string,
   now = Date.now(),
   otherDid?: string,

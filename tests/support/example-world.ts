@@ -4,7 +4,7 @@ import { toBase64url } from '../../lib/base/bytes.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import { makeDoctorToken } from '../../lib/identity/doctor-token.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
-import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { addressOf, devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { SAMPLES } from '../../scripts/openapi/samples.ts';
 import { registerData } from './onchain.ts';
 import { createPayer, payOrder } from './payers.ts';
@@ -19,6 +19,7 @@ import {
   startRecoveryVault,
   vetoOf,
 } from './recovery.ts';
+import { APPS_VARS, type AppRequest, newcomer, register, signFor, signIn } from './sign-ups.ts';
 import { resultOf, startUpstream } from './upstream.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
@@ -61,6 +62,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     WEBHOOK_ALLOW_PRIVATE: 'true',
     MAX_REGISTRATIONS_PER_IP: '1000',
   };
+  const signUps = { ...settings, ...APPS_VARS, REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey };
   let snapshot = await rpc('evm_snapshot');
   let t = await startRecoveryVault(chain, settings);
   /** The chain as it was and a vault that has just begun: no example knows of another. */
@@ -70,7 +72,8 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     snapshot = await rpc('evm_snapshot');
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
-    t = isPlain ? await startVault() : await startRecoveryVault(chain, settings);
+    const own = operation.includes('/register') ? signUps : settings;
+    t = isPlain ? await startVault() : await startRecoveryVault(chain, own);
     await t.work();
   };
 
@@ -116,6 +119,12 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     await t.call('POST /api/accounts/joins', { id, smartAccount: account });
     return { JOIN: id, PUB_KEY_X: Hex.fromBytes(passkey.key.x), PUB_KEY_Y: Hex.fromBytes(passkey.key.y) };
   };
+  const registered = async () => {
+    const one = await newcomer({ rpc, factory: contracts.accountFactory, registry: contracts.didRegistry }, t);
+    await register(t, one.body);
+    return one;
+  };
+  const documentedApp = { ...(SAMPLES as unknown as AppRequest), verifier: String(SAMPLES['code_verifier']) };
   const token = async () => (await t.call('POST /v1/console/token', { app: 'default' }, OPERATOR)).body;
 
   const preparations: Readonly<Record<string, () => Promise<Variables>>> = {
@@ -152,6 +161,13 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
       const { account, passkey } = await owner();
       return named(contactBody(t, account, passkey, 'second@example.com'));
     },
+    'POST /api/register/authorize': async () => {
+      const one = await registered();
+      return named({ credentialId: one.credentialId, ...signFor(t, one, documentedApp) });
+    },
+    'POST /api/register/token': async () => ({
+      AUTHORIZATION_CODE: (await signIn(t, await registered(), documentedApp)).body.code,
+    }),
     'GET /api/indexer/aliases': async () => ({ ALIAS_HASH: aliasHash((await recorded()).handle) }),
     'GET /api/indexer/dids': async () => ({ DID_HASH: didHash((await recorded()).did) }),
     'GET /api/indexer/accounts': accountOf,

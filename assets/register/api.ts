@@ -1,0 +1,75 @@
+// What this page asks of the vault besides the client's calls: whether the app may be answered, and its code.
+
+import { utf8 } from '../../client/bytes.ts';
+import { VaultClientError } from '../../client/vault/error.ts';
+import { signWith } from '../../client/vault/passkeys.ts';
+import type { Attestation } from '../../client/vault/wire.ts';
+import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
+import type { AppLink } from './link.ts';
+
+/** What the vault says of itself to this page. */
+export interface PageConfig {
+  /** The vault's origin, which is the `iss` of its answers. */
+  readonly issuer: string;
+  readonly rpId: string;
+  readonly registrar: string;
+  readonly channels: readonly ('email' | 'sms')[];
+}
+
+/** What shows the vault whose registration it is. */
+export type Evidence = { readonly credentialId: string } & (
+  | { readonly attestation: Attestation }
+  | { readonly proof: ProofParts; readonly proofExpiresAt: number }
+);
+
+const ANSWER_MS = 25_000;
+/** How long a signature is good, in seconds. */
+const PROOF_SECONDS = 300;
+
+/** Reads the settings. Throws `redirect_not_allowed` for an app and a URI that do not belong together. */
+export function readPageConfig({ clientId, redirectUri }: AppLink): Promise<PageConfig> {
+  const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri });
+  return ask(`/register/config?${query}`) as Promise<PageConfig>;
+}
+
+/** Has one of these passkeys, or one that the person picks, sign for the app's request. */
+export async function signForApp(
+  { rpId, registrar }: PageConfig,
+  { clientId, redirectUri, codeChallenge }: AppLink,
+  ids: readonly string[] = [],
+): Promise<Evidence> {
+  const proofExpiresAt = Math.floor(Date.now() / 1000) + PROOF_SECONDS;
+  const lines = ['vault/authorize/v1', registrar, clientId, redirectUri, codeChallenge, proofExpiresAt];
+  const challenge = await crypto.subtle.digest('SHA-256', utf8(lines.join('\n')));
+  const assertion = await signWith(rpId, new Uint8Array(challenge), ids);
+  return { credentialId: assertion.credentialId, proof: proofOf(assertion), proofExpiresAt };
+}
+
+/** Has the vault issue a code. */
+export async function requestCode(
+  { clientId, redirectUri, codeChallenge }: AppLink,
+  evidence: Evidence,
+): Promise<string> {
+  const request = { client_id: clientId, redirect_uri: redirectUri, code_challenge: codeChallenge };
+  const body = JSON.stringify({ ...request, code_challenge_method: 'S256', ...evidence });
+  const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
+  const { code } = (await ask('/api/register/authorize', { method: 'POST', headers, body })) as { code: string };
+  return code;
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+  const options = { ...init, credentials: 'omit', signal: AbortSignal.timeout(ANSWER_MS) } as const;
+  const response = await fetch(path, options).catch((cause) => {
+    throw new VaultClientError('unreachable', { cause });
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && typeof answer === 'object' && answer !== null) return answer;
+  const { error, reason, hint } = (answer ?? {}) as Readonly<Record<string, string | undefined>>;
+  const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+  throw new VaultClientError(typeof error === 'string' ? error : 'unreachable', {
+    status: response.status,
+    reason,
+    hint,
+    retryAfter,
+  });
+}

@@ -1,0 +1,78 @@
+// The link that an app sends a person with, and the way back.
+
+/** What an app asks for; checked by the vault before anything is shown. */
+export interface AppLink {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  /** Undefined if there was none. */
+  readonly state: string | undefined;
+  /** The same as it stands in the link, to be returned as it came. */
+  readonly rawState: string | undefined;
+  readonly isPopup: boolean;
+  readonly channel: string | undefined;
+  readonly loginHint: string | undefined;
+  readonly language: string | undefined;
+  /** The method is S256 and the challenge has its form. */
+  readonly isComplete: boolean;
+}
+
+/** A language tag (RFC 5646), which goes into a header. */
+const LANGUAGE = /^[A-Za-z]{2,8}(?:-[A-Za-z\d]{1,8})*$/;
+
+/** Reads the link; undefined for one that names no app and URI, or a parameter twice (RFC 6749 section 3.1). */
+export function parseLink(search: string): AppLink | undefined {
+  const query = new URLSearchParams(search);
+  const names = [...query.keys()];
+  const valueIn = (name: string) => query.get(name) || undefined;
+  const [clientId, redirectUri] = [valueIn('client_id'), valueIn('redirect_uri')];
+  if (!clientId || !redirectUri || new Set(names).size < names.length || !URL.canParse(redirectUri)) return undefined;
+  const codeChallenge = valueIn('code_challenge') ?? '';
+  return {
+    clientId,
+    redirectUri,
+    codeChallenge,
+    state: query.get('state') ?? undefined,
+    rawState: /[?&]state=([^&]*)/.exec(search)?.[1],
+    isPopup: valueIn('mode') === 'popup',
+    channel: valueIn('channel'),
+    loginHint: valueIn('login_hint'),
+    language: LANGUAGE.test(query.get('lang') ?? '') ? valueIn('lang') : undefined,
+    isComplete: valueIn('code_challenge_method') === 'S256' && /^[A-Za-z0-9_-]{43}$/.test(codeChallenge),
+  };
+}
+
+/** What goes back to the app: a code, or why there is none (RFC 6749 section 4.1.2.1). */
+export type Answer = { readonly code: string } | { readonly error: 'access_denied' | 'invalid_request' };
+
+/**
+ * The redirect URI with the answer, the state, and the issuer (RFC 9207). URI and state are the app's own text, and
+ * stay as they are.
+ */
+export function returnUrl({ redirectUri, state, rawState }: AppLink, answer: Answer, issuer: string): string {
+  const pairs = [
+    ...Object.entries(answer).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+    ...(state === undefined ? [] : [`state=${rawState ?? encodeURIComponent(state)}`]),
+    `iss=${encodeURIComponent(issuer)}`,
+  ];
+  const joint = redirectUri.includes('?') ? (/[?&]$/.test(redirectUri) ? '' : '&') : '?';
+  return redirectUri + joint + pairs.join('&');
+}
+
+/**
+ * Answers the app: in a popup by a message that only the origin of its redirect URI can read, else by the redirect.
+ * `told`: the message is out, and the window is closing if the browser lets it.
+ */
+export function answerApp(link: AppLink, answer: Answer, issuer: string): 'told' | 'leaving' {
+  const opener = window.opener as Window | null;
+  if (link.isPopup && opener && !opener.closed) {
+    const { state } = link;
+    const message = { type: 'vault.register', ...answer, ...(state === undefined ? {} : { state }), iss: issuer };
+    opener.postMessage(message, new URL(link.redirectUri).origin);
+    window.close();
+    return 'told';
+  }
+  // Back leads to the app then, not to a page that is over.
+  location.replace(returnUrl(link, answer, issuer));
+  return 'leaving';
+}

@@ -1,0 +1,63 @@
+// What went wrong, in words, with what to do.
+import type { VaultClientError } from '../../client/vault/error.ts';
+import { onPress, say, show, toggle, write } from './view.ts';
+import { PROBLEMS, word } from './words.ts';
+
+/** A way on from a problem. */
+export interface WayOn {
+  readonly name: string;
+  readonly act: () => void;
+}
+
+/** Shows a problem by its id; the first way on has the main button. */
+export function showProblem(
+  id: string,
+  values: Readonly<Record<string, string>>,
+  [first, second]: readonly (WayOn | undefined)[],
+  detail = '',
+): void {
+  const [title, text] = PROBLEMS[id] ?? PROBLEMS['unexpected'] ?? ['', ''];
+  write('problem-title', title);
+  write('problem-words', fill(text, values));
+  offer('problem-go', first);
+  offer('problem-other', second);
+  say({ 'problem-details': 'details' });
+  write('problem-detail', detail);
+  toggle('problem-more', detail !== '');
+  show('problem');
+}
+
+/** The problem's id for an error, its values, and what the error says itself. */
+export function problemOf(error: unknown): { id: string; values: Record<string, string>; detail: string } {
+  const detail = error instanceof Error ? error.message : String(error);
+  const refused = refusalOf(error);
+  if (!refused) {
+    console.error(error);
+    return { id: 'unexpected', values: {}, detail };
+  }
+  const { error: said, reason, retryAfter } = refused;
+  const id = [`${said}.${reason}`, said].find((one) => one in PROBLEMS) ?? 'unexpected';
+  return { id, values: { soon: soonOf(retryAfter) }, detail: reason ? `${detail} (${reason})` : detail };
+}
+
+/** What the vault or the client refused; undefined for any other error. What is loaded apart has a class of its own. */
+export function refusalOf(error: unknown): VaultClientError | undefined {
+  return error instanceof Error && error.name === 'VaultClientError' ? (error as VaultClientError) : undefined;
+}
+
+/** When to try again. */
+export function soonOf(seconds: number | undefined): string {
+  if (seconds === undefined) return word('soon');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes <= 1) return word('minute');
+  return minutes < 90 ? word('minutes', { count: minutes }) : word('hours', { count: Math.ceil(minutes / 60) });
+}
+
+function offer(id: string, way: WayOn | undefined): void {
+  write(id, way?.name);
+  if (way) onPress(id, way.act);
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+}

@@ -1,0 +1,99 @@
+// A new person: the client's registration, with this page's screens between its steps.
+import { type Registrar, register } from '../../client/vault/register.ts';
+import type { RegisterStep } from '../../client/vault/submit.ts';
+import { kindsOf, nameOf } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { keepAccount } from '../wallet/memory.ts';
+import type { Evidence } from './api.ts';
+import { refusalOf } from './problem.ts';
+import { type Address, askCode, askPasskeyPress } from './screens.ts';
+import { say, show } from './view.ts';
+import { word } from './words.ts';
+
+/** The person chose another way. */
+export class InsteadError extends Error {
+  override readonly name = 'InsteadError';
+  readonly way: 'sign-in' | 'other-address';
+
+  constructor(way: 'sign-in' | 'other-address') {
+    super(way);
+    this.way = way;
+  }
+}
+
+/** What a sign-up is told, and tells. */
+export interface SignUp {
+  readonly address: Address;
+  readonly rpId: string;
+  readonly language: string | undefined;
+  readonly onProgress: (at: 'passkey' | 'account') => void;
+}
+
+/**
+ * Registers a person, from where this tab was, and returns what shows it. A passkey that was refused can be asked again
+ * at once. Throws `InsteadError`, and `VaultClientError`.
+ */
+export async function signUp(registrar: Registrar, { address, rpId, language, onProgress }: SignUp): Promise<Evidence> {
+  const { identifier, channel } = address;
+  let notice: string | undefined;
+  for (;;) {
+    const press = createPress(registrar, { address, rpId, notice });
+    const onStep = async (step: RegisterStep) => {
+      if (step === 'code') {
+        say({ 'loading-words': 'loading' });
+        show('loading');
+      }
+      if (step === 'passkey' || step === 'proof') await press(step);
+      if (step === 'passkey') onProgress('passkey');
+      if (step === 'record') onProgress('account');
+    };
+    const subject = channel === 'email' ? { email: identifier } : { phone: identifier };
+    try {
+      const asked = { ...subject, askCode, onStep, name: identifier };
+      const made = await register(registrar, { ...asked, ...(language === undefined ? {} : { language }) });
+      return await evidenceOf(registrar, made.credentialId);
+    } catch (error) {
+      const said = refusalOf(error)?.error;
+      if (said === 'cancelled') throw new InsteadError('other-address');
+      if (said !== 'passkey_refused') throw error;
+      notice = word('passkey.refused');
+    }
+  }
+}
+
+/**
+ * Waits for the press that a passkey needs. One press is enough for both prompts; after a reload, or a refusal, each
+ * goes on by a press of its own.
+ */
+function createPress(
+  { call, memory }: Registrar,
+  { address, rpId: host, notice }: Pick<SignUp, 'address' | 'rpId'> & { readonly notice: string | undefined },
+) {
+  let isPressed = false;
+  return async (step: 'passkey' | 'proof'): Promise<void> => {
+    if (isPressed) return;
+    const { available, reason } = await call('GET /api/sessions/check', address).catch(() => ({
+      available: true,
+      reason: undefined,
+    }));
+    const isTaken = !available && reason === 'identifier_taken' && memory.read()?.passkey === undefined;
+    const taken = isTaken ? address.identifier : undefined;
+    const choice = await askPasskeyPress({ host, taken, isMade: step === 'proof', notice });
+    if (choice === 'sign-in') throw new InsteadError('sign-in');
+    isPressed = true;
+  };
+}
+
+/** The attestation of the request that registered, which the registration's own proof names. */
+async function evidenceOf({ memory, known }: Registrar, credentialId: string): Promise<Evidence> {
+  const { body } = memory.read()?.request ?? {};
+  if (!body?.attestation) throw new Error('a registration without its request');
+  const { smartAccount, pubKeyX: x, pubKeyY: y } = body;
+  const address = smartAccount?.toLowerCase() as Hex;
+  const { contracts } = await known();
+  const [kind = 1] = kindsOf({ factory2: contracts.accountFactory2 });
+  // For the pages of the account and of payments on this device. A window that stores nothing goes on without.
+  const account = { credentialId, address, kind, x: x as Hex, y: y as Hex, name: nameOf(address) };
+  await keepAccount(account).catch(() => undefined);
+  return { credentialId, attestation: body.attestation };
+}

@@ -1,0 +1,62 @@
+// The parts of the page. Only text is written, never HTML.
+import { element, showOne, write } from '../wallet/view.ts';
+import { type WordId, word } from './words.ts';
+
+export { element, onPress, step, toggle, write } from '../wallet/view.ts';
+
+/** The screens of the page, of which one is shown. */
+const PARTS = ['loading', 'start', 'code', 'passkey', 'progress', 'problem', 'done'] as const;
+
+/** A screen. */
+export type Part = (typeof PARTS)[number];
+
+/** The screens that a person can leave for the app; the others leave by themselves. */
+const LEAVABLE: readonly Part[] = ['start', 'code', 'passkey', 'problem'];
+let isCancelOffered = false;
+
+/** Offers the way back below the screens, or no more. */
+export function offerCancel(isOffered: boolean): void {
+  isCancelOffered = isOffered;
+}
+
+/** Shows one screen and moves keyboard and screen reader to its heading. */
+export function show(part: Part): void {
+  showOne(PARTS, part);
+  element('cancel').hidden = !(isCancelOffered && LEAVABLE.includes(part));
+  scrollTo(0, 0);
+}
+
+/** Writes words of the page into elements, by the elements' ids. */
+export function say(texts: Readonly<Record<string, WordId>>, values: Readonly<Record<string, string>> = {}): void {
+  for (const [id, text] of Object.entries(texts)) write(id, word(text, values));
+}
+
+/** Calls `act` when the person submits the form. */
+export function onSubmit(id: string, act: () => void): void {
+  element(id).onsubmit = (event) => {
+    event.preventDefault();
+    if (event.isTrusted) act();
+  };
+}
+
+/** The field with this id. */
+export function field(id: string): HTMLInputElement {
+  return element<HTMLInputElement>(id);
+}
+
+/** Says below a field what is wrong with it, and goes there; undefined takes it back. */
+export function fault(id: string, text: string | undefined): void {
+  write(`${id}-fault`, text);
+  const input = field(id);
+  if (text === undefined) input.removeAttribute('aria-invalid');
+  else {
+    input.setAttribute('aria-invalid', 'true');
+    input.focus();
+  }
+}
+
+/** What is left of a time, `0:42`. */
+export function left(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { Address, about, Channel, Did, Seconds, Time, words } from './common.ts';
+
+/** What the sign-up page learns of the vault. */
+export const RegisterConfig = v.object({
+  issuer: about(v.string(), "The vault's origin, `iss` of its answers"),
+  rpId: v.string(),
+  registrar: Did,
+  channels: v.array(words('email', 'sms')),
+});
+
+/** A code for an app; `iss` goes back to the app with it. */
+export const AuthorizationCode = v.object({
+  code: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
+  iss: v.string(),
+  expires_in: Seconds,
+});
+
+/** Who signed up or in. */
+export const ProvenPerson = v.object({
+  did: Did,
+  smartAccount: Address,
+  identifiers: about(
+    v.array(
+      v.object({
+        identifier: v.string(),
+        channel: Channel,
+        proof: words('attestation', 'alias'),
+        registeredAt: Time,
+      }),
+    ),
+    'What the DID holds by this passkey',
+  ),
+  status: words('submitted', 'confirmed'),
+  final: v.boolean(),
+  proven: v.boolean(),
+  proofs: v.object({
+    identifier: v.nullable(words('attestation', 'alias')),
+    controller: v.nullable(v.literal('passkey')),
+    did: v.nullable(words('address', 'moved')),
+  }),
+  verified_at: about(Time, 'When the vault last saw proof of the person'),
+});

@@ -1,0 +1,397 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { AbiFunction } from 'ox';
+import { didRegistry2Abi } from '../../lib/chain/abi.ts';
+import { didHash } from '../../lib/identity/did.ts';
+import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
+import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { prove, startRelayChain } from '../support/candidates.ts';
+import { testClock } from '../support/clock.ts';
+import { type Forwarder, startForwarder } from '../support/forwarder.ts';
+import { createPasskey } from '../support/passkey.ts';
+import { createPeople, type Person } from '../support/people.ts';
+import { answerWith } from '../support/relay-world.ts';
+import {
+  APPS_VARS,
+  type AppRequest,
+  appRequest,
+  authorize,
+  BOOKS,
+  exchange,
+  newcomer,
+  originOf,
+  register,
+  type Signing,
+  signFor,
+  signIn,
+  TEA,
+} from '../support/sign-ups.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+const chain = await startRelayChain({ startsAt: testClock().now() });
+afterAll(chain.stop);
+
+let node: Forwarder;
+let t: TestVault;
+beforeEach(async () => {
+  node = startForwarder(chain.url);
+  t = await startVault({ ...chain.vars, ...APPS_VARS, RPC_URL: node.url });
+});
+afterEach(async () => {
+  await t.stop();
+  await node.stop();
+});
+
+const registered = async () => {
+  const one = await newcomer(chain, t);
+  expect((await register(t, one.body)).status).toBe(200);
+  return one;
+};
+/** A code for a request, of somebody who has just registered. */
+const issued = async (request: AppRequest) => {
+  const one = await registered();
+  const { credentialId, attestation } = one.body;
+  return String((await authorize(t, request, { credentialId, attestation })).body.code);
+};
+
+describe('the code of another', () => {
+  test.each([
+    ['client', 'another client’s id', { client_id: BOOKS.app }],
+    ['redirect_uri', 'another URI of the same client', { redirect_uri: 'https://tea.example/popup' }],
+    ['redirect_uri', 'no URI of the client', { redirect_uri: 'https://evil.example/' }],
+    ['verifier', 'a wrong verifier', { code_verifier: 'w'.repeat(43) }],
+    ['code', 'a code that was never issued', { code: 'c'.repeat(43) }],
+  ])('400 invalid_grant %s: %s; and the owner’s exchange still works', async (reason, _, change) => {
+    const request = appRequest();
+    const code = await issued(request);
+    const { status, body } = await exchange(t, request, code, change);
+    expect([status, body.error, body.reason]).toEqual([400, 'invalid_grant', reason]);
+    expect(body.hint).toMatch(/\.$/);
+    expect((await exchange(t, request, code)).status).toBe(200);
+  });
+
+  test('the challenge is no verifier: who reads the link cannot exchange', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    const { body } = await exchange(t, request, code, { code_verifier: request.code_challenge });
+    expect(body.reason).toBe('verifier');
+  });
+
+  test('400 invalid_grant used: a second use says so, and ends nothing else', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    const first = await exchange(t, request, code);
+    const again = await exchange(t, request, code);
+    expect([again.status, again.body.error, again.body.reason]).toEqual([400, 'invalid_grant', 'used']);
+    expect(again.body.hint).toContain('what that gave stays good');
+    // A thief of the code without the verifier does not learn that it was used.
+    expect((await exchange(t, request, code, { code_verifier: 'w'.repeat(43) })).body.reason).toBe('verifier');
+    const { did } = first.body;
+    expect((await t.rows('SELECT status FROM registrations WHERE did = :did', { did }))[0]).toEqual({
+      status: 'confirmed',
+    });
+  });
+
+  test('of many exchanges at the same moment one is answered', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    const replies = await Promise.all(Array.from({ length: 12 }, () => exchange(t, request, code)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(400)]);
+    expect(replies.filter(({ body }) => body.reason === 'used')).toHaveLength(11);
+  });
+
+  test('of many exchanges at two vaults on one database, one is answered', async () => {
+    const other = await startVault({ ...chain.vars, ...APPS_VARS }, { database: t.database, clock: t.clock });
+    const request = appRequest();
+    const code = await issued(request);
+    const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => exchange(i % 2 ? t : other, request, code)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(400)]);
+    await other.stop();
+  });
+
+  test('400 invalid_grant expired: after 60 seconds, to the second', async () => {
+    const [early, late] = [appRequest(), appRequest()];
+    const codes = [await issued(early), await issued(late)];
+    await t.clock.advance(59_000);
+    expect((await exchange(t, late, codes[1] ?? '')).status).toBe(200);
+    await t.clock.advance(1_000);
+    const { status, body } = await exchange(t, early, codes[0] ?? '');
+    expect([status, body.error, body.reason]).toEqual([400, 'invalid_grant', 'expired']);
+  });
+
+  test('400 invalid_grant registration: it failed between code and exchange', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    const [row] = await t.rows('SELECT id FROM registrations');
+    const undone = await t.call(
+      'POST /v1/console/registrations/undo',
+      { id: row?.['id'] },
+      { authorization: `Bearer ff${'0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'}` },
+    );
+    expect(undone.status).toBe(200);
+    expect((await exchange(t, request, code)).body).toMatchObject({ error: 'invalid_grant', reason: 'registration' });
+  });
+});
+
+describe('requests of an app that are refused', () => {
+  test.each([
+    ['the plain method', { code_challenge_method: 'plain' }, 'Invalid code_challenge_method. Must be "S256"'],
+    ['a short challenge', { code_challenge: 'c'.repeat(42) }, 'Invalid code_challenge'],
+    ['a challenge with padding', { code_challenge: `${'c'.repeat(43)}=` }, 'Invalid code_challenge'],
+    ['an app with a line break', { client_id: 'tea\nbooks' }, 'Invalid app'],
+  ])('400: %s', async (_, change, error) => {
+    const { credentialId, attestation } = (await newcomer(chain, t)).body;
+    const { status, body } = await authorize(t, { ...appRequest(), ...change }, { credentialId, attestation });
+    expect([status, body.error]).toEqual([400, error]);
+  });
+
+  test('400: no method at all, which RFC 7636 reads as plain', async () => {
+    const { code_challenge_method: _, verifier: __, ...request } = appRequest();
+    const { credentialId, attestation } = (await newcomer(chain, t)).body;
+    const { status, body } = await t.call('POST /api/register/authorize', { ...request, credentialId, attestation });
+    expect([status, body.error]).toEqual([
+      400,
+      'Missing required fields: client_id, redirect_uri, code_challenge, code_challenge_method, credentialId',
+    ]);
+  });
+
+  test.each([
+    ['user information', 'https://tea.example@evil.example/back'],
+    ['user information before the own host', 'https://evil@tea.example/back'],
+    ['a fragment', `${TEA.uri}#`],
+    ['another port', 'https://tea.example:8443/back'],
+    ['the default port', 'https://tea.example:443/back'],
+    ['a trailing slash', `${TEA.uri}/`],
+    ['another path below', `${TEA.uri}/more`],
+    ['a parent', 'https://tea.example/x/../back'],
+    ['capitals in the host', 'https://TEA.example/back'],
+    ['capitals in the path', 'https://tea.example/Back'],
+    ['an encoded letter', 'https://tea.example/%62ack'],
+    ['an encoded slash', 'https://tea.example%2Fback'],
+    ['a query', `${TEA.uri}?`],
+    ['a backslash', 'https://tea.example\\back'],
+    ['no TLS', 'http://tea.example/back'],
+    ['a dot behind the host', 'https://tea.example./back'],
+    ['a subdomain', 'https://x.tea.example/back'],
+    ['a longer domain', 'https://tea.example.evil.example/back'],
+    ['a script', 'javascript:alert(1)//tea.example/back'],
+    ['the URI of another app', BOOKS.uri],
+  ])('403 redirect_not_allowed: %s', async (_, redirect_uri) => {
+    const one = await newcomer(chain, t);
+    const { credentialId, attestation } = one.body;
+    const request = { ...appRequest(), redirect_uri };
+    const replies = await Promise.all([
+      authorize(t, request, { credentialId, attestation }),
+      authorize(t, request, { credentialId, ...signFor(t, one, request) }),
+      t.call('GET /register/config', { client_id: TEA.app, redirect_uri }),
+    ]);
+    for (const { status, body } of replies) expect([status, body.error]).toEqual([403, 'redirect_not_allowed']);
+  });
+});
+
+describe('a code for somebody else’s DID', () => {
+  const refused = async (signing: Signing, request = appRequest()) => {
+    const { status, body } = await signIn(t, await registered(), request, signing);
+    return [status, body.error, body.reason];
+  };
+
+  test('403 proof_invalid signature: another passkey signed for this credential', async () => {
+    expect(await refused({ by: createPasskey() })).toEqual([403, 'proof_invalid', 'signature']);
+  });
+
+  test.each([
+    ['another app', { client_id: BOOKS.app }],
+    ['another URI', { redirect_uri: 'https://tea.example/popup' }],
+    ['another code challenge', { code_challenge: 'A'.repeat(43) }],
+  ])('403 proof_invalid challenge: signed for %s', async (_, names) => {
+    expect(await refused({ names })).toEqual([403, 'proof_invalid', 'challenge']);
+  });
+
+  test('403 proof_invalid challenge: signed for another vault', async () => {
+    expect(await refused({ registrar: 'did:web:other.example' })).toEqual([403, 'proof_invalid', 'challenge']);
+  });
+
+  test.each([
+    ['expired', -61],
+    ['expires_too_late', 661],
+  ])('403 proof_invalid %s: its time', async (reason, life) => {
+    expect(await refused({ life })).toEqual([403, 'proof_invalid', reason]);
+  });
+
+  test.each([
+    ['origin', 'another origin of this machine', { origin: 'http://localhost:4001' }],
+    ['origin', 'the origin of the app', { origin: 'https://tea.example' }],
+    ['rp_id', 'another RP ID', { rpId: 'tea.example' }],
+    ['type', 'a creation', { clientData: { type: 'webauthn.create' } }],
+    ['cross_origin', 'a frame', { clientData: { crossOrigin: true } }],
+    ['user_verification', 'nobody was verified', { flags: 1 }],
+  ])('403 proof_invalid %s: %s', async (reason, _, ceremony) => {
+    expect(await refused({ ceremony })).toEqual([403, 'proof_invalid', reason]);
+  });
+
+  test('403 proof_invalid used: one signature makes one code that is exchanged', async () => {
+    const one = await registered();
+    const request = appRequest();
+    const evidence = { credentialId: one.credentialId, ...signFor(t, one, request) };
+    const { code } = (await authorize(t, request, evidence)).body;
+    expect((await exchange(t, request, code)).status).toBe(200);
+    const again = await authorize(t, request, evidence);
+    expect([again.status, again.body.error, again.body.reason]).toEqual([403, 'proof_invalid', 'used']);
+    // Also after the code's row could be forgotten, as long as the signature is good.
+    await t.clock.advance(350_000);
+    await t.work();
+    expect((await authorize(t, request, evidence)).body.reason).toBe('used');
+  });
+
+  test('404 not_found: a credential without a proven registration, and a claim of a DID that is not proven', async () => {
+    const people = createPeople(chain, () => t);
+    const who = await people.create('email');
+    expect((await signIn(t, who, appRequest())).status).toBe(404);
+    const { txHash } = await people.publish(who);
+    // A forged DID: a stranger's credential beside somebody's DID and transaction.
+    const thief: Person = { ...(await people.create('email')), did: who.did };
+    expect((await people.claim(thief, txHash)).status).toBe(200);
+    await t.work();
+    expect((await signIn(t, thief, appRequest())).body.error).toBe('not_found');
+  });
+
+  test('a forged DID with a proof by the forger’s own key and account gets no code', async () => {
+    const people = createPeople(chain, () => t);
+    const victim = await people.create('email');
+    const { txHash } = await people.publish(victim);
+    const thief: Person = { ...(await people.create('email')), did: victim.did };
+    const attestation = await people.attest(thief);
+    const { passkey, account, ...fields } = thief;
+    const { body: contracts } = await t.call('GET /api/contracts');
+    const subject = { ...fields, smartAccount: account, attestation };
+    const ceremony = { origin: originOf(t) };
+    const proved = proveRegistration(passkey, contracts, subject, { now: t.clock.now(), ceremony });
+    expect((await t.call('POST /api/dids', { ...fields, ...proved, attestation, txHash })).status).toBe(200);
+    for (const work of [false, true]) {
+      if (work) await t.work();
+      const { credentialId } = thief;
+      expect((await authorize(t, appRequest(), { credentialId, attestation })).status).toBe(404);
+      expect((await signIn(t, thief, appRequest())).status).toBe(404);
+    }
+  });
+
+  test('a stranger who claims the same credential under a key of their own gets their own DID alone', async () => {
+    const victim = await registered();
+    const stranger = { ...(await newcomer(chain, t)), credentialId: victim.credentialId };
+    const body = { ...stranger.body, credentialId: victim.credentialId, proof: prove(chain, stranger) };
+    expect((await register(t, body)).status).toBe(200);
+    const [mine, theirs] = [appRequest(), appRequest()];
+    const ofVictim = await exchange(t, mine, (await signIn(t, victim, mine)).body.code);
+    const ofStranger = await exchange(t, theirs, (await signIn(t, stranger, theirs)).body.code);
+    expect([ofVictim.body.did, ofStranger.body.did]).toEqual([victim.did, stranger.did]);
+  });
+});
+
+describe('an attestation as evidence', () => {
+  test('404 not_found: of another address, and of the same one but of another time', async () => {
+    const [one, other] = [await registered(), await newcomer(chain, t)];
+    const { credentialId, attestation } = one.body;
+    for (const wrong of [other.body['attestation'], await attestedAgain(one.body)]) {
+      const { status, body } = await authorize(t, appRequest(), { credentialId, attestation: wrong });
+      expect([status, body.error]).toEqual([404, 'not_found']);
+    }
+    expect((await authorize(t, appRequest(), { credentialId, attestation })).status).toBe(200);
+  });
+
+  const attestedAgain = async ({ identifier, channel }: Readonly<Record<string, unknown>>) => {
+    await t.call('POST /api/verify/send', { identifier, channel });
+    const code = t.codeFor(String(identifier));
+    return (await t.call('POST /api/verify/check', { identifier, channel, code })).body.attestation;
+  };
+
+  test('403 attestation_invalid, attestation_expired', async () => {
+    const { credentialId, attestation } = (await registered()).body;
+    const forged = { ...(attestation as object), identifier: 'victim@example.com' };
+    const { status, body } = await authorize(t, appRequest(), { credentialId, attestation: forged });
+    expect([status, body.error]).toEqual([403, 'attestation_invalid']);
+    await t.clock.advance(3_600_000);
+    const late = await authorize(t, appRequest(), { credentialId, attestation });
+    expect([late.status, late.body.error]).toEqual([403, 'attestation_expired']);
+  });
+
+  test('403 proof_invalid used: it serves one request, and one exchange', async () => {
+    const { credentialId, attestation } = (await registered()).body;
+    const [request, other] = [appRequest(), appRequest()];
+    const { code } = (await authorize(t, request, { credentialId, attestation })).body;
+    expect((await authorize(t, other, { credentialId, attestation })).body.reason).toBe('used');
+    expect((await exchange(t, request, code)).status).toBe(200);
+    expect((await authorize(t, request, { credentialId, attestation })).body.reason).toBe('used');
+  });
+
+  test('404 not_found: of a registration whose proof another page had the passkey make', async () => {
+    const one = await newcomer(chain, t, { origin: 'http://localhost:4001' });
+    expect((await register(t, one.body)).status).toBe(200);
+    const { credentialId, attestation } = one.body;
+    expect((await authorize(t, appRequest(), { credentialId, attestation })).status).toBe(404);
+    // The passkey itself can sign in at the vault's own page.
+    expect((await signIn(t, one, appRequest())).status).toBe(200);
+  });
+
+  test('400: neither and both kinds of evidence', async () => {
+    const one = await newcomer(chain, t);
+    const { credentialId, attestation } = one.body;
+    const request = appRequest();
+    for (const more of [{}, { attestation, ...signFor(t, one, request) }]) {
+      const { status, body } = await authorize(t, request, { credentialId, ...more });
+      expect([status, body.error]).toEqual([400, 'Expected one of: proof, attestation']);
+    }
+  });
+});
+
+describe('what the chain says now', () => {
+  const proven = async () => {
+    const people = createPeople(chain, () => t);
+    const who = await people.create('email');
+    const { txHash } = await people.publish(who);
+    await people.claim(who, txHash, { proof: true });
+    await t.work();
+    expect((await signIn(t, who, appRequest())).status).toBe(200);
+    return who;
+  };
+  const forward = (who: Person, call: `0x${string}`) => {
+    const item = AbiFunction.from('function forward(address to, bytes data) returns (bytes)');
+    const data = AbiFunction.encodeData(item, [chain.registry, call]);
+    return sendTransaction(chain.rpc, devAccount('alice').privateKey, { to: who.account, data });
+  };
+  const callOf = (name: 'deactivate' | 'offerDid' | 'acceptDid', ...args: readonly unknown[]) =>
+    AbiFunction.encodeData(AbiFunction.fromAbi(didRegistry2Abi, name), args as never);
+
+  test('403 proof_invalid did: the DID was deactivated, and the vault has not read that yet', async () => {
+    const who = await proven();
+    await forward(who, callOf('deactivate', didHash(who.did)));
+    expect((await signIn(t, who, appRequest())).body).toMatchObject({ error: 'proof_invalid', reason: 'did' });
+  });
+
+  test('403 proof_invalid did: the DID went to another account, and the vault has not read that yet', async () => {
+    const who = await proven();
+    const buyer = await createPeople(chain, () => t).create('email');
+    await forward(who, callOf('offerDid', didHash(who.did), buyer.account));
+    await forward(buyer, callOf('acceptDid', didHash(who.did)));
+    expect((await signIn(t, who, appRequest())).body).toMatchObject({ error: 'proof_invalid', reason: 'did' });
+  });
+
+  test('403 proof_invalid account: the account does not list the key any more', async () => {
+    const who = await proven();
+    const other = `0x${'11'.repeat(64)}`;
+    node.trouble = (pass, _, body) =>
+      answerWith(
+        (method, params, result) => {
+          const isOwner = method === 'eth_call' && JSON.stringify(params).includes('0x893d20e8');
+          return isOwner ? other : result;
+        },
+        pass,
+        body,
+      );
+    expect((await signIn(t, who, appRequest())).body).toMatchObject({ error: 'proof_invalid', reason: 'account' });
+  });
+
+  test('502 rpc_error: while the node is away no signature is believed', async () => {
+    const who = await proven();
+    node.trouble = () => new Response('down', { status: 503 });
+    expect((await signIn(t, who, appRequest())).body.error).toBe('rpc_error');
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { expectStrictPage } from '../support/strict-page.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+let t: TestVault;
+beforeEach(async () => {
+  t = await startVault({ BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' });
+});
+afterEach(() => t.stop());
+
+const FILES = [
+  ['/register', 'text/html; charset=utf-8'],
+  ['/register/register.js', 'text/javascript; charset=utf-8'],
+  ['/register/register.css', 'text/css; charset=utf-8'],
+] as const;
+const SHARED = ['/design/tokens.css', '/design/parts.css', '/icons/vault.svg'];
+
+test.each(FILES)('%s of the sign-up page, by GET and by HEAD', async (path, type) => {
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await t.call(`${method} ${path}`);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  }
+  const { headers } = await t.call(`GET ${path}`);
+  expect((await t.call(`GET ${path}`, {}, { 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
+});
+
+test('nobody frames the sign-up page, nothing comes from elsewhere, and nothing is inline', async () => {
+  const page = await t.call('GET /register');
+  expectStrictPage(page);
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+});
+
+test('only as a popup it keeps its opener, whatever else the link says', async () => {
+  const policyOf = async (query: string) =>
+    (await t.call(`GET /register?${query}`)).headers.get('cross-origin-opener-policy');
+  expect(await policyOf('client_id=tea&mode=popup')).toBe('unsafe-none');
+  expect(await policyOf('client_id=tea&mode=redirect')).toBe('same-origin');
+});
+
+test('all of the sign-up page is under 60 KB, unpacked', async () => {
+  const files = await Promise.all([...FILES.map(([path]) => path), ...SHARED].map((path) => t.call(`GET ${path}`)));
+  const bytes = files.map(({ text }) => new TextEncoder().encode(text).length);
+  const sum = (all: number[]) => all.reduce((total, one) => total + one, 0);
+  expect(sum(bytes)).toBeLessThan(60_000);
+  expect(sum(files.map(({ text }) => gzipSync(text).length))).toBeLessThan(25_000);
+});
+
+test('it names no colour of its own', async () => {
+  expect((await t.call('GET /register/register.css')).text.match(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(/gi)).toBeNull();
+});

@@ -1,0 +1,82 @@
+// bun tests/screenshots/register.ts [FOLDER]: makes docs/images/register-*.png, the sign-up page against a real chain;
+// with a folder it takes every screen there, in three widths, light and dark. Run it when the page changes.
+import { join } from 'node:path';
+import { press } from '../support/pay.ts';
+import { startRegisterWorld, type Visitor, visit } from '../support/register-page.ts';
+import { toIndexed } from './png.ts';
+
+const IMAGES = join(import.meta.dir, '../../docs/images');
+const FOLDER = process.argv[2];
+
+const world = await startRegisterWorld();
+
+/** One picture for the documents, or all variants for the eyes. */
+async function shoot({ page }: Visitor, name: string, isShown = false): Promise<void> {
+  const variants = FOLDER
+    ? [360, 768, 1280].flatMap((width) => ['light', 'dark'].map((scheme) => ({ width, scheme })))
+    : isShown
+      ? [{ width: 440, scheme: 'light' }]
+      : [];
+  for (const { width, scheme } of variants) {
+    await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `register-${name}.png`);
+    const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
+    console.log(`${path}  ${size} bytes`);
+  }
+}
+
+try {
+  const email = 'alice@example.com';
+  const visitor = await visit(world);
+  const { page, screen } = visitor;
+  await screen('start');
+  await shoot(visitor, 'start', true);
+  await visitor.enter('nonsense');
+  await screen('address-fault');
+  await shoot(visitor, 'fault');
+  await visitor.enter(email);
+  await screen('code');
+  await page.type('#digits', '123');
+  await shoot(visitor, 'code', true);
+  await page.click('#digits', { count: 3 });
+  await page.keyboard.press('Backspace');
+  await visitor.typeCode(email);
+  await screen('passkey');
+  await shoot(visitor, 'passkey', true);
+  await visitor.passkeys.allow(false);
+  await press(page, 'passkey-go');
+  await screen('passkey-notice');
+  await shoot(visitor, 'refused');
+  await visitor.passkeys.allow(true);
+  // Nothing is mined: the page waits for the account.
+  await world.chain.rpc('evm_setAutomine', [false]);
+  await press(page, 'passkey-go');
+  await screen('progress');
+  await shoot(visitor, 'progress');
+  await world.chain.rpc('evm_setAutomine', [true]);
+  await world.chain.rpc('anvil_mine', ['0x1']);
+  await visitor.arrive();
+  const again = await visit(world, undefined, { passkeys: visitor.passkeys, context: visitor.context });
+  await again.screen('start');
+  await shoot(again, 'known');
+  const forgetful = await visit(world, undefined, { passkeys: visitor.passkeys });
+  await forgetful.enter(email);
+  await forgetful.typeCode(email);
+  await forgetful.screen('passkey-known');
+  await shoot(forgetful, 'taken');
+  const lost = await visit(world, world.app.link({ client_id: 'other' }));
+  await lost.screen('problem');
+  await shoot(lost, 'link');
+  const incomplete = await visit(world, world.app.link({ code_challenge_method: 'plain' }));
+  await incomplete.screen('problem');
+  await shoot(incomplete, 'request');
+  for (let i = 0; i < 5; i++)
+    await world.t.call('POST /api/verify/send', { identifier: 'b@example.com', channel: 'email' });
+  const limited = await visit(world);
+  await limited.enter('b@example.com');
+  await limited.screen('problem');
+  await shoot(limited, 'limited');
+} finally {
+  await world.stop();
+}

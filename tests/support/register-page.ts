@@ -1,0 +1,197 @@
+// Apps with a link to `/register`, and people with browsers who follow it.
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'puppeteer-core';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
+
+const WORK_MS = 200;
+const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/register.md'), 'utf8');
+
+/** Who came back to an app, as the vault says; or the error of the exchange. */
+export interface Arrival {
+  readonly query: Readonly<Record<string, string>>;
+  readonly status?: number;
+  readonly answer?: Readonly<Record<string, unknown>>;
+}
+
+/** An app with a server, whose whole integration is a link and an exchange. */
+export interface App {
+  readonly origin: string;
+  readonly redirectUri: string;
+  readonly arrivals: readonly Arrival[];
+  /** Pages of its own, by path. */
+  readonly pages: Map<string, string>;
+  /** A link as the app makes it, with something changed. */
+  link(change?: Readonly<Record<string, string | undefined>>): string;
+}
+
+/** The payment world with a registrar, an app that the vault knows, and another origin that it does not know. */
+export interface RegisterWorld extends PayWorld {
+  readonly app: App;
+}
+
+/** Starts it all; the vault's background work goes on by itself. */
+export async function startRegisterWorld(more: Readonly<Record<string, string>> = {}): Promise<RegisterWorld> {
+  let vault = '';
+  const { app, stop } = startApp(() => vault);
+  const world = await startPayWorld({
+    more: {
+      APPS: 'tea',
+      REGISTER_REDIRECTS: `tea=${app.redirectUri},tea=${app.origin}/page`,
+      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+      // All the people share this machine's address.
+      MAX_VERIFY_SENDS_PER_IP: '1000',
+      MAX_REGISTRATIONS_PER_IP: '1000',
+      RELAY_DAILY_MAX: '1000000',
+      ...more,
+    },
+  });
+  vault = world.origin;
+  let working: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    working = working.then(() => world.t.work());
+  }, WORK_MS);
+  return {
+    ...world,
+    app,
+    async stop() {
+      clearInterval(timer);
+      await working;
+      await world.stop();
+      await stop();
+    },
+  };
+}
+
+function startApp(vault: () => string) {
+  const verifiers = new Map<string, string>();
+  const arrivals: Arrival[] = [];
+  const pages = new Map<string, string>();
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, searchParams } = new URL(request.url);
+      const html = (body: string) => new Response(body, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+      const page = pages.get(pathname);
+      if (page !== undefined) return html(page);
+      if (pathname === '/')
+        return html(`<!doctype html><title>Tea</title><a id="sign-up" href="${app.link()}">Sign up</a>`);
+      if (pathname !== '/back') return new Response(null, { status: 404 });
+      const query = Object.fromEntries(searchParams);
+      const arrival = { query, ...(query['code'] === undefined ? {} : await redeem(query)) };
+      arrivals.push(arrival);
+      return html(`<!doctype html><title>Welcome</title><p id="welcome">Welcome</p>`);
+    },
+  });
+  const redeem = async ({ code, state = '' }: Readonly<Record<string, string>>) => {
+    const body = { client_id: 'tea', redirect_uri: app.redirectUri, code, code_verifier: verifiers.get(state) };
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(`${vault()}/api/register/token`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+  };
+  const origin = `http://localhost:${server.port}`;
+  const app: App = {
+    origin,
+    redirectUri: `${origin}/back`,
+    arrivals,
+    pages,
+    link(change = {}) {
+      const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(9).toString('base64')];
+      verifiers.set(state, verifier);
+      const code_challenge = createHash('sha256').update(verifier).digest('base64url');
+      const request = { client_id: 'tea', redirect_uri: app.redirectUri, state, code_challenge };
+      const all = { ...request, code_challenge_method: 'S256', ...change };
+      const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
+      return `${vault()}/register?${new URLSearchParams(given)}`;
+    },
+  };
+  return { app, stop: () => server.stop(true) };
+}
+
+/** A person's browser at a page. */
+export interface Visitor {
+  readonly page: Page;
+  readonly passkeys: Passkeys;
+  readonly context: BrowserContext;
+  /** What a screen of the sign-up page reads, once it is there. */
+  screen(part: string): Promise<string>;
+  /** Enters an address on the first screen. */
+  enter(address: string): Promise<void>;
+  /** Types the code that was sent there. */
+  typeCode(address: string): Promise<void>;
+  /** Waits until the app has the person back. */
+  arrive(): Promise<Arrival>;
+  close(): Promise<void>;
+}
+
+/** A new person, or one with these passkeys, who opens a page. */
+export async function visit(
+  { own, app, t }: RegisterWorld,
+  url = app.link(),
+  { passkeys = createPasskeys(), context }: { passkeys?: Passkeys; context?: BrowserContext } = {},
+): Promise<Visitor> {
+  const home = context ?? (await own.browser.createBrowserContext());
+  const page = await home.newPage();
+  await passkeys.attach(page);
+  const before = app.arrivals.length;
+  await page.goto(url);
+  return {
+    ...visitorAt(page, t),
+    passkeys,
+    context: home,
+    arrive,
+    close: async () => (context ? undefined : home.close()),
+  };
+
+  async function arrive(): Promise<Arrival> {
+    await awaitSelector(page, '#welcome');
+    const arrival = app.arrivals[app.arrivals.length - 1];
+    if (!arrival || app.arrivals.length <= before) throw new Error('nobody arrived');
+    return arrival;
+  }
+}
+
+/** What a person does at a window of the sign-up page. */
+export function visitorAt(page: Page, t: RegisterWorld['t']) {
+  return {
+    page,
+    async screen(part: string) {
+      await awaitSelector(page, `#${part}`);
+      // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+      return page.$eval(`#${part}`, (element) => (element as HTMLElement).innerText);
+    },
+    async enter(address: string) {
+      await awaitSelector(page, '#address');
+      await page.click('#address', { count: 3 });
+      await page.type('#address', address);
+      await page.keyboard.press('Enter');
+    },
+    async typeCode(address: string) {
+      await awaitSelector(page, '#digits');
+      await page.type('#digits', t.codeFor(address));
+    },
+  };
+}
+
+/** Signs somebody up from the first screen on. */
+export async function goThrough(visitor: Visitor, address: string): Promise<Arrival> {
+  await visitor.enter(address);
+  await visitor.typeCode(address);
+  await press(visitor.page, 'passkey-go');
+  return visitor.arrive();
+}
+
+/** A block of the document, by its language and a text in it; `vault` takes the place of the example's. */
+export function documented(language: string, holding: string, vault: string): string {
+  const blocks = DOCUMENT.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
+  const found = Array.from(blocks, ([, text = '']) => text).find((text) => text.includes(holding));
+  if (found === undefined) throw new Error(`docs/register.md has no ${language} with ${holding}`);
+  return found.replaceAll('https://vault.example.com', vault);
+}

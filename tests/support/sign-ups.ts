@@ -1,0 +1,119 @@
+// Apps whose people sign up at a vault's `/register`: their links, the page's requests, and the exchange of codes.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Candidate, RelayChain } from './candidates.ts';
+import { createCandidate, prove } from './candidates.ts';
+import type { Ceremony, Passkey } from './passkey.ts';
+import type { Reply, TestVault } from './vault.ts';
+
+/** Two apps, and their URIs; the second one's is in development. */
+export const TEA = { app: 'tea', uri: 'https://tea.example/back' } as const;
+export const BOOKS = { app: 'books', uri: 'http://localhost:4001/in?from=vault' } as const;
+
+/** The settings of a vault that knows them. */
+export const APPS_VARS = {
+  APPS: 'tea,books',
+  REGISTER_REDIRECTS: `${TEA.app}=${TEA.uri},${BOOKS.app}=${BOOKS.uri},tea=https://tea.example/popup`,
+} as const;
+
+/** What an app puts into its link, and the verifier that it keeps. */
+export interface AppRequest {
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  readonly code_challenge: string;
+  readonly code_challenge_method: string;
+  readonly verifier: string;
+}
+
+/** A request of an app, with a fresh verifier. */
+export function appRequest({ app, uri }: { readonly app: string; readonly uri: string } = TEA): AppRequest {
+  const verifier = randomBytes(32).toString('base64url');
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url');
+  return { client_id: app, redirect_uri: uri, code_challenge, code_challenge_method: 'S256', verifier };
+}
+
+/** The origin at which browsers see the vault: that of its BASE_URL. */
+export function originOf(t: TestVault): string {
+  return t.url.replace('127.0.0.1', 'localhost');
+}
+
+let people = 0;
+
+/** Somebody who has an address attested and made a passkey at the page; nothing is registered yet. */
+export async function newcomer(
+  chain: Pick<RelayChain, 'rpc' | 'factory' | 'registry'>,
+  t: TestVault,
+  ceremony: Ceremony = {},
+): Promise<Candidate> {
+  const one = await createCandidate(chain, `signup${++people}`, t.clock.now());
+  const proof = prove(chain, one, {}, { origin: originOf(t), ...ceremony });
+  return { ...one, body: { ...one.body, proof } };
+}
+
+/** Registers somebody by the relay; a moment passes wherever the chain takes one. */
+export async function register(t: TestVault, body: Readonly<Record<string, unknown>>): Promise<Reply> {
+  let isAnswered = false;
+  const asked = t.call('POST /api/dids', body, { 'X-Vault-App': 'tea' }).finally(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    await Promise.race([asked, Bun.sleep(20)]);
+    if (!isAnswered) await t.clock.advance(100);
+  }
+  return asked;
+}
+
+/** What a signature at the page may differ in from a right one. */
+export interface Signing {
+  readonly by?: Passkey;
+  /** What it names instead of the request. */
+  readonly names?: Partial<AppRequest>;
+  readonly registrar?: string;
+  /** Seconds from now until it ends. */
+  readonly life?: number;
+  readonly ceremony?: Ceremony;
+}
+
+/** The passkey's signature over an app's request, as the page makes it (docs/register.md). */
+export function signFor(
+  t: TestVault,
+  { passkey }: { readonly passkey: Passkey },
+  request: AppRequest,
+  { by = passkey, names = {}, registrar = 'did:web:registrar.example', life = 300, ceremony = {} }: Signing = {},
+) {
+  const proofExpiresAt = Math.floor(t.clock.now() / 1000) + life;
+  const { client_id, redirect_uri, code_challenge } = { ...request, ...names };
+  const lines = ['vault/authorize/v1', registrar, client_id, redirect_uri, code_challenge, String(proofExpiresAt)];
+  const challenge = createHash('sha256').update(lines.join('\n')).digest();
+  return { proof: by.assert(challenge, { origin: originOf(t), ...ceremony }), proofExpiresAt };
+}
+
+/** Asks for a code. */
+export function authorize(
+  t: Pick<TestVault, 'call'>,
+  { client_id, redirect_uri, code_challenge, code_challenge_method }: AppRequest,
+  evidence: Readonly<Record<string, unknown>>,
+): Promise<Reply> {
+  const request = { client_id, redirect_uri, code_challenge, code_challenge_method };
+  return t.call('POST /api/register/authorize', { ...request, ...evidence });
+}
+
+/** Has a registered person's passkey sign, and asks for a code. */
+export function signIn(
+  t: TestVault,
+  person: { readonly passkey: Passkey; readonly credentialId: string },
+  request: AppRequest,
+  signing: Signing = {},
+): Promise<Reply> {
+  const { credentialId } = person;
+  return authorize(t, request, { credentialId, ...signFor(t, person, request, signing) });
+}
+
+/** Exchanges a code as the app does, with something changed. */
+export function exchange(
+  t: Pick<TestVault, 'call'>,
+  { client_id, redirect_uri, verifier: code_verifier }: AppRequest,
+  code: string,
+  change: Readonly<Record<string, unknown>> = {},
+): Promise<Reply> {
+  return t.call('POST /api/register/token', { client_id, redirect_uri, code, code_verifier, ...change });
+}
