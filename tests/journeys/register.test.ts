@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { awaitSelector, press } from '../support/pay.ts';
+import {
+  type Arrival,
+  documented,
+  goThrough,
+  type RegisterWorld,
+  startRegisterWorld,
+  type Visitor,
+  visit,
+  visitorAt,
+} from '../support/register-page.ts';
+
+if (chromium) {
+  let world: RegisterWorld;
+  const visitors: Visitor[] = [];
+  beforeAll(async () => {
+    world = await startRegisterWorld();
+  }, 120_000);
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const visitor of visitors.splice(0)) await visitor.close();
+  });
+  const come = async (...given: Parameters<typeof visit> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const visitor = await visit(world, ...given);
+    visitors.push(visitor);
+    return visitor;
+  };
+  let people = 0;
+  const address = () => `person${++people}@example.com`;
+  const didOf = ({ answer }: Arrival) => answer?.['did'];
+
+  describe('an app with one link', () => {
+    test('a new person: address, code, passkey, and the app knows who it is', async () => {
+      const [email, visitor] = [address(), await come(world.app.origin)];
+      await press(visitor.page, 'sign-up');
+      expect(await visitor.screen('start')).toContain(`Continue to ${new URL(world.app.origin).host}`);
+      const { query, status, answer } = await goThrough(visitor, email);
+      expect([status, query['iss']]).toEqual([200, world.origin]);
+      expect(answer?.['did']).toMatch(/^did:pkh:eip155:84532:0x[0-9a-fA-F]{40}$/);
+      expect(String(answer?.['did']).toLowerCase()).toEndWith(String(answer?.['smartAccount']).toLowerCase());
+      expect(['submitted', 'confirmed']).toContain(String(answer?.['status']));
+      expect(answer?.['identifiers']).toMatchObject([{ identifier: email, channel: 'email', proof: 'attestation' }]);
+      // The code is used up, and nothing else of value was in the address bar.
+      expect(Object.keys(query).sort()).toEqual(['code', 'iss', 'state']);
+    });
+
+    test('a returning person: one press of a passkey, on a device that knows nothing too', async () => {
+      const [email, first] = [address(), await come()];
+      const did = didOf(await goThrough(first, email));
+      const again = await come(undefined, { passkeys: first.passkeys, context: first.context });
+      expect(await again.screen('start')).toContain('Welcome back');
+      await press(again.page, 'sign-in');
+      expect(didOf(await again.arrive())).toBe(did);
+      const elsewhere = await come(undefined, { passkeys: first.passkeys });
+      expect(await elsewhere.screen('start')).toContain('Continue to');
+      await press(elsewhere.page, 'sign-in');
+      const { answer } = await elsewhere.arrive();
+      expect(answer).toMatchObject({ did, identifiers: [{ identifier: email }] });
+    });
+
+    test('the account that was made here pays and is managed on this device, too', async () => {
+      const visitor = await come();
+      const { answer } = await goThrough(visitor, address());
+      const page = await visitor.context.newPage();
+      await page.goto(`${world.origin}/register`);
+      const accounts = await page.evaluate(
+        () =>
+          new Promise<string[]>((resolve) => {
+            const request = indexedDB.open('vault-pay', 3);
+            request.onsuccess = () => {
+              const all = request.result.transaction('accounts').objectStore('accounts').getAll();
+              all.onsuccess = () => resolve(all.result.map((one: { address: string }) => one.address));
+            };
+          }),
+      );
+      expect(accounts).toEqual([String(answer?.['smartAccount']).toLowerCase()]);
+    });
+  });
+
+  describe('the documented app', () => {
+    test('the page of docs/register.md, as it stands', async () => {
+      const page = documented('html', 'sessionStorage', world.origin);
+      world.app.pages.set('/page', page.replace("location.origin + '/back'", "location.origin + '/page'"));
+      const [email, visitor] = [address(), await come(`${world.app.origin}/page`)];
+      await press(visitor.page, 'sign-up');
+      await visitor.enter(email);
+      await visitor.typeCode(email);
+      await press(visitor.page, 'passkey-go');
+      await visitor.page.waitForFunction(() => document.getElementById('who')?.textContent?.includes('verified_at'));
+      const said = JSON.parse(await visitor.page.$eval('#who', (element) => element.textContent ?? ''));
+      expect(said).toMatchObject({ identifiers: [{ identifier: email }] });
+      // A reload shows no code in the address bar, and exchanges nothing again.
+      expect(visitor.page.url()).toBe(`${world.app.origin}/page`);
+    });
+
+    /** A page that opens the popup by the documented lines. */
+    const popupPage = (link: string) => `<!doctype html><title>Tea</title><button id="open">Sign up</button>
+      <pre id="heard"></pre><script>
+      const vault = ${JSON.stringify(world.origin)};
+      const link = ${JSON.stringify(Object.fromEntries(new URL(link).searchParams))};
+      const { state } = link;
+      const heard = (data) => { document.getElementById('heard').textContent += JSON.stringify(data); };
+      const exchange = (code) => heard({ code });
+      document.getElementById('open').onclick = () => {
+        ${documented('js', "mode: 'popup'", world.origin)}
+        addEventListener('message', ({ data }) => heard({ raw: data }));
+      };</script>`;
+    const openPopup = async (visitor: Visitor) => {
+      const opened = visitor.context.waitForTarget((one) => one.url().includes('/register?'));
+      await press(visitor.page, 'open');
+      const page = await (await opened).asPage();
+      // An authenticator that is attached before the page is there goes with the blank page before it.
+      await awaitSelector(page, '#start');
+      await visitor.passkeys.attach(page);
+      return visitorAt(page, world.t);
+    };
+
+    /** Waits until the popup has closed itself. */
+    const isAlone = async ({ context }: Visitor) => {
+      for (const end = Date.now() + 30_000; Date.now() < end; await Bun.sleep(50)) {
+        if ((await context.pages()).length === 1) return;
+      }
+      const [, popup] = await context.pages();
+      // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+      throw new Error(`it stays: ${await popup?.evaluate(() => document.body.innerText)}`);
+    };
+
+    test('the popup of docs/register.md: the code comes by a message, and the window closes', async () => {
+      world.app.pages.set('/popup', popupPage(world.app.link()));
+      const [email, visitor] = [address(), await come(`${world.app.origin}/popup`)];
+      const popup = await openPopup(visitor);
+      await popup.enter(email);
+      await popup.typeCode(email);
+      await press(popup.page, 'passkey-go');
+      await visitor.page.waitForFunction(() => document.getElementById('heard')?.textContent?.includes('"code"'));
+      await isAlone(visitor);
+    });
+
+    test('a page of another origin that opens the popup hears nothing', async () => {
+      world.pages.set('/popup', popupPage(world.app.link()));
+      const [email, visitor] = [address(), await come(`${world.shop}/popup`)];
+      const popup = await openPopup(visitor);
+      await popup.enter(email);
+      await popup.typeCode(email);
+      await press(popup.page, 'passkey-go');
+      await isAlone(visitor);
+      expect(await visitor.page.$eval('#heard', (element) => element.textContent)).toBe('');
+    });
+
+    test('without a window that opened it, the popup leads back by the redirect', async () => {
+      const visitor = await come(world.app.link({ mode: 'popup' }));
+      expect(didOf(await goThrough(visitor, address()))).toStartWith('did:pkh:');
+    });
+  });
+
+  describe('a reload goes on where the page was', () => {
+    test('at the code, which is not sent again', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.screen('code');
+      await visitor.page.reload();
+      expect(await visitor.screen('code')).toContain(email);
+      expect(world.t.mailsTo(email)).toHaveLength(1);
+      await visitor.typeCode(email);
+      await press(visitor.page, 'passkey-go');
+      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
+    });
+
+    test('at the passkey, and after it was made: there is one, and it signs', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.typeCode(email);
+      await visitor.screen('passkey');
+      await visitor.page.reload();
+      expect(await visitor.screen('passkey')).toContain('Create your passkey');
+      // The vault is away when the passkey has been made: its prediction of the account fails.
+      await visitor.page.setRequestInterception(true);
+      visitor.page.on('request', (request) =>
+        request.url().includes('/predict') ? request.abort() : request.continue(),
+      );
+      await press(visitor.page, 'passkey-go');
+      expect(await visitor.screen('problem')).toContain('The vault cannot be reached');
+      visitor.page.removeAllListeners('request');
+      await visitor.page.setRequestInterception(false);
+      await visitor.page.reload();
+      expect(await visitor.screen('passkey')).toContain('Your passkey is made.');
+      await press(visitor.page, 'passkey-go');
+      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
+      expect(visitor.passkeys.ids()).toHaveLength(1);
+    });
+
+    test('another link in the same tab starts over', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.screen('code');
+      await visitor.page.goto(world.app.link());
+      expect(await visitor.screen('start')).toContain('Continue to');
+    });
+  });
+
+  describe('what goes wrong, and what to do', () => {
+    test('an address that is none, and a code that is wrong, are said beside the field', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter('nonsense');
+      expect(await visitor.screen('address-fault')).toContain('Enter an email address, or a phone number');
+      await visitor.page.click('#address', { count: 3 });
+      await visitor.enter('nobody@localhost');
+      expect(await visitor.screen('address-fault')).toContain('Enter an email address');
+      await visitor.enter(email);
+      await visitor.screen('code');
+      const wrong = world.t.codeFor(email) === '111111' ? '222222' : '111111';
+      await visitor.page.type('#digits', wrong);
+      expect(await visitor.screen('digits-fault')).toContain('This code is not right.');
+      await visitor.typeCode(email);
+      await visitor.screen('passkey');
+    });
+
+    test('a passkey that is refused is asked for again, and none is made twice', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.typeCode(email);
+      await visitor.screen('passkey');
+      await visitor.passkeys.allow(false);
+      await press(visitor.page, 'passkey-go');
+      expect(await visitor.screen('passkey-notice')).toContain('No passkey was used.');
+      await visitor.passkeys.allow(true);
+      await press(visitor.page, 'passkey-go');
+      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
+    });
+
+    test('a passkey without an account here: start again with the address', async () => {
+      const stranger = await come(`${world.origin}/account`);
+      await press(stranger.page, 'create');
+      await awaitSelector(stranger.page, '#home');
+      const visitor = await come(undefined, { passkeys: stranger.passkeys });
+      await press(visitor.page, 'sign-in');
+      expect(await visitor.screen('problem')).toContain('This passkey has no account here');
+      await press(visitor.page, 'problem-go');
+      await visitor.screen('start');
+    });
+
+    test('an address with a passkey: sign in with it', async () => {
+      const [email, first] = [address(), await come()];
+      const did = didOf(await goThrough(first, email));
+      const again = await come(undefined, { passkeys: first.passkeys });
+      await again.enter(email);
+      await again.typeCode(email);
+      expect(await again.screen('passkey')).toContain('You have been here before');
+      await press(again.page, 'passkey-known');
+      expect(didOf(await again.arrive())).toBe(did);
+    });
+
+    test('Cancel leads back to the app, with access_denied and the state', async () => {
+      const visitor = await come(world.app.link({ state: 'my state+1' }));
+      await visitor.screen('start');
+      await press(visitor.page, 'cancel');
+      const { query } = await visitor.arrive();
+      expect(query).toEqual({ error: 'access_denied', state: 'my state+1', iss: world.origin });
+    });
+
+    test('a link without a challenge says so, and leads back only when a button is pressed', async () => {
+      const visitor = await come(world.app.link({ code_challenge_method: 'plain' }));
+      expect(await visitor.screen('problem')).toContain('The app’s link is incomplete');
+      await press(visitor.page, 'problem-go');
+      expect((await visitor.arrive()).query).toMatchObject({ error: 'invalid_request' });
+    });
+
+    test.each([
+      ['an unknown app', { client_id: 'other' }],
+      ['an unknown URI', { redirect_uri: 'https://evil.example/back' }],
+      ['a URI that is a script', { redirect_uri: 'javascript:alert(document.domain)//' }],
+      ['a URI with another path', { redirect_uri: 'tea' }],
+      ['no app', { client_id: undefined }],
+    ])('%s: the page says so, and leads nowhere', async (_, change) => {
+      const visitor = await come(world.app.link(change));
+      expect(await visitor.screen('problem')).toContain('This link does not work');
+      const ways = await visitor.page.$$eval('button, a', (all) => all.filter((one) => one.checkVisibility()).length);
+      expect([ways, new URL(visitor.page.url()).origin]).toEqual([0, world.origin]);
+    });
+
+    test('too many codes: it says when to try again', async () => {
+      const email = address();
+      for (let i = 0; i < 5; i++) await world.t.call('POST /api/verify/send', { identifier: email, channel: 'email' });
+      const visitor = await come();
+      await visitor.enter(email);
+      expect(await visitor.screen('problem')).toMatch(/Too many tries[\s\S]*Try again in (?:60|59) minutes\./);
+    });
+  });
+}
