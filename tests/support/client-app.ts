@@ -1,19 +1,56 @@
-// An app's page on an origin of its own, in a browser with passkeys in software.
-import type { Page } from 'puppeteer-core';
-import type { Passkeys, PayWorld } from './pay.ts';
+// Pages of an app on an origin of its own, in a browser with passkeys in software, and the vault that they use.
+import type { BrowserContext, Page } from 'puppeteer-core';
+import { closeWindows, createPasskeys, type Passkeys, type PayWorld, startPayWorld } from './pay.ts';
 
-/** Opens a page of the app, in a browser where the vault's own pages know no account yet. */
-export async function openApp(
-  world: Pick<PayWorld, 'own' | 'shop' | 'origin'>,
-  path: string,
-  passkeys: Passkeys,
-): Promise<Page> {
-  const page = await world.own.browser.newPage();
-  const session = await page.createCDPSession();
-  await session.send('Storage.clearDataForOrigin', { origin: world.origin, storageTypes: 'indexeddb' });
-  await passkeys.attach(page);
-  await page.goto(world.shop + path);
-  return page;
+/** The world of an app. */
+export interface AppWorld extends PayWorld {
+  /** Serves a page of the app, in which the vault of the documents is this one. */
+  put(path: string, html: string): void;
+  /** Serves `/blank`, whose policy allows the vault's origin alone, as docs/client.md says it must. */
+  putBlank(moreScripts?: string): void;
+  /** Opens a page of the app, in a browser that has nothing stored. */
+  open(path: string): Promise<{ readonly page: Page; readonly passkeys: Passkeys }>;
+  closePages(): Promise<void>;
+  /** An expression of a page: a client. */
+  readonly client: string;
+}
+
+const VAULT = 'https://vault.example.com';
+
+/** Starts it, with settings of the vault. */
+export async function startAppWorld(more: Readonly<Record<string, string>> = {}): Promise<AppWorld> {
+  const world = await startPayWorld({ more: { MAX_VERIFY_SENDS_PER_IP: '1000', ...more } });
+  const { own, origin, shop, pages, t } = world;
+  const working = setInterval(() => void t.work(), 100);
+  const contexts: BrowserContext[] = [];
+  const put = (path: string, html: string) => void pages.set(path, html.replaceAll(VAULT, origin));
+  return {
+    ...world,
+    put,
+    putBlank(moreScripts = '') {
+      const policy = `default-src 'none'; script-src ${origin}${moreScripts}; connect-src ${origin}`;
+      const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+      put('/blank', `<!doctype html>${meta}<title>App</title><button id="buy">Buy</button>`);
+    },
+    async open(path) {
+      const passkeys = createPasskeys();
+      const context = await own.browser.createBrowserContext();
+      contexts.push(context);
+      const page = await context.newPage();
+      await passkeys.attach(page);
+      await page.goto(shop + path);
+      return { page, passkeys };
+    },
+    async closePages() {
+      await closeWindows(world);
+      for (const context of contexts.splice(0)) await context.close();
+    },
+    client: `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`,
+    async stop() {
+      clearInterval(working);
+      await world.stop();
+    },
+  };
 }
 
 /** Signs up at the plain example app, which asks by the browser's own prompts; answers the DID. */
