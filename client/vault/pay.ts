@@ -73,7 +73,7 @@ export async function pay(url: string, known: Known, order: PayOrder, { via, ret
     'vault-pay',
     'popup,width=480,height=760',
   );
-  if (popup) return byPopup(origin, popup, await shown());
+  if (popup) return byPopup(origin, popup, shown());
   if (via === 'popup') throw fault('payment_blocked');
   return byLink(origin, await shown(), returnUrl);
 }
@@ -97,25 +97,36 @@ async function byBrowser(
   }
 }
 
-function byPopup(origin: string, popup: Window, shown: Shown): Promise<PayReceipt> {
+/** The page says once that it is ready, perhaps before it is known what to show. */
+function byPopup(origin: string, popup: Window, shown: Promise<Shown>): Promise<PayReceipt> {
   return new Promise((resolve, reject) => {
     // Once signed and sent it may be paid, though the window is left: your server finds out.
     let sent: PayReceipt | undefined;
-    const leave = (word: string) => {
+    const end = () => {
       clearInterval(timer);
       removeEventListener('message', hear);
+    };
+    const leave = (word: string) => {
+      end();
       if (sent) resolve(sent);
       else reject(new VaultClientError(word));
     };
+    const ask = (order: Shown) => popup.postMessage({ vault: 'pay', type: 'request', ...order }, origin);
+    const fail = (error: unknown) => {
+      end();
+      popup.close();
+      reject(error);
+    };
     const hear = ({ source, origin: from, data }: MessageEvent) => {
       if (source !== popup || from !== origin || data?.vault !== 'pay') return;
-      if (data.type === 'ready') popup.postMessage({ vault: 'pay', type: 'request', ...shown }, origin);
+      if (data.type === 'ready') shown.then(ask, fail);
       if (data.type === 'pending' || data.type === 'answer') sent = data.details;
       if (data.type === 'cancel' && data.reason !== 'unconfirmed') sent = undefined;
       if (data.type === 'answer' || data.type === 'cancel') leave(data.reason);
     };
     const timer = setInterval(() => popup.closed && leave('not_paid_yet'), 500);
     addEventListener('message', hear);
+    shown.catch(fail);
   });
 }
 

@@ -139,8 +139,11 @@ if (chromium) {
     test('hears the vault’s popup alone, and why it was closed', async () => {
       world.putBlank();
       const { page, passkeys } = await world.open('/blank');
-      const { client } = world;
-      await page.evaluate(`${client}.then((vault) => {
+      // The popup is ready before the client knows the vault's chain.
+      await page.evaluate(`import('${world.origin}/client.js').then(({ createClient }) => {
+        const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+        const slow = async (...asked) => wait(1500).then(() => fetch(...asked));
+        const vault = createClient({ url: '${world.origin}', fetch: slow });
         const tea = { to: '0x00000000000000000000000000000000000a11ce', token: 'native', amount: '5' };
         const total = { currency: 'USD', value: '1.25' };
         buy.onclick = () => {
