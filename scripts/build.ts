@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { bundleClientPart, CLIENT_PARTS } from '../assets/client-parts.ts';
+import { type Assets, packAssets } from './packed-assets.ts';
 import { readyMade } from './ready-made.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
@@ -24,7 +25,7 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
       tablesAsConstants,
       await leaveRestOut(),
       withoutAnswers,
-      embed(await writeAssets(folder)),
+      embed(await packAssets(await writeAssets(folder))),
       await embedReadyMade(folder),
       ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
       ...(await Promise.all(APART.map((one) => keepApart(one, folder)))),
@@ -94,9 +95,6 @@ export default { ${getters.join(', ')} };`;
     },
   };
 }
-
-/** Files on disk, and their SHA-256 in base64, by the path they are served under. */
-type Assets = Readonly<Record<string, { readonly file: string; readonly sha256: string }>>;
 
 async function writeAssets(folder: string): Promise<Assets> {
   const written: Record<string, Assets[string]> = {};

@@ -31,6 +31,7 @@ const PATHS: Readonly<Record<string, string>> = {
   '/pass/index.html': '/pass',
   '/pass/ready.html': '/pass/ready',
   '/pass/ended.html': '/pass/ended',
+  '/register/index.html': '/register',
 };
 
 async function bytesOf(content: Blob): Promise<Uint8Array> {
@@ -62,6 +63,8 @@ describe('the one file', () => {
   test('serves its files from within itself, the same as the sources make', async () => {
     const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
     for (const [path, content] of Object.entries(await bundleAssets())) {
+      // Parts of what `/words/<page>.json` answers.
+      if (path.startsWith('/words/')) continue;
       const url = PATHS[path] ?? path;
       const response = await fetch(program.url + url);
       expect([url, response.status, Buffer.from(await response.arrayBuffer()).equals(await bytesOf(content))]).toEqual([

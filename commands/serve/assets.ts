@@ -11,8 +11,7 @@ export function openAssets(): Assets {
       if (file === undefined) return new Response(null, { status: 404 });
       const { content, sha256 } = file;
       if (request.method === 'HEAD' && sha256 !== undefined) return respond(null, sha256);
-      // What `Bun.build` gives has no `bytes`.
-      const bytes = new Uint8Array(await (typeof content === 'string' ? Bun.file(content) : content).arrayBuffer());
+      const bytes = await bytesOf(content);
       return respond(bytes, sha256 ?? new Bun.CryptoHasher('sha256').update(bytes).digest('base64'));
     },
   };
@@ -20,4 +19,12 @@ export function openAssets(): Assets {
 
 function respond(bytes: Uint8Array<ArrayBuffer> | null, sha256: string): Response {
   return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${sha256}:` } });
+}
+
+/** The program keeps texts compressed (`scripts/packed-assets.ts`). */
+async function bytesOf(content: string | Blob): Promise<Uint8Array<ArrayBuffer>> {
+  // What `Bun.build` gives has no `bytes`.
+  const bytes = new Uint8Array(await (typeof content === 'string' ? Bun.file(content) : content).arrayBuffer());
+  const isPacked = typeof content === 'string' && content.endsWith('.zst');
+  return isPacked ? new Uint8Array(await Bun.zstdDecompress(bytes)) : bytes;
 }
