@@ -36,20 +36,31 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
   for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
   for (const [part, path] of Object.entries(CLIENT_PARTS)) made[`/${path}`] = await bundleClientPart(part, true);
-  return { ...made, ...(await smallPay()), '/openapi.json': await describeApi() };
+  return { ...made, ...(await smallPages()), '/openapi.json': await describeApi() };
 }
 
-/** The confirm page has a budget of bytes: it gets of the shared design what it uses. */
-async function smallPay(): Promise<Readonly<Record<string, Blob>>> {
-  const read = (name: string) => Bun.file(join(import.meta.dir, name)).text();
+/** Pages with a budget of bytes: they get of the shared design what they use. */
+async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
+  const [confirm, register] = await Promise.all([smallPage('pay', 'confirm'), smallPage('register', 'register')]);
+  return {
+    '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
+    '/pay/confirm.css': new Blob([confirm.style]),
+    '/register/register.css': new Blob([register.style]),
+  };
+}
+
+/** The HTML of a page, `index.html` where it has none of its name, and its style with what it uses of the design. */
+async function smallPage(folder: 'pay' | 'register', name: string): Promise<{ html: string; style: string }> {
+  const read = (path: string) => Bun.file(join(import.meta.dir, path)).text();
+  const files = readdirSync(join(import.meta.dir, folder));
+  const page = files.includes(`${name}.html`) ? `${folder}/${name}.html` : `${folder}/index.html`;
   const [tokens = '', parts = '', own = '', html = '', ...scripts] = await Promise.all(
     [
-      ...['design/tokens.css', 'design/parts.css', 'pay/confirm.css', 'pay/confirm.html', 'wallet/view.ts'],
-      ...readdirSync(join(import.meta.dir, 'pay')).flatMap((name) => (name.endsWith('.ts') ? [`pay/${name}`] : [])),
+      ...['design/tokens.css', 'design/parts.css', `${folder}/${name}.css`, page, 'wallet/view.ts'],
+      ...files.flatMap((file) => (file.endsWith('.ts') ? [`${folder}/${file}`] : [])),
     ].map(read),
   );
-  const style = pageStyle({ tokens, parts, own, page: [html, ...scripts].join('\n') });
-  return { '/pay/confirm.html': new Blob([smallHtml(html)]), '/pay/confirm.css': new Blob([style]) };
+  return { html, style: pageStyle({ tokens, parts, own, page: [html, ...scripts].join('\n') }) };
 }
 
 /** The description of the API. Loaded here only: pages know nothing of the routes. */

@@ -12,13 +12,9 @@ export interface AppLink {
   readonly isPopup: boolean;
   readonly channel: string | undefined;
   readonly loginHint: string | undefined;
-  readonly language: string | undefined;
   /** The method is S256 and the challenge has its form. */
   readonly isComplete: boolean;
 }
-
-/** A language tag (RFC 5646), which goes into a header. */
-const LANGUAGE = /^[A-Za-z]{2,8}(?:-[A-Za-z\d]{1,8})*$/;
 
 /** Reads the link; undefined for one that names no app and URI, or a parameter twice (RFC 6749 section 3.1). */
 export function parseLink(search: string): AppLink | undefined {
@@ -37,7 +33,6 @@ export function parseLink(search: string): AppLink | undefined {
     isPopup: valueIn('mode') === 'popup',
     channel: valueIn('channel'),
     loginHint: valueIn('login_hint'),
-    language: LANGUAGE.test(query.get('lang') ?? '') ? valueIn('lang') : undefined,
     isComplete: valueIn('code_challenge_method') === 'S256' && /^[A-Za-z0-9_-]{43}$/.test(codeChallenge),
   };
 }

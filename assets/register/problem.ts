@@ -1,7 +1,8 @@
 // What went wrong, in words, with what to do.
 import type { VaultClientError } from '../../client/vault/error.ts';
+import { word } from '../words/words.ts';
 import { onPress, say, show, toggle, write } from './view.ts';
-import { PROBLEMS, word } from './words.ts';
+import { PROBLEMS, text } from './words.ts';
 
 /** A way on from a problem. */
 export interface WayOn {
@@ -16,9 +17,9 @@ export function showProblem(
   [first, second]: readonly (WayOn | undefined)[],
   detail = '',
 ): void {
-  const [title, text] = PROBLEMS[id] ?? PROBLEMS['unexpected'] ?? ['', ''];
-  write('problem-title', title);
-  write('problem-words', fill(text, values));
+  const [title, sentence] = PROBLEMS[id] ?? PROBLEMS['unexpected'] ?? ['', ''];
+  write('problem-title', word(title));
+  write('problem-words', word(sentence, values));
   offer('problem-go', first);
   offer('problem-other', second);
   say({ 'problem-details': 'details' });
@@ -47,17 +48,13 @@ export function refusalOf(error: unknown): VaultClientError | undefined {
 
 /** When to try again. */
 export function soonOf(seconds: number | undefined): string {
-  if (seconds === undefined) return word('soon');
+  if (seconds === undefined) return text('soon');
   const minutes = Math.ceil(seconds / 60);
-  if (minutes <= 1) return word('minute');
-  return minutes < 90 ? word('minutes', { count: minutes }) : word('hours', { count: Math.ceil(minutes / 60) });
+  if (minutes <= 1) return text('minute');
+  return minutes < 90 ? text('minutes', { count: minutes }) : text('hours', { count: Math.ceil(minutes / 60) });
 }
 
 function offer(id: string, way: WayOn | undefined): void {
   write(id, way?.name);
   if (way) onPress(id, way.act);
-}
-
-function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 }

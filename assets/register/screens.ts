@@ -1,7 +1,7 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
 import type { CodeRequest } from '../../client/vault/code.ts';
 import { element, fault, field, left, onPress, onSubmit, say, show, toggle, write } from './view.ts';
-import { type WordId, word } from './words.ts';
+import { text, type WordId } from './words.ts';
 
 /** An address that was entered. */
 export interface Address {
@@ -25,10 +25,10 @@ export interface StartOptions {
 /** Asks for an address, or a passkey that is there. */
 export function askStart({ app, channels, isKnown, hint = '', ...said }: StartOptions): Promise<Address | 'sign-in'> {
   const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
-  say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign-in' });
+  say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign_in' });
   say({ 'start-title': isKnown ? 'start.known' : 'start.title' }, { app });
   say(
-    { or: isKnown ? 'start.or-other' : 'start.or', 'start-hint': isKnown ? 'start.hint-known' : 'start.hint' },
+    { or: isKnown ? 'start.or_other' : 'start.or', 'start-hint': isKnown ? 'start.hint_known' : 'start.hint' },
     { app },
   );
   write('start-notice', said.notice);
@@ -45,7 +45,7 @@ export function askStart({ app, channels, isKnown, hint = '', ...said }: StartOp
     onSubmit('address-form', () => {
       const address = addressOf(input.value.trim(), channels);
       if (address) resolve(address);
-      else fault('address', word(`start.fault-${kind}`));
+      else fault('address', text(`start.fault_${kind}`));
     });
   });
 }
@@ -67,9 +67,9 @@ export function addressOf(text: string, channels: readonly string[]): Address | 
 
 /** What the vault says against a code, in words. */
 const WRONG: Readonly<Record<string, WordId>> = {
-  'Code expired': 'code.fault-ended',
-  'No code was sent': 'code.fault-ended',
-  'Too many attempts': 'code.fault-tries',
+  'Code expired': 'code.fault_ended',
+  'No code was sent': 'code.fault_ended',
+  'Too many attempts': 'code.fault_tries',
 };
 
 /** Asks for the code that was sent. An empty text wants another one; null wants another address. */
@@ -81,7 +81,7 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   show('code');
   // The code is what comes next: the heading is read with it.
   input.focus();
-  fault('digits', problem === undefined ? undefined : word(WRONG[problem] ?? 'code.fault-wrong'));
+  fault('digits', problem === undefined ? undefined : text(WRONG[problem] ?? 'code.fault_wrong'));
   return new Promise((resolve) => {
     const timer = setInterval(tick, 250);
     const end = (answer: string | null) => {
@@ -90,15 +90,15 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
     };
     function tick(): void {
       const [rest, wait] = [endsAt - Date.now(), nextAt - Date.now()];
-      write('code-left', rest > 0 ? word('code.left', { time: left(rest) }) : word('code.ended'));
-      write('code-again', wait > 0 ? word('code.again-in', { time: left(wait) }) : word('code.again'));
+      write('code-left', rest > 0 ? text('code.left', { time: left(rest) }) : text('code.ended'));
+      write('code-again', wait > 0 ? text('code.again_in', { time: left(wait) }) : text('code.again'));
       element<HTMLButtonElement>('code-again').disabled = wait > 0;
     }
     tick();
     const check = (isWhole: boolean) => {
       const digits = input.value.replace(/\D/g, '');
       if (digits.length === 6) end(digits);
-      else if (isWhole) fault('digits', word('code.fault-form'));
+      else if (isWhole) fault('digits', text('code.fault_form'));
     };
     // What is typed, pasted or filled in by the browser is complete with the sixth digit.
     input.oninput = (event) => {
@@ -122,9 +122,9 @@ export interface PasskeyOptions {
 
 /** Waits for the press that makes the passkey. */
 export function askPasskeyPress({ host, taken, isMade, notice }: PasskeyOptions): Promise<'go' | 'sign-in'> {
-  const kind = taken !== undefined ? 'taken-' : isMade ? 'resume-' : '';
+  const kind = taken !== undefined ? 'taken_' : isMade ? 'resume_' : '';
   say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` }, { address: taken ?? '' });
-  say({ 'passkey-go': `passkey.${kind}go`, 'passkey-known': 'start.sign-in', 'passkey-what': 'passkey.what' });
+  say({ 'passkey-go': `passkey.${kind}go`, 'passkey-known': 'start.sign_in', 'passkey-what': 'passkey.what' });
   say({ 'passkey-about': 'passkey.about' }, { host });
   write('passkey-notice', notice);
   toggle('passkey-known', taken !== undefined);

@@ -8,7 +8,7 @@ import type { Evidence } from './api.ts';
 import { refusalOf } from './problem.ts';
 import { type Address, askCode, askPasskeyPress } from './screens.ts';
 import { say, show } from './view.ts';
-import { word } from './words.ts';
+import { text } from './words.ts';
 
 /** The person chose another way. */
 export class InsteadError extends Error {
@@ -25,7 +25,8 @@ export class InsteadError extends Error {
 export interface SignUp {
   readonly address: Address;
   readonly rpId: string;
-  readonly language: string | undefined;
+  /** Of the code's message. */
+  readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
 }
 
@@ -49,14 +50,13 @@ export async function signUp(registrar: Registrar, { address, rpId, language, on
     };
     const subject = channel === 'email' ? { email: identifier } : { phone: identifier };
     try {
-      const asked = { ...subject, askCode, onStep, name: identifier };
-      const made = await register(registrar, { ...asked, ...(language === undefined ? {} : { language }) });
+      const made = await register(registrar, { ...subject, askCode, onStep, name: identifier, language });
       return await evidenceOf(registrar, made.credentialId);
     } catch (error) {
       const said = refusalOf(error)?.error;
       if (said === 'cancelled') throw new InsteadError('other-address');
       if (said !== 'passkey_refused') throw error;
-      notice = word('passkey.refused');
+      notice = text('passkey.refused');
     }
   }
 }

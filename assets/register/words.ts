@@ -1,4 +1,5 @@
-// The words of this page, by id. `{name}` is a place for a value.
+// The words of this page, by id. The English sentences are the ids of the catalogues (`assets/words/`).
+import { word } from '../words/words.ts';
 
 const WORDS = {
   title: 'Sign up · {app}',
@@ -9,15 +10,15 @@ const WORDS = {
   'start.phone': 'Phone number',
   'start.both': 'Email address or phone number',
   'start.go': 'Send code',
-  'start.or': 'or',
-  'start.or-other': 'or with your address',
-  'start.sign-in': 'Sign in with a passkey',
+  'start.or': 'Been here before?',
+  'start.or_other': 'New here, or without your passkey?',
+  'start.sign_in': 'Sign in with a passkey',
   'start.hint': '{app} gets this address and the name of your account, and nothing else.',
-  'start.hint-known':
+  'start.hint_known':
     '{app} gets the name of your account and the addresses that you registered with the passkey, and nothing else.',
-  'start.fault-email': 'Enter an email address, such as name@example.com.',
-  'start.fault-phone': 'Enter a phone number with its country code, such as +49 151 12345678.',
-  'start.fault-both': 'Enter an email address, or a phone number with its country code, such as +49 151 12345678.',
+  'start.fault_email': 'Enter an email address, such as name@example.com.',
+  'start.fault_phone': 'Enter a phone number with its country code, such as +49 151 12345678.',
+  'start.fault_both': 'Enter an email address, or a phone number with its country code, such as +49 151 12345678.',
   'code.title': 'Enter the code',
   'code.words': 'We sent six digits to {address}.',
   'code.label': 'Code',
@@ -25,29 +26,29 @@ const WORDS = {
   'code.left': 'Good for {time}',
   'code.ended': 'This code has ended. Send a new one.',
   'code.again': 'Send a new code',
-  'code.again-in': 'Send a new code in {time}',
+  'code.again_in': 'Send a new code in {time}',
   'code.other': 'Use another address',
-  'code.fault-form': 'The code has six digits.',
-  'code.fault-wrong': 'This code is not right. Look again, or send a new one.',
-  'code.fault-ended': 'This code has ended. We sent a new one.',
-  'code.fault-tries': 'Too many tries with this code. We sent a new one.',
+  'code.fault_form': 'The code has six digits.',
+  'code.fault_wrong': 'This code is not right. Look again, or send a new one.',
+  'code.fault_ended': 'This code has ended. We sent a new one.',
+  'code.fault_tries': 'Too many tries with this code. We sent a new one.',
   'passkey.title': 'Create your passkey',
   'passkey.words':
     'It takes the place of a password. Your device asks for your fingerprint, face or PIN twice: to make the passkey, and to register with it.',
   'passkey.go': 'Create passkey',
-  'passkey.resume-title': 'Use your passkey',
-  'passkey.resume-words': 'Your passkey is made. Your device asks for it once more, to register with it.',
-  'passkey.resume-go': 'Use passkey',
-  'passkey.taken-title': 'You have been here before',
-  'passkey.taken-words':
+  'passkey.resume_title': 'Use your passkey',
+  'passkey.resume_words': 'Your passkey is made. Your device asks for it once more, to register with it.',
+  'passkey.resume_go': 'Use passkey',
+  'passkey.taken_title': 'You have been here before',
+  'passkey.taken_words':
     '{address} is registered with a passkey already. Sign in with it. If you lost it, create a new one: the address then moves to a new account.',
-  'passkey.taken-go': 'Create a new passkey',
+  'passkey.taken_go': 'Create a new passkey',
   'passkey.what': 'What is a passkey?',
   'passkey.about':
     'A key that your phone, computer or password manager keeps for you. You unlock it with your fingerprint, face or PIN. It works on {host} only and is never sent to us.',
   'passkey.refused': 'No passkey was used. Nothing has changed.',
   'progress.title': 'Setting up your account',
-  'progress.sign-in': 'Signing you in',
+  'progress.sign_in': 'Signing you in',
   'step.address': 'Address confirmed',
   'step.passkey': 'Passkey created',
   'step.signed': 'Passkey used',
@@ -56,12 +57,12 @@ const WORDS = {
   'step.back': 'Back to {app}',
   'done.title': 'You can go back',
   'done.words': 'You are signed in at {app}. This window can be closed.',
-  'done.words-cancelled': 'Nothing was sent to {app}. This window can be closed.',
+  'done.words_cancelled': 'Nothing was sent to {app}. This window can be closed.',
   'done.go': 'Close',
   cancel: 'Cancel and go back to {app}',
   back: 'Go back to {app}',
   retry: 'Try again',
-  'start-over': 'Start again',
+  start_over: 'Start again',
   details: 'Details',
   soon: 'Wait a little, then try again.',
   minute: 'Try again in a minute.',
@@ -72,9 +73,9 @@ const WORDS = {
 /** A word's id. */
 export type WordId = keyof typeof WORDS;
 
-/** A text of the page, its places filled. */
-export function word(id: WordId, values: Readonly<Record<string, string | number>> = {}): string {
-  return WORDS[id].replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+/** A text of the page in the person's language, its places filled. */
+export function text(id: WordId, values: Readonly<Record<string, string | number>> = {}): string {
+  return word(WORDS[id], values);
 }
 
 /** What went wrong: title and text, by the vault's word or the client's. */

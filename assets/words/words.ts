@@ -28,11 +28,15 @@ const own = shared.vaultWords;
 /** Longer than this no page waits for its words. */
 const WORDS_MS = 5_000;
 
-/** Writes words and brand into the page, by `lang` and `app` of its query. Never throws: the page stays in English. */
-export async function loadWords(page: string): Promise<PageBrand | undefined> {
+/**
+ * Writes words and brand into the page, by `lang` and `app` of its query. Never throws: the page stays in English. A
+ * page whose link names the app otherwise gives it.
+ */
+export async function loadWords(page: string, app?: string): Promise<PageBrand | undefined> {
   const given = new URLSearchParams(location.search);
   const query = new URLSearchParams();
   for (const name of ['lang', 'app']) if (given.get(name)) query.set(name, given.get(name) ?? '');
+  if (app !== undefined) query.set('app', app);
   try {
     const answer = await fetch(`/words/${page}.json?${query}`, { signal: AbortSignal.timeout(WORDS_MS) });
     if (!answer.ok) return undefined;

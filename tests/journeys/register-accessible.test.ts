@@ -118,6 +118,16 @@ if (chromium) {
       }
     });
 
+    test.each(['de', 'fr', 'es'])('on 320 pixels nothing is cut off in %s', async (lang) => {
+      const visitor = await come(world.app.link({ lang }));
+      await visitor.page.setViewport({ width: 320, height: 600 });
+      for (const [part, reach] of SCREENS.slice(0, 3)) {
+        await visitor.page.goto(world.app.link({ lang }));
+        await reach(visitor);
+        expect([part, (await width(visitor.page)) <= 320]).toEqual([part, true]);
+      }
+    });
+
     test('every button and field is at least 44 pixels high', async () => {
       for (const [part, reach] of SCREENS) {
         const visitor = await come();

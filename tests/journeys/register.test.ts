@@ -79,6 +79,31 @@ if (chromium) {
     });
   });
 
+  describe('the language of the person', () => {
+    test('is that of the link: page, faults and the message with the code', async () => {
+      const [email, visitor] = [address(), await come(world.app.link({ lang: 'de' }))];
+      expect(await visitor.screen('start')).toContain('Weiter zu');
+      expect(await visitor.page.evaluate(() => document.documentElement.lang)).toBe('de');
+      await visitor.enter('nonsense');
+      expect(await visitor.screen('address-fault')).toContain('Geben Sie eine E-Mail-Adresse ein');
+      await visitor.enter(email);
+      expect(await visitor.screen('code')).toContain(`Wir haben sechs Ziffern an ${email} gesendet.`);
+      expect(await visitor.page.$eval('#cancel', (button) => button.textContent)).toContain('Abbrechen');
+      await visitor.typeCode(email);
+      expect(await visitor.screen('passkey')).toContain('Passkey erstellen');
+    });
+
+    test('is English where the words do not come', async () => {
+      const visitor = await come('about:blank');
+      await visitor.page.setRequestInterception(true);
+      visitor.page.on('request', (request) =>
+        request.url().includes('/words/') ? request.abort() : request.continue(),
+      );
+      await visitor.page.goto(world.app.link({ lang: 'de' }));
+      expect(await visitor.screen('start')).toContain('Continue to');
+    });
+  });
+
   describe('the documented app', () => {
     test('the page of docs/register.md, as it stands', async () => {
       const page = documented('html', 'sessionStorage', world.origin);

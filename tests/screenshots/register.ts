@@ -8,7 +8,7 @@ import { toIndexed } from './png.ts';
 const IMAGES = join(import.meta.dir, '../../docs/images');
 const FOLDER = process.argv[2];
 
-const world = await startRegisterWorld();
+const world = await startRegisterWorld({ BRAND_NAME: 'Tea House' });
 
 /** One picture for the documents, or all variants for the eyes. */
 async function shoot({ page }: Visitor, name: string, isShown = false): Promise<void> {

@@ -5,7 +5,7 @@ import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
 import { faultsOf } from '../../support/catalogues.ts';
-import { type PageSources, textsOfHtml, textsOfScript } from '../../support/page-texts.ts';
+import { type PageSources, scriptsIn, textsOfHtml, textsOfScript } from '../../support/page-texts.ts';
 
 const WORDS = join(import.meta.dir, '../../../assets/words');
 
@@ -15,10 +15,14 @@ const PAGES: Readonly<Record<string, PageSources>> = {
     html: ['pass/index.html', 'pass/ready.html', 'pass/ended.html'],
     scripts: ['pass/pass.ts'],
   },
+  register: {
+    html: ['register/index.html'],
+    scripts: scriptsIn('register'),
+  },
 };
 
 /** Sentences in scripts that no person reads. */
-const NOT_SHOWN: readonly RegExp[] = [];
+const NOT_SHOWN: readonly RegExp[] = [/^(?:Code expired|No code was sent|Too many attempts|Invalid identifier)$/];
 
 const catalogueOf = (language: string, page: string): Catalogue =>
   JSON.parse(readFileSync(join(WORDS, language, `${page}.json`), 'utf8'));
