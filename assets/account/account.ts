@@ -3,6 +3,7 @@ import type { Account } from '../../client/wallet/account.ts';
 import { loadEnclave } from '../../client/wallet/enclave.ts';
 import { readConfig } from '../wallet/api.ts';
 import { readAccounts } from '../wallet/memory.ts';
+import { loadWords, word } from '../words/words.ts';
 import { type Contracts, readContracts } from './facts.ts';
 import { nameContact, setUp, turnOff } from './guardian.ts';
 import { keysOf, readSigned, type Signed, tick, writeDid, writeHome, writeMoney } from './home.ts';
@@ -44,7 +45,7 @@ function route(): void {
 
 async function open(isLate: () => boolean): Promise<void> {
   if (!place) {
-    loading('Reading your account…');
+    loading(word('Reading your account…'));
     const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
     write('chain', config.chain);
     if (isLate()) return;
@@ -61,9 +62,9 @@ async function open(isLate: () => boolean): Promise<void> {
   if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
-  if (wanted) return start(place, route, STOP_WORDS, () => stopByMail(value, route));
+  if (wanted) return start(place, route, word(STOP_WORDS), () => stopByMail(value, route));
   if (!account) return start(place, home);
-  if (shown() !== 'home') loading('Reading your account…');
+  if (shown() !== 'home') loading(word('Reading your account…'));
   const signed = await readSigned(place, account);
   if (!isLate()) await openScreen(signed, accounts, [name, value]);
 }
@@ -105,7 +106,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
   const stopIt = () =>
     stop(signed, home, () => {
       home();
-      say(NO_PASSKEY);
+      say(word(NO_PASSKEY));
     });
   writeHome(signed, { stop: stopIt, go });
   writeAccounts(accounts, home);
@@ -115,7 +116,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
 }
 
 onPress('copy', () => {
-  void navigator.clipboard.writeText(element('full').textContent ?? '').then(() => say('Copied'));
+  void navigator.clipboard.writeText(element('full').textContent ?? '').then(() => say(word('Copied')));
 });
 onPress('sign-out', () => {
   signOut();
@@ -128,4 +129,5 @@ setInterval(tick, 1_000);
 setInterval(() => {
   if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2) route();
 }, REFRESH_MS);
-route();
+// A page that gets no words is in English.
+void loadWords('account').then(route);

@@ -1,26 +1,26 @@
 // Texts for people, and the names of keys.
 import { type Hex, toHex } from '../../client/wallet/bytes.ts';
+import { spoken } from '../words/words.ts';
 
 export { short, writeAddress } from '../wallet/view.ts';
 
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const MOMENT = new Intl.DateTimeFormat(undefined, {
+const MOMENT = {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   timeZoneName: 'short',
-});
+} as const;
 
 /** A day. */
 export function day(iso: string): string {
-  return DATE.format(new Date(iso));
+  return new Date(iso).toLocaleDateString(spoken(), { dateStyle: 'medium' });
 }
 
 /** A moment with its zone. */
 export function moment(iso: string): string {
-  return MOMENT.format(new Date(iso));
+  return new Date(iso).toLocaleString(spoken(), MOMENT);
 }
 
 /** What is left of a time: `2 days 03:04:05`, `09:59`. */
@@ -31,13 +31,16 @@ export function left(ms: number): string {
   const clock = `${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
   if (seconds < 3600) return clock;
   const hours = `${two((seconds % 86_400) / 3600)}:${clock}`;
-  return days === 0 ? hours : `${days} ${days === 1 ? 'day' : 'days'} ${hours}`;
+  return days === 0 ? hours : `${inDays(days)} ${hours}`;
 }
 
 /** Days in words. */
 export function daysOf(seconds: number): string {
-  const days = Math.round(seconds / 86_400);
-  return days === 1 ? '1 day' : `${days} days`;
+  return inDays(Math.round(seconds / 86_400));
+}
+
+function inDays(count: number): string {
+  return new Intl.NumberFormat(spoken(), { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(count);
 }
 
 /** The most bytes of a key's name. */
@@ -62,7 +65,7 @@ export function nameHere(): string {
   const { userAgentData } = navigator as { userAgentData?: { platform?: string } };
   const platform =
     userAgentData?.platform || /\b(Android|iPhone|iPad|Mac|Windows|Linux)/.exec(navigator.userAgent)?.[1];
-  return platform ? `${platform} ${new Date().getFullYear()}` : `Passkey ${new Date().getFullYear()}`;
+  return `${platform || 'Passkey'} ${new Date().getFullYear()}`;
 }
 
 /** A picture of an address: of two addresses at a glance the same or not. */

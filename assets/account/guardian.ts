@@ -4,6 +4,7 @@ import { bytesOf, dataOf, encode, type Keccak, utf8 } from '../../client/wallet/
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';
 import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
+import { word } from '../words/words.ts';
 import { hex } from './facts.ts';
 import { daysOf } from './format.ts';
 import type { Signed } from './home.ts';
@@ -18,8 +19,8 @@ const DAY = 86_400;
 /** Sets recovery up, or anew: address, waiting time, and the owner's word on the network. */
 export function setUp(signed: Signed, back: () => void): void {
   const words =
-    'A code sent to this address lets you add a new passkey later. The address itself is not written to the network.';
-  prove({ title: 'Recovery by email', words, back }, async (attestation) => askDelay(signed, attestation, back));
+    word('A code sent to this address lets you add a new passkey later. The address itself is not written to the network.');
+  prove({ title: word('Recovery by email'), words, back }, async (attestation) => askDelay(signed, attestation, back));
 }
 
 function askDelay(signed: Signed, attestation: Attestation, back: () => void): void {
@@ -44,7 +45,7 @@ async function confirmGuardian(
   back: () => void,
 ): Promise<void> {
   const { account, enclave, contracts } = signed;
-  loading('Asking the vault…');
+  loading(word('Asking the vault…'));
   const given = await ask<{ guardian: unknown; delaySecondsMin: number; commitment: unknown }>(
     'POST /api/recoveries/commitments',
     { attestation, smartAccount: account.address },
@@ -59,14 +60,19 @@ async function confirmGuardian(
     signed,
     account,
     {
-      title: 'Turn recovery on?',
-      words: `This vault may then propose a new passkey when somebody has a code that was sent to ${attestation.identifier}. It opens the account after ${daysOf(seconds)}, unless one of your passkeys stops it. The vault can never move your money.`,
-      button: 'Turn it on',
+      title: word('Turn recovery on?'),
+      words: word(
+        'This vault may then propose a new passkey when somebody has a code that was sent to {address}. It opens the account after {days}, unless one of your passkeys stops it. The vault can never move your money.',
+        { address: attestation.identifier, days: daysOf(seconds) },
+      ),
+      button: word('Turn it on'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: 'Turning recovery on',
+      progress: word('Turning recovery on'),
       done: [
-        'Recovery is on',
-        `If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: ${account.address}`,
+        word('Recovery is on'),
+        word('If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: {address}', {
+          address: account.address,
+        }),
       ],
       next,
       detail: { call: 'setGuardian', guardian, delay: seconds, commitment },
@@ -83,13 +89,13 @@ export function turnOff(signed: Signed, back: () => void): void {
     signed,
     account,
     {
-      title: 'Turn recovery off?',
+      title: word('Turn recovery off?'),
       words:
-        'If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.',
-      button: 'Turn it off',
+        word('If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.'),
+      button: word('Turn it off'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: 'Turning recovery off',
-      done: ['Recovery is off', 'Only your passkeys open this account.'],
+      progress: word('Turning recovery off'),
+      done: [word('Recovery is off'), word('Only your passkeys open this account.')],
       detail: { call: 'setGuardian', guardian: '0x0' },
     },
     back,
@@ -98,17 +104,17 @@ export function turnOff(signed: Signed, back: () => void): void {
 
 /** Names a second address that is warned of recoveries, too; the passkey signs for it. */
 export function nameContact(signed: Signed, back: () => void): void {
-  const words = 'We write to it, too, when somebody asks to recover this account. It cannot recover anything.';
-  prove({ title: 'A second address for warnings', words, back }, async (attestation) => {
+  const words = word('We write to it, too, when somebody asks to recover this account. It cannot recover anything.');
+  prove({ title: word('A second address for warnings'), words, back }, async (attestation) => {
     const { account, config, enclave } = signed;
     const proofExpiresAt = soon();
     const head = proofHead(enclave.keccak256, signed, 'vault/recovery-contact/v1');
     const challenge = head([identifierHash(enclave.keccak256, attestation), BigInt(proofExpiresAt)]);
     const proof = proofOf(await askPasskey(config.rpId, challenge, [account.credentialId]));
-    loading('Telling the vault…');
+    loading(word('Telling the vault…'));
     const { x: pubKeyX, y: pubKeyY, address: smartAccount } = account;
     await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, proofExpiresAt, attestation });
-    showDone(['Noted', `We warn ${attestation.identifier}, too.`], '');
+    showDone([word('Noted'), word('We warn {address}, too.', { address: attestation.identifier })], '');
   });
 }
 

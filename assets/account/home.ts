@@ -1,9 +1,10 @@
 // The account at a glance: what needs an answer, money, keys, recovery, and the rest.
 
 import type { Account } from '../../client/wallet/account.ts';
-import { formatAmount } from '../../client/wallet/amount.ts';
+import { amountText } from '../wallet/amount.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { readToken } from '../wallet/api.ts';
+import { word, wordWith } from '../words/words.ts';
 import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
 import { day, daysOf, identicon, left, moment, short, writeAddress } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
@@ -34,7 +35,12 @@ export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): S
     const isAddress = BigInt(key.y) === 0n;
     const isHere = BigInt(key.x) === BigInt(x) && !isAddress;
     const name =
-      key.label ?? (isAddress ? 'Ethereum address' : key.index === 0 ? 'First passkey' : `Passkey ${key.index + 1}`);
+      key.label ??
+      (isAddress
+        ? word('Ethereum address')
+        : key.index === 0
+          ? word('First passkey')
+          : word('Passkey {number}', { number: key.index + 1 }));
     return { ...key, synced: key.synced ?? isSyncedHere(key.x), name, isHere, isAddress };
   });
 }
@@ -42,11 +48,11 @@ export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): S
 /** What stands below a key's name. */
 export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): string {
   const words = [
-    isAddress ? short(`0x${x.slice(-40)}`) : isHere ? 'You use it now' : '',
-    isAddress || synced === null ? '' : synced ? 'synced' : 'on one device only',
-    addedAt === null ? 'made with the account' : `added ${day(addedAt)}`,
+    isAddress ? short(`0x${x.slice(-40)}`) : isHere ? word('You use it now') : '',
+    isAddress || synced === null ? '' : synced ? word('synced') : word('on one device only'),
+    addedAt === null ? word('made with the account') : word('added {day}', { day: day(addedAt) }),
   ];
-  const text = words.filter((word) => word !== '').join(' · ');
+  const text = words.filter((one) => one !== '').join(' · ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -64,12 +70,14 @@ export function writeHome(signed: Signed, actions: Actions): void {
   writeAddress(element('address'), account.address);
   write('full', account.address);
   write('network', `${config.chain} (${config.chainId})`);
-  write('kind', `Kind ${account.kind}${facts.kind === null ? ', not on the network yet' : ''}`);
+  write('kind', facts.kind === null
+      ? word('Kind {kind}, not on the network yet', { kind: account.kind })
+      : word('Kind {kind}', { kind: account.kind }));
   const keys = keysOf(signed);
   element('keys').replaceChildren(...keys.map((key) => keyRow(key, isSecond, actions)));
   write(
     'keys-words',
-    isSecond ? 'Each of these opens this account.' : 'An account of the first kind has one passkey for good.',
+    isSecond ? word('Each of these opens this account.') : word('An account of the first kind has one passkey for good.'),
   );
   toggle('add', isSecond);
   toggle('move', !isSecond && contracts.factory2 !== null);
@@ -91,8 +99,8 @@ function keyRow(key: ShownKey, isSecond: boolean, { go }: Actions): HTMLElement 
   const text = make('div', '', make('strong', '', key.name), make('span', 'quiet-text small', aboutKey(key)));
   const row = make('li', '', text);
   if (!isSecond) return row;
-  const button = makeButton('Change', 'link', () => go(`key=${key.index}`));
-  button.setAttribute('aria-label', `Change ${key.name}`);
+  const button = makeButton(word('Change'), 'link', () => go(`key=${key.index}`));
+  button.setAttribute('aria-label', word('Change {name}', { name: key.name }));
   row.append(button);
   return row;
 }
@@ -103,14 +111,22 @@ function writeRecovery({ account, facts, contracts }: Signed): void {
   toggle('recovery-card', isOffered);
   if (!isOffered) return;
   const isOurs = guardian !== null && guardian.address === contracts.guardian;
-  const barred = guardian?.barredUntil ? ` It is blocked until ${moment(guardian.barredUntil)}.` : '';
+  const barred = guardian?.barredUntil
+    ? [word('It is blocked until {time}.', { time: moment(guardian.barredUntil) })]
+    : [];
   const words = !guardian
-    ? 'Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.'
+    ? word('Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.')
     : isOurs
-      ? `A code sent to your email address lets you add a new passkey after ${daysOf(guardian.delaySeconds)}. Each of your passkeys can stop that.`
-      : `Another guardian, ${short(guardian.address)}, can add a new passkey after ${daysOf(guardian.delaySeconds)}. Each of your passkeys can stop that.`;
-  write('recovery-words', words + barred);
-  write('guard', guardian ? 'Change recovery' : 'Set up recovery');
+      ? word(
+          'A code sent to your email address lets you add a new passkey after {days}. Each of your passkeys can stop that.',
+          { days: daysOf(guardian.delaySeconds) },
+        )
+      : word(
+          'Another guardian, {address}, can add a new passkey after {days}. Each of your passkeys can stop that.',
+          { address: short(guardian.address), days: daysOf(guardian.delaySeconds) },
+        );
+  write('recovery-words', [words, ...barred].join(' '));
+  write('guard', guardian ? word('Change recovery') : word('Set up recovery'));
   toggle('guard', contracts.guardian !== null);
   toggle('unguard', guardian !== null);
   toggle('contact', isOurs);
@@ -120,16 +136,18 @@ function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKe
   const notices: HTMLElement[] = [];
   if (facts.recovery) notices.push(recoveryNotice(facts.recovery.readyAt, actions));
   if (account.kind === 1 && contracts.factory2 !== null) {
-    const words = 'This account is of the first kind: it has one passkey for good, and no way back without it.';
+    const words = word('This account is of the first kind: it has one passkey for good, and no way back without it.');
     notices.push(
-      notice('', words, 'A new account takes its money and its DID along.', 'Move it', () => actions.go('move')),
+      notice('', words, word('A new account takes its money and its DID along.'), word('Move it'), () => actions.go('move')),
     );
   }
   const [only] = keys;
   if (account.kind === 2 && keys.length === 1 && only?.synced === false) {
-    const loss = facts.guardian ? 'you can only come back by recovery' : 'nobody can open this account any more';
-    const words = 'Your only passkey lives on this one device.';
-    notices.push(notice('', words, `If you lose the device, ${loss}.`, 'Add a passkey', () => actions.go('add')));
+    const loss = facts.guardian
+      ? word('If you lose the device, you can only come back by recovery.')
+      : word('If you lose the device, nobody can open this account any more.');
+    const words = word('Your only passkey lives on this one device.');
+    notices.push(notice('', words, loss, word('Add a passkey'), () => actions.go('add')));
   }
   return notices;
 }
@@ -146,9 +164,17 @@ function recoveryNotice(readyAt: string, { stop }: Actions): HTMLElement {
   const made = make(
     'section',
     'notice bad',
-    make('p', '', make('strong', '', 'Somebody asked to recover this account.')),
-    make('p', '', 'A new passkey opens it in ', time, `, on ${moment(readyAt)}. If that was not you, stop it now.`),
-    makeButton('Stop it', '', stop),
+    make('p', '', make('strong', '', word('Somebody asked to recover this account.'))),
+    make(
+      'p',
+      '',
+      ...wordWith(
+        'A new passkey opens it in {left}, on {time}. If that was not you, stop it now.',
+        { left: time },
+        { time: moment(readyAt) },
+      ),
+    ),
+    makeButton(word('Stop it'), '', stop),
   );
   made.setAttribute('role', 'alert');
   return made;
@@ -168,7 +194,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
     tokens.map(async (token) => {
       const found = await readToken(token, account.address).catch(() => undefined);
       const symbol = found?.symbol ?? (token === 'native' ? 'ETH' : 'USDC');
-      const amount = found ? formatAmount(found.balance, found.decimals) : 'not readable now';
+      const amount = found ? amountText(found.balance, found.decimals) : 'not readable now';
       return make(
         'li',
         '',
@@ -182,7 +208,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
 
 /** Reads the DID that is registered with the passkey, and writes it. */
 export async function writeDid({ account, facts }: Signed): Promise<void> {
-  if (BigInt(facts.did) === 0n) return write('did', 'None');
+  if (BigInt(facts.did) === 0n) return write('did', word('None'));
   write('did', (await didOf(account)) ?? facts.did);
 }
 

@@ -8,6 +8,7 @@ import { createPasskey } from '../../client/wallet/passkey.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { drawCode } from '../wallet/view.ts';
+import { word } from '../words/words.ts';
 import { type AccountFacts, hex, readFacts } from './facts.ts';
 import { isName, labelOf, left, nameHere, writeAddress } from './format.ts';
 import type { Signed } from './home.ts';
@@ -19,7 +20,7 @@ import { showDone } from './perform.ts';
 import { guard, ProblemError, showProblem } from './problem.ts';
 import { signInto } from './session.ts';
 import { element, fault, fill, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
-import { NO_PASSKEY, REFUSALS } from './words.ts';
+import { NO_PASSKEY, PROBLEMS, REFUSALS, said } from './words.ts';
 
 /** Pause between looks into the mailbox. */
 const LOOK_MS = 2_000;
@@ -60,7 +61,7 @@ export async function showCode(signed: Signed, back: () => void): Promise<void> 
   const link = `${location.origin}/account#join=${toBase64url(secret)}`;
   await drawCode('qr-code', link);
   write('qr-link', link);
-  write('qr-title', 'Scan this with the other device');
+  write('qr-title', word('Scan this with the other device'));
   toggle('qr-wait', true);
   toggle('qr-came', false);
   onPress('qr-copy', () => void navigator.clipboard.writeText(link));
@@ -107,7 +108,7 @@ async function readMailbox(id: string): Promise<Mailbox> {
 
 async function compare(signed: Signed, secret: Uint8Array, key: NonNullable<Mailbox['key']>, back: () => void) {
   const name = nameOf(hex(key.label, 32));
-  write('qr-title', 'Compare the two screens');
+  write('qr-title', word('Compare the two screens'));
   write('qr-digits', await digitsOf(secret, signed.account.address, key));
   write('qr-name', name);
   toggle('qr-wait', false);
@@ -115,8 +116,8 @@ async function compare(signed: Signed, secret: Uint8Array, key: NonNullable<Mail
   onPress('qr-same', () => addKey(signed, { ...key, name }, back));
   onPress('qr-other', () => {
     const words =
-      'Somebody else answered first. Nothing was added. Show a new code, and let only your own device scan it.';
-    showProblem(['The digits differ', words], '', back);
+      word('Somebody else answered first. Nothing was added. Show a new code, and let only your own device scan it.');
+    showProblem([word('The digits differ'), words], '', back);
   });
   show('qr');
 }
@@ -126,7 +127,7 @@ function nameOf(label: Hex): string {
   const bytes = bytesOf(label).subarray(0, 31);
   const end = bytes.indexOf(0);
   const text = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).replace(/\p{C}/gu, '');
-  return text === '' ? 'New passkey' : text;
+  return text === '' ? word('New passkey') : text;
 }
 
 /** What the second device remembers of the passkey that it made. */
@@ -155,11 +156,11 @@ export async function join(world: World, link: string): Promise<void> {
   fault('join-name', undefined, 'join-fault');
   onSubmit('join-form', () => {
     const name = textIn('join-name');
-    fault('join-name', isName(name) ? undefined : 'Give it a name of at most 31 letters.', 'join-fault');
+    fault('join-name', isName(name) ? undefined : word('Give it a name of at most 31 letters.'), 'join-fault');
     if (!isName(name)) return;
     guard(() => makeKey(world, { link, secret, id, account: smartAccount, name }), {
       again: () => guard(() => join(world, link)),
-      noPasskey: () => fault('join-name', NO_PASSKEY, 'join-fault'),
+      noPasskey: () => fault('join-name', word(NO_PASSKEY), 'join-fault'),
     });
   });
   show('join');
@@ -167,9 +168,14 @@ export async function join(world: World, link: string): Promise<void> {
 
 /** Whose account it is cannot be known here, but with how many keys it is shared. */
 function sharedWords({ keys, guardian }: AccountFacts): string {
-  const others = keys.length > 1 ? `${keys.length} others` : 'one other';
-  const guarded = guardian ? ', and recovery is on' : '';
-  return `Go on only if you show this code on your own device. You share the account with ${others}${guarded}: each of them can use all that is in it.`;
+  const sentences = [
+    word('Go on only if you show this code on your own device.'),
+    word('You share the account with {count} others: each of them can use all that is in it.', {
+      count: Math.max(1, keys.length),
+    }),
+    ...(guardian ? [word('Recovery is on.')] : []),
+  ];
+  return sentences.join(' ');
 }
 
 function secretOf(link: string): Uint8Array<ArrayBuffer> {
@@ -200,7 +206,7 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   while (isHere()) {
     const facts = await readFacts(account).catch(() => undefined);
     if (facts?.keys.some((key) => BigInt(key.x) === BigInt(x) && BigInt(key.y) === BigInt(y))) break;
-    if (!(await isOpen(secret))) return showProblem(REFUSALS['join_closed'] as [string, string], '', undefined);
+    if (!(await isOpen(secret))) return showProblem(said(REFUSALS['join_closed'] ?? PROBLEMS.unexpected), '', undefined);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   if (!isHere()) return;
@@ -210,8 +216,8 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   // Whose account it is the page cannot know: it never takes the place of those that are here.
   if (known.length === 0) await signInto(added);
   else await keepAccounts([...known, added]);
-  const where = known.length === 0 ? '' : ' You find it in the list of your accounts.';
-  showDone(['This device opens the account now', `Its passkey was added.${where}`], '');
+  const where = known.length === 0 ? [] : [word('You find it in the list of your accounts.')];
+  showDone([word('This device opens the account now'), [word('Its passkey was added.'), ...where].join(' ')], '');
 }
 
 async function isOpen(secret: Uint8Array): Promise<boolean> {

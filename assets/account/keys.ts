@@ -4,6 +4,7 @@ import { dataOf } from '../../client/wallet/abi.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { createPasskey } from '../../client/wallet/passkey.ts';
 import { checksum } from '../pay/request.ts';
+import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import { isName, labelOf, nameHere, short } from './format.ts';
 import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
@@ -29,7 +30,7 @@ export function pick(signed: Signed, back: () => void): void {
   if (textIn('key-name') === '') fill('key-name', nameHere());
   const here = async () => {
     const name = textIn('key-name');
-    fault('key-name', isName(name) ? undefined : NAME_FAULT);
+    fault('key-name', isName(name) ? undefined : word(NAME_FAULT));
     if (!isName(name)) return;
     const made = await createPasskey(config.rpId, {
       rpName: config.rpName,
@@ -43,7 +44,7 @@ export function pick(signed: Signed, back: () => void): void {
   const noPasskey = () => {
     again();
     element<HTMLDetailsElement>('pick-here-more').open = true;
-    fault('key-name', NO_PASSKEY);
+    fault('key-name', word(NO_PASSKEY));
   };
   onSubmit('pick-form', () => guard(here, { again, noPasskey }));
   onPress('pick-there', () => {
@@ -69,12 +70,12 @@ export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () =
     signed,
     account,
     {
-      title: `Add “${name}”?`,
-      words: 'It can then do everything that you can do with this account, also remove your other passkeys.',
-      button: 'Add it',
+      title: word('Add “{name}”?', { name }),
+      words: word('It can then do everything that you can do with this account, also remove your other passkeys.'),
+      button: word('Add it'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: `Adding “${name}”`,
-      done: ['Added', `“${name}” opens this account now.`],
+      progress: word('Adding “{name}”', { name }),
+      done: [word('Added'), word('“{name}” opens this account now.', { name })],
       detail: { call: 'addKey', x, y, label },
     },
     back,
@@ -93,39 +94,38 @@ async function addAddress(signed: Signed, back: () => void): Promise<void> {
 
 /** What is wrong with an address that is to be a key: it has to be of a wallet that signs by itself. */
 async function faultOf(signed: Signed, owner: string): Promise<string | undefined> {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return 'Enter 0x and 40 digits.';
+  if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return word('Enter 0x and 40 digits.');
   const digits = owner.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner) return 'This address is misspelt.';
+  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner) return word('This address is misspelt.');
   const isKey = keysOf(signed).some(({ x, y }) => BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
-  if (isKey) return 'This address is a key already.';
+  if (isKey) return word('This address is a key already.');
   const { kind } = await readFacts(owner.toLowerCase() as Hex);
-  if (kind !== null) return 'This is a contract, such as a Safe. Only an ordinary wallet can sign here.';
+  if (kind !== null) return word('This is a contract, such as a Safe. Only an ordinary wallet can sign here.');
   return undefined;
 }
 
 /** One key: its name, and its end. */
 export function editKey(signed: Signed, key: ShownKey, back: () => void): void {
   const count = keysOf(signed).length;
-  const noun = key.isAddress ? 'address' : 'passkey';
   write('key-title', key.name);
   write('key-words', aboutKey(key));
   fill('new-name', key.name);
   fault('new-name', undefined, 'rename-fault');
-  write('remove', `Remove this ${noun}`);
+  write('remove', key.isAddress ? word('Remove this address') : word('Remove this passkey'));
   toggle('remove', count > 1);
   write(
     'remove-hint',
     count === 1
-      ? 'It is the only one, so it cannot be removed: add another first.'
+      ? word('It is the only one, so it cannot be removed: add another first.')
       : key.isHere
-        ? 'You use it now. Without it you need another one to come back.'
+        ? word('You use it now. Without it you need another one to come back.')
         : undefined,
   );
   const again = () => editKey(signed, key, back);
   onSubmit('rename-form', () => {
     const name = textIn('new-name');
-    fault('new-name', isName(name) ? undefined : NAME_FAULT, 'rename-fault');
+    fault('new-name', isName(name) ? undefined : word(NAME_FAULT), 'rename-fault');
     if (isName(name)) renameKey(signed, key, name, again);
   });
   onPress('remove', () => removeKey(signed, key, again));
@@ -140,12 +140,12 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
     signed,
     account,
     {
-      title: `Call it “${name}”?`,
-      words: 'The name is public: anyone on the network can read it.',
-      button: 'Save the name',
+      title: word('Call it “{name}”?', { name }),
+      words: word('The name is public: anyone on the network can read it.'),
+      button: word('Save the name'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: 'Saving the name',
-      done: ['Saved', `It is called “${name}” now.`],
+      progress: word('Saving the name'),
+      done: [word('Saved'), word('It is called “{name}” now.', { name })],
       detail: { call: 'nameKey', index, label },
     },
     back,
@@ -153,7 +153,7 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
 }
 
 /** The address of an account follows from its first key, on every network. */
-const ELSEWHERE = ' On other networks it still opens the same address: use this account on this one only.';
+const ELSEWHERE = 'On other networks it still opens the same address: use this account on this one only.';
 
 function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back: () => void): void {
   const { account, enclave } = signed;
@@ -162,12 +162,17 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
     signed,
     account,
     {
-      title: `Remove “${name}”?`,
-      words: `${isHere ? 'You use it now. After this only your other keys open the account.' : 'It cannot do anything with this account any more.'}${index === 0 ? ELSEWHERE : ''}`,
-      button: 'Remove it',
+      title: word('Remove “{name}”?', { name }),
+      words: [
+        isHere
+          ? word('You use it now. After this only your other keys open the account.')
+          : word('It cannot do anything with this account any more.'),
+        ...(index === 0 ? [word(ELSEWHERE)] : []),
+      ].join(' '),
+      button: word('Remove it'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: `Removing “${name}”`,
-      done: ['Removed', `“${name}” opens this account no more. Delete the passkey on its device, too.`],
+      progress: word('Removing “{name}”', { name }),
+      done: [word('Removed'), word('“{name}” opens this account no more. Delete the passkey on its device, too.', { name })],
       next: isHere ? 'out' : '',
       detail: { call: 'removeKey', index, x, y },
     },

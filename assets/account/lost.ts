@@ -2,11 +2,12 @@
 // account.
 
 import type { Account } from '../../client/wallet/account.ts';
-import { formatAmount } from '../../client/wallet/amount.ts';
+import { amountText } from '../wallet/amount.ts';
 import { fromBase64url, type Hex, toHex } from '../../client/wallet/bytes.ts';
 import { askPasskey, createPasskey } from '../../client/wallet/passkey.ts';
 import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
 import { readToken } from '../wallet/api.ts';
+import { word } from '../words/words.ts';
 import { type Contracts, hex } from './facts.ts';
 import { daysOf, labelOf, left, moment, nameHere, writeAddress } from './format.ts';
 import { proofHead, soon } from './guardian.ts';
@@ -32,7 +33,7 @@ import {
   textIn,
   write,
 } from './view.ts';
-import { NO_PASSKEY } from './words.ts';
+import { NO_PASSKEY, said } from './words.ts';
 
 type Place = World & { readonly contracts: Contracts };
 
@@ -50,9 +51,9 @@ interface Status {
 
 /** Asks for the address, and finds the account. */
 export function recover(place: Place, back: () => void): void {
-  const words = 'Enter the email address that you set recovery up with. We send it a code.';
-  prove({ title: 'I lost my passkey', words, back }, async (attestation) => {
-    loading('Looking for your account…');
+  const words = word('Enter the email address that you set recovery up with. We send it a code.');
+  prove({ title: word('I lost my passkey'), words, back }, async (attestation) => {
+    loading(word('Looking for your account…'));
     const found = await accountsOf(attestation);
     await askWhich(place, found, (address) => renew(place, attestation, address));
   });
@@ -75,17 +76,17 @@ async function askWhich({ config }: Place, found: readonly Hex[], then: (address
       const tokens = ['native', ...(config.usdc ? [config.usdc] : [])];
       const held = await Promise.all(tokens.map((token) => readToken(token, address).catch(() => undefined)));
       const holds = held.flatMap((one) =>
-        one ? [`${formatAmount(one.balance, one.decimals).slice(0, 10)} ${one.symbol}`] : [],
+        one ? [`${amountText(one.balance, one.decimals).slice(0, 10)} ${one.symbol}`] : [],
       );
       const name = make('strong', 'mono');
       writeAddress(name, address);
-      const choose = makeButton('Choose', 'link', () => then(address));
-      choose.setAttribute('aria-label', `Choose ${address}`);
+      const choose = makeButton(word('Choose'), 'link', () => then(address));
+      choose.setAttribute('aria-label', word('Choose {address}', { address }));
       return make('li', '', make('div', '', name, make('span', 'quiet-text small', holds.join(' · '))), choose);
     }),
   );
   element('which-list').replaceChildren(...rows);
-  write('which-words', found.length > 0 ? WHICH : UNKNOWN);
+  write('which-words', word(found.length > 0 ? WHICH : UNKNOWN));
   askAddress(then);
 }
 
@@ -99,7 +100,7 @@ function askAddress(then: (address: Hex) => void): void {
   onSubmit('which-form', () => {
     const address = textIn('which-address');
     const isAddress = /^0x[0-9a-fA-F]{40}$/.test(address);
-    fault('which-address', isAddress ? undefined : 'Enter 0x and 40 digits.', 'which-fault');
+    fault('which-address', isAddress ? undefined : word('Enter 0x and 40 digits.'), 'which-fault');
     if (isAddress) then(address.toLowerCase() as Hex);
   });
   show('which');
@@ -113,7 +114,7 @@ function renew(place: Place, attestation: Attestation, address: Hex): void {
       again,
       noPasskey: () => {
         again();
-        write('renew-notice', NO_PASSKEY);
+        write('renew-notice', word(NO_PASSKEY));
       },
     }),
   );
@@ -138,7 +139,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   const head = proofHead(keccak256, { ...place, account }, 'vault/recover/v1');
   const challenge = head([credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)]);
   const proof = proofOf(await askPasskey(config.rpId, challenge, [credentialId]));
-  loading('Asking the vault…');
+  loading(word('Asking the vault…'));
   await ask('POST /api/recoveries', {
     attestation,
     smartAccount: address,
@@ -186,27 +187,34 @@ async function showStatus(address: Hex, recovery: Status['recovery']): Promise<b
   const own = recall<Account>('lost');
   const isOwn = own?.address === address && recovery !== null && BigInt(own.x ?? '0x0') === BigInt(recovery.pubKeyX);
   if (status === 'finished') {
-    if (!isOwn) return over(['The account has a new passkey', 'Sign in with it on the device that made it.']);
+    if (!isOwn) return over([word('The account has a new passkey'), word('Sign in with it on the device that made it.')]);
     forget('lost');
     await signInto(own);
-    return over(['You are back', 'Your new passkey opens your account. Add a second one now, on another device.']);
+    return over([word('You are back'), word('Your new passkey opens your account. Add a second one now, on another device.')]);
   }
   const end = ENDS[status];
-  if (end) return over(end);
+  if (end) return over(said(end));
   step(STEPS, readyAt === null ? 'wait-2' : 'wait-3');
-  write('waiting-title', status === 'submitted' ? 'Recovery is being announced' : 'Recovery is under way');
-  write('waiting-words', readyAt === null ? STARTING : waitingWords(readyAt, isOwn));
+  write('waiting-title', status === 'submitted' ? word('Recovery is being announced') : word('Recovery is under way'));
+  write('waiting-words', readyAt === null ? word(STARTING) : waitingWords(readyAt, isOwn));
   return false;
 }
 
+const WAITING =
+  'You can close this page: we write to your address every day. Anyone who still has a passkey of the account can stop this until then.';
 const STARTING = 'The network takes a moment. You can close this page and come back.';
 
 function waitingWords(readyAt: string, isOwn: boolean): string {
   const rest = Date.parse(readyAt) - Date.now();
-  if (rest <= 0) return 'The waiting time is over. Your new passkey is being added, which takes a minute.';
+  if (rest <= 0) return word('The waiting time is over. Your new passkey is being added, which takes a minute.');
   const days = daysOf(Math.max(86_400, rest / 1000));
-  const who = isOwn ? 'Your new passkey' : 'The new passkey';
-  return `${who} opens the account on ${moment(readyAt)}, in about ${days}. Keep it. You can close this page: we write to your address every day. Anyone who still has a passkey of the account can stop this until then.`;
+  const values = { time: moment(readyAt), days };
+  return [
+    isOwn
+      ? word('Your new passkey opens the account on {time}, in about {days}. Keep it.', values)
+      : word('The new passkey opens the account on {time}, in about {days}. Keep it.', values),
+    word(WAITING),
+  ].join(' ');
 }
 
 const ENDS: Readonly<Record<string, readonly [string, string]>> = {

@@ -2,10 +2,11 @@
 
 import { bytesOf, type Call, dataOf, type Keccak } from '../../client/wallet/abi.ts';
 import { type Account, nameOf } from '../../client/wallet/account.ts';
-import { formatAmount } from '../../client/wallet/amount.ts';
+import { amountText } from '../wallet/amount.ts';
 import { type Hex, toHex, word } from '../../client/wallet/bytes.ts';
 import { predictAddress, readToken } from '../wallet/api.ts';
 import { keepAccounts } from '../wallet/memory.ts';
+import { spoken, word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import type { Signed } from './home.ts';
 import { priceOf } from './operate.ts';
@@ -26,7 +27,7 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
   if (x === undefined || y === undefined || factory2 === null) {
     throw new ProblemError('refused', 'The key of this account is not known here: sign out and in again.');
   }
-  loading('Looking at what moves…');
+  loading(word('Looking at what moves…'));
   const to = await predictAddress({ x, y }, 2);
   await checkPlace(enclave.keccak256, to, { factory2, x, y });
   const [ether, usdc] = await Promise.all([
@@ -45,21 +46,24 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
   const moved: Account = { ...account, address: to, kind: 2, name: nameOf(to) };
   if (calls.length === 0) return settleInto(account, moved);
   const things = [
-    hasDid ? 'your DID' : '',
-    usdc && usdc.balance > 0n ? `${formatAmount(usdc.balance, usdc.decimals)} ${usdc.symbol}` : '',
-    rest > 0n ? `${formatAmount(rest, 18).slice(0, 10)} ETH` : '',
+    hasDid ? word('your DID') : '',
+    usdc && usdc.balance > 0n ? `${amountText(usdc.balance, usdc.decimals)} ${usdc.symbol}` : '',
+    rest > 0n ? `${amountText(rest, 18).slice(0, 10)} ETH` : '',
   ].filter((thing) => thing !== '');
   await keepAccounts([account, moved]);
   perform(
     signed,
     account,
     {
-      title: 'Move to a new account?',
-      words: `It takes along ${listOf(things)}. The same passkey opens it. What somebody pays to the old address later stays there; you can come back for it.`,
-      button: 'Move',
+      title: word('Move to a new account?'),
+      words: word(
+        'It takes along {things}. The same passkey opens it. What somebody pays to the old address later stays there; you can come back for it.',
+        { things: new Intl.ListFormat(spoken()).format(things) },
+      ),
+      button: word('Move'),
       calls,
-      progress: 'Moving your account',
-      done: ['Moved', `Your account is at ${to} now. Tell the people who pay you.`],
+      progress: word('Moving your account'),
+      done: [word('Moved'), word('Your account is at {address} now. Tell the people who pay you.', { address: to })],
       next: `into=${to}`,
       detail: { call: 'executeBatch', to, calls: calls.map((call) => ({ ...call, value: String(call.value) })) },
     },
@@ -71,10 +75,6 @@ async function settleInto(account: Account, moved: Account): Promise<void> {
   await keepAccounts([moved, account]);
   await signInto(moved);
   location.hash = '';
-}
-
-function listOf(things: readonly string[]): string {
-  return things.length < 2 ? (things[0] ?? '') : `${things.slice(0, -1).join(', ')} and ${things.at(-1)}`;
 }
 
 /** All ether but the fee, where the account pays it. */

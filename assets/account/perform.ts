@@ -2,9 +2,10 @@
 
 import type { Call } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';
-import { formatAmount } from '../../client/wallet/amount.ts';
+import { amountText } from '../wallet/amount.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
+import { word } from '../words/words.ts';
 import { writeAddress } from './format.ts';
 import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
@@ -42,7 +43,7 @@ const SLOW_MS = 45_000;
 export function perform(world: World, account: Account, plan: Plan, back: () => void): void {
   guard(
     async () => {
-      loading('Asking what it costs…');
+      loading(word('Asking what it costs…'));
       showPrice(world, account, plan, await priceOf(world, account, plan.calls), back);
     },
     { again: () => perform(world, account, plan, back) },
@@ -53,11 +54,11 @@ export function perform(world: World, account: Account, plan: Plan, back: () => 
 async function repeat(world: World, account: Account, plan: Plan, earlier: Sent): Promise<void> {
   try {
     const price = await priceOf(world, account, plan.calls, earlier);
-    if (price.fee > price.has) throw new RefusedError('There is not enough for the fee.', 'lacks');
+    if (price.fee > price.has) throw new RefusedError(word('There is not enough for the fee.'), 'lacks');
     await go(world, account, plan, price, earlier);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    const words = error instanceof PasskeyError ? NO_PASSKEY : wordsOf(error)[1];
+    const words = error instanceof PasskeyError ? word(NO_PASSKEY) : wordsOf(error)[1];
     await follow(earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
   }
 }
@@ -65,26 +66,29 @@ async function repeat(world: World, account: Account, plan: Plan, earlier: Sent)
 function showPrice(world: World, account: Account, plan: Plan, price: Price, back: () => void, notice?: string): void {
   const { operation, fee, has } = price;
   const lacks = fee > has;
-  const ether = (parts: bigint) => `${formatAmount(parts, 6)} ETH`;
+  const ether = (parts: bigint) => `${amountText(parts, 6)} ETH`;
   const [needed, there] = [ether(roundedUp(fee)), ether(has / MICRO)];
   write('confirm-title', plan.title);
   write('confirm-words', plan.words);
   write(
     'confirm-notice',
     lacks
-      ? `Not enough for the fee: ${needed} needed, ${there} here. Send some ETH to this account, then try again.`
+      ? word('Not enough for the fee: {needed} needed, {here} here. Send some ETH to this account, then try again.', {
+          needed,
+          here: there,
+        })
       : notice,
   );
   writeAddress(element('confirm-account'), account.address);
-  write('confirm-fee', operation.paymaster === undefined ? `At most ${needed}` : 'Paid by this vault');
+  write('confirm-fee', operation.paymaster === undefined ? word('At most {fee}', { fee: needed }) : word('Paid by this vault'));
   write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
-  write('confirm-go', lacks ? 'Look again' : plan.button);
+  write('confirm-go', lacks ? word('Look again') : plan.button);
   onPress('confirm-back', back);
   onPress('confirm-go', () => {
     if (lacks) return perform(world, account, plan, back);
     guard(() => go(world, account, plan, price), {
       again: () => perform(world, account, plan, back),
-      noPasskey: () => showPrice(world, account, plan, price, back, NO_PASSKEY),
+      noPasskey: () => showPrice(world, account, plan, price, back, word(NO_PASSKEY)),
     });
   });
   show('confirm');
@@ -170,8 +174,14 @@ async function follow(sent: Sent, doubt?: Doubt): Promise<void> {
 
 /** A bundler's no is not the end: it may have the operation all the same. */
 function slowWords(doubt: Doubt | undefined): string {
-  if (!doubt) return SLOW;
-  return `This is not confirmed yet. ${doubt.words === '' ? 'The network did not answer.' : `The network answered: ${doubt.words}`}. You can wait, or sign it again: it happens once at most.`;
+  if (!doubt) return word(SLOW);
+  return [
+    word('This is not confirmed yet.'),
+    doubt.words === ''
+      ? word('The network did not answer.')
+      : word('The network answered: {answer}.', { answer: doubt.words.replace(/\.$/, '') }),
+    word('You can wait, or sign it again: it happens once at most.'),
+  ].join(' ');
 }
 
 const SLOW = 'This takes longer than usual. You can wait, or come back later: this page goes on where it is.';
@@ -180,7 +190,7 @@ const SLOW = 'This takes longer than usual. You can wait, or come back later: th
 export function showDone([title, words]: readonly [string, string], next: string): void {
   write('done-title', title);
   write('done-words', words);
-  write('done-go', next === '' ? 'Back to the account' : 'Continue');
+  write('done-go', next === '' ? word('Back to the account') : word('Continue'));
   onPress('done-go', () => toHash(next));
   show('done');
 }

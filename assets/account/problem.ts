@@ -3,9 +3,10 @@
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
+import { word } from '../words/words.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
-import { PROBLEMS, type Problem, REFUSALS, SOON, whenOf } from './words.ts';
+import { PROBLEMS, type Problem, REFUSALS, SOON, said, whenOf } from './words.ts';
 
 /** A fault that has words of its own. */
 export class ProblemError extends Error {
@@ -52,15 +53,16 @@ export function showProblem([title, text]: readonly [string, string], detail: st
 /** Title and text for an error, and what it says itself. */
 export function wordsOf(error: unknown): [readonly [string, string], string] {
   const detail = error instanceof Error ? error.message : String(error);
-  if (error instanceof ProblemError) return [PROBLEMS[error.problem], detail];
+  if (error instanceof ProblemError) return [said(PROBLEMS[error.problem]), detail];
   if (error instanceof VaultRefusal) {
     const [title, text] = REFUSALS[error.code] ?? PROBLEMS.refused;
-    return [[title, error.retryAfter === undefined ? text : text.replace(SOON, whenOf(error.retryAfter))], error.code];
+    const isTimed = text === SOON && error.retryAfter !== undefined;
+    return [[word(title), isTimed ? whenOf(error.retryAfter ?? 0) : word(text)], error.code];
   }
-  if (error instanceof UnreachableError) return [PROBLEMS.down, detail];
-  if (error instanceof FeeBoundError) return [PROBLEMS.fee_bound, detail];
-  if (error instanceof RefusedError) return [PROBLEMS.refused, detail];
-  if (error instanceof PasskeyError) return [['No passkey was used', 'Nothing has changed. Try again.'], ''];
+  if (error instanceof UnreachableError) return [said(PROBLEMS.down), detail];
+  if (error instanceof FeeBoundError) return [said(PROBLEMS.fee_bound), detail];
+  if (error instanceof RefusedError) return [said(PROBLEMS.refused), detail];
+  if (error instanceof PasskeyError) return [[word('No passkey was used'), word('Nothing has changed. Try again.')], ''];
   console.error(error);
-  return [PROBLEMS.unexpected, detail];
+  return [said(PROBLEMS.unexpected), detail];
 }

@@ -1,4 +1,5 @@
 // Shows that an email address is the person's: a code is sent there, and the vault attests it.
+import { word } from '../words/words.ts';
 import { left } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { guard } from './problem.ts';
@@ -30,7 +31,7 @@ export function prove(
   onSubmit('mail-form', () => {
     const email = textIn('email');
     const isAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email);
-    fault('email', isAddress ? undefined : 'Enter an email address, such as name@example.com.');
+    fault('email', isAddress ? undefined : word('Enter an email address, such as name@example.com.'));
     if (isAddress) guard(() => sendCode(email, then, again), { again });
   });
   show('mail');
@@ -44,7 +45,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   } catch (error) {
     // The field is where a wrong address is mended.
     if (error instanceof VaultRefusal && /^Invalid/.test(error.code))
-      return fault('email', 'This is no email address.');
+      return fault('email', word('This is no email address.'));
     throw error;
   }
   const sentAt = Date.now();
@@ -58,10 +59,10 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
     const rest = sentAt + CODE_MS - Date.now();
-    write('code-left', rest > 0 ? `Good for ${left(rest)}` : 'This code has ended. Send a new one.');
+    write('code-left', rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Send a new one.'));
     const wait = sentAt + AGAIN_MS - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
-    element('code-again').textContent = wait > 0 ? `Send again in ${left(wait)}` : 'Send again';
+    element('code-again').textContent = wait > 0 ? word('Send again in {time}', { time: left(wait) }) : word('Send again');
   };
   const timer = setInterval(tick, 250);
   tick();
@@ -71,7 +72,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   });
   onSubmit('code-form', () => {
     const code = textIn('code').replace(/\D/g, '');
-    if (code.length !== 6) return fault('code', 'The code has six digits.');
+    if (code.length !== 6) return fault('code', word('The code has six digits.'));
     guard(() => checkCode({ email, code, challenge }, then), { again });
   });
 }
@@ -87,7 +88,7 @@ async function checkCode(
     attempts_remaining?: number;
   }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
   if (answer.verified) return then(answer.attestation);
-  fault('code', WRONG[answer.message ?? ''] ?? 'This code is not right. Look again, or send a new one.');
+  fault('code', word(WRONG[answer.message ?? ''] ?? word('This code is not right. Look again, or send a new one.')));
 }
 
 const WRONG: Readonly<Record<string, string>> = {

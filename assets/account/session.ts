@@ -4,6 +4,7 @@ import { createPasskey } from '../../client/wallet/passkey.ts';
 import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts, MemoryError, readAccounts } from '../wallet/memory.ts';
+import { word } from '../words/words.ts';
 import { nameHere } from './format.ts';
 import { forget, noteSynced, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
@@ -51,7 +52,7 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
           back(noAccountWords(error));
         });
       },
-      { again: () => start(world, then, notice, byMail), noPasskey: () => back(NO_PASSKEY) },
+      { again: () => start(world, then, notice, byMail), noPasskey: () => back(word(NO_PASSKEY)) },
     );
   onPress(
     'sign-in',
@@ -62,7 +63,7 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
     use(() => create(world, then)),
   );
   toggle('create', !byMail);
-  write('lost-link', byMail ? 'I have none here: stop it by email' : 'I lost my passkey');
+  write('lost-link', byMail ? word('I have none here: stop it by email') : word('I lost my passkey'));
   onPress('lost-link', () => {
     if (byMail) byMail();
     else location.hash = 'recover';
@@ -71,19 +72,19 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
 }
 
 function noAccountWords({ account }: NoAccountError): string {
-  if (account === undefined) return 'This passkey opens no account here. It may have been removed from it.';
-  return 'This passkey does not open its account: it was removed, or is not added yet.';
+  if (account === undefined) return word('This passkey opens no account here. It may have been removed from it.');
+  return word('This passkey does not open its account: it was removed, or is not added yet.');
 }
 
 async function signIn(world: World, then: () => void): Promise<void> {
   const again = () =>
     new Promise<void>((resolve) => {
-      write('start-notice', 'Once more: two accounts could be meant, and a second signature shows which.');
+      write('start-notice', word('Once more: two accounts could be meant, and a second signature shows which.'));
       show('start');
       onPress('sign-in', resolve);
     });
   const found = await findAccounts({ ...world, again });
-  loading('Reading your account…');
+  loading(word('Reading your account…'));
   await keepAccounts(found);
   const [first] = found;
   if (!first) throw new NoAccountError();
@@ -93,8 +94,9 @@ async function signIn(world: World, then: () => void): Promise<void> {
 
 async function create(world: World, then: () => void): Promise<void> {
   const { config } = world;
-  const made = await createPasskey(config.rpId, { rpName: config.rpName, name: `Vault account, ${nameHere()}` });
-  loading('Making your account…');
+  const { rpName } = config;
+  const made = await createPasskey(config.rpId, { rpName, name: `${rpName}, ${nameHere()}` });
+  loading(word('Making your account…'));
   noteSynced(made.x, made.isSynced);
   const [kind = 1] = kindsOf(config);
   const address = await predictAddress(made, kind);

@@ -3,6 +3,7 @@
 import { dataOf, typedDigest } from '../../client/wallet/abi.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';
+import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import type { Signed } from './home.ts';
 import { keysOf } from './home.ts';
@@ -11,6 +12,7 @@ import { perform, showDone } from './perform.ts';
 import { guard } from './problem.ts';
 import { prove } from './prove.ts';
 import { loading } from './view.ts';
+import { said } from './words.ts';
 
 /** How long the page waits for the network before it says that the veto is on its way. */
 const WAIT_MS = 60_000;
@@ -31,7 +33,7 @@ async function veto(signed: Signed, back: () => void): Promise<void> {
   const assertion = await askPasskey(config.rpId, digest, [account.credentialId]);
   const index = own.index.toString(16).padStart(2, '0');
   const signature: Hex = `0x${index}${enclave.packAssertion(assertion).slice(2)}`;
-  loading('Stopping it…');
+  loading(word('Stopping it…'));
   try {
     await ask('POST /api/recoveries/vetoes', { smartAccount: account.address, signature });
   } catch (error) {
@@ -46,10 +48,10 @@ async function awaitEnd({ account, facts }: Signed): Promise<void> {
   const end = Date.now() + WAIT_MS;
   while (Date.now() < end) {
     const now = await readFacts(account.address).catch(() => facts);
-    if (now.recovery?.id !== facts.recovery?.id) return showDone(STOPPED, '');
+    if (now.recovery?.id !== facts.recovery?.id) return showDone(said(STOPPED), '');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
-  showDone(['It is being stopped', 'Your word is on its way. Look again in a few minutes.'], '');
+  showDone([word('It is being stopped'), word('Your word is on its way. Look again in a few minutes.')], '');
 }
 
 const STOPPED = [
@@ -64,12 +66,12 @@ function cancelAlone(signed: Signed, back: () => void): void {
     signed,
     account,
     {
-      title: 'Stop the recovery?',
-      words: 'The vault cannot carry your word at the moment. You can send it yourself.',
-      button: 'Stop it',
+      title: word('Stop the recovery?'),
+      words: word('The vault cannot carry your word at the moment. You can send it yourself.'),
+      button: word('Stop it'),
       calls: [{ to: account.address, value: 0n, data: dataOf(enclave.keccak256, 'cancelRecovery()') }],
-      progress: 'Stopping the recovery',
-      done: STOPPED,
+      progress: word('Stopping the recovery'),
+      done: said(STOPPED),
       detail: { call: 'cancelRecovery' },
     },
     back,
@@ -78,10 +80,10 @@ function cancelAlone(signed: Signed, back: () => void): void {
 
 /** The same by a code, for a person who has no passkey at hand: the vault takes its proposal back. */
 export function stopByMail(account: string, back: () => void): void {
-  const words = 'Enter the email address that recovery was set up with. A code shows that it is yours.';
-  prove({ title: 'Stop the recovery', words, back }, async (attestation) => {
-    loading('Stopping it…');
+  const words = word('Enter the email address that recovery was set up with. A code shows that it is yours.');
+  prove({ title: word('Stop the recovery'), words, back }, async (attestation) => {
+    loading(word('Stopping it…'));
     await ask('POST /api/recoveries/cancellations', { attestation, smartAccount: account });
-    showDone(['It is being stopped', 'The vault takes it back in a minute. Change the password of your mail.'], '');
+    showDone([word('It is being stopped'), word('The vault takes it back in a minute. Change the password of your mail.')], '');
   });
 }

@@ -1,4 +1,10 @@
 // What went wrong, in words for people: what it is, and what to do.
+import { word } from '../words/words.ts';
+
+/** Title and text in the person's language. */
+export function said([title, text]: readonly [string, string]): readonly [string, string] {
+  return [word(title), word(text)];
+}
 
 /** What stands where the vault does not say how long to wait. */
 export const SOON = 'Wait a little, then try again.';
@@ -6,8 +12,8 @@ export const SOON = 'Wait a little, then try again.';
 /** The same where it does. */
 export function whenOf(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
-  if (minutes < 90) return `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-  return `Try again in about ${Math.ceil(minutes / 60)} hours.`;
+  if (minutes < 90) return word('Try again in {count} minutes.', { count: minutes });
+  return word('Try again in about {count} hours.', { count: Math.ceil(minutes / 60) });
 }
 
 /** By the vault's word for the reason: title and text. */

@@ -6,6 +6,7 @@ import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
 import { readState } from '../wallet/api.ts';
 import { readAccounts } from '../wallet/memory.ts';
+import { word } from '../words/words.ts';
 import { QUOTE_MS } from './constants.ts';
 import { findElsewhere } from './elsewhere.ts';
 import { follow, showProgress } from './follow.ts';
@@ -45,7 +46,7 @@ export async function review(session: Session, chosen?: Account): Promise<void> 
     if (await isStale(current)) {
       const fresh = await quote(session.payment, current.account, session.config);
       if (isOver()) return;
-      if (fresh.lacks || fresh.fee > current.fee) return show(fresh, 'The fee or the balance has changed.');
+      if (fresh.lacks || fresh.fee > current.fee) return show(fresh, word('review.changed'));
       current = fresh;
     }
     await pay(session, current, (words) => show(current, words));
@@ -123,7 +124,7 @@ async function pay(session: Session, current: Quote, back: (words: string) => vo
     await follow(followingOf(session), stored);
   } catch (error) {
     if (session.ended) return;
-    if (error instanceof PasskeyError) return back('Your passkey was not used. Nothing was paid.');
+    if (error instanceof PasskeyError) return back(word('review.passkey'));
     throw error;
   }
 }

@@ -2,8 +2,9 @@
 
 import { loadEnclave } from '../../client/wallet/enclave.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
-import type { RefusedError } from '../../client/wallet/vault.ts';
+import { type RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
+import { loadWords } from '../words/words.ts';
 import { review } from './approval.ts';
 import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
@@ -20,11 +21,14 @@ let channel: Channel | undefined;
 /** The payment this page has sent, if the worker with the request has ended. */
 let left: StoredPayment | undefined;
 let current: Session | undefined;
+let hasWords = false;
 
 void guard(start, start);
 
 async function start(): Promise<void> {
   showPart('loading');
+  hasWords ||= await loadWords('pay');
+  if (!hasWords) throw new UnreachableError('no words');
   channel ??= await connect();
   const [config, enclave] = await Promise.all([readConfig(), loadEnclave()]);
   write('chain', config.chain);

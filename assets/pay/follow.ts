@@ -6,6 +6,7 @@ import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import { endOf, type Verdict } from '../wallet/judge.ts';
+import { spoken, word } from '../words/words.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN, SLOW_MS } from './constants.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';
@@ -14,7 +15,7 @@ import { canRenew, LacksError, type Renewal, renew } from './renew.ts';
 import { findLiveHash, type StoredPayment } from './store.ts';
 import { onPress, shownPart, showPart, step, toggle, write, writeDetail } from './view.ts';
 import { watch } from './watch.ts';
-import { SIGNS, wordsOf } from './words.ts';
+import { signOf, wordsOf } from './words.ts';
 
 /** What it takes to follow a payment that was signed. */
 export interface Following {
@@ -105,10 +106,14 @@ function writePending(record: StoredPayment, verdict: Verdict | undefined, isSlo
   const isOpen = sign === 'none';
   const isVoiding = newest?.kind === 'void';
   const sent = isVoiding ? 'voiding' : (answer?.is ?? sign);
-  const words = SIGNS[verdict === undefined && isSlow ? 'away' : isOpen ? sent : sign];
-  write('pending-words', `${words}${isOpen ? endWords(record) : ''}`);
+  const words = signOf(verdict === undefined && isSlow ? 'away' : isOpen ? sent : sign);
+  write('pending-words', isOpen ? `${words} ${endWords(record)}` : words);
   const seen = verdict?.is === 'open' ? verdict.operation : undefined;
-  const detail = [answer?.words, `User operation ${newest?.userOpHash}`, seen && `Transaction ${seen.txHash}`];
+  const detail = [
+    answer?.words,
+    word('User operation {hash}', { hash: newest?.userOpHash ?? '' }),
+    seen && word('Transaction {hash}', { hash: seen.txHash }),
+  ];
   writeDetail('pending', detail.filter(Boolean).join('\n'));
   toggle('again', isOpen && (answer?.is !== 'refused' || canRenew(record, isVoiding ? 'raise' : 'again')));
   toggle('raise', isOpen && isSlow && canRenew(record, 'raise'));
@@ -117,20 +122,20 @@ function writePending(record: StoredPayment, verdict: Verdict | undefined, isSlo
 
 function endWords(record: StoredPayment): string {
   const end = endOf(record);
-  if (end === Infinity) return ' It does not end by itself: cancel it to be sure that it is not paid.';
-  return ` It ends at ${new Date(end * 1000).toLocaleTimeString()}.`;
+  if (end === Infinity) return word('pending.endless');
+  return word('It ends at {time}.', { time: new Date(end * 1000).toLocaleTimeString(spoken()) });
 }
 
 function troubleOf(error: unknown): string {
-  if (error instanceof PasskeyError) return 'Your passkey was not used. Nothing was changed.';
-  if (error instanceof EndedError) return 'The request ends too soon to sign for it again.';
-  if (error instanceof LacksError) return 'There is not enough in this account for that.';
+  if (error instanceof PasskeyError) return word('trouble.passkey');
+  if (error instanceof EndedError) return word('trouble.ending');
+  if (error instanceof LacksError) return word('trouble.lacks');
   if (error instanceof UnreachableError) return wordsOf('down').join('. ');
   if (error instanceof NoAccountError) return wordsOf('no_key').join('. ');
-  if (error instanceof FeeBoundError) return `The network fee is too high. ${error.message}`;
-  if (error instanceof RefusedError) return `The network answered: ${error.message}`;
+  if (error instanceof FeeBoundError) return wordsOf('fee_bound').join('. ');
+  if (error instanceof RefusedError) return word('The network answered: {answer}', { answer: error.message });
   console.error(error);
-  return 'That did not work. Try again.';
+  return word('trouble.other');
 }
 
 function conclude({ channel, config, enclave, endsBy = 0, restart }: Following, record: StoredPayment): void {
@@ -138,7 +143,7 @@ function conclude({ channel, config, enclave, endsBy = 0, restart }: Following, 
     const details = detailsOf(record, enclave);
     channel.answer(details);
     const { block, final } = record.paid ?? {};
-    const place = `${block}${final ? ', final' : ''}`;
+    const place = final ? word('{block}, final', { block: String(block) }) : String(block);
     showPaid(details, channel, { ...record, place, explorer: config.explorer });
     return;
   }

@@ -3,6 +3,7 @@
 import type { Config } from '../../client/wallet/vault.ts';
 import { readToken } from '../wallet/api.ts';
 import { copyOnPress, drawCode, writeAddress } from '../wallet/view.ts';
+import { word } from '../words/words.ts';
 import { FUNDS_POLL_MS } from './constants.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf } from './receipt.ts';
@@ -26,11 +27,14 @@ export async function showFunds({ payment, quote, config, enclave, again }: Fund
   if (!shortage) return;
   const { about, needed, here } = shortage;
   const address = addressOf(quote.account.address, enclave);
-  const send = `Send at least ${sumOf(needed - here, about)} to this account, on ${config.chain} only.`;
+  const send = word('funds.send', {
+    sum: sumOf(needed - here, about),
+    chain: config.chain,
+  });
   write('funds-words', `${shortageWords(shortage, quote.lacks === 'fee')} ${send}`);
   writeAddress(element('funds-address'), address);
   write('funds-whole', address);
-  write('funds-wait', 'Waiting for the money. This page then goes on by itself.');
+  write('funds-wait', word('funds.wait'));
   copyOnPress('funds-copy', address);
   onPress('funds-back', again);
   showPart('funds');
@@ -44,6 +48,12 @@ export async function showFunds({ payment, quote, config, enclave, again }: Fund
     if (shownPart() !== 'funds') return;
     if (balance >= needed) return again();
     if (balance > here)
-      write('funds-wait', `${sumOf(balance, about)} here, ${sumOf(needed - balance, about)} still missing.`);
+      write(
+        'funds-wait',
+        word('{here} here, {missing} still missing.', {
+          here: sumOf(balance, about),
+          missing: sumOf(needed - balance, about),
+        }),
+      );
   }
 }

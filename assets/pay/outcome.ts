@@ -1,5 +1,6 @@
 // The last screen of a payment, and the ways back to the shop.
 import { copyOnPress, make } from '../wallet/view.ts';
+import { spoken, word } from '../words/words.ts';
 import type { Channel, Details, Failure } from './channel.ts';
 import type { Receipt } from './receipt.ts';
 import { printable } from './request.ts';
@@ -23,10 +24,7 @@ export function showPaid(details: Details, { asked, returnTo }: Channel, settled
   const { receipt } = settled;
   write('paid-amount', receipt?.amount ?? '');
   const shop = hostOf(origin);
-  const words =
-    via === 'link'
-      ? `${shop} gets the receipt when you return.`
-      : `Your browser sends the receipt to ${shop}. The shop can ask for it again.`;
+  const words = via === 'link' ? word('done.link', { shop }) : word('done.browser', { shop });
   write('done-words', words);
   writeReceipt(details, settled);
   offerReturn('return', returnTo?.(details), origin);
@@ -39,18 +37,18 @@ export function showPaid(details: Details, { asked, returnTo }: Channel, settled
 function writeReceipt({ txHash }: Details, { receipt, changedAt, place, explorer }: Settled): void {
   const url = explorer ? `${explorer}/tx/${txHash}` : undefined;
   const rows: readonly (readonly [string, string | undefined, string?])[] = [
-    ['Amount', receipt?.amount],
-    ['To', receipt?.to, 'mono'],
-    ['For', receipt?.label],
-    ['Time', new Date(changedAt).toLocaleString(undefined, TIME)],
-    ['Reference', receipt && printable(receipt.id), 'mono'],
-    ['Block', place],
-    ['Transaction', txHash, 'mono'],
+    [word('Amount'), receipt?.amount],
+    [word('To'), receipt?.to, 'mono'],
+    [word('For'), receipt?.label],
+    [word('Time'), new Date(changedAt).toLocaleString(spoken(), TIME)],
+    [word('Reference'), receipt && printable(receipt.id), 'mono'],
+    [word('Block'), place],
+    [word('Transaction'), txHash, 'mono'],
   ];
   const shown = rows.flatMap(([term, text, look = '']) => {
     if (text === undefined) return [];
     const value = make('bdi', '', text);
-    const link = term === 'Transaction' && url ? linkTo(url, value) : value;
+    const link = text === txHash && url ? linkTo(url, value) : value;
     return [make('div', '', make('dt', '', term), make('dd', look, link))];
   });
   element('receipt').replaceChildren(...shown);
@@ -131,5 +129,5 @@ function wordOf(problem: Problem): string {
 function offerReturn(id: string, href: string | undefined, origin: string): void {
   const link = element(id) as HTMLAnchorElement;
   if (href !== undefined) link.href = href;
-  write(id, href === undefined ? undefined : `Return to ${hostOf(origin)}`);
+  write(id, href === undefined ? undefined : word('Return to {shop}', { shop: hostOf(origin) }));
 }

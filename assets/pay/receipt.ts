@@ -1,9 +1,10 @@
 // What a payment comes down to: so much, to whom, for what.
 
-import { formatAmount } from '../../client/wallet/amount.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
+import { amountText } from '../wallet/amount.ts';
 import type { Token } from '../wallet/api.ts';
+import { word } from '../words/words.ts';
 import { checksum, type Payment } from './request.ts';
 
 /** What a receipt says of a payment, beside where it went through. It is stored with the payment. */
@@ -31,10 +32,10 @@ export function addressOf(address: Hex, { keccak256 }: Hashes): Hex {
 
 /** The unit of amounts of a token. An unlisted token's own name is none. */
 export function unitOf({ symbol, listed }: Token): string {
-  return listed ? symbol : 'units of an unknown token';
+  return listed ? symbol : word('units of an unknown token');
 }
 
 /** An amount with its unit. */
 export function sumOf(amount: bigint, token: Token): string {
-  return `${formatAmount(amount, token.decimals)} ${unitOf(token)}`;
+  return `${amountText(amount, token.decimals)} ${unitOf(token)}`;
 }

@@ -1,10 +1,12 @@
 // What the person reads before approving.
 
-import { compareTotal, formatAmount } from '../../client/wallet/amount.ts';
+import { compareTotal } from '../../client/wallet/amount.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Config } from '../../client/wallet/vault.ts';
+import { amountText } from '../wallet/amount.ts';
 import type { Token } from '../wallet/api.ts';
 import { make, short, writeAddress } from '../wallet/view.ts';
+import { word, wordWith } from '../words/words.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
 import type { Payment } from './request.ts';
@@ -16,11 +18,12 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const { symbol, decimals, listed, balance } = quote.token;
   const { address } = quote.account;
   const isLink = asker.via === 'link';
-  write('asker-words', isLink ? 'You followed a link. The receipt goes to' : 'Requested by');
-  write('asker', hostOf(asker.origin) + (asker.frame === undefined ? '' : `, in a frame of ${hostOf(asker.frame)}`));
+  write('asker-words', isLink ? word('review.link') : word('Requested by'));
+  const [origin, frame] = [hostOf(asker.origin), hostOf(asker.frame ?? '')];
+  write('asker', asker.frame === undefined ? origin : word('{origin}, in a frame of {frame}', { origin, frame }));
   // Bold is who the browser says it is. A link may name any site.
   element('asker').className = isLink ? '' : 'known';
-  write('amount', formatAmount(amount, decimals));
+  write('amount', amountText(amount, decimals));
   write('symbol', unitOf(quote.token));
   write('label', payment.label ?? '');
   toggle('row-label', payment.label !== undefined);
@@ -36,12 +39,16 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('from', addressOf(address, enclave));
   const { length: keys } = quote.standing.state.keys;
   // Money for it is money for all of them.
-  write('keys', keys > 1 ? `${keys} passkeys or keys can pay from it` : undefined);
-  write('balance', `${formatAmount(balance, decimals)} ${listed ? symbol : 'units'}`);
+  write('keys', keys > 1 ? word('{count} passkeys or keys can pay from it', { count: keys }) : undefined);
+  write('balance', `${amountText(balance, decimals)} ${listed ? symbol : word('units')}`);
   write('fee', feeWords(quote));
-  write('bound', `${formatAmount(BigInt(config.feeMax), 18)} ETH, by this vault’s operator`);
+  const bound = amountText(BigInt(config.feeMax), 18);
+  write('bound', word('{fee} ETH, by this vault’s operator', { fee: bound }));
   writeWarnings(warningsOf(payment, quote));
-  element('approve').replaceChildren(`Pay ${sumOf(amount, quote.token)} to `, make('span', 'whole', short(to)));
+  const payee = make('span', 'whole', short(to));
+  element('approve').replaceChildren(
+    ...wordWith('Pay {sum} to {payee}', { payee }, { sum: sumOf(amount, quote.token) }),
+  );
   toggle('approve', quote.lacks === undefined);
   toggle('add', quote.lacks !== undefined);
 }
@@ -53,8 +60,8 @@ interface Shown {
 
 function feeWords({ operation, fee, lacks }: Quote): string {
   if (lacks === 'token') return '–';
-  if (operation.paymaster !== undefined) return 'Sponsored: you pay nothing';
-  return `At most ${formatAmount(fee, 18)} ETH`;
+  if (operation.paymaster !== undefined) return word('Sponsored: you pay nothing');
+  return word('At most {fee} ETH', { fee: amountText(fee, 18) });
 }
 
 /** What an account has too little of. */
@@ -79,8 +86,10 @@ type Needs = Pick<Quote, 'lacks' | 'token' | 'ether' | 'fee'>;
 
 /** Says what lacks: `Not enough USDC: 1.25 needed, 0 here.` */
 export function shortageWords({ about: { symbol, decimals, listed }, needed, here }: Shortage, isFee: boolean): string {
-  const name = `${listed ? symbol : 'of this token'}${isFee ? ' for the network fee' : ''}`;
-  return `Not enough ${name}: ${formatAmount(needed, decimals)} needed, ${formatAmount(here, decimals)} here.`;
+  const values = { symbol, needed: amountText(needed, decimals), here: amountText(here, decimals) };
+  if (isFee) return word('Not enough {symbol} for the network fee: {needed} needed, {here} here.', values);
+  if (!listed) return word('Not enough of this token: {needed} needed, {here} here.', values);
+  return word('Not enough {symbol}: {needed} needed, {here} here.', values);
 }
 
 /** Warnings for the person, in whole sentences. */
@@ -91,27 +100,44 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   const shortage = shortageOf(payment, quote);
   if (shortage) warnings.push(shortageWords(shortage, quote.lacks === 'fee'));
   if (address === 'native' && quote.fee * 10n > amount) {
-    const part = quote.fee > amount ? '' : 'a tenth of ';
+    const values = { fee: amountText(quote.fee, 18), symbol };
     warnings.push(
-      `The network fee may cost more than ${part}the amount: up to ${formatAmount(quote.fee, 18)} ${symbol}.`,
+      quote.fee > amount
+        ? word('The network fee may cost more than the amount: up to {fee} {symbol}.', values)
+        : word('The network fee may cost more than a tenth of the amount: up to {fee} {symbol}.', values),
     );
   }
   if (!listed) {
-    const name = symbol === '' ? '' : ` It calls itself “${symbol}”, but any token can do that.`;
-    warnings.push(
-      `The token at ${address} is not on this vault’s list.${name} The amount in its smallest unit: ${amount}.`,
-    );
+    const sentences = [
+      word('The token at {address} is not on this vault’s list.', { address }),
+      ...(symbol === '' ? [] : [word('It calls itself “{symbol}”, but any token can do that.', { symbol })]),
+      word('The amount in its smallest unit: {amount}.', { amount: String(amount) }),
+    ];
+    warnings.push(sentences.join(' '));
   }
-  const said = total && `The shop’s total, ${total.value} ${total.currency}, `;
   const verdict = total && compareTotal(total, { amount, symbol, decimals, listed });
   if (verdict === 'different')
-    warnings.push(`${said}is not what it asks for: ${formatAmount(amount, decimals)} ${symbol}.`);
-  if (verdict === 'incomparable') warnings.push(`${said}cannot be compared with the amount.`);
+    warnings.push(
+      word('The shop’s total, {total}, is not what it asks for: {amount} {symbol}.', {
+        total: `${total?.value} ${total?.currency}`,
+        amount: amountText(amount, decimals),
+        symbol,
+      }),
+    );
+  if (verdict === 'incomparable')
+    warnings.push(
+      word('The shop’s total, {total}, cannot be compared with the amount.', {
+        total: `${total?.value} ${total?.currency}`,
+      }),
+    );
   if (asker.via === 'link') {
-    warnings.push('Anyone can make a link like the one you followed, and nobody vouches for it. Check who gets paid.');
+    warnings.push(
+      word('Anyone can make a link like the one you followed, and nobody vouches for it. Check who gets paid.'),
+    );
   }
   if (asker.frame !== undefined) {
-    warnings.push(`The request comes from ${hostOf(asker.frame)}, embedded in a page of ${hostOf(asker.origin)}.`);
+    const [frame, page] = [hostOf(asker.frame), hostOf(asker.origin)];
+    warnings.push(word('The request comes from {frame}, embedded in a page of {page}.', { frame, page }));
   }
   return warnings;
 }

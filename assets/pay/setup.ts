@@ -2,14 +2,15 @@
 // which the page loads when it shows the screen, or that of the funds: who pays from the same account again never does.
 // Classes that the page has too exist twice, so errors are known by their names.
 import { type Account, kindsOf, type NoAccountError } from '../../client/wallet/account.ts';
-import { formatAmount } from '../../client/wallet/amount.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import { createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
 import type { Config } from '../../client/wallet/vault.ts';
+import { amountText } from '../wallet/amount.ts';
 import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
+import { spoken, word } from '../words/words.ts';
 import type { Held } from './payer.ts';
 import { type Payment, printable } from './request.ts';
 import { element, onPress, showPart, toggle, write } from './view.ts';
@@ -37,7 +38,7 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
   const { config, enclave, payment, held, done, back, cancel, guard } = setup;
   write('setup-notice', notice);
   write('rp', config.rpId);
-  write('find', FIND);
+  write('find', word('Use a passkey I have'));
   toggle('accounts', held.length > 0);
   element('create').className = held.length > 0 ? '' : 'primary';
   element('accounts').replaceChildren(...held.map((one) => rowOf(one, setup)));
@@ -57,10 +58,10 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
       } catch (error) {
         if (error instanceof PasskeyError) {
           const isThere = causeOf(error) === 'InvalidStateError';
-          return showSetup(setup, isThere ? THERE : refusalOf(error, config), isThere ? [] : known);
+          return showSetup(setup, isThere ? word('setup.there') : refusalOf(error, config), isThere ? [] : known);
         }
         if (!isNamed(error, 'NoAccountError')) throw error;
-        showSetup(setup, (error as NoAccountError).account ? NOT_A_KEY : 'This passkey has no account that can pay.');
+        showSetup(setup, (error as NoAccountError).account ? word('setup.not_a_key') : word('setup.no_account'));
       }
     };
     return () => void guard(run, again);
@@ -69,8 +70,8 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
   onPress('create', () => {
     const name = printable(field.value);
     const isTaken = held.some(({ account }) => account.name === name);
-    if (name === '') showSetup(setup, 'Give the account a name.', known);
-    else if (isTaken) showSetup(setup, 'Another account here has this name. Choose another one.', known);
+    if (name === '') showSetup(setup, word('Give the account a name.'), known);
+    else if (isTaken) showSetup(setup, word('setup.taken'), known);
     else create();
   });
   onPress(
@@ -81,12 +82,6 @@ export function showSetup(setup: Setup, notice?: string, known = setup.held.map(
   onPress('setup-cancel', cancel);
 }
 
-const FIND = 'Use a passkey I have';
-const NOT_A_KEY =
-  'This passkey does not open its account now. Its account removed it, or a recovery with it is not finished yet.';
-const THERE =
-  'This device has a passkey for one of your accounts already. Choose that account, or create one more all the same.';
-
 function idOf({ account }: Held): string {
   return account.credentialId;
 }
@@ -94,7 +89,7 @@ function idOf({ account }: Held): string {
 /** An account to choose: its name, which can be changed, and what it holds. */
 function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
   const { address, name } = account;
-  const sum = token && `${formatAmount(token.balance, token.decimals)} ${token.listed ? token.symbol : 'units'}`;
+  const sum = token && `${amountText(token.balance, token.decimals)} ${token.listed ? token.symbol : word('units')}`;
   const choose = makeButton(
     '',
     '',
@@ -108,11 +103,11 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
     make('strong', '', name),
     make('span', 'small quiet-text', `${sum ?? '?'} · `, make('span', 'whole', short(address))),
   );
-  const rename = makeButton('Rename', 'link', () => {
+  const rename = makeButton(word('Rename'), 'link', () => {
     const field = make('input', '') as HTMLInputElement;
     field.value = name;
     field.maxLength = 40;
-    field.ariaLabel = 'Name';
+    field.ariaLabel = word('Name');
     const save = async () => {
       const named = { ...account, name: printable(field.value) || name };
       await keepAccount(named);
@@ -123,18 +118,19 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
     };
     row.replaceChildren(
       field,
-      makeButton('Save', 'link', () => void setup.guard(save, async () => showSetup(setup))),
+      makeButton(word('Save'), 'link', () => void setup.guard(save, async () => showSetup(setup))),
     );
     field.focus();
   });
-  rename.ariaLabel = `Rename ${name}`;
+  rename.ariaLabel = word('Rename {name}', { name });
   const row = make('li', '', choose, rename);
   return row;
 }
 
 /** Differs from what a device suggested before: the passkey managers of a person show them side by side. */
 function suggestedName(held: readonly Held[]): string {
-  const name = `Account of ${new Date().toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
+  const time = new Date().toLocaleString(spoken(), { dateStyle: 'medium', timeStyle: 'short' });
+  const name = word('Account of {time}', { time });
   const alike = held.filter(({ account }) => account.name.startsWith(name)).length;
   return alike === 0 ? name : `${name} (${alike + 1})`;
 }
@@ -146,7 +142,7 @@ function causeOf({ cause }: PasskeyError): string {
 /** A browser that does not know related origins, or finds none, says so; else the person refused. */
 function refusalOf(error: PasskeyError, { rpId }: Config): string {
   const isForbidden = causeOf(error) === 'SecurityError';
-  return isForbidden ? `This browser lets no page here use passkeys of ${rpId}.` : 'No passkey was used.';
+  return isForbidden ? word('setup.foreign', { host: rpId }) : word('No passkey was used.');
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */
@@ -158,7 +154,7 @@ async function createAccount({ config }: Setup, name: string, known: readonly st
 
 /** Nothing on the chain tells the passkey's account from another. Browsers want a press for every passkey prompt. */
 function askAgain(): Promise<void> {
-  write('setup-notice', 'This passkey has not paid yet. Confirm it once more, so that the right account is found.');
-  write('find', 'Confirm once more');
+  write('setup-notice', word('setup.again'));
+  write('find', word('Confirm once more'));
   return new Promise((resolve) => onPress('find', resolve));
 }

@@ -1,4 +1,5 @@
 // The parts of a page. Only text is written, never HTML.
+import { word } from '../words/words.ts';
 
 /** The element with this id. Throws if there is none. */
 export function element<T extends Element = HTMLElement>(id: string): T {
@@ -85,8 +86,8 @@ export function copyOnPress(id: string, text: string): void {
   button.textContent = words;
   onPress(id, () => {
     navigator.clipboard.writeText(text).then(
-      () => write(id, 'Copied'),
-      () => write(id, 'Not copied'),
+      () => write(id, word('Copied')),
+      () => write(id, word('Not copied')),
     );
   });
 }

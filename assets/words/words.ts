@@ -29,17 +29,17 @@ const own = shared.vaultWords;
 const WORDS_MS = 5_000;
 
 /**
- * Writes words and brand into the page, by `lang` and `app` of its query. Never throws: the page stays in English. A
- * page whose link names the app otherwise gives it.
+ * Writes words and brand into the page, by `lang` and `app` of its query; a page whose link names the app otherwise
+ * gives it. Says whether it got them; never throws.
  */
-export async function loadWords(page: string, app?: string): Promise<PageBrand | undefined> {
+export async function loadWords(page: string, app?: string): Promise<boolean> {
   const given = new URLSearchParams(location.search);
   const query = new URLSearchParams();
   for (const name of ['lang', 'app']) if (given.get(name)) query.set(name, given.get(name) ?? '');
   if (app !== undefined) query.set('app', app);
   try {
     const answer = await fetch(`/words/${page}.json?${query}`, { signal: AbortSignal.timeout(WORDS_MS) });
-    if (!answer.ok) return undefined;
+    if (!answer.ok) return false;
     const loaded = (await answer.json()) as Loaded;
     own.words = loaded.words;
     own.language = loaded.lang;
@@ -47,9 +47,9 @@ export async function loadWords(page: string, app?: string): Promise<PageBrand |
     document.documentElement.dir = loaded.dir;
     translate();
     dress(loaded.brand);
-    return loaded.brand;
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -52,9 +52,12 @@ export function textsOfScript(path: string): { readonly words: string[]; readonl
   const isSentence = (text: string) => /^[“\p{Lu}][^\n]*\p{Ll}[.,:?!”]? \p{L}|^\p{Lu}\p{Ll}+ \p{Ll}/u.test(text);
   // A table of words holds nothing else but names.
   const isTable = path.endsWith('/words.ts');
-  const isTaken = ({ isWord, text }: (typeof texts)[number]) => isWord || (isTable && !/^[a-z_./]+$/.test(text));
+  const isTaken = ({ isWord, text }: (typeof texts)[number]) =>
+    !text.includes('${') && (isWord || (isTable && !/^[a-z_./]+$/.test(text)));
   return {
     words: texts.filter(isTaken).map(({ text }) => text),
-    sentences: texts.filter((one) => !isTaken(one) && isSentence(one.text)).map(({ text }) => text),
+    sentences: texts
+      .filter((one) => !isTaken(one) && isSentence(one.text) && !one.text.includes('${'))
+      .map(({ text }) => text),
   };
 }

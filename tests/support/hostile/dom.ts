@@ -18,6 +18,7 @@ export interface FakeDocument {
   createElement(tag: string): FakeElement;
   readonly visibilityState: string;
   hasFocus(): boolean;
+  [member: string]: unknown;
 }
 
 /** Reads the ids of the markup, and what is hidden at first; says which part is shown from then on. */
@@ -40,6 +41,12 @@ export function fakeDocument(html: string, onShown: (part: string) => void): Fak
     createElement: () => fakeElement(),
     visibilityState: 'visible',
     hasFocus: () => true,
+    // The words of the page are written into it, and there is no text here.
+    title: '',
+    documentElement: { style: { setProperty: () => undefined } },
+    querySelector: () => null,
+    querySelectorAll: () => [],
+    createTreeWalker: () => ({ nextNode: () => null }),
   };
 }
 

@@ -114,6 +114,8 @@ export function openWindow(
     Date: dateOf(time),
     crypto: cryptoOf(device, time),
     WebAssembly: WASM,
+    NodeFilter: { SHOW_TEXT: 4 },
+    AbortSignal: { timeout: () => undefined },
     localStorage: { getItem: () => null, setItem: () => undefined },
     console: { ...console, error: (error: unknown) => faults.push(String((error as Error)?.stack ?? error)) },
     print: () => undefined,
