@@ -21,7 +21,12 @@ const HEADERS = {
 };
 
 /** `GET /words/<page>.json` of each page. */
-export const wordRoutes = [wordsOf('pass'), wordsOf('register')] as const satisfies readonly Route[];
+export const wordRoutes = [
+  wordsOf('pass'),
+  wordsOf('register'),
+  wordsOf('pay'),
+  wordsOf('account'),
+] as const satisfies readonly Route[];
 
 function wordsOf<Page extends ServedPage>(page: Page) {
   return get(`/words/${page}.json` as const, {

@@ -18,8 +18,9 @@ const DAY = 86_400;
 
 /** Sets recovery up, or anew: address, waiting time, and the owner's word on the network. */
 export function setUp(signed: Signed, back: () => void): void {
-  const words =
-    word('A code sent to this address lets you add a new passkey later. The address itself is not written to the network.');
+  const words = word(
+    'A code sent to this address lets you add a new passkey later. The address itself is not written to the network.',
+  );
   prove({ title: word('Recovery by email'), words, back }, async (attestation) => askDelay(signed, attestation, back));
 }
 
@@ -70,9 +71,12 @@ async function confirmGuardian(
       progress: word('Turning recovery on'),
       done: [
         word('Recovery is on'),
-        word('If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: {address}', {
-          address: account.address,
-        }),
+        word(
+          'If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: {address}',
+          {
+            address: account.address,
+          },
+        ),
       ],
       next,
       detail: { call: 'setGuardian', guardian, delay: seconds, commitment },
@@ -90,8 +94,9 @@ export function turnOff(signed: Signed, back: () => void): void {
     account,
     {
       title: word('Turn recovery off?'),
-      words:
-        word('If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.'),
+      words: word(
+        'If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.',
+      ),
       button: word('Turn it off'),
       calls: [{ to: account.address, value: 0n, data }],
       progress: word('Turning recovery off'),

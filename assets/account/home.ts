@@ -1,8 +1,8 @@
 // The account at a glance: what needs an answer, money, keys, recovery, and the rest.
 
 import type { Account } from '../../client/wallet/account.ts';
-import { amountText } from '../wallet/amount.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
+import { amountText } from '../wallet/amount.ts';
 import { readToken } from '../wallet/api.ts';
 import { word, wordWith } from '../words/words.ts';
 import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
@@ -70,14 +70,19 @@ export function writeHome(signed: Signed, actions: Actions): void {
   writeAddress(element('address'), account.address);
   write('full', account.address);
   write('network', `${config.chain} (${config.chainId})`);
-  write('kind', facts.kind === null
+  write(
+    'kind',
+    facts.kind === null
       ? word('Kind {kind}, not on the network yet', { kind: account.kind })
-      : word('Kind {kind}', { kind: account.kind }));
+      : word('Kind {kind}', { kind: account.kind }),
+  );
   const keys = keysOf(signed);
   element('keys').replaceChildren(...keys.map((key) => keyRow(key, isSecond, actions)));
   write(
     'keys-words',
-    isSecond ? word('Each of these opens this account.') : word('An account of the first kind has one passkey for good.'),
+    isSecond
+      ? word('Each of these opens this account.')
+      : word('An account of the first kind has one passkey for good.'),
   );
   toggle('add', isSecond);
   toggle('move', !isSecond && contracts.factory2 !== null);
@@ -115,16 +120,18 @@ function writeRecovery({ account, facts, contracts }: Signed): void {
     ? [word('It is blocked until {time}.', { time: moment(guardian.barredUntil) })]
     : [];
   const words = !guardian
-    ? word('Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.')
+    ? word(
+        'Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.',
+      )
     : isOurs
       ? word(
           'A code sent to your email address lets you add a new passkey after {days}. Each of your passkeys can stop that.',
           { days: daysOf(guardian.delaySeconds) },
         )
-      : word(
-          'Another guardian, {address}, can add a new passkey after {days}. Each of your passkeys can stop that.',
-          { address: short(guardian.address), days: daysOf(guardian.delaySeconds) },
-        );
+      : word('Another guardian, {address}, can add a new passkey after {days}. Each of your passkeys can stop that.', {
+          address: short(guardian.address),
+          days: daysOf(guardian.delaySeconds),
+        });
   write('recovery-words', [words, ...barred].join(' '));
   write('guard', guardian ? word('Change recovery') : word('Set up recovery'));
   toggle('guard', contracts.guardian !== null);
@@ -138,7 +145,9 @@ function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKe
   if (account.kind === 1 && contracts.factory2 !== null) {
     const words = word('This account is of the first kind: it has one passkey for good, and no way back without it.');
     notices.push(
-      notice('', words, word('A new account takes its money and its DID along.'), word('Move it'), () => actions.go('move')),
+      notice('', words, word('A new account takes its money and its DID along.'), word('Move it'), () =>
+        actions.go('move'),
+      ),
     );
   }
   const [only] = keys;

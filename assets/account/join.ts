@@ -115,8 +115,9 @@ async function compare(signed: Signed, secret: Uint8Array, key: NonNullable<Mail
   toggle('qr-came', true);
   onPress('qr-same', () => addKey(signed, { ...key, name }, back));
   onPress('qr-other', () => {
-    const words =
-      word('Somebody else answered first. Nothing was added. Show a new code, and let only your own device scan it.');
+    const words = word(
+      'Somebody else answered first. Nothing was added. Show a new code, and let only your own device scan it.',
+    );
     showProblem([word('The digits differ'), words], '', back);
   });
   show('qr');
@@ -206,7 +207,8 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   while (isHere()) {
     const facts = await readFacts(account).catch(() => undefined);
     if (facts?.keys.some((key) => BigInt(key.x) === BigInt(x) && BigInt(key.y) === BigInt(y))) break;
-    if (!(await isOpen(secret))) return showProblem(said(REFUSALS['join_closed'] ?? PROBLEMS.unexpected), '', undefined);
+    if (!(await isOpen(secret)))
+      return showProblem(said(REFUSALS['join_closed'] ?? PROBLEMS.unexpected), '', undefined);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   if (!isHere()) return;

@@ -97,7 +97,8 @@ async function faultOf(signed: Signed, owner: string): Promise<string | undefine
   if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return word('Enter 0x and 40 digits.');
   const digits = owner.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner) return word('This address is misspelt.');
+  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner)
+    return word('This address is misspelt.');
   const isKey = keysOf(signed).some(({ x, y }) => BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
   if (isKey) return word('This address is a key already.');
   const { kind } = await readFacts(owner.toLowerCase() as Hex);
@@ -172,7 +173,10 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
       button: word('Remove it'),
       calls: [{ to: account.address, value: 0n, data }],
       progress: word('Removing “{name}”', { name }),
-      done: [word('Removed'), word('“{name}” opens this account no more. Delete the passkey on its device, too.', { name })],
+      done: [
+        word('Removed'),
+        word('“{name}” opens this account no more. Delete the passkey on its device, too.', { name }),
+      ],
       next: isHere ? 'out' : '',
       detail: { call: 'removeKey', index, x, y },
     },

@@ -2,10 +2,10 @@
 // account.
 
 import type { Account } from '../../client/wallet/account.ts';
-import { amountText } from '../wallet/amount.ts';
 import { fromBase64url, type Hex, toHex } from '../../client/wallet/bytes.ts';
 import { askPasskey, createPasskey } from '../../client/wallet/passkey.ts';
 import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
+import { amountText } from '../wallet/amount.ts';
 import { readToken } from '../wallet/api.ts';
 import { word } from '../words/words.ts';
 import { type Contracts, hex } from './facts.ts';
@@ -187,10 +187,14 @@ async function showStatus(address: Hex, recovery: Status['recovery']): Promise<b
   const own = recall<Account>('lost');
   const isOwn = own?.address === address && recovery !== null && BigInt(own.x ?? '0x0') === BigInt(recovery.pubKeyX);
   if (status === 'finished') {
-    if (!isOwn) return over([word('The account has a new passkey'), word('Sign in with it on the device that made it.')]);
+    if (!isOwn)
+      return over([word('The account has a new passkey'), word('Sign in with it on the device that made it.')]);
     forget('lost');
     await signInto(own);
-    return over([word('You are back'), word('Your new passkey opens your account. Add a second one now, on another device.')]);
+    return over([
+      word('You are back'),
+      word('Your new passkey opens your account. Add a second one now, on another device.'),
+    ]);
   }
   const end = ENDS[status];
   if (end) return over(said(end));

@@ -2,8 +2,8 @@
 
 import { bytesOf, type Call, dataOf, type Keccak } from '../../client/wallet/abi.ts';
 import { type Account, nameOf } from '../../client/wallet/account.ts';
+import { type Hex, toHex, word as uint256 } from '../../client/wallet/bytes.ts';
 import { amountText } from '../wallet/amount.ts';
-import { type Hex, toHex, word } from '../../client/wallet/bytes.ts';
 import { predictAddress, readToken } from '../wallet/api.ts';
 import { keepAccounts } from '../wallet/memory.ts';
 import { spoken, word } from '../words/words.ts';
@@ -91,7 +91,7 @@ async function spareEther(signed: Signed, calls: readonly Call[], to: Hex, balan
 /** Refuses an address that the key does not make, or an account that the key opens no more. */
 async function checkPlace(keccak256: Keccak, to: Hex, made: { factory2: Hex; x: Hex; y: Hex }): Promise<void> {
   const codeHash = toHex(keccak256(bytesOf(initCodeOf(keccak256, made)))).slice(2);
-  const preimage = `0xff${made.factory2.slice(2)}${word(0n)}${codeHash}`;
+  const preimage = `0xff${made.factory2.slice(2)}${uint256(0n)}${codeHash}`;
   const own = toHex(keccak256(bytesOf(preimage)).subarray(12));
   if (own !== to) throw new ProblemError('refused', 'The vault names an address that is not your new account’s.');
   const { kind, keys } = await readFacts(to);
@@ -113,7 +113,7 @@ function moveDid(
 export function initCodeOf(keccak256: Keccak, { factory2, x, y }: { factory2: Hex; x: Hex; y: Hex }): Hex {
   // The implementation is what the factory created first: RLP of (factory, 1).
   const implementation = toHex(keccak256(bytesOf(`0xd694${factory2.slice(2)}01`)).subarray(12)).slice(2);
-  return `0x${PROXY_HEAD}${implementation}${PROXY_TAIL}${word(x)}${word(y)}${word(0n)}`;
+  return `0x${PROXY_HEAD}${implementation}${PROXY_TAIL}${uint256(x)}${uint256(y)}${uint256(0n)}`;
 }
 
 const PROXY_HEAD =

@@ -2,9 +2,9 @@
 
 import type { Call } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';
-import { amountText } from '../wallet/amount.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
+import { amountText } from '../wallet/amount.ts';
 import { word } from '../words/words.ts';
 import { writeAddress } from './format.ts';
 import { forget, recall, remember } from './memory.ts';
@@ -80,7 +80,10 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
       : notice,
   );
   writeAddress(element('confirm-account'), account.address);
-  write('confirm-fee', operation.paymaster === undefined ? word('At most {fee}', { fee: needed }) : word('Paid by this vault'));
+  write(
+    'confirm-fee',
+    operation.paymaster === undefined ? word('At most {fee}', { fee: needed }) : word('Paid by this vault'),
+  );
   write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
   write('confirm-go', lacks ? word('Look again') : plan.button);
   onPress('confirm-back', back);

@@ -62,7 +62,8 @@ export function wordsOf(error: unknown): [readonly [string, string], string] {
   if (error instanceof UnreachableError) return [said(PROBLEMS.down), detail];
   if (error instanceof FeeBoundError) return [said(PROBLEMS.fee_bound), detail];
   if (error instanceof RefusedError) return [said(PROBLEMS.refused), detail];
-  if (error instanceof PasskeyError) return [[word('No passkey was used'), word('Nothing has changed. Try again.')], ''];
+  if (error instanceof PasskeyError)
+    return [[word('No passkey was used'), word('Nothing has changed. Try again.')], ''];
   console.error(error);
   return [said(PROBLEMS.unexpected), detail];
 }

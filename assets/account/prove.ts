@@ -59,10 +59,14 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
     const rest = sentAt + CODE_MS - Date.now();
-    write('code-left', rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Send a new one.'));
+    write(
+      'code-left',
+      rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Send a new one.'),
+    );
     const wait = sentAt + AGAIN_MS - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
-    element('code-again').textContent = wait > 0 ? word('Send again in {time}', { time: left(wait) }) : word('Send again');
+    element('code-again').textContent =
+      wait > 0 ? word('Send again in {time}', { time: left(wait) }) : word('Send again');
   };
   const timer = setInterval(tick, 250);
   tick();

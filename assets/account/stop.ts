@@ -84,6 +84,9 @@ export function stopByMail(account: string, back: () => void): void {
   prove({ title: word('Stop the recovery'), words, back }, async (attestation) => {
     loading(word('Stopping it…'));
     await ask('POST /api/recoveries/cancellations', { attestation, smartAccount: account });
-    showDone([word('It is being stopped'), word('The vault takes it back in a minute. Change the password of your mail.')], '');
+    showDone(
+      [word('It is being stopped'), word('The vault takes it back in a minute. Change the password of your mail.')],
+      '',
+    );
   });
 }

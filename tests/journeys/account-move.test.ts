@@ -63,7 +63,7 @@ if (chromium) {
       expect(text).toContain('This account is of the first kind');
       await press(here.page, 'move');
       const asked = await here.screen('confirm');
-      expect(asked).toContain('It takes along your DID, 7 USDC and 1 ETH.');
+      expect(asked).toMatch(/It takes along your DID, 7 USDC,? and 1 ETH\./);
       const before = world.upstream.calls.length;
       expect(await confirm(here)).toContain(`Your account is at ${next.toLowerCase()} now.`);
       await here.screen('home');
