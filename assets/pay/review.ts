@@ -39,11 +39,11 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('from', addressOf(address, enclave));
   const { length: keys } = quote.standing.state.keys;
   // Money for it is money for all of them.
-  write('keys', keys > 1 ? word('{count} passkeys or keys can pay from it', { count: keys }) : undefined);
+  write('keys', keys > 1 ? word('review.keys', { count: keys }) : undefined);
   write('balance', `${amountText(balance, decimals)} ${listed ? symbol : word('units')}`);
   write('fee', feeWords(quote));
   const bound = amountText(BigInt(config.feeMax), 18);
-  write('bound', word('{fee} ETH, by this vault’s operator', { fee: bound }));
+  write('bound', word('review.bound', { fee: bound }));
   writeWarnings(warningsOf(payment, quote));
   const payee = make('span', 'whole', short(to));
   element('approve').replaceChildren(
@@ -60,7 +60,7 @@ interface Shown {
 
 function feeWords({ operation, fee, lacks }: Quote): string {
   if (lacks === 'token') return '–';
-  if (operation.paymaster !== undefined) return word('Sponsored: you pay nothing');
+  if (operation.paymaster !== undefined) return word('review.sponsored');
   return word('At most {fee} ETH', { fee: amountText(fee, 18) });
 }
 
