@@ -137,7 +137,7 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   }
   if (asker.frame !== undefined) {
     const [frame, page] = [hostOf(asker.frame), hostOf(asker.origin)];
-    warnings.push(word('The request comes from {frame}, embedded in a page of {page}.', { frame, page }));
+    warnings.push(word('warn.frame', { frame, page }));
   }
   return warnings;
 }
