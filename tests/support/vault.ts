@@ -10,6 +10,7 @@ import type { Database } from '../../lib/db/database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
+import { watchAnswer } from './watch-answers.ts';
 
 /** An answer as the wire showed it. */
 export interface Reply {
@@ -72,7 +73,11 @@ export async function startVault(
     port: 0,
     hostname: '127.0.0.1',
     development: false,
-    fetch: (request, server) => (vault as Vault).fetch(request, { peer: server.requestIP(request)?.address }),
+    fetch: async (request, server) => {
+      const response = await (vault as Vault).fetch(request, { peer: server.requestIP(request)?.address });
+      await watchAnswer(request.method, request.url, response);
+      return response;
+    },
   });
   const url = `http://127.0.0.1:${server.port}`;
   vault = createVault({
