@@ -19,7 +19,8 @@ async function shoot({ page }: Visitor, name: string, isShown = false): Promise<
       : [];
   for (const { width, scheme } of variants) {
     await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    const still = { name: 'prefers-reduced-motion', value: 'reduce' };
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
     const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `register-${name}.png`);
     const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
     console.log(`${path}  ${size} bytes`);
