@@ -76,6 +76,24 @@ describe('the one file', () => {
     expect(await program.stop()).toBe(0);
   });
 
+  test('has the words of its pages and mails in it, in every language', async () => {
+    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
+    for (const [lang, title] of [
+      ['de', 'Ihr Konto'],
+      ['fr', 'Votre compte'],
+      ['es', 'Su cuenta'],
+    ]) {
+      const answer = await fetch(`${program.url}/words/account.json?lang=${lang}`);
+      expect(((await answer.json()) as { words: Record<string, string> }).words['Your account']).toBe(title as string);
+    }
+    expect(await program.stop()).toBe(0);
+  });
+
+  test('does not start with a brand that cannot be used', async () => {
+    const { code, err } = await run('serve', '--port', '0', '--brand-logo', 'none.svg');
+    expect([code, err]).toEqual([2, expect.stringContaining('BRAND_LOGO is a file that does not exist')]);
+  });
+
   test('takes neither settings nor code from the directory it is started in', async () => {
     const trap = join(folder.path, 'trap.ts');
     writeFileSync(trap, 'console.log("TRAPPED"); process.exit(7);');
