@@ -7,6 +7,7 @@ import { pageStyle, smallHtml } from './small-page.ts';
 const SCRIPTS: readonly string[] = [
   'account/account',
   'console/main',
+  'landing/landing',
   'pass/pass',
   'pay/confirm',
   'pay/sw',
@@ -21,7 +22,7 @@ const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
   /^words\/[\w-]+\/\w+\.json$/,
-  /^(?:account|design|pass|pay|console|register)\/.+\.(?:html|css|json)$/,
+  /^(?:account|design|landing|pass|pay|console|register)\/.+\.(?:html|css|json)$/,
 ];
 
 /**
@@ -41,16 +42,43 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
 
 /** Pages with a budget of bytes: they get of the shared design what they use. */
 async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
-  const [confirm, register] = await Promise.all([smallPage('pay', 'confirm'), smallPage('register', 'register')]);
+  const [confirm, register, landing] = await Promise.all([
+    smallPage('pay', 'confirm'),
+    smallPage('register', 'register'),
+    smallPage('landing', 'landing'),
+  ]);
   return {
+    '/favicon.ico': await icon(),
+    '/landing/landing.css': new Blob([landing.style]),
     '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
     '/pay/confirm.css': new Blob([confirm.style]),
     '/register/register.css': new Blob([register.style]),
   };
 }
 
+/** The small icon in the file format of icons: a directory of one entry, and the PNG. */
+async function icon(): Promise<Blob> {
+  const png = await Bun.file(join(import.meta.dir, 'icons/vault-48.png')).bytes();
+  const head = new DataView(new ArrayBuffer(22));
+  // Type 1 of one picture; 48 × 48, one plane of 32 bits, its length and where it begins.
+  for (const [at, value] of [
+    [2, 1],
+    [4, 1],
+    [10, 1],
+    [12, 32],
+  ] as const)
+    head.setUint16(at, value, true);
+  head.setUint16(6, (48 << 8) | 48);
+  head.setUint32(14, png.length, true);
+  head.setUint32(18, 22, true);
+  return new Blob([head.buffer, png]);
+}
+
 /** The HTML of a page, `index.html` where it has none of its name, and its style with what it uses of the design. */
-async function smallPage(folder: 'pay' | 'register', name: string): Promise<{ html: string; style: string }> {
+async function smallPage(
+  folder: 'landing' | 'pay' | 'register',
+  name: string,
+): Promise<{ html: string; style: string }> {
   const read = (path: string) => Bun.file(join(import.meta.dir, path)).text();
   const files = readdirSync(join(import.meta.dir, folder));
   const page = files.includes(`${name}.html`) ? `${folder}/${name}.html` : `${folder}/index.html`;

@@ -24,6 +24,7 @@ import type { OperationsOf } from './http/operations.ts';
 import type { Route } from './http/route.ts';
 import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
+import { landingRoutes } from './landing.ts';
 import { metricsRoutes } from './metrics.ts';
 import { openApiRoutes } from './openapi.ts';
 import { passRoutes } from './pass.ts';
@@ -63,6 +64,7 @@ export const ROUTES = [
   ...payRoutes,
   ...accountPageRoutes,
   ...registerRoutes,
+  ...landingRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,
   ...tokenRoutes,

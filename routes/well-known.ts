@@ -6,7 +6,7 @@ import { get, type Route } from './http/route.ts';
 /** These documents change with the settings alone. */
 const CACHE = { 'cache-control': 'public, max-age=3600' };
 
-/** The well-known paths: the registrar's DID document, the payment method's manifest, related origins of passkeys. */
+/** The well-known paths: the registrar's DID document, manifests, related origins, and where faults are reported. */
 export const wellKnownRoutes = [
   get('/.well-known/did.json', {
     summary: "The registrar's DID document",
@@ -43,4 +43,29 @@ export const wellKnownRoutes = [
       return json({ origins: config.relatedOrigins }, { headers: CACHE });
     },
   }),
+
+  get('/.well-known/security.txt', {
+    summary: 'Where a vulnerability is reported (RFC 9116), by `SECURITY_CONTACT`',
+    answers: { 200: { media: 'text/plain', about: 'Contact and Expires; Canonical for an https origin' } },
+    errors: ['not_found'],
+    isPage: true,
+    handler({ ctx: { clock, config } }) {
+      const { securityContact, baseUrl } = config;
+      if (securityContact === undefined) throw new VaultError('not_found');
+      const lines = [`Contact: ${securityContact}`, `Expires: ${expiresOn(clock.now())}`];
+      if (baseUrl.startsWith('https:')) lines.push(`Canonical: ${baseUrl}/.well-known/security.txt`);
+      const headers = { ...CACHE, 'content-type': 'text/plain; charset=utf-8' };
+      return { status: 200, headers, body: `${lines.join('\n')}\n` };
+    },
+  }),
 ] as const satisfies readonly Route[];
+
+/** The settings answer for the contact as long as the vault runs; a copy of the file is good for a month. */
+const CONTACT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The midnight after the contact's days, as RFC 3339 writes it. */
+function expiresOn(now: number): string {
+  const day = Math.floor(now / DAY_MS) + CONTACT_DAYS;
+  return new Date(day * DAY_MS).toISOString().replace('.000', '');
+}

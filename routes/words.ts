@@ -26,11 +26,12 @@ export const wordRoutes = [
   wordsOf('register'),
   wordsOf('pay'),
   wordsOf('account'),
+  wordsOf('landing'),
 ] as const satisfies readonly Route[];
 
 function wordsOf<Page extends ServedPage>(page: Page) {
   return get(`/words/${page}.json` as const, {
-    summary: `The words and the brand of \`/${page}\``,
+    summary: `The words and the brand of \`/${page === 'landing' ? '' : page}\``,
     fields: { lang: optional(languageText), app: optional(appName) },
     answers: { 200: PageWords, 304: { media: null, about: 'The words that `If-None-Match` names' } },
     errors: ['not_found'],

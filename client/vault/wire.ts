@@ -855,6 +855,11 @@ export interface Operations {
     input: { readonly lang?: string | undefined; readonly app?: string | undefined };
     answer: PageWords;
   };
+  /** The words and the brand of `/`. */
+  'GET /words/landing.json': {
+    input: { readonly lang?: string | undefined; readonly app?: string | undefined };
+    answer: PageWords;
+  };
   /** The W3C payment method manifest. */
   'GET /pay/method-manifest.json': { input: Readonly<Record<never, never>>; answer: MethodManifest };
   /** The payment method in the form of the specification. */

@@ -28,6 +28,11 @@ export const BRAND_SETTINGS = {
     'mail address of support: on pages, and where replies to mails go',
     parse.unsetOr(parse.parsed('must be a mail address', (text) => (isMailAddress(text) ? text : undefined))),
   ),
+  SECURITY_CONTACT: plain(
+    'where a vulnerability is reported, a mail address or an https URL: in `/.well-known/security.txt`',
+    parse.unsetOr(parse.parsed('must be a mail address or an https URL', contact)),
+    derived('SUPPORT_ADDRESS', ({ SUPPORT_ADDRESS }) => SUPPORT_ADDRESS),
+  ),
   BRANDS: plain(
     'JSON file with the brand of each of `APPS`: `{"<app>":{"name":…,"logo":…,"color":…,"support":…}}`',
     parse.unsetOr(parse.anyText),
@@ -52,6 +57,12 @@ export function isBrandName(name: string): boolean {
 /** Whether a text is a bare mail address that needs no quotes. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+$/.test(text) && text.isWellFormed();
+}
+
+/** As a URI: one line, so that it ends no line of the file that it is written into. */
+function contact(text: string): string | undefined {
+  if (isMailAddress(text)) return `mailto:${text}`;
+  return URL.canParse(text) && new URL(text).protocol === 'https:' ? new URL(text).href : undefined;
 }
 
 function colours(text: string): BrandColour | undefined {

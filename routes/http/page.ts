@@ -21,6 +21,12 @@ export const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
+/** Headers of a page that signs nothing: the same without WebAssembly. */
+export const QUIET_PAGE_HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(" 'wasm-unsafe-eval'", ''),
+};
+
 /** A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener. */
 export function withOpener<R extends Route>(route: R): R {
   return {

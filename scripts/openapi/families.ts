@@ -23,7 +23,7 @@ export const FAMILY_NAMES: readonly string[] = [...FAMILIES.map(([name]) => name
 
 /** The section that an operation is in. Files of pages have one of their own. */
 export function familyOf({ method, path, answers }: Pick<Route, 'method' | 'path' | 'answers'>): string {
-  if (method === 'GET' && isFile(answers)) return 'Pages and files';
+  if (method === 'GET' && (isFile(answers) || path.endsWith('.txt'))) return 'Pages and files';
   return FAMILIES.find(([, paths]) => paths.test(path))?.[0] ?? '';
 }
 

@@ -15,6 +15,9 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/client-keys.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-operation.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/payments.js': { file: 'client-script.ts', reason: 'a part of the client' },
+  '/': { file: 'landing.ts', reason: 'the landing page has no segment' },
+  '/favicon.ico': { file: 'landing.ts', reason: 'what browsers ask every site for' },
+  '/robots.txt': { file: 'landing.ts', reason: 'what crawlers ask every site for' },
   '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
 };
 

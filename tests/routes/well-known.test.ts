@@ -45,3 +45,43 @@ describe('/.well-known/webauthn', () => {
     expect((await t.call('GET /.well-known/webauthn')).status).toBe(404);
   });
 });
+
+describe('/.well-known/security.txt', () => {
+  const https = { BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' };
+
+  test('is 404 without a contact', async () => {
+    expect((await t.call('GET /.well-known/security.txt')).status).toBe(404);
+  });
+
+  test.each([
+    ['SECURITY_CONTACT, a mail address', { SECURITY_CONTACT: 'security@example.com' }, 'mailto:security@example.com'],
+    ['SECURITY_CONTACT, a URL', { SECURITY_CONTACT: 'https://example.com/report' }, 'https://example.com/report'],
+    ['SUPPORT_ADDRESS without it', { SUPPORT_ADDRESS: 'help@example.com' }, 'mailto:help@example.com'],
+    [
+      'SECURITY_CONTACT before SUPPORT_ADDRESS',
+      { SUPPORT_ADDRESS: 'help@example.com', SECURITY_CONTACT: 'security@example.com' },
+      'mailto:security@example.com',
+    ],
+  ])('names %s', async (_, vars, contact) => {
+    const own = await startVault({ ...https, ...vars });
+    const { status, headers, text } = await own.call('GET /.well-known/security.txt');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const fields = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(': '));
+    expect(fields.map(([name]) => name)).toEqual(['Contact', 'Expires', 'Canonical']);
+    const [[, found = ''] = [], [, expires = ''] = [], [, canonical] = []] = fields;
+    expect([found, canonical]).toEqual([contact, 'https://vault.example.com/.well-known/security.txt']);
+    expect(expires).toMatch(/^\d{4}-\d\d-\d\dT00:00:00Z$/);
+    const days = (Date.parse(expires) - own.clock.now()) / 86_400_000;
+    expect(days > 29 && days <= 30).toBe(true);
+    await own.stop();
+  });
+
+  test('names no canonical place where that would be plain http', async () => {
+    const own = await startVault({ SECURITY_CONTACT: 'security@example.com' });
+    expect((await own.call('GET /.well-known/security.txt')).text).not.toContain('Canonical');
+    await own.stop();
+  });
+});

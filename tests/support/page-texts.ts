@@ -17,8 +17,11 @@ export function scriptsIn(folder: string, but: readonly string[] = []): string[]
   return names.filter((name) => !but.includes(name)).map((name) => `${folder}/${name}`);
 }
 
-/** What is no language: names, and texts without a letter. */
-const isWords = (text: string) => /\p{L}/u.test(text) && !['Vault', 'Vault Pay', 'DID', '0x…'].includes(text);
+/** What is no language: names, also of files and paths, and texts without a letter. */
+const isWords = (text: string) =>
+  /\p{L}/u.test(text) &&
+  !['Vault', 'Vault Pay', 'DID', '0x…'].includes(text) &&
+  !/^\w+\.js(?:on)?$|^\/api\//.test(text);
 
 /** The English sentences of a page's HTML, as the page looks them up. */
 export function textsOfHtml(path: string): string[] {

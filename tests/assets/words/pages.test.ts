@@ -77,6 +77,10 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     html: ['account/index.html'],
     scripts: [...scriptsIn('account', ['take.ts', 'abi.ts']), ...scriptsIn('wallet')],
   },
+  landing: {
+    html: ['landing/index.html'],
+    scripts: scriptsIn('landing'),
+  },
 };
 
 /** What is said where there are no words, and sentences that no person reads. */

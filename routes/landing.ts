@@ -1,0 +1,71 @@
+/** The front door: what runs here and where to go, and the files that browsers and crawlers ask every site for. */
+
+import type { Context } from '../lib/context.ts';
+import { QUIET_PAGE_HEADERS } from './http/page.ts';
+import { json } from './http/response.ts';
+import { get, type Route } from './http/route.ts';
+import { file, fileReply } from './http/static-file.ts';
+
+const OWN = { 'cross-origin-resource-policy': 'same-origin' };
+const HTML = 'text/html; charset=utf-8';
+
+/** Nothing but the front door is for search engines (RFC 9309). */
+const ROBOTS = 'User-agent: *\nAllow: /$\nDisallow: /\n';
+
+/** The page, what it shows as JSON, its files, and what a browser or a crawler asks for by itself. */
+export const landingRoutes = [
+  get('/', {
+    summary: 'What runs here and where to go; without `text/html` in `Accept` as JSON',
+    isPage: true,
+    answers: {
+      200: { media: HTML, otherMedia: 'application/json', about: 'The page, or what it says' },
+      304: { media: null, about: 'The page that `If-None-Match` names' },
+    },
+    async handler({ ctx, app, request }) {
+      const page = /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
+        ? await ctx.files('/landing/index.html')
+        : undefined;
+      if (!page) return json(describeVault(ctx, app), { headers: { 'cache-control': 'no-cache', vary: 'accept' } });
+      const headers = { ...QUIET_PAGE_HEADERS, ...OWN, 'content-type': HTML, 'cache-control': 'no-cache' };
+      return fileReply(request, page, headers, 'accept');
+    },
+  }),
+  file('/landing/landing.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
+  file('/landing/landing.css', { type: 'text/css; charset=utf-8', headers: OWN }),
+  file('/favicon.ico', {
+    type: 'image/x-icon',
+    summary: 'The icon, for what asks without reading a page',
+    headers: { 'cache-control': 'public, max-age=86400' },
+  }),
+  get('/robots.txt', {
+    summary: 'Crawlers may read `/` alone (RFC 9309)',
+    isPage: true,
+    answers: { 200: { media: 'text/plain', about: 'The rules' } },
+    handler: () => ({
+      status: 200,
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' },
+      body: ROBOTS,
+    }),
+  }),
+] as const satisfies readonly Route[];
+
+/** The service's name, its origin, and the paths of what it offers; null for what its settings leave out. */
+function describeVault({ config, brandOf }: Context, app: string) {
+  // An account acts by user operations.
+  const hasAccounts = config.bundlerUrl !== undefined && config.accountFactory2Address !== null;
+  return {
+    name: brandOf(app).name,
+    url: config.baseUrl,
+    links: {
+      account: hasAccounts ? '/account' : null,
+      pay: hasAccounts ? '/pay' : null,
+      register: config.registerRedirects.length > 0 ? '/register' : null,
+      // With a listener of its own it is not reached here.
+      console: config.adminPort === undefined ? '/console' : null,
+      api: '/openapi.json',
+      client: '/client.js',
+      status: '/api/status',
+      security: config.securityContact === undefined ? null : '/.well-known/security.txt',
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'puppeteer-core';
+import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { contrasts, spoken } from '../support/accessible.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+/** A vault that offers all there is; nothing of it is called. */
+const ALL = {
+  BRAND_NAME: 'Tea House',
+  SUPPORT_ADDRESS: 'help@tea.example',
+  BUNDLER_URL: 'http://127.0.0.1:4337',
+  DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
+  HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
+  ACCOUNT_FACTORY_2_ADDRESS: `0x${'33'.repeat(20)}`,
+  REGISTRAR_PRIVATE_KEY: `0x${'44'.repeat(32)}`,
+  APPS: 'tea',
+  REGISTER_REDIRECTS: 'tea=https://tea.example/back',
+};
+
+if (chromium) {
+  describe('the landing page in Chromium', () => {
+    let own: OwnBrowser;
+    let whole: TestVault;
+    let bare: TestVault;
+    beforeAll(async () => {
+      [own, whole, bare] = await Promise.all([startBrowser(), startVault(ALL), startVault({ ADMIN_PORT: '9999' })]);
+    });
+    afterAll(() => Promise.all([own.close(), whole.stop(), bare.stop()]));
+
+    const open = async ({ url }: TestVault, query = '', prepare?: (page: Page) => Promise<unknown>) => {
+      const page = await own.browser.newPage();
+      const faults: string[] = [];
+      page.on('pageerror', (error) => faults.push(String(error)));
+      page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+      await prepare?.(page);
+      await page.goto(`${url}/${query}`);
+      await page.waitForFunction(() => document.querySelector('#state')?.textContent !== '');
+      return { page, faults };
+    };
+    // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+    const shown = (page: Page) => page.$eval('body', (body) => body.innerText);
+    const links = (page: Page) =>
+      page.$$eval('a', (all) => all.flatMap((one) => (one.checkVisibility() ? [one.getAttribute('href')] : [])));
+
+    test('leads to all that is offered, in the brand, and breaks no rule of its policy', async () => {
+      const { page, faults } = await open(whole);
+      expect(await links(page)).toEqual([
+        '/account',
+        '/pay',
+        '/openapi.json',
+        '/client.js',
+        '/api/status',
+        '/console',
+        'mailto:help@tea.example',
+        '/.well-known/security.txt',
+      ]);
+      const text = await shown(page);
+      for (const words of ['Tea House', 'Running on Base Sepolia', 'Begin in the app that you want to use'])
+        expect(text).toContain(words);
+      expect(text).toContain(
+        `import { createClient } from '${whole.url.replace('127.0.0.1', 'localhost')}/client.js';`,
+      );
+      expect(await page.title()).toBe('What runs here · Tea House');
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+
+    test('shows nothing that this vault does not offer', async () => {
+      const { page, faults } = await open(bare);
+      expect(await links(page)).toEqual(['/openapi.json', '/client.js', '/api/status']);
+      for (const words of ['Begin in the app', 'For operators', 'createClient', 'Questions?'])
+        expect(await shown(page)).not.toContain(words);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+
+    test('says so when the vault does not answer, and still leads on', async () => {
+      const { page } = await open(whole, '', async (before) => {
+        await before.setRequestInterception(true);
+        before.on('request', (request) => {
+          const isData = request.resourceType() === 'fetch';
+          void (isData ? request.abort() : request.continue());
+        });
+      });
+      expect(await shown(page)).toContain('No answer');
+      expect(await links(page)).toContain('/openapi.json');
+      await page.close();
+    });
+
+    test.each(['en', 'de', 'fr', 'es'])(
+      'on 320 pixels nothing is cut off and every text can be read, %s',
+      async (lang) => {
+        for (const value of ['light', 'dark']) {
+          const { page } = await open(whole, `?lang=${lang}`, async (before) => {
+            await before.setViewport({ width: 320, height: 640 });
+            await before.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+          });
+          expect(
+            await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.lang]),
+          ).toEqual([320, lang]);
+          expect((await contrasts(page)).filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+          const words = await spoken(page);
+          expect(words.filter((one) => /^(button|link|heading|image): $/.test(one))).toEqual([]);
+          await page.close();
+        }
+      },
+    );
+  });
+}
