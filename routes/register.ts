@@ -9,7 +9,7 @@ import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import { AuthorizationCode, ProvenPerson, RegisterConfig } from './answers/register.ts';
-import { appName, credentialIdText, judged, proofExpiresAtValue } from './fields.ts';
+import { addressText, appName, credentialIdText, judged, proofExpiresAtValue, provableChannelName } from './fields.ts';
 import { optional, required, textField, word } from './http/fields.ts';
 import { PAGE_HEADERS, withOpener } from './http/page.ts';
 import { json } from './http/response.ts';
@@ -75,14 +75,16 @@ export const registerRoutes = [
       credentialId: required(credentialIdText),
       proof: optional(judged(Proof)),
       proofExpiresAt: optional(proofExpiresAtValue),
+      smartAccount: optional(addressText('smartAccount')),
       attestation: optional(judged(Attestation)),
+      channel: optional(provableChannelName),
     },
     async handler({ ctx, input, spendProxy }) {
       const { proof, attestation } = input;
       if ((proof === undefined) === (attestation === undefined))
         throw badRequest('Expected one of: proof, attestation');
-      // A signature is judged by what the chain shows now.
-      if (proof !== undefined) spendProxy();
+      // Both are judged by what the chain shows now.
+      spendProxy();
       const code = await issueCode(ctx, {
         clientId: input.client_id,
         redirectUri: input.redirect_uri,
@@ -91,7 +93,11 @@ export const registerRoutes = [
         evidence:
           proof === undefined
             ? { attestation }
-            : { proof: { assertion: assertionOf(proof), expiresAt: input.proofExpiresAt } },
+            : {
+                proof: { assertion: assertionOf(proof), expiresAt: input.proofExpiresAt },
+                account: input.smartAccount,
+              },
+        channel: input.channel,
       });
       return json({ code, iss: ctx.config.baseUrl, expires_in: AUTHORIZATION_CODE_MS / 1000 });
     },

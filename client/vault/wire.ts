@@ -914,7 +914,9 @@ export interface Operations {
       readonly credentialId: string;
       readonly proof?: Proof | undefined;
       readonly proofExpiresAt?: number | undefined;
+      readonly smartAccount?: string | undefined;
       readonly attestation?: Attestation | undefined;
+      readonly channel?: 'sms' | 'email' | undefined;
     };
     answer: AuthorizationCode;
   };

@@ -3,11 +3,12 @@ import { toBase64url, toHex, utf8 } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { sha256Digest } from '../base/hmac.ts';
-import { verifyAssertion } from '../identity/passkey.ts';
+import type { ProvableChannel } from '../identity/identifier.ts';
+import { type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type GivenProof, openCeremony, PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
-import { demandOpen, findAttested, findSigner, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
+import { findAttested, findSigner, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
 import { authorizationChallenge, type CodeRequest } from './challenge.ts';
 import { demandRedirect } from './redirects.ts';
 import { insertCode } from './store.ts';
@@ -17,19 +18,24 @@ export const AUTHORIZATION_CODE_MS = MINUTE_MS;
 /** How long a code that was used, or has expired, is told apart from one that never was. */
 export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'metrics'>;
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
 
 /**
- * What shows whose registration it is: an assertion of the passkey over this request, or, right after a registration,
- * the attestation that the registration's own proof names.
+ * What shows whose registration it is: an assertion of the passkey over this request, with the account that the passkey
+ * names, lower-case; or, right after a registration for this app, the attestation that the registration's own proof
+ * names.
  */
-export type CodeEvidence = { readonly proof: GivenProof } | { readonly attestation: unknown };
+export type CodeEvidence =
+  | { readonly proof: GivenProof; readonly account: string | undefined }
+  | { readonly attestation: unknown };
 
 /** A request for a code, for the registration that a credential leads to. */
 export interface AuthorizationRequest extends CodeRequest {
   /** Canonical base64url. */
   readonly credentialId: string;
   readonly evidence: CodeEvidence;
+  /** The app gets identifiers of this channel alone. */
+  readonly channel: ProvableChannel | undefined;
 }
 
 /**
@@ -43,7 +49,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const { evidence } = request;
   const { signIn, proof, verifiedAt, endsAt } =
     'proof' in evidence
-      ? await bySignature(ctx, request, evidence.proof)
+      ? await bySignature(ctx, request, evidence)
       : await byAttestation(ctx, request, evidence.attestation);
   const code = toBase64url(random(32));
   const now = clock.now();
@@ -57,6 +63,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       app: clientId,
       redirectUri,
       challenge: codeChallenge,
+      channel: request.channel ?? null,
       verifiedAt,
       expiresAt,
       keptUntil: Math.max(expiresAt + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
@@ -81,23 +88,29 @@ interface Shown {
   readonly endsAt: number;
 }
 
-async function bySignature(ctx: Ctx, request: AuthorizationRequest, given: GivenProof): Promise<Shown> {
+async function bySignature(
+  ctx: Ctx,
+  request: AuthorizationRequest,
+  { proof: given, account }: Extract<CodeEvidence, { proof: unknown }>,
+): Promise<Shown> {
   const { config, clock } = ctx;
   const now = clock.now();
   const { expiresAt, challenge } = openCeremony(ctx, given, now, placeOf(config));
   const expected = authorizationChallenge(config.registrarDid, request, expiresAt);
   if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
-  const signIn = await findSigner(ctx, request.credentialId, (key) => verifyAssertion(given.assertion, expected, key));
-  if (signIn === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
-  if (signIn === 'not_signed') throw proofInvalid('signature', config);
-  await demandOpen(ctx, signIn);
-  const proof = digestOf(`assertion ${challenge} ${signIn.key}`);
-  return { signIn, proof, verifiedAt: clock.now(), endsAt: expiresAt * 1000 };
+  const { credentialId } = request;
+  const isBy = (key: P256PublicKey) => verifyAssertion(given.assertion, expected, key);
+  const found = await findSigner(ctx, { credentialId, account, isBy });
+  if (found === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
+  if (found === 'not_signed') throw proofInvalid('signature', config);
+  const proof = digestOf(`assertion ${challenge} ${found.signer}`);
+  return { signIn: found.signIn, proof, verifiedAt: clock.now(), endsAt: expiresAt * 1000 };
 }
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
-  const signIn = await findAttested(ctx, request.credentialId, opened, placeOf(ctx.config));
+  const { credentialId, clientId: app } = request;
+  const signIn = await findAttested(ctx, opened, { credentialId, app, place: placeOf(ctx.config) });
   if (!signIn) throw new VaultError('not_found', { hint: UNKNOWN });
   const { signature, verifiedAt, expiresAt } = opened;
   return { signIn, proof: digestOf(`attestation ${signature}`), verifiedAt, endsAt: expiresAt };

@@ -2,10 +2,10 @@ import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import type { Platform } from '../platform.ts';
 import type { KeyNotes } from '../registration/look-at-keys.ts';
-import { type ProvenIdentity, readIdentity } from '../registration/sign-in.ts';
+import { type ProvenIdentity, readIdentity } from '../registration/proven-identity.ts';
 import { digestOf } from './authorize.ts';
 import { challengeOfVerifier } from './challenge.ts';
-import { type Exchange, selectCode, toCode, useCode } from './store.ts';
+import { type Exchange, type IssuedCode, selectCode, toCode, useCode } from './store.ts';
 
 /** An exchange of a code, as an app asks for it. */
 export interface TokenRequest {
@@ -26,41 +26,45 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & { readonly ke
 export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used' | 'expired' | 'registration';
 
 /**
- * Exchanges a code once. A wrong client, URI or verifier uses nothing up, and a second use ends nothing: both say so.
- * Throws 400 `invalid_grant` with its reason.
+ * Exchanges a code once. A wrong client, URI or verifier uses nothing up, nor does an answer that cannot be given. A
+ * second use ends nothing. Throws 400 `invalid_grant` with its reason.
  */
 export async function exchangeCode(ctx: Ctx, request: TokenRequest): Promise<ProvenPerson> {
   const { clock, db, metrics } = ctx;
   const count = (outcome: string) => metrics.counter('vault_authorization_codes_total').add({ outcome });
+  const refuse = (fault: GrantFault) => {
+    count('refused');
+    return invalidGrant(fault);
+  };
   const exchange: Exchange = {
     code: digestOf(request.code),
     app: request.clientId,
     redirectUri: request.redirectUri,
     challenge: challengeOfVerifier(request.codeVerifier),
   };
-  const now = clock.now();
-  const [used, found] = await db.write(useCode(exchange, now), selectCode(exchange.code));
-  const row = found?.rows[0];
-  if (used?.rowsAffected !== 1 || !row) {
-    count('refused');
-    throw invalidGrant(row ? faultOf(exchange, toCode(row), now) : 'code');
-  }
+  // A guess writes nothing.
+  const [row] = await db.read(selectCode(exchange.code));
+  if (!row) throw refuse('code');
   const code = toCode(row);
-  const identity = await readIdentity(ctx, code);
-  if (!identity) {
-    count('refused');
-    throw invalidGrant('registration');
-  }
+  const now = clock.now();
+  const fault = faultOf(exchange, code, now);
+  if (fault) throw refuse(fault);
+  const identity = await readIdentity(ctx, code, code.channel);
+  if (!identity) throw refuse('registration');
+  // The write is the check: of several exchanges one uses it.
+  const [used] = await db.write(useCode(exchange, now));
+  if (used?.rowsAffected !== 1) throw refuse('used');
   count('exchanged');
   return { ...identity, verified_at: isoTime(code.verifiedAt) };
 }
 
 /** The first part that does not fit. That a code was used is said only to a caller who has the rest right. */
-function faultOf(exchange: Exchange, code: ReturnType<typeof toCode>, now: number): GrantFault {
+function faultOf(exchange: Exchange, code: IssuedCode, now: number): GrantFault | undefined {
   if (exchange.app !== code.app) return 'client';
   if (exchange.redirectUri !== code.redirectUri) return 'redirect_uri';
   if (exchange.challenge !== code.challenge) return 'verifier';
-  return code.expiresAt > now ? 'used' : 'expired';
+  if (code.expiresAt <= now) return 'expired';
+  return code.isUsed ? 'used' : undefined;
 }
 
 function invalidGrant(reason: GrantFault): VaultError {

@@ -1,5 +1,6 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Row, type Statement, textOf } from '../db/database.ts';
+import type { Channel } from '../identity/identifier.ts';
 
 /** A code to store; digests are hex, times milliseconds. */
 export interface NewAuthorizationCode {
@@ -9,7 +10,10 @@ export interface NewAuthorizationCode {
   readonly app: string;
   readonly redirectUri: string;
   readonly challenge: string;
+  /** The identifiers of this channel are for the app; null for all. */
+  readonly channel: Channel | null;
   readonly credentialId: string;
+  /** Empty where the account showed the key, not its registration. */
   readonly key: string;
   readonly did: string;
   readonly account: string;
@@ -25,13 +29,12 @@ export interface NewAuthorizationCode {
  */
 export function insertCode(code: NewAuthorizationCode): Statement {
   return {
-    sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, credential_id, key, did, account,
-        verified_at, expires_at, kept_until)
-      VALUES (:proof, :code, :app, :redirect_uri, :challenge, :credential_id, :key, :did, :account, :verified_at,
-        :expires_at, :kept_until)
-      ON CONFLICT (proof) DO UPDATE SET code = excluded.code, did = excluded.did,
-        account = excluded.account, expires_at = excluded.expires_at,
-        kept_until = excluded.kept_until
+    sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, channel, credential_id, key, did,
+        account, verified_at, expires_at, kept_until)
+      VALUES (:proof, :code, :app, :redirect_uri, :challenge, :channel, :credential_id, :key, :did, :account,
+        :verified_at, :expires_at, :kept_until)
+      ON CONFLICT (proof) DO UPDATE SET code = excluded.code, channel = excluded.channel, did = excluded.did,
+        account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until
       WHERE used_at IS NULL AND app = excluded.app AND redirect_uri = excluded.redirect_uri
         AND challenge = excluded.challenge AND key = excluded.key`,
     args: {
@@ -40,6 +43,7 @@ export function insertCode(code: NewAuthorizationCode): Statement {
       app: code.app,
       redirect_uri: code.redirectUri,
       challenge: code.challenge,
+      channel: code.channel,
       credential_id: code.credentialId,
       key: code.key,
       did: code.did,
@@ -75,7 +79,9 @@ export function selectCode(code: string): Statement {
 }
 
 /** A stored code. */
-export type IssuedCode = Omit<NewAuthorizationCode, 'proof' | 'keptUntil'>;
+export interface IssuedCode extends Omit<NewAuthorizationCode, 'proof' | 'keptUntil'> {
+  readonly isUsed: boolean;
+}
 
 /** A row of `authorization_codes`, read. */
 export function toCode(row: Row): IssuedCode {
@@ -85,12 +91,14 @@ export function toCode(row: Row): IssuedCode {
     app: text('app'),
     redirectUri: text('redirect_uri'),
     challenge: text('challenge'),
+    channel: textOf(row, 'channel') as Channel | null,
     credentialId: text('credential_id'),
     key: text('key'),
     did: text('did'),
     account: text('account'),
     verifiedAt: Number(row['verified_at']),
     expiresAt: Number(row['expires_at']),
+    isUsed: row['used_at'] !== null,
   };
 }
 

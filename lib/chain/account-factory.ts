@@ -3,11 +3,9 @@ import * as Address from 'ox/Address';
 import * as ContractAddress from 'ox/ContractAddress';
 import { type AccountFactory, KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
-import { rpcError } from '../base/error.ts';
-import { UpstreamError } from '../base/http-client.ts';
 import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
 import { readWords, uint256Word } from './contract-call.ts';
-import type { ChainReader } from './rpc.ts';
+import { readCode } from './has-code.ts';
 import { agreed, type Witnessed } from './witness.ts';
 
 /** Selector of `getAddress(uint256,uint256,uint256)`. */
@@ -71,10 +69,4 @@ export async function ownFactories(chain: FactoryReader): Promise<readonly Accou
     return factory === null || knownFactory(kind, factory) ? null : readOwnFactory(chain, kind, factory);
   });
   return [...KNOWN_ACCOUNTS, ...(await Promise.all(configured)).filter((one) => one != null)];
-}
-
-async function readCode({ config, rpc }: ChainReader, address: string): Promise<string> {
-  const code = await rpc.call(config.chainId, 'eth_getCode', [address, 'latest']);
-  if (typeof code !== 'string' || !code.startsWith('0x')) throw rpcError(new UpstreamError('malformed'));
-  return code.toLowerCase();
 }

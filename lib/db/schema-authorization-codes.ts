@@ -23,3 +23,10 @@ export const AUTHORIZATION_CODES: Migration = {
     `CREATE INDEX authorization_codes_by_end ON authorization_codes (kept_until)`,
   ],
 };
+
+/** The app may have asked for addresses of one channel. */
+export const CHANNEL_OF_CODES: Migration = {
+  version: 36,
+  name: 'channel of authorization codes',
+  statements: [`ALTER TABLE authorization_codes ADD COLUMN channel TEXT`],
+};

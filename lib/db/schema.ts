@@ -1,5 +1,5 @@
 import { MAIN_JOB, type Migration } from './schema-1.ts';
-import { AUTHORIZATION_CODES } from './schema-authorization-codes.ts';
+import { AUTHORIZATION_CODES, CHANNEL_OF_CODES } from './schema-authorization-codes.ts';
 import {
   BUDGET_USES,
   RELAY_SHARES,
@@ -240,4 +240,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CLOCKS,
   CLOCKS_WRITTEN,
   AUTHORIZATION_CODES,
+  CHANNEL_OF_CODES,
 ];

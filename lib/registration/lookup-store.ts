@@ -19,12 +19,19 @@ export function selectByKey(credentialId: string, key: string): Statement {
   return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
 }
 
+/** A final registration of a DID by its controller, for which a key of it signed; one that holds its address first. */
+export function selectOwnedDid(did: string, account: string): Statement {
+  return { sql: SELECT_OWNED, args: { did, account } };
+}
+
 /** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
-const FOUND = `found.key, shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
+const SHOWN = `shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
   block_number, registered_at,
   CASE WHEN holds = 1 THEN 1 ELSE
     (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
     WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
+
+const FOUND = `found.key, ${SHOWN}`;
 
 /** Another DID among these rows has a final one, or an older one. */
 const ambiguous = (among: string) => `EXISTS (SELECT 1 FROM credentials AS other
@@ -34,6 +41,10 @@ const ambiguous = (among: string) => `EXISTS (SELECT 1 FROM credentials AS other
 
 const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
   WHERE found.credential_id = :credential_id`;
+
+const SELECT_OWNED = `SELECT ${SHOWN}, 0 AS ambiguous FROM registrations AS shown
+  WHERE did = :did AND status <> 'failed' AND status = 'confirmed' AND controller = :account AND final = 1
+    AND proof_key IS NOT NULL ORDER BY is_own IS 1 DESC, id LIMIT 1`;
 
 const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 2`;
 

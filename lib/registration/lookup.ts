@@ -10,7 +10,7 @@ import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import type { Proofs } from './evidence.ts';
 import { type KeyNotes, noteLookUp } from './look-at-keys.ts';
-import { selectByCredential, selectByKey, selectFirstRows } from './lookup-store.ts';
+import { selectByCredential, selectByKey, selectFirstRows, selectOwnedDid } from './lookup-store.ts';
 import type { RegistrationStatus } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
@@ -77,9 +77,26 @@ export async function findDid(
   ctx: Pick<Ctx, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes },
   { credentialId, key }: DidQuery,
 ): Promise<DidRecord> {
-  const { config, db } = ctx;
-  const row = await readRow(db, { credentialId, ...(key ? { key } : {}) });
+  const row = await readRow(ctx.db, { credentialId, ...(key ? { key } : {}) });
+  return recordOf(ctx, row, credentialId);
+}
+
+/** The public record of a DID that an account controls, by whatever credential. Throws 404 `not_found`. */
+export async function findOwnedDid(
+  ctx: Pick<Ctx, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes },
+  { did, account }: { readonly did: string; readonly account: string },
+): Promise<DidRecord> {
+  const [row] = await ctx.db.read(selectOwnedDid(did, account));
+  return recordOf(ctx, row, '');
+}
+
+function recordOf(
+  ctx: Pick<Ctx, 'config' | 'clock'> & { readonly keyNotes: KeyNotes },
+  row: Row | undefined,
+  credentialId: string,
+): DidRecord {
   if (!row) throw new VaultError('not_found');
+  const { config } = ctx;
   if (row['controller'] !== null) noteLookUp(ctx, row['controller'] as string);
   const isAmbiguous = row['ambiguous'] === 1;
   const proofs = proofsOf(config, row);

@@ -7,32 +7,62 @@ const IDENTIFIERS_MAX = 20;
 /** The keys that signed for a credential, each with the registration that it leads to. */
 export function selectSigners(credentialId: string): Statement {
   return {
-    sql: `SELECT found.key, shown.did, coalesce(shown.controller, shown.smart_account) AS account
+    sql: `SELECT found.key, shown.did, coalesce(shown.controller, shown.smart_account) AS account,
+        shown.status
       FROM credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
       WHERE found.credential_id = :credential_id AND found.key <> '' ORDER BY since LIMIT ${SIGNERS_MAX}`,
     args: { credential_id: credentialId },
   };
 }
 
-/** The live registrations of an identifier and a credential whose proof is verified, the newest first. */
-export function selectProven(identifier: string, credentialId: string): Statement {
+/**
+ * The DID that an account controls, by a final registration for which a key of it signed: its own did:pkh before
+ * others, one row or none.
+ */
+export function selectOwned(account: string): Statement {
   return {
-    sql: `SELECT * FROM registrations WHERE identifier = :identifier AND status <> 'failed'
-      AND credential_id = :credential_id AND lost IS NULL AND proof_key IS NOT NULL ORDER BY id DESC LIMIT 5`,
-    args: { identifier, credential_id: credentialId },
+    sql: `SELECT did, controller AS account, status FROM registrations WHERE controller = :account
+      AND status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL
+      ORDER BY lower(did) LIKE 'did:pkh:%:' || :account DESC, id LIMIT 1`,
+    args: { account },
   };
 }
 
+/** What a registration was made with, and the app for which it was. */
+export interface ProvenBy {
+  readonly identifier: string;
+  readonly credentialId: string;
+  readonly app: string;
+}
+
+/** The live registrations of an identifier, a credential and an app whose proof is verified, the newest first. */
+export function selectProven({ identifier, credentialId, app }: ProvenBy): Statement {
+  return {
+    sql: `SELECT * FROM registrations WHERE identifier = :identifier AND status <> 'failed'
+      AND credential_id = :credential_id AND app = :app AND lost IS NULL AND proof_key IS NOT NULL
+      ORDER BY id DESC LIMIT 5`,
+    args: { identifier, credential_id: credentialId, app },
+  };
+}
+
+/** Whose identifiers are asked for; null where any credential or channel will do. */
+export interface HeldBy {
+  readonly did: string;
+  readonly credentialId: string | null;
+  readonly channel: string | null;
+}
+
 /**
- * The identifiers that a DID holds by a credential: addresses that are attested and that a key of its controller signed
- * for, handles whose alias leads there.
+ * The identifiers that a DID holds: addresses that are attested and that a key of its controller signed for, handles
+ * whose alias leads there.
  */
-export function selectHeldIdentifiers(credentialId: string, did: string): Statement {
+export function selectHeldIdentifiers({ did, credentialId, channel }: HeldBy): Statement {
   return {
     sql: `SELECT identifier, channel, min(registered_at) AS registered_at FROM registrations
-      WHERE credential_id = :credential_id AND status <> 'failed' AND did = :did AND lost IS NULL
+      WHERE did = :did AND status <> 'failed' AND credential_id = coalesce(:credential_id, credential_id)
+        AND channel = coalesce(:channel, channel) AND lost IS NULL
         AND (channel = 'handle' AND aliased = 1 OR channel <> 'handle' AND holds = 1 AND proof_key IS NOT NULL)
       GROUP BY identifier ORDER BY min(id) LIMIT ${IDENTIFIERS_MAX}`,
-    args: { credential_id: credentialId, did },
+    args: { did, credential_id: credentialId, channel },
   };
 }

@@ -1,71 +1,87 @@
-// Who signs in: the registration of a passkey, shown by a signature or right after it was made; what is proven of it.
+// Who signs in: the registration of a passkey, shown by a signature or right after it was made.
 import { fromHex } from '../base/bytes.ts';
-import { isoTime } from '../base/clock.ts';
+import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { hasCode } from '../chain/has-code.ts';
-import { readShownKeys } from '../chain/owner-keys.ts';
-import { readDidEntry } from '../chain/registry-views.ts';
 import type { Row } from '../db/database.ts';
 import { judgeCeremony, type Place } from '../identity/ceremony.ts';
-import { didHash } from '../identity/did.ts';
 import { type Channel, type Identifier, parseIdentifier } from '../identity/identifier.ts';
 import type { P256PublicKey } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
 import { identifierHash } from './challenge.ts';
-import type { KeyNotes } from './look-at-keys.ts';
-import { type DidRecord, findDid } from './lookup.ts';
+import { readOpenKeys } from './open-keys.ts';
 import { storedProof } from './proof.ts';
-import { selectHeldIdentifiers, selectProven, selectSigners } from './sign-in-store.ts';
+import { selectOwned, selectProven, selectSigners } from './sign-in-store.ts';
 import { toRegistration } from './store.ts';
 
 /** A registration that its owner has shown; the key is 0x and x‖y in hex, the account lower-case. */
 export interface SignIn {
   readonly credentialId: string;
+  /** The key that registered the credential; empty for another one, which the account has got since. */
   readonly key: string;
   readonly did: string;
   readonly account: string;
 }
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc'>;
+/** Who signed: the registration, and the key. */
+export interface Signer {
+  readonly signIn: SignIn;
+  readonly signer: string;
+}
+
+/** A signature by a passkey: its credential, the account that the passkey names, lower-case, and its judge. */
+export interface SignedBy {
+  readonly credentialId: string;
+  readonly account: string | undefined;
+  readonly isBy: (key: P256PublicKey) => Promise<boolean>;
+}
+
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
 
 /**
- * The registration of a credential whose key `signed` accepts. `none`: no key signed for the credential; `not_signed`:
- * another one than those that did.
+ * The registration behind a signature: that of the credential by the key that signed, else that of the account which
+ * the passkey names, if the account has the key now. The chain has to show that the key opens the account and that the
+ * account controls the DID. `none`: nothing is registered; `not_signed`: another key signed. Throws 403
+ * `proof_invalid`, 502 `rpc_error`.
  */
-export async function findSigner(
-  { db }: Pick<Ctx, 'db'>,
-  credentialId: string,
-  signed: (key: P256PublicKey) => Promise<boolean>,
-): Promise<SignIn | 'none' | 'not_signed'> {
-  const rows = await db.read(selectSigners(credentialId));
+export async function findSigner(ctx: Ctx, { credentialId, account, isBy }: SignedBy): Promise<Signer | SignerFault> {
+  const rows = await ctx.db.read(selectSigners(credentialId));
   for (const row of rows) {
-    const key = String(row['key']);
-    if (await signed(pointOf(key))) return signInOf(row, credentialId, key);
+    const signer = String(row['key']);
+    if (!(await isBy(pointOf(signer)))) continue;
+    const found = ownedOf(row);
+    await demandOpen(ctx, found, signer);
+    return { signIn: { ...found, credentialId, key: signer }, signer };
   }
-  return rows.length === 0 ? 'none' : 'not_signed';
+  const [row] = account === undefined ? [] : await ctx.db.read(selectOwned(account));
+  if (!row) return rows.length === 0 ? 'none' : 'not_signed';
+  const owned = ownedOf(row);
+  for (const signer of (await readOpenKeys(ctx, owned)) ?? []) {
+    if (await isBy(pointOf(signer))) return { signIn: { ...owned, credentialId, key: '' }, signer };
+  }
+  throw keyGone();
 }
 
-/**
- * Demands that the key opens the account now, and that the DID is the account's, as the chain says. What the vault has
- * recorded may be minutes old. Throws 403 `proof_invalid`, 502 `rpc_error`.
- */
-export async function demandOpen(ctx: Ctx, { key, did, account }: SignIn): Promise<void> {
-  const registry = ctx.config.didRegistryAddress;
-  const [{ keys, isSeveral }, isThere, entry] = await Promise.all([
-    readShownKeys(ctx, account),
-    hasCode(ctx, account),
-    registry === null ? undefined : readDidEntry({ ...ctx, registry }, didHash(did)),
-  ]);
-  // An account that is not there yet has the key that its address follows from.
-  const isNew = !isThere && keys.length === 0 && !isSeveral;
-  if (!isNew && !keys.includes(key)) throw new VaultError('proof_invalid', { reason: 'account', hint: KEY_GONE });
-  if (entry && (entry.controller !== account || !entry.active))
-    throw new VaultError('proof_invalid', { reason: 'did', hint: DID_MOVED });
+/** Why a signature shows no registration. */
+export type SignerFault = 'none' | 'not_signed';
+
+interface Owned {
+  readonly did: string;
+  readonly account: string;
+  readonly isConfirmed: boolean;
 }
 
-const KEY_GONE = 'The passkey is no key of its account any more: use another one.';
-const DID_MOVED = 'The DID is controlled by another account now, or was deactivated.';
+/** Demands that the key opens the account of the DID now. Throws 403 `proof_invalid`, 502 `rpc_error`. */
+async function demandOpen(ctx: Ctx, owned: Owned, key: string): Promise<void> {
+  const keys = await readOpenKeys(ctx, owned);
+  if (keys && !keys.includes(key)) throw keyGone();
+}
+
+function keyGone(): VaultError {
+  return new VaultError('proof_invalid', { reason: 'account', hint: KEY_GONE });
+}
+
+const KEY_GONE = 'The passkey is no key of its account any more, or not yet: use another one.';
 
 /** An attestation that can still be used, with the identifier that it is of; times are milliseconds. */
 export interface FreshAttestation {
@@ -85,79 +101,47 @@ export function openFreshAttestation({ config, keys, clock }: Ctx, value: unknow
   return { identifier, signature: opened.signature, verifiedAt, expiresAt };
 }
 
+/** How long after its registration an attestation shows who registered, however long it is good. */
+export const ATTESTED_SIGN_IN_MS = 10 * MINUTE_MS;
+
+/** What a registration that an attestation shows must have been. */
+export interface AttestedBy {
+  readonly credentialId: string;
+  /** The app for which it was registered. */
+  readonly app: string;
+  /** Where its proof was made. */
+  readonly place: Place;
+}
+
 /**
- * The registration whose verified proof names this attestation and was made at `place`: whoever has the attestation has
- * had the passkey sign for it. An unverified proof shows nothing, since anyone can name a DID beside an address.
+ * The registration of an app's page whose verified proof names this attestation: who has the attestation has had the
+ * passkey sign for it. An unverified proof shows nothing, since anyone can name a DID beside an address. Once it is
+ * confirmed, the chain decides as for a signature. Throws 403 `attestation_expired`, `proof_invalid`, 502 `rpc_error`.
  */
 export async function findAttested(
-  { db }: Pick<Ctx, 'db'>,
-  credentialId: string,
+  ctx: Ctx,
   { identifier, signature }: FreshAttestation,
-  place: Place,
+  { credentialId, app, place }: AttestedBy,
 ): Promise<SignIn | undefined> {
   const named = identifierHash(identifier, signature);
-  for (const row of await db.read(selectProven(identifier.key, credentialId))) {
-    const { did, proof, proofKey } = toRegistration(row);
+  for (const row of await ctx.db.read(selectProven({ identifier: identifier.key, credentialId, app }))) {
+    const { did, proof, proofKey, status, registeredAt } = toRegistration(row);
     const opened = storedProof(proof);
     if (proofKey === null || opened?.identifierHash !== named) continue;
     if ('fault' in judgeCeremony(opened.assertion, place)) continue;
-    return { credentialId, key: proofKey, did, account: opened.smartAccount };
+    if (ctx.clock.now() >= registeredAt + ATTESTED_SIGN_IN_MS) throw new VaultError('attestation_expired');
+    const { smartAccount: account } = opened;
+    const isConfirmed = status === 'confirmed';
+    // Of a registration that is under way the chain has nothing to say.
+    if (isConfirmed) await demandOpen(ctx, { did, account, isConfirmed }, proofKey);
+    return { credentialId, key: proofKey, did, account };
   }
   return undefined;
 }
 
-/** An identifier that a DID holds. */
-export interface HeldIdentifier {
-  readonly identifier: string;
-  readonly channel: string;
-  readonly proof: 'attestation' | 'alias';
-  readonly registeredAt: string;
-}
-
-/** What is proven of a person who signed in. */
-export interface ProvenIdentity extends Pick<DidRecord, 'did' | 'status' | 'final' | 'proven' | 'proofs'> {
-  readonly smartAccount: string;
-  readonly identifiers: readonly HeldIdentifier[];
-}
-
-/** What is proven now of a registration; undefined if it is gone, or its credential leads to another DID since. */
-export async function readIdentity(
-  ctx: Pick<Ctx, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes },
-  { credentialId, key, did, account }: SignIn,
-): Promise<ProvenIdentity | undefined> {
-  const query = { credentialId, key: { x: BigInt(key.slice(0, 66)), y: BigInt(`0x${key.slice(66)}`) } };
-  const [record, rows] = await Promise.all([
-    findDid(ctx, query).catch((error) => {
-      if (error instanceof VaultError && error.code === 'not_found') return undefined;
-      throw error;
-    }),
-    ctx.db.read(selectHeldIdentifiers(credentialId, did)),
-  ]);
-  if (record?.did !== did) return undefined;
-  const { status, final, proven, proofs } = record;
-  return {
-    did,
-    smartAccount: record.smartAccount ?? account,
-    identifiers: rows.map(heldOf),
-    status,
-    final,
-    proven,
-    proofs,
-  };
-}
-
-function heldOf(row: Row): HeldIdentifier {
-  const [key, channel] = [String(row['identifier']), String(row['channel'])];
-  return {
-    identifier: key.slice(key.indexOf(':') + 1),
-    channel,
-    proof: channel === 'handle' ? 'alias' : 'attestation',
-    registeredAt: isoTime(Number(row['registered_at'])),
-  };
-}
-
-function signInOf(row: Row, credentialId: string, key: string): SignIn {
-  return { credentialId, key, did: String(row['did']), account: String(row['account']).toLowerCase() };
+function ownedOf(row: Row): Owned {
+  const account = String(row['account']).toLowerCase();
+  return { did: String(row['did']), account, isConfirmed: row['status'] === 'confirmed' };
 }
 
 function pointOf(key: string): P256PublicKey {

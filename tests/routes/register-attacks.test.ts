@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction } from 'ox';
 import { didRegistry2Abi } from '../../lib/chain/abi.ts';
+import type { Database } from '../../lib/db/database.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
@@ -10,6 +11,7 @@ import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { createPasskey } from '../support/passkey.ts';
 import { createPeople, type Person } from '../support/people.ts';
 import { answerWith } from '../support/relay-world.ts';
+import { callAs } from '../support/second-account.ts';
 import {
   APPS_VARS,
   type AppRequest,
@@ -129,6 +131,56 @@ describe('the code of another', () => {
     );
     expect(undone.status).toBe(200);
     expect((await exchange(t, request, code)).body).toMatchObject({ error: 'invalid_grant', reason: 'registration' });
+  });
+});
+
+describe('an exchange', () => {
+  /** Another vault on the same database, all of whose statements `watch` sees. */
+  const beside = async (watch: (sql: readonly string[], mode: 'read' | 'write') => void) => {
+    const { database } = t;
+    const watched: Database = {
+      ...database,
+      execute(statement) {
+        watch([statement.sql], 'read');
+        return database.execute(statement);
+      },
+      batch(statements, mode) {
+        watch(
+          statements.map(({ sql }) => sql),
+          mode,
+        );
+        return database.batch(statements, mode);
+      },
+    };
+    return startVault({ ...chain.vars, ...APPS_VARS }, { database: watched, clock: t.clock });
+  };
+
+  test('of a code that is unknown, or does not fit, writes nothing', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    let writes = 0;
+    const other = await beside((sql, mode) => {
+      if (mode === 'write' && sql.some((one) => one.includes('authorization_codes'))) writes++;
+    });
+    await exchange(other, request, 'x'.repeat(43));
+    await exchange(other, request, code, { code_verifier: 'w'.repeat(43) });
+    expect(writes).toBe(0);
+    expect((await exchange(other, request, code)).status).toBe(200);
+    expect(writes).toBe(1);
+    await other.stop();
+  });
+
+  test('whose answer could not be read uses nothing up', async () => {
+    const request = appRequest();
+    const code = await issued(request);
+    let isBroken = true;
+    const other = await beside((sql) => {
+      if (isBroken && sql.some((one) => one.includes('FROM credentials'))) throw new Error('disk I/O error');
+    });
+    expect((await exchange(other, request, code)).status).toBeGreaterThan(499);
+    isBroken = false;
+    expect((await exchange(other, request, code)).status).toBe(200);
+    await other.stop();
   });
 });
 
@@ -320,6 +372,33 @@ describe('an attestation as evidence', () => {
     expect((await authorize(t, other, { credentialId, attestation })).body.reason).toBe('used');
     expect((await exchange(t, request, code)).status).toBe(200);
     expect((await authorize(t, request, { credentialId, attestation })).body.reason).toBe('used');
+  });
+
+  test('404 not_found: at another app than that for whose page it was registered', async () => {
+    const { credentialId, attestation } = (await registered()).body;
+    const stolen = await authorize(t, appRequest(BOOKS), { credentialId, attestation });
+    expect([stolen.status, stolen.body.error]).toEqual([404, 'not_found']);
+    expect((await authorize(t, appRequest(), { credentialId, attestation })).status).toBe(200);
+  });
+
+  test('403 attestation_expired: ten minutes after the registration, however long it is good', async () => {
+    const { credentialId, attestation } = (await registered()).body;
+    await t.clock.advance(590_000);
+    expect((await authorize(t, appRequest(), { credentialId, attestation })).status).toBe(200);
+    await t.clock.advance(20_000);
+    const { status, body } = await authorize(t, appRequest(), { credentialId, attestation });
+    expect([status, body.error]).toEqual([403, 'attestation_expired']);
+  });
+
+  test('403 proof_invalid did: once the DID was deactivated it shows nobody any more', async () => {
+    const one = await registered();
+    const { credentialId, attestation } = one.body;
+    const deactivate = AbiFunction.encodeData(AbiFunction.fromAbi(didRegistry2Abi, 'deactivate'), [didHash(one.did)]);
+    await chain.rpc('anvil_setBalance', [one.smartAccount, '0xde0b6b3a7640000']);
+    await callAs(chain.rpc, one.smartAccount, chain.registry, deactivate);
+    await t.work();
+    const { status, body } = await authorize(t, appRequest(), { credentialId, attestation });
+    expect([status, body.error, body.reason]).toEqual([403, 'proof_invalid', 'did']);
   });
 
   test('404 not_found: of a registration whose proof another page had the passkey make', async () => {

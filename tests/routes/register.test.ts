@@ -10,6 +10,7 @@ import {
   exchange,
   newcomer,
   register,
+  signFor,
   signIn,
   TEA,
 } from '../support/sign-ups.ts';
@@ -156,6 +157,25 @@ describe('a code, and what it is exchanged for', () => {
 });
 
 describe('what identifiers say', () => {
+  test('only those of the channel that the link asked for', async () => {
+    const people = createPeople(chain, () => t);
+    const who = await people.create('email');
+    const { txHash } = await people.publish(who);
+    await people.claim(who, txHash, { proof: true });
+    const number = { ...who, channel: 'sms', identifier: '+14155550199' } as const;
+    expect((await people.claim(number, txHash, { proof: true })).status).toBe(200);
+    await t.work();
+    const given = async (channel?: string) => {
+      const request = appRequest();
+      const evidence = { credentialId: who.credentialId, ...signFor(t, who, request), ...(channel ? { channel } : {}) };
+      const { body } = await exchange(t, request, (await authorize(t, request, evidence)).body.code);
+      return body.identifiers.map(({ identifier }: { identifier: string }) => identifier);
+    };
+    expect(await given()).toEqual([who.identifier, number.identifier]);
+    expect(await given('email')).toEqual([who.identifier]);
+    expect(await given('sms')).toEqual([number.identifier]);
+  });
+
   test('an address that another DID took since is not this one’s any more', async () => {
     const one = await registered();
     // The same address, attested again for somebody with another passkey.

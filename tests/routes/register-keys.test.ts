@@ -1,0 +1,253 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { type Address, Base64 } from 'ox';
+import { KEYS_STALE_MS } from '../../lib/registration/look-at-keys.ts';
+import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { testClock } from '../support/clock.ts';
+import { type Forwarder, startForwarder, type Trouble } from '../support/forwarder.ts';
+import { registerData, startTestChain, type TestChain } from '../support/onchain.ts';
+import { createPasskey, type Passkey } from '../support/passkey.ts';
+import { answerWith } from '../support/relay-world.ts';
+import { addKey, callAs, createSecond, removeKey } from '../support/second-account.ts';
+import { APPS_VARS, appRequest, authorize, exchange, signFor } from '../support/sign-ups.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+// Accounts whose keys come and go, and the apps that their people sign in to.
+
+const REGISTRAR_DID = 'did:web:registrar.example';
+/** Longer than the pause between two looks at a registration. */
+const PAUSE = 30_000;
+
+let chain: TestChain;
+let contracts: Deployment;
+let node: Forwarder;
+let witness: Forwarder;
+let t: TestVault;
+beforeAll(async () => {
+  chain = await startTestChain({ startsAt: testClock().now() });
+  contracts = await deployContracts(chain.rpc);
+});
+afterAll(() => chain.stop());
+beforeEach(async () => {
+  node = startForwarder(chain.url);
+  witness = startForwarder(chain.url);
+  t = await start();
+});
+afterEach(async () => {
+  await t.stop();
+  await node.stop();
+  await witness.stop();
+});
+
+const start = (vars: Record<string, string> = {}) =>
+  startVault({
+    ...chain.vars,
+    ...APPS_VARS,
+    RPC_URL: node.url,
+    HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory,
+    ACCOUNT_FACTORY_2_ADDRESS: contracts.accountFactory2,
+    ACCOUNT_HELPER_ADDRESS: contracts.accountHelper,
+    REGISTRAR_DID,
+    REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+    MAX_REGISTRATIONS_PER_IP: '1000',
+    ...vars,
+  });
+
+let devices = 0;
+const newDevice = () => ({
+  passkey: createPasskey(),
+  credentialId: Base64.fromBytes(new TextEncoder().encode(`key ${++devices}`.padEnd(16, '.')), {
+    url: true,
+    pad: false,
+  }),
+});
+type Device = ReturnType<typeof newDevice>;
+
+interface Owner extends Device {
+  readonly account: Address.Address;
+  readonly did: string;
+  readonly email: string;
+}
+
+/** Somebody with an account of the second kind, whose DID and address are registered, final and proven. */
+async function newOwner(): Promise<Owner> {
+  const first = newDevice();
+  const account = await createSecond(chain.rpc, contracts, first.passkey.key);
+  const did = `did:pkh:eip155:84532:${account}`;
+  const email = `owner${devices}@example.com`;
+  const txHash = await callAs(chain.rpc, account, chain.registry, registerData({ did }));
+  await t.call('POST /api/verify/send', { identifier: email, channel: 'email' });
+  const checked = await t.call('POST /api/verify/check', {
+    ...{ identifier: email, channel: 'email', code: t.codeFor(email) },
+  });
+  const { attestation } = checked.body;
+  const request = { credentialId: first.credentialId, identifier: email, channel: 'email', did, attestation };
+  const vault = { registrar: REGISTRAR_DID, chainId: 84532, didRegistry: chain.registry };
+  const named = { ...request, smartAccount: account };
+  const proof = proveRegistration(first.passkey, vault, named, { now: t.clock.now() });
+  expect((await t.call('POST /api/dids', { ...request, txHash, ...proof })).status).toBe(200);
+  await look();
+  return { ...first, account, did, email };
+}
+
+async function look(): Promise<void> {
+  await t.clock.advance(PAUSE);
+  await t.work();
+}
+
+/** The vault looks at the keys of an account that somebody looked up, if it did so long ago. */
+async function lookAtKeys({ credentialId }: Device): Promise<void> {
+  await t.clock.advance(KEYS_STALE_MS);
+  await t.call('GET /api/dids/lookup', { credentialId });
+  for (let i = 0; i < 3; i++) await look();
+}
+
+/** Who an app is told it was, or why it is not told. */
+async function signedIn(device: Device, account?: string, by: Passkey = device.passkey) {
+  const request = appRequest();
+  const { credentialId } = device;
+  const evidence = {
+    credentialId,
+    ...(account ? { smartAccount: account } : {}),
+    ...signFor(t, { passkey: by }, request),
+  };
+  const { status, body } = await authorize(t, request, evidence);
+  if (status !== 200) return [body.error, body.reason].filter(Boolean).join(' ');
+  return (await exchange(t, request, body.code)).body;
+}
+
+describe('a key that the account got later', () => {
+  test('signs in to the same DID by the account that its passkey names, with its addresses', async () => {
+    const owner = await newOwner();
+    const phone = newDevice();
+    await addKey(chain.rpc, owner.account, phone.passkey.key);
+    expect(await signedIn(phone)).toBe('not_found');
+    expect(await signedIn(phone, owner.account)).toMatchObject({
+      did: owner.did,
+      smartAccount: owner.account.toLowerCase(),
+      identifiers: [{ identifier: owner.email, channel: 'email', proof: 'attestation' }],
+      status: 'confirmed',
+      final: true,
+      proven: true,
+      proofs: { identifier: 'attestation', controller: 'passkey', did: 'address' },
+    });
+  });
+
+  test('signs in after a recovery, when the key that registered is gone', async () => {
+    const owner = await newOwner();
+    const found = newDevice();
+    await addKey(chain.rpc, owner.account, found.passkey.key);
+    await removeKey(chain.rpc, owner.account, 0, owner.passkey.key);
+    await lookAtKeys(owner);
+    expect((await t.call('GET /api/dids/lookup', { credentialId: owner.credentialId })).status).toBe(404);
+    expect(await signedIn(owner, owner.account)).toBe('proof_invalid account');
+    expect(await signedIn(found, owner.account)).toMatchObject({
+      did: owner.did,
+      identifiers: [{ identifier: owner.email }],
+    });
+  });
+
+  test('403 proof_invalid account: not yet there, removed again, or a stranger’s', async () => {
+    const [owner, phone] = [await newOwner(), newDevice()];
+    expect(await signedIn(phone, owner.account)).toBe('proof_invalid account');
+    await addKey(chain.rpc, owner.account, phone.passkey.key);
+    expect(await signedIn(phone, owner.account, createPasskey())).toBe('proof_invalid account');
+    await removeKey(chain.rpc, owner.account, 1, phone.passkey.key);
+    expect(await signedIn(phone, owner.account)).toBe('proof_invalid account');
+  });
+
+  test('404 not_found: an account of which the vault knows no DID; a key of two accounts signs in where it says', async () => {
+    const [one, other, phone] = [await newOwner(), await newOwner(), newDevice()];
+    const bare = await createSecond(chain.rpc, contracts, phone.passkey.key);
+    expect(await signedIn(phone, bare)).toBe('not_found');
+    for (const { account } of [one, other]) await addKey(chain.rpc, account, phone.passkey.key);
+    expect(await signedIn(phone, one.account)).toMatchObject({ did: one.did });
+    expect(await signedIn(phone, other.account)).toMatchObject({ did: other.did });
+  });
+
+  test('of a credential that registered, the registration counts, whatever account is named', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()];
+    expect(await signedIn(owner, other.account)).toMatchObject({ did: owner.did });
+  });
+});
+
+/** The node answers these calls with an error of its own, not of the contract. */
+function hiccup(...parts: string[]): Trouble {
+  return async (forward, _, body) => {
+    const isBatch = Array.isArray(JSON.parse(body));
+    const calls = [JSON.parse(body)].flat() as { id: number; params: unknown[] }[];
+    const answers = [await (await forward()).json()].flat() as { id: number }[];
+    const told = answers.map((answer) => {
+      const asked = JSON.stringify(calls.find(({ id }) => id === answer.id)?.params);
+      const error = { code: -32_000, message: 'header not found' };
+      return parts.some((part) => asked.includes(part)) ? { jsonrpc: '2.0', id: answer.id, error } : answer;
+    });
+    return Response.json(isBatch ? told : told[0]);
+  };
+}
+
+const [GET_KEYS, GET_OWNER, RESOLVE] = ['0x2150c518', '0x893d20e8', '0x5c23bdf5'];
+
+describe('only an answer of the chain refuses, or lets in', () => {
+  test.each([
+    ['getKeys and getOwner', [GET_KEYS, GET_OWNER]],
+    ['getKeys alone, whose account then shows its first key', [GET_KEYS]],
+  ])('502 rpc_error: the node answers -32000 to %s of an account that has code', async (_, calls) => {
+    const [owner, phone] = [await newOwner(), newDevice()];
+    await addKey(chain.rpc, owner.account, phone.passkey.key);
+    node.trouble = hiccup(...calls);
+    expect(await signedIn(owner)).toBe('rpc_error');
+    expect(await signedIn(phone, owner.account)).toBe('rpc_error');
+  });
+
+  test('502 rpc_error: the node answers -32000 to resolve, of a DID that is there and of one that was deactivated', async () => {
+    const owner = await newOwner();
+    node.trouble = hiccup(RESOLVE);
+    expect(await signedIn(owner)).toBe('rpc_error');
+  });
+
+  test('502 rpc_error: the node knows nothing of a registration that is final', async () => {
+    const owner = await newOwner();
+    const empty = await startTestChain();
+    node.trouble = async (_, __, body) =>
+      fetch(empty.url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    expect(await signedIn(owner)).toBe('rpc_error');
+    await empty.stop();
+  });
+
+  test('502 rpc_error: the node has no code of an account that has had several keys', async () => {
+    const [owner, phone] = [await newOwner(), newDevice()];
+    await addKey(chain.rpc, owner.account, phone.passkey.key);
+    await lookAtKeys(owner);
+    const forgets = (part: string) =>
+      part.includes('eth_getCode') || part.includes(GET_KEYS) || part.includes(GET_OWNER);
+    node.trouble = async (forward, _, body) => {
+      const isBatch = Array.isArray(JSON.parse(body));
+      const calls = [JSON.parse(body)].flat() as { id: number }[];
+      const answers = [await (await forward()).json()].flat() as { id: number }[];
+      const told = answers.map((answer) => {
+        const call = calls.find(({ id }) => id === answer.id);
+        return forgets(JSON.stringify(call)) ? { jsonrpc: '2.0', id: answer.id, result: '0x' } : answer;
+      });
+      return Response.json(isBatch ? told : told[0]);
+    };
+    expect(await signedIn(owner)).toBe('rpc_error');
+  });
+
+  test('502 rpc_error nodes_disagree: one of two nodes still shows a key that was removed', async () => {
+    await t.stop();
+    t = await start({ RPC_WITNESS_URL: witness.url });
+    const [owner, phone] = [await newOwner(), newDevice()];
+    await addKey(chain.rpc, owner.account, phone.passkey.key);
+    const before = await chain.rpc('eth_call', [{ to: owner.account, data: GET_KEYS }, 'latest']);
+    await removeKey(chain.rpc, owner.account, 1, phone.passkey.key);
+    const shows = (_: string, params: readonly unknown[], result: unknown) =>
+      JSON.stringify(params).includes(GET_KEYS) ? before : result;
+    node.trouble = (forward, _, body) => answerWith(shows, forward, body);
+    expect(await signedIn(phone, owner.account)).toBe('rpc_error nodes_disagree');
+    node.trouble = undefined;
+    expect(await signedIn(phone, owner.account)).toBe('proof_invalid account');
+    expect(await signedIn(owner)).toMatchObject({ did: owner.did });
+  });
+});
