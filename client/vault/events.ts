@@ -1,5 +1,6 @@
-import { type Place, pause } from './call.ts';
-import { VaultClientError } from './error.ts';
+// The live stream: a file of its own, loaded when somebody reads events.
+import { either, type Place, pause, until } from './call.ts';
+import { fault, isPassing, parseJson, VaultClientError } from './error.ts';
 
 /** One event of the vault (docs/events.md). */
 export interface VaultEvent {
@@ -20,6 +21,8 @@ export interface EventOptions {
   readonly after?: number | string;
   /** Events up to this id are lost: they were kept no longer. */
   readonly onGap?: (id: string) => void;
+  /** A connection on which nothing came for so long is broken: two and a half heartbeats of the vault, 65 if absent. */
+  readonly silenceSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -33,34 +36,41 @@ const ENDS: Readonly<Record<string, string>> = {
   superseded: 'superseded',
 };
 const WAIT_MS_MAX = 30_000;
+const SILENCE_SECONDS = 65;
+/** A way to tokens that fails so often in a row, for some minutes, does not get well by itself. */
+const TOKEN_TRIES = 10;
+
+/** Thrown by the caller's own code: it goes out as it is. */
+class OwnError extends Error {
+  override readonly name = 'OwnError';
+}
 
 /**
- * The events as they happen. A connection that breaks is opened again behind the last event. Throws `token_expired`,
- * `token_revoked`, `superseded`, and what the vault refuses.
+ * The events as they happen. A connection that breaks, or is silent, is opened again behind the last event. Throws
+ * `token_expired`, `token_revoked`, `superseded`, and what the vault refuses.
  */
 export async function* events(
   { url, fetch: ask = globalThis.fetch }: Place,
   token: EventToken,
-  { app, channel, after, onGap, signal }: EventOptions = {},
+  { app, channel, after, onGap, silenceSeconds = SILENCE_SECONDS, signal }: EventOptions = {},
 ): AsyncGenerator<VaultEvent, void, undefined> {
   const target = new URL('/v1/console/events', url);
   for (const [name, value] of Object.entries({ app, channel })) if (value) target.searchParams.set(name, value);
   let last = after === undefined ? undefined : String(after);
+  let bearer: string | undefined;
   for (let failures = 0; ; failures++) {
-    const bearer = typeof token === 'string' ? token : await token();
-    const headers = { authorization: `Bearer ${bearer}`, ...(last === undefined ? {} : { 'last-event-id': last }) };
-    const init = { headers, ...(signal ? { signal } : {}) };
-    const response = await ask.call(undefined, target, init).catch(() => undefined);
     let waitMs = 1000 * 2 ** Math.min(failures, 5);
-    let hasDelivered = false;
     try {
-      if (response && !response.ok) await refuse(response);
-      for await (const { id, event, data, retry } of framesOf(response?.body)) {
+      bearer ??= typeof token === 'string' ? token : await nextOf(token, failures);
+      const headers = { authorization: `Bearer ${bearer}`, ...(last === undefined ? {} : { 'last-event-id': last }) };
+      let hasDelivered = false;
+      const frames = framesOf((ends) => ask.call(undefined, target, { headers, signal: ends }), silenceSeconds, signal);
+      for await (const { id, event, data, retry } of frames) {
         if (retry !== undefined) waitMs = Number(retry);
         if (event === 'rewind-required') {
-          // Behind events the vault only dropped what it had queued: it sends that again.
-          if (!hasDelivered) onGap?.(data ?? '');
           last = data;
+          // Behind events the vault only dropped what it had queued: it sends that again.
+          if (!hasDelivered) own(() => onGap?.(data ?? ''));
         }
         const end = ENDS[event ?? ''];
         if (end !== undefined) throw new VaultClientError(end, { status: 401 });
@@ -69,34 +79,66 @@ export async function* events(
         failures = 0;
         if (data === undefined) continue;
         hasDelivered = true;
-        yield JSON.parse(data) as VaultEvent;
+        const read = parseJson(data);
+        if (read === undefined) throw fault('unexpected_answer', { status: 200 });
+        yield read as VaultEvent;
       }
     } catch (error) {
-      const isOver =
-        error instanceof VaultClientError && !(error.error === 'token_expired' && typeof token !== 'string');
-      if (isOver || signal?.aborted) throw error;
+      signal?.throwIfAborted();
+      if (error instanceof OwnError) throw error.cause;
+      const isEnded = error instanceof VaultClientError && error.error === 'token_expired' && typeof token !== 'string';
+      if (error instanceof VaultClientError && !isEnded && !isPassing(error)) throw error;
+      if (isEnded) bearer = undefined;
     }
     await pause(Math.min(waitMs, WAIT_MS_MAX), signal);
   }
 }
 
-/** Throws what the vault refuses for good; what passes is tried again. */
-async function refuse(response: Response): Promise<void> {
-  const { status } = response;
-  if (status === 429 || status >= 500) return;
-  const { error, hint } = (await response.json().catch(() => ({}))) as { error?: string; hint?: string };
-  throw new VaultClientError(error ?? 'unexpected_answer', { status, hint });
+function own(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    throw new OwnError('', { cause: error });
+  }
+}
+
+/** The next token. What the vault refuses, and what fails too often, goes out. */
+async function nextOf(token: () => string | Promise<string>, failures: number): Promise<string> {
+  try {
+    return await token();
+  } catch (error) {
+    const isOver = error instanceof VaultClientError && !isPassing(error);
+    throw isOver || failures + 1 >= TOKEN_TRIES ? new OwnError('', { cause: error }) : error;
+  }
 }
 
 type Frame = Partial<Record<'id' | 'event' | 'data' | 'retry', string>>;
 
-/** The frames of an event stream. One field of each name is all that the vault writes. */
-async function* framesOf(body: ReadableStream<Uint8Array> | null | undefined): AsyncGenerator<Frame> {
-  if (!body) return;
-  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
+/**
+ * The frames of an event stream, until it ends or is silent. One field of each name is all that the vault writes.
+ * Throws what the vault refuses.
+ */
+async function* framesOf(
+  connect: (ends: AbortSignal) => Promise<Response>,
+  silenceSeconds: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Frame, void, undefined> {
+  const silent = new AbortController();
+  const ends = either(silent.signal, signal);
+  // Only while something is waited for: the reader of the events may take its time.
+  const soon = <T>(what: Promise<T>): Promise<T> => {
+    const timer = setTimeout(() => silent.abort(), silenceSeconds * 1000);
+    return until(what, ends).finally(() => clearTimeout(timer));
+  };
+  const response = await soon(connect(ends));
+  if (!response.ok) return refuse(response);
+  const type = response.headers.get('content-type') ?? '';
+  if (!type.startsWith('text/event-stream') || !response.body) throw fault('unexpected_answer', { status: 200 });
+  const texts = response.body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>;
+  const reader = texts.getReader();
   let rest = '';
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (let part = await soon(reader.read()); !part.done; part = await soon(reader.read())) {
       const frames = (rest + part.value).split('\n\n');
       rest = frames.pop() ?? '';
       for (const frame of frames) yield Object.fromEntries(frame.split('\n').map(fieldOf)) as Frame;
@@ -104,6 +146,14 @@ async function* framesOf(body: ReadableStream<Uint8Array> | null | undefined): A
   } finally {
     reader.cancel().catch(() => undefined);
   }
+}
+
+/** Throws what the vault refuses for good; what passes is tried again. */
+async function refuse(response: Response): Promise<void> {
+  const { status } = response;
+  if (status === 429 || status >= 500) return;
+  const { error, hint } = (parseJson(await response.text()) ?? {}) as { error?: string; hint?: string };
+  throw new VaultClientError(error ?? 'unexpected_answer', { status, hint });
 }
 
 function fieldOf(line: string): [string, string] {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { createClient, type EventToken, type VaultEvent } from '../../../client/vault/index.ts';
-import { faultyFetch } from '../../support/client-world.ts';
+import { createClient, type EventOptions, type EventToken, type VaultEvent } from '../../../client/vault/index.ts';
+import { broken, faultyFetch } from '../../support/client-world.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 let t: TestVault;
@@ -24,9 +24,9 @@ let people = 0;
 const send = () => client().verify.send({ identifier: `reader${++people}@example.com`, channel: 'email' });
 
 /** Reads so many events of a type. */
-async function read(count: number, token: EventToken, after: number | string = 0): Promise<readonly VaultEvent[]> {
+async function read(count: number, token: EventToken, more: EventOptions = {}): Promise<readonly VaultEvent[]> {
   const read: VaultEvent[] = [];
-  for await (const event of client().events(token, { after, signal: end.signal, channel: 'audit' })) {
+  for await (const event of client().events(token, { after: 0, signal: end.signal, channel: 'audit', ...more })) {
     if (event.type === 'code.sent') read.push(event);
     if (read.length === count) return read;
   }
@@ -62,7 +62,7 @@ test('a connection that breaks is opened again behind the last event', async () 
       ?.pipeThrough(text as never)
       .pipeThrough(cut)
       .pipeThrough(new TextEncoderStream());
-    return new Response(body as never, { status: 200 });
+    return new Response(body as never, { status: 200, headers: response.headers });
   };
   const events = await read(3, await mint());
   expect(new Set(events.map(({ id }) => id)).size).toBe(3);
@@ -91,4 +91,112 @@ test('where a token has ended the next one is fetched, and nothing is missed', a
   await send();
   expect((await reading).length).toBe(2);
   expect(minted).toBe(2);
+});
+
+test('where the vault restarts, the way to the token too, the same token serves on', async () => {
+  let minted = 0;
+  const next = () => {
+    minted++;
+    return mint();
+  };
+  let isDown = false;
+  let opened = 0;
+  line.trouble = async (request, pass) => {
+    if (isDown) return broken();
+    const response = await pass();
+    if (!request.url.includes('/events')) return response;
+    opened++;
+    // The stream of a vault that stops ends, and so do the next tries.
+    if (opened > 1) return response;
+    setTimeout(() => {
+      isDown = true;
+      cut.abort();
+      setTimeout(() => {
+        isDown = false;
+      }, 1500);
+    }, 50);
+    const cut = new AbortController();
+    const body = response.body?.pipeThrough(new TransformStream(), { signal: cut.signal });
+    return new Response(body as never, { status: 200, headers: response.headers });
+  };
+  await send();
+  const reading = read(2, next);
+  await Bun.sleep(300);
+  const direct = createClient({ url: t.url, storage: null });
+  await direct.verify.send({ identifier: 'restart@example.com', channel: 'email' });
+  expect((await reading).length).toBe(2);
+  expect([minted, opened]).toEqual([1, 2]);
+});
+
+test('where the first token cannot be fetched for a while, it is asked for again', async () => {
+  await send();
+  let tries = 0;
+  const next = () => (++tries < 3 ? Promise.reject(new TypeError('fetch failed')) : mint());
+  expect((await read(1, next)).length).toBe(1);
+  expect(tries).toBe(3);
+});
+
+test('a token that the vault refuses to make ends the stream with its word', async () => {
+  const wrong = createClient({ url: t.url, operatorSecret: VAULT_SECRET, storage: null });
+  const next = async () => (await wrong.call('POST /v1/console/token', { app: 'default' })).token;
+  expect(await read(1, next).catch((error) => error)).toMatchObject({ status: 401 });
+});
+
+test('a connection on which nothing comes is opened again', async () => {
+  let opened = 0;
+  line.trouble = async (request, pass) => {
+    if (!request.url.includes('/events') || opened++ > 0) return pass();
+    // As a load balancer leaves it that lost the way: open, and silent.
+    return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+  };
+  await send();
+  expect((await read(1, await mint(), { silenceSeconds: 0.2 })).length).toBe(1);
+  expect(opened).toBe(2);
+});
+
+test('a connection whose answer never begins is opened again', async () => {
+  let opened = 0;
+  line.trouble = async (request, pass) => {
+    if (!request.url.includes('/events') || opened++ > 0) return pass();
+    return new Promise<never>(() => undefined);
+  };
+  await send();
+  expect((await read(1, await mint(), { silenceSeconds: 0.2 })).length).toBe(1);
+});
+
+test('a reader may take longer for an event than a connection may be silent', async () => {
+  await send();
+  await send();
+  const token = await mint();
+  const ids: number[] = [];
+  for await (const { id, type } of client().events(token, { after: 0, channel: 'audit', silenceSeconds: 0.3 })) {
+    if (type === 'code.sent') ids.push(id);
+    await Bun.sleep(400);
+    if (ids.length === 2) break;
+  }
+  expect(line.asked.filter((one) => one.includes('/events'))).toHaveLength(1);
+});
+
+test('what onGap throws goes out, and the stream does not begin again', async () => {
+  let opened = 0;
+  line.trouble = async (request, pass) => {
+    if (!request.url.includes('/events')) return pass();
+    opened++;
+    const frame = 'event: rewind-required\ndata: 7\n\n';
+    return new Response(frame, { headers: { 'content-type': 'text/event-stream' } });
+  };
+  const onGap = (id: string) => {
+    throw new Error(`gap up to ${id}`);
+  };
+  expect(await read(1, await mint(), { onGap }).catch((error) => error.message)).toBe('gap up to 7');
+  expect(opened).toBe(1);
+});
+
+test.each([
+  ['a page of a captive portal', '<h1>Wi-Fi</h1>', 'text/html'],
+  ['an event that cannot be read', 'id: 1\ndata: {\n\n', 'text/event-stream'],
+])('%s ends it with a word', async (_, body, type) => {
+  const token = await mint();
+  line.trouble = async () => new Response(body, { headers: { 'content-type': type } });
+  expect(await read(1, token).catch((error) => error)).toMatchObject({ error: 'unexpected_answer' });
 });
