@@ -4,7 +4,8 @@ const CLIENT = join(import.meta.dir, '../client');
 
 /** What `vault/client` loads when it is needed, by the file in `client/`: the name of the file that is served. */
 const APART: Readonly<Record<string, string>> = {
-  'vault/keys.ts': 'client-keys.js',
+  'vault/sign-in.ts': 'client-sign-in.js',
+  'vault/events.ts': 'client-events.js',
   'vault/operation.ts': 'client-operation.js',
   'payments.ts': 'payments.js',
 };

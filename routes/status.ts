@@ -16,8 +16,10 @@ export const statusRoutes = [
       const database = (await isReachable(ctx)) ? 'connected' : 'unavailable';
       const chain = { chain: chainName, chainId, rpc: rpcPublicUrl };
       const brand = { name: ctx.brandOf(app).name };
-      const offered = { rpId: rpIdOf(ctx.config), brand, relays: ctx.config.registrarPrivateKey !== undefined };
-      const status = { ...chain, database, version: VERSION, ...offered };
+      const { rpIds } = ctx.config;
+      const offered = { rpId: rpIdOf(ctx.config), rpIds, brand, relays: ctx.config.registrarPrivateKey !== undefined };
+      const time = Math.floor(ctx.clock.now() / 1000);
+      const status = { ...chain, database, version: VERSION, time, ...offered };
       return json({ ...status, ...(sha256 ? { enclave: { sha256 } } : {}) });
     },
   }),

@@ -1,6 +1,6 @@
 // A new person: the client's registration, with this page's screens between its steps.
-import { type Registrar, register } from '../../client/vault/register.ts';
-import type { RegisterStep } from '../../client/vault/submit.ts';
+import { register } from '../../client/vault/register.ts';
+import type { RegisterStep, Registrar } from '../../client/vault/way.ts';
 import { kindsOf, nameOf } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { keepAccount } from '../wallet/memory.ts';

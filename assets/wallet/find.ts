@@ -9,9 +9,10 @@ import {
   NoAccountError,
   nameOf,
 } from '../../client/wallet/account.ts';
+import { keysOf } from '../../client/wallet/assertion-keys.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
-import { type Assertion, accountNamedBy, askPasskey, keysOf } from '../../client/wallet/passkey.ts';
+import { type Assertion, accountNamedBy, askPasskey } from '../../client/wallet/passkey.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
 import { type Config, RefusedError } from '../../client/wallet/vault.ts';
 import { lookUpAccount, predictAddress, readState, readToken } from './api.ts';

@@ -1,4 +1,5 @@
-import { fault, VaultClientError } from './error.ts';
+import { toHex } from '../wallet/bytes.ts';
+import { fault, parseJson, VaultClientError } from './error.ts';
 import type { AnswerOf, InputOf, OperationName } from './wire.ts';
 
 /** Where the vault is, and how it is asked. */
@@ -30,98 +31,123 @@ export type Call = <Name extends OperationName>(
 ) => Promise<AnswerOf<Name>>;
 
 /** They take an `Idempotency-Key`. */
-const KEYED: ReadonlySet<string> = new Set<OperationName>([
-  'POST /api/verify/send',
-  'POST /api/sessions',
-  'POST /api/dids',
-]);
+export const KEYED: readonly OperationName[] = ['POST /api/verify/send', 'POST /api/sessions', 'POST /api/dids'];
 
 const TRIES = 4;
-/** A longer wait is the caller's decision. */
-const WAIT_SECONDS_MAX = 30;
 const FIRST_WAIT_MS = 300;
-/** A relayed registration is answered within 20 seconds. */
+/** A relayed registration is answered within 20 seconds. To wait longer, or try after that, is the caller's choice. */
 const ANSWER_MS = 30_000;
+/** An earlier request with the same key is under way. A vault that was killed in the middle lets go after a minute. */
+const HELD_MS = 90_000;
 
 /** The calls of one vault. */
 export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.fetch }: Place): Call {
-  const common: Record<string, string> = { ...(app === undefined ? {} : { 'x-vault-app': app }) };
-  return async (name, input, { signal, language, idempotencyKey = crypto.randomUUID() } = {}) => {
+  const common: Record<string, string> = { ...(app ? { 'x-vault-app': app } : {}) };
+  return async (name, input, { signal, language, idempotencyKey } = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const isGet = method === 'GET';
-    const isKeyed = KEYED.has(name);
+    const isKeyed = KEYED.includes(name);
     const target = new URL(path, url);
     const headers = { ...common };
-    if (isGet) for (const [key, value] of membersOf(input)) target.searchParams.set(key, String(value));
-    else headers['content-type'] = 'application/json';
-    if (isKeyed) headers['idempotency-key'] = idempotencyKey;
+    if (!isGet) headers['content-type'] = 'application/json';
+    for (const [key, value] of Object.entries(isGet ? (input ?? {}) : {}))
+      if (value !== undefined && value !== null) target.searchParams.set(key, String(value));
+    if (isKeyed) headers['idempotency-key'] = idempotencyKey ?? newKey();
     if (language !== undefined) headers['accept-language'] = language;
-    if (path.startsWith('/v1/')) headers['authorization'] = `Bearer ${operatorSecret}`;
+    if (path.startsWith('/v1/')) {
+      // An empty one would count as a wrong guess.
+      if (!operatorSecret) throw fault('no_operator_secret');
+      headers['authorization'] = `Bearer ${operatorSecret}`;
+    }
     const body = isGet ? {} : { body: JSON.stringify(input ?? {}) };
+    const start = Date.now();
     for (let tries = 1; ; tries++) {
       signal?.throwIfAborted();
-      const limits = [AbortSignal.timeout(ANSWER_MS), ...(signal ? [signal] : [])];
       const failed = await ask
-        .call(undefined, target, { method, headers, ...body, signal: AbortSignal.any(limits) })
-        .then(readAnswer, (cause) => ({ error: fault('unreachable', { cause }), isPassing: true }));
+        .call(undefined, target, { method, headers, ...body, signal: either(AbortSignal.timeout(ANSWER_MS), signal) })
+        .then(readAnswer)
+        .catch((cause) => ({ error: fault('unreachable', { cause }), isPassing: true }));
       if (!('error' in failed)) return failed.answer as AnswerOf<typeof name>;
       const { error, isPassing } = failed;
-      const waitSeconds = error.retryAfter ?? 0;
+      const waitMs = (error.retryAfter ?? 0) * 1000;
       signal?.throwIfAborted();
-      if (!isPassing || !(isGet || isKeyed) || tries === TRIES || waitSeconds > WAIT_SECONDS_MAX) throw error;
-      await pause(waitSeconds * 1000 || FIRST_WAIT_MS * 2 ** (tries - 1) * (1 + Math.random()), signal);
+      const pastMs = Date.now() - start;
+      const isHeld = error.error === IN_USE && pastMs < HELD_MS;
+      // A request that was one too many did nothing.
+      const mayRepeat = isPassing && (isGet || isKeyed || error.status === 429) && tries < TRIES;
+      if (!isHeld && (!mayRepeat || waitMs > ANSWER_MS || pastMs > ANSWER_MS)) throw error;
+      await pause(waitMs || FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 2) * (1 + Math.random()), signal);
     }
   };
 }
 
-function membersOf(input: object | undefined): [string, unknown][] {
-  return Object.entries(input ?? {}).filter(([, value]) => value !== undefined && value !== null);
+/** Ends with either. */
+export function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return AbortSignal.any(other ? [one, other] : [one]);
 }
+
+/** The vault is at the same request still. */
+export const IN_USE = 'idempotency_key_in_use';
+
+/** A key for a request that may be repeated; also where the page has no secure origin. */
+export function newKey(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** The members of a vault's answer that it refuses by, and of a probe's. */
+type Said = Partial<Record<'hint' | 'reason' | 'limit', string> & Record<'error' | 'ok', unknown>>;
 
 type Outcome = { readonly answer: unknown } | { readonly error: VaultClientError; readonly isPassing: boolean };
 
+/** Rejects where the connection breaks in the middle of the body. */
 async function readAnswer(response: Response): Promise<Outcome> {
-  const { status, headers } = response;
-  const said: unknown = await response.json().catch(() => undefined);
+  const { status, headers, ok } = response;
+  const said = parseJson(await response.text());
   const isJson = typeof said === 'object' && said !== null;
-  if (response.ok && isJson) return { answer: said };
-  const { error, hint, reason, limit } = (said ?? {}) as Readonly<Record<string, unknown>>;
-  const after = headers.get('retry-after');
-  const retryAfter = after === null ? undefined : Number(after) || 0;
+  const { error, hint, reason, limit, ok: isFine } = (said ?? {}) as Said;
+  if (ok && isJson) return { answer: said };
+  const retryAfter = secondsOf(headers.get('retry-after'));
   if (typeof error === 'string') {
-    const parts = { status, retryAfter, hint: textOf(hint), reason: textOf(reason), limit: textOf(limit) };
-    return { error: new VaultClientError(error, parts), isPassing: isPassing(status, error, after !== null) };
+    const parts = { status, retryAfter, hint, reason, limit };
+    return { error: new VaultClientError(error, parts), isPassing: isPassing(status, error, retryAfter) };
   }
-  // A JSON-RPC error is an answer of the bundler's protocol. All else that is no JSON comes from a proxy on the way.
-  if (isJson && !response.ok && typeof error === 'object') return { answer: said };
+  // A JSON-RPC error is an answer of the bundler's protocol, and a vault that is not ready says why. All else that has
+  // no word comes from a proxy on the way.
+  if (isJson && (typeof error === 'object' || isFine === false)) return { answer: said };
   const isAway = status === 429 || status > 501;
   return { error: fault(isAway ? 'unreachable' : 'unexpected_answer', { status, retryAfter }), isPassing: isAway };
 }
 
 /** Whether the same request can succeed in a moment. A code that was not delivered counts, so it is not sent again. */
-function isPassing(status: number, error: string, saysWhen: boolean): boolean {
-  if (status === 409) return error === 'idempotency_key_in_use';
-  return ((status === 429 || status === 503) && saysWhen) || error === 'rpc_error' || error === 'indexer_error';
+function isPassing(status: number, error: string, retryAfter: number | undefined): boolean {
+  return ((status === 429 || status === 503) && retryAfter !== undefined) || /^(?:rpc|indexer)_error$/.test(error);
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+function secondsOf(after: string | null): number | undefined {
+  if (after === null) return undefined;
+  const seconds = Number(after);
+  const until = Number.isNaN(seconds) ? (Date.parse(after) - Date.now()) / 1000 : seconds;
+  return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil(until));
+}
+
+/** Waits for something of the page's. Rejects with the reason of `signal`, at once. */
+export function until<T>(given: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const end = () => reject(signal?.reason);
+    signal?.addEventListener('abort', end, { once: true });
+    Promise.resolve(given)
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', end));
+  });
 }
 
 /** Waits. Rejects with the reason of `signal`. */
-export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
-
-/** Waits. */
-export const pause: Pause = (ms, signal) =>
-  new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const end = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', end, { once: true });
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout>;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
+  return until(passed, signal).finally(() => clearTimeout(timer));
+}

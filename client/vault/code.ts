@@ -1,7 +1,7 @@
-import { type Call, pause } from './call.ts';
+import { newKey, pause, until } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
-import type { Progress } from './progress.ts';
-import type { Attestation } from './wire.ts';
+import { isAttested } from './progress.ts';
+import type { Way } from './way.ts';
 
 /** What the person is asked for: the code that was sent. */
 export interface CodeRequest {
@@ -10,13 +10,16 @@ export interface CodeRequest {
   /** Until when the code works, and from when on another one can be sent; in milliseconds of this device's clock. */
   readonly endsAt: number;
   readonly nextAt: number;
-  /** What the vault said against the last one: `Incorrect code`, `Code expired`, `Too many attempts`. */
-  readonly problem: string | undefined;
+  /** What the vault said against the last one, or `Too soon` where no other code can be sent before `nextAt`. */
+  readonly problem: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'Too soon' | (string & {}) | undefined;
   readonly attemptsRemaining: number | undefined;
 }
 
-/** Asks the person for the code. An empty text sends another one, null or undefined gives up. */
-export type AskCode = (request: CodeRequest) => Promise<string | null | undefined> | string | null | undefined;
+/** The code. `{ resend: true }`, or an empty text, sends another one; null or undefined gives up. */
+export type CodeAnswer = string | { readonly resend: true } | null | undefined;
+
+/** Asks the person for the code. */
+export type AskCode = (request: CodeRequest) => Promise<CodeAnswer> | CodeAnswer;
 
 /** What proving an address takes. */
 export interface Proving {
@@ -25,56 +28,76 @@ export interface Proving {
   readonly pass?: string | undefined;
   /** The language of the message. */
   readonly language?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** After these no check of the code succeeds. */
 const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
+/** A person at a form waits no longer for another code without a word. */
+const WAIT_MS_MAX = 30_000;
+/** The way to the vault, of an attestation that is about to end. */
+const MARGIN_MS = 5_000;
 
 /** Proves that an address or a number is the person's, by as many codes as it takes. Throws `cancelled`. */
-export async function prove(
-  call: Call,
-  progress: Progress,
-  { askCode, pass, language, signal }: Proving,
-  keep: (change: Partial<Progress>) => void,
-): Promise<Attestation> {
-  const { identifier } = progress;
-  const channel = progress.channel === 'sms' ? 'sms' : 'email';
-  const address = { identifier, channel } as const;
-  let sent = progress.sent && progress.sent.endsAt > Date.now() ? progress.sent : undefined;
+export async function prove(way: Way, { askCode, pass, language }: Proving): Promise<void> {
+  const { call, signal, keep, progress } = way;
+  const { identifier, channel } = progress();
+  const address = { identifier, channel: channel === 'sms' ? 'sms' : 'email' } as const;
   let problem: string | undefined;
   let attemptsRemaining: number | undefined;
-  for (;;) {
-    if (!sent) {
-      // The challenge is kept here: nobody behind the same address can spend this code's checks.
-      const asked = { ...address, bind: true, ...(pass === undefined ? {} : { pass }) };
-      const answer = await call('POST /api/verify/send', asked, { signal, language });
-      const now = Date.now();
-      const { challenge, expires_in, retry_after } = answer;
-      sent = { challenge, endsAt: now + expires_in * 1000, nextAt: now + retry_after * 1000 };
-      keep({ sent });
-    }
-    const code = await askCode({ ...address, endsAt: sent.endsAt, nextAt: sent.nextAt, problem, attemptsRemaining });
-    signal?.throwIfAborted();
-    if (code === null || code === undefined) throw fault('cancelled');
-    const digits = code.replace(/\s/g, '');
-    if (digits === '') {
-      await pause(Math.max(0, sent.nextAt - Date.now()), signal);
-      sent = undefined;
-      problem = undefined;
-      attemptsRemaining = undefined;
+  // Another tab may have proven it.
+  while (!isAttested(progress())) {
+    const { challenge, endsAt, nextAt } = await sentCode(way, { ...address, pass }, language);
+    const answer = await until(askCode({ ...address, endsAt, nextAt, problem, attemptsRemaining }), signal);
+    if (answer === null || answer === undefined) throw fault('cancelled');
+    const code = typeof answer === 'string' ? answer.replace(/\s/g, '') : '';
+    problem = attemptsRemaining = undefined;
+    if (code === '') {
+      const ms = nextAt - Date.now();
+      if (ms > WAIT_MS_MAX) problem = 'Too soon';
+      else await pause(Math.max(0, ms), signal);
+      if (!problem) keep({ sent: undefined });
       continue;
     }
-    const { challenge } = sent;
-    const verdict = await call('POST /api/verify/check', { ...address, code: digits, challenge }, { signal });
-    if (verdict.verified) return verdict.attestation;
-    problem = verdict.message;
-    attemptsRemaining = verdict.attempts_remaining;
-    if (ENDED.includes(problem)) sent = undefined;
+    const verdict = await call('POST /api/verify/check', { ...address, code, challenge }, { signal });
+    if (verdict.verified) {
+      const { attestation } = verdict;
+      // By this device's clock: only the difference is the vault's.
+      const lifeMs = Date.parse(attestation.expires_at) - Date.parse(attestation.verified_at);
+      keep({ attestation, attestedUntil: Date.now() + lifeMs - MARGIN_MS, sent: undefined });
+    } else {
+      problem = verdict.message;
+      attemptsRemaining = verdict.attempts_remaining;
+      if (ENDED.includes(problem)) keep({ sent: undefined });
+    }
   }
 }
 
-/** Whether the address has to be proven again: the vault does not take the attestation, or not any more. */
-export function isSpent(error: unknown): boolean {
-  return error instanceof VaultClientError && error.error.startsWith('attestation_');
+/** The code that was sent and works still, or the next one. The request's key is kept before it is sent. */
+async function sentCode(
+  { call, signal, keep, progress }: Way,
+  {
+    pass,
+    ...address
+  }: { readonly identifier: string; readonly channel: 'email' | 'sms'; readonly pass?: string | undefined },
+  language: string | undefined,
+): Promise<{ readonly challenge: string; readonly endsAt: number; readonly nextAt: number }> {
+  const { sent } = progress();
+  const works = sent && sent.endsAt > Date.now();
+  if (works && sent.challenge) return { ...sent, challenge: sent.challenge };
+  const key = works ? sent.key : newKey();
+  keep({ sent: { key, nextAt: 0, endsAt: Date.now() + WAIT_MS_MAX } });
+  // The challenge is kept here: nobody behind the same address can spend this code's checks.
+  const asked = { ...address, bind: true, ...(pass === undefined ? {} : { pass }) };
+  try {
+    const answer = await call('POST /api/verify/send', asked, { signal, language, idempotencyKey: key });
+    const { challenge, expires_in, retry_after } = answer;
+    const at = (seconds: number) => Date.now() + seconds * 1000;
+    const made = { key, challenge, endsAt: at(expires_in), nextAt: at(retry_after) };
+    keep({ sent: made });
+    return made;
+  } catch (error) {
+    // What the vault refused is asked for anew.
+    if (error instanceof VaultClientError && error.status > 0) keep({ sent: undefined });
+    throw error;
+  }
 }

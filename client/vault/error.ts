@@ -1,21 +1,26 @@
-/** What the client itself finds wrong, in the place of the vault's word. Each has a hint that says what to do. */
+/** What the client itself finds wrong, in the place of the vault's word, and what to do. */
 const HINTS = {
   unreachable: 'The vault did not answer. Try again.',
-  unexpected_answer: 'This URL does not answer as a vault does. Check it.',
+  unexpected_answer: 'No vault answers at this URL.',
+  vault_too_old: 'The vault is older than this client. Load its own client.js.',
+  not_loaded: 'A part of the client did not load. Does your Content-Security-Policy allow it?',
+  no_operator_secret: 'Give createClient the operatorSecret.',
   cancelled: 'Nothing was sent.',
-  passkey_refused: 'No passkey was used: the person refused, waited too long, or has none here. Ask again.',
-  rp_id_refused:
-    "The browser does not let this page use passkeys of the vault's RP ID. See RP_IDS and RELATED_ORIGINS of the vault.",
-  not_registered: 'The vault knows no registration of this passkey. Register first.',
+  passkeys_unavailable:
+    'No passkeys here. Open the page over https, in the browser itself, in no frame of another site.',
+  passkey_refused:
+    'The person refused, waited too long, or has no such passkey here. Ask again, or with restart if it is lost.',
+  passkey_unsupported: 'It makes no passkey of ES256 with a PIN or biometrics. Use another device.',
+  rp_id_refused: "The browser refuses this page the vault's RP ID. See RP_IDS and RELATED_ORIGINS.",
   not_offered: 'This vault does not offer it.',
-  registration_failed: 'The chain refused the registration. Register again.',
-  operation_refused: 'The bundler refused the user operation.',
-  not_paid_yet: 'The page ended without a receipt. Ask again with the same id: an order is paid once.',
+  not_confirmed_yet: 'It is on its way. Look again later.',
+  registration_failed: 'The chain refused it. Register again.',
+  not_paid_yet: 'The page ended without a receipt. Ask again with the same id.',
   payment_blocked: 'The browser opened no window. Call pay() from a click.',
 } as const;
 
 /** A word for what the client itself finds wrong. */
-export type ClientFault = keyof typeof HINTS;
+export type ClientFault = keyof typeof HINTS | 'not_registered' | 'operation_refused';
 
 /** What the vault said beside its word. */
 export interface ErrorParts {
@@ -30,33 +35,56 @@ export interface ErrorParts {
 
 /** A refusal of the vault, or a fault on the way to it. `error` is the word to decide by. */
 export class VaultClientError extends Error {
+  /** What the client loads on demand has a class of its own: the name decides, not the class. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return (error as Error | undefined)?.name === 'VaultClientError';
+  }
+
   override readonly name = 'VaultClientError';
   /** The vault's word, such as `rate_limited`, or one of the client's. */
-  readonly error: string;
+  declare readonly error: string;
   /** The HTTP status; 0 where there was no answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** One sentence that says what to do. */
-  readonly hint: string | undefined;
+  declare readonly hint: string | undefined;
   /** Which of several causes of one word. */
-  readonly reason: string | undefined;
+  declare readonly reason: string | undefined;
   /** The limit that refused. */
-  readonly limit: string | undefined;
+  declare readonly limit: string | undefined;
   /** Seconds until it can succeed. */
-  readonly retryAfter: number | undefined;
+  declare readonly retryAfter: number | undefined;
 
-  constructor(error: string, { status = 0, hint, reason, limit, retryAfter, cause }: ErrorParts = {}) {
-    const known = hint ?? (HINTS as Readonly<Record<string, string>>)[error];
-    super(known === undefined ? error : `${error}: ${known}`, cause === undefined ? {} : { cause });
-    this.error = error;
-    this.status = status;
-    this.hint = known;
-    this.reason = reason;
-    this.limit = limit;
-    this.retryAfter = retryAfter;
+  constructor(error: string, { status = 0, cause, ...said }: ErrorParts = {}) {
+    const hint = said.hint ?? (HINTS as Readonly<Record<string, string>>)[error];
+    super(hint ? `${error}: ${hint}` : error, cause === undefined ? {} : { cause });
+    Object.assign(this, said, { error, status, hint });
   }
 }
 
 /** A fault that the client found itself. */
 export function fault(word: ClientFault, parts: ErrorParts = {}): VaultClientError {
   return new VaultClientError(word, parts);
+}
+
+/** Whether it may be another thing in a moment: no answer, too many requests, a vault or a proxy in trouble. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof VaultClientError)) return false;
+  const { status } = error;
+  return error.error === 'unreachable' || status === 429 || status >= 500;
+}
+
+/** A file that is loaded on demand, or what it loads. Throws `not_loaded`. */
+export function loaded<T>(part: Promise<T>): Promise<T> {
+  return part.catch((cause) => {
+    throw fault('not_loaded', { cause });
+  });
+}
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

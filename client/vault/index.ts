@@ -1,23 +1,26 @@
 import type { AskNode } from '../payment-node.ts';
 import type { PaymentOrder, PaymentReceipt, PaymentVerdict } from '../payments.ts';
 import { type CallOptions, createCall, type Place } from './call.ts';
-import { type EventOptions, type EventToken, events } from './events.ts';
+import { loaded } from './error.ts';
+import type { EventOptions, EventToken, VaultEvent } from './events.ts';
 import { createKnown } from './known.ts';
 import { type PayOptions, type PayOrder, pay, returned } from './pay.ts';
-import { type Keeper, openMemory, type Progress } from './progress.ts';
-import { type RegisterOptions, register } from './register.ts';
-import { type SignInOptions, signIn } from './sign-in.ts';
+import { type Keeper, nameOf, openMemory, type Progress, type Subject } from './progress.ts';
+import { type RegisterOptions, register, subjectOf } from './register.ts';
+import type { SignedIn, SignInOptions } from './sign-in.ts';
+import type { Registration } from './submit.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
 export type { CallOptions } from './call.ts';
-export type { AskCode, CodeRequest } from './code.ts';
+export type { AskCode, CodeAnswer, CodeRequest } from './code.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
 export type { PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
-export type { Keeper, Progress } from './progress.ts';
+export type { Keeper, Progress, Subject } from './progress.ts';
 export type { RegisterOptions } from './register.ts';
 export type { SignedIn, SignInOptions } from './sign-in.ts';
-export type { RegisterStep, Registration } from './submit.ts';
+export type { Registration } from './submit.ts';
+export type { RegisterStep } from './way.ts';
 export * from './wire.ts';
 
 /** Where a vault is, and where the client keeps a registration that was begun. */
@@ -35,6 +38,8 @@ export function createClient(options: ClientOptions) {
   const call = createCall(options);
   const known = createKnown(call);
   const memory = openMemory(url, storage);
+  /** A second click, or a form that is sent twice, waits for the first. */
+  const running = new Map<string, Promise<Registration>>();
   const of =
     <Name extends OperationName>(name: Name) =>
     (input?: InputOf<Name>, more?: CallOptions) =>
@@ -59,13 +64,19 @@ export function createClient(options: ClientOptions) {
     balance: of('GET /api/balance'),
 
     /** Registers a person, or goes on where an earlier call was left. */
-    register: (given: RegisterOptions) => register({ call, memory, known, url }, given),
+    register: async (given: RegisterOptions): Promise<Registration> => {
+      const name = nameOf(subjectOf(given));
+      const made = running.get(name) ?? register({ call, memory, known, url }, given);
+      running.set(name, made);
+      return made.finally(() => running.delete(name));
+    },
     /** The registration that was begun here and is not confirmed; `register` with its identifier goes on. */
     pending: (): Progress | undefined => memory.read(),
-    /** Forgets it. */
-    forget: (): void => memory.forget(),
+    /** Forgets it, or all that were begun here. */
+    forget: (subject?: Subject): void => memory.forget(subject),
     /** The person of a passkey. */
-    signIn: (given?: SignInOptions) => signIn(call, known, given),
+    signIn: async (given?: SignInOptions): Promise<SignedIn> =>
+      (await loaded(import('./sign-in.ts'))).signIn(call, known, given),
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, known, order, given),
     /** What a payment by link led back to this page with. */
@@ -77,10 +88,12 @@ export function createClient(options: ClientOptions) {
       node?: string | URL | AskNode,
     ): Promise<PaymentVerdict> => {
       const receipt = { userOpHash, txHash, account };
-      if (node) return (await import('../payments.ts')).verifyPayment(receipt, order, node);
+      if (node) return (await loaded(import('../payments.ts'))).verifyPayment(receipt, order, node);
       return call('GET /pay/verify', { ...order, ...receipt });
     },
     /** The vault's events as they happen. */
-    events: (token: EventToken, given?: EventOptions) => events(options, token, given),
+    async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
+      yield* (await loaded(import('./events.ts'))).events(options, token, given);
+    },
   };
 }

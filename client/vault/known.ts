@@ -1,4 +1,5 @@
 import type { Call } from './call.ts';
+import { fault } from './error.ts';
 import type { Contracts, Status } from './wire.ts';
 
 /** What a vault says of itself. It is asked once, and again after a failure. */
@@ -8,13 +9,14 @@ export type Known = () => Promise<{ readonly status: Status; readonly contracts:
 export function createKnown(call: Call): Known {
   let asked: ReturnType<Known> | undefined;
   return () => {
-    asked ??= Promise.all([call('GET /api/status'), call('GET /api/contracts')]).then(
-      ([status, contracts]) => ({ status, contracts }),
-      (error) => {
-        asked = undefined;
-        throw error;
-      },
-    );
+    asked ??= Promise.all([call('GET /api/status'), call('GET /api/contracts')]).then(([status, contracts]) => {
+      // A passkey is of its RP ID for good: none is guessed.
+      if (!status.rpId || !status.brand) throw fault('vault_too_old');
+      return { status, contracts };
+    });
+    asked.catch(() => {
+      asked = undefined;
+    });
     return asked;
   };
 }

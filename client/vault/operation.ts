@@ -1,38 +1,24 @@
 // The user operation by which an account registers its DID itself: for vaults that do not relay, and for handles. This
-// file is loaded when it is needed. What it finds wrong it returns, so that the client throws its own errors.
+// file is loaded when it is needed.
 import { utf8 } from '../bytes.ts';
 import { keccak256 } from '../keccak.ts';
 import { nonceOf } from '../payment-nonce.ts';
 import { dataOf } from '../wallet/abi.ts';
-import { type AccountKind, kindsOf } from '../wallet/account.ts';
+import { type AccountKind, kindsOf, NoAccountError } from '../wallet/account.ts';
 import { type Hex, toHex } from '../wallet/bytes.ts';
-import { loadEnclave } from '../wallet/enclave.ts';
+import { type Enclave, loadEnclave } from '../wallet/enclave.ts';
 import { batchOf, type Operation } from '../wallet/operation.ts';
 import { draftOf, FeeBoundError, type Standing, signOperation, withSponsor } from '../wallet/send.ts';
 import { RefusedError } from '../wallet/vault.ts';
 import { ABI_VERSION } from '../window.ts';
-import type { Call, Pause } from './call.ts';
-import type { ClientFault, ErrorParts } from './error.ts';
+import { newKey, pause } from './call.ts';
+import { fault, isPassing, loaded, VaultClientError } from './error.ts';
+import { refusedBy } from './passkeys.ts';
+import type { Progress } from './progress.ts';
+import type { Way } from './way.ts';
 import type { JsonRpcOutcome } from './wire.ts';
 
-/** An operation that was signed: its nonce, and the block from which it is looked for. */
-export interface SentOperation {
-  readonly nonce: Hex;
-  readonly since: number;
-}
-
-/** What it works with. `sent` is what an earlier call signed, which may have settled since. */
-export interface OperationWork {
-  readonly call: Call;
-  readonly pause: Pause;
-  readonly url: string;
-  readonly signal: AbortSignal | undefined;
-  readonly sent: SentOperation | undefined;
-  readonly onSigned: (sent: SentOperation) => void;
-}
-
-/** The transaction that carries it, or why there is none. */
-export type Settled = { readonly txHash: string } | ({ readonly fault: ClientFault } & ErrorParts);
+type SentOperation = NonNullable<Progress['operation']>;
 
 /** The account that registers, and what. */
 export interface Registering {
@@ -50,47 +36,91 @@ const LOOK_MS = 500;
 /** How long a block is waited for; what the bundler refused may have got there by another way. */
 const WAIT_MS = 120_000;
 const DOUBT_MS = 5_000;
+/** An operation that was sent so long ago, and is in no block, is signed again. */
+const BLOCKS_MS = 60_000;
 
-/** Has the account register its DID, and waits for the block. Throws `PasskeyError` and what `call` throws. */
-export async function registerOnChain(work: OperationWork, registering: Registering): Promise<Settled> {
-  const { call, url } = work;
-  const { address, kind } = registering;
-  const earlier = work.sent && (await awaitOperation(work, address, work.sent, 0));
-  if (earlier) return earlier;
+/** Has the account register its DID, and keeps the transaction that did. */
+export async function registerOnChain(way: Way, registering: Registering): Promise<void> {
+  const { call, signal, step, keep, progress } = way;
+  const { identifier, channel } = progress();
+  if (channel === 'handle') {
+    const session = progress().session ?? newKey();
+    // Kept before it goes out: its answer may be lost, and a second session of the same handle is refused.
+    keep({ session });
+    const held = { identifier, channel, did: registering.did };
+    await call('POST /api/sessions', held, { signal, idempotencyKey: session });
+  }
+  await step('operation');
+  const txHash = await settle(way, registering).catch((error: unknown) => {
+    // A nonce that is spent for nothing serves no second try.
+    if (error instanceof VaultClientError && error.error === 'registration_failed') keep({ operation: undefined });
+    throw error;
+  });
+  keep({ txHash });
+}
+
+/** The transaction of an earlier operation, or of a new one. */
+async function settle(way: Way, registering: Registering): Promise<string> {
+  const { signal, keep, progress } = way;
+  const { address } = registering;
+  const { operation: earlier } = progress();
+  const leftMs = earlier ? earlier.at + BLOCKS_MS - Date.now() : 0;
+  const found = earlier && (await awaitOperation(way, address, earlier, Math.min(leftMs, BLOCKS_MS)));
+  if (found !== undefined) return found;
+  const nonce = earlier?.nonce ?? (await nonceOf(newKey()));
+  try {
+    const { operation, entryPoint, block } = await sign(way, registering, nonce);
+    signal?.throwIfAborted();
+    const sent = { nonce, since: earlier?.since ?? block, at: Date.now() };
+    // Kept before it goes out: from here on it may settle, also if the page is closed.
+    keep({ operation: sent });
+    // A bundler's answer decides nothing: the chain shows what became of it.
+    const doubt = await rpc(way, 'eth_sendUserOperation', [operation, entryPoint]).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const settled = await awaitOperation(way, address, sent, doubt ? DOUBT_MS : WAIT_MS);
+    if (settled === undefined) throw doubt ?? fault('unreachable');
+    return settled;
+  } catch (error) {
+    // An estimate is refused also where the earlier operation was mined meanwhile.
+    const settled = earlier && error instanceof RefusedError && (await awaitOperation(way, address, earlier, DOUBT_MS));
+    return settled || refuse(error, signal);
+  }
+}
+
+interface SignedOperation {
+  readonly operation: Operation;
+  readonly entryPoint: Hex;
+  /** The newest block before it was signed. */
+  readonly block: number;
+}
+
+/** Has the passkey sign the operation. Throws `PasskeyError`, `RefusedError`, `FeeBoundError`, `NoAccountError`. */
+async function sign(way: Way, registering: Registering, nonce: Hex): Promise<SignedOperation> {
+  const { call, url, signal } = way;
+  const { credentialId, x, y, address, kind } = registering;
   const [config, contracts, state, fees, enclave] = await Promise.all([
-    call('GET /pay/config'),
-    call('GET /api/contracts'),
-    readState(call, address),
-    call('GET /pay/fees'),
-    loadEnclave(new URL(`/enclave.wasm?abi=${ABI_VERSION}`, url).href),
+    call('GET /pay/config', {}, { signal }),
+    call('GET /api/contracts', {}, { signal }),
+    readState(way, address),
+    call('GET /pay/fees', {}, { signal }),
+    loaded<Enclave>(loadEnclave(new URL(`/enclave.wasm?abi=${ABI_VERSION}`, url).href)),
   ]);
   const { entryPoint } = config;
   const registry = contracts.didRegistry;
-  if (!entryPoint || !registry || !kindsOf(config).includes(kind)) return { fault: 'not_offered' };
-  const { credentialId, x, y } = registering;
+  if (!entryPoint || !registry || !kindsOf(config).includes(kind)) throw fault('not_offered');
   const account = { credentialId, address, kind, x, y, name: '' };
   const callData = batchOf([{ target: registry, data: registrationOf(registering) }]);
-  const nonce = work.sent?.nonce ?? (await nonceOf(crypto.randomUUID()));
   const standing: Standing = { state, fees, at: Date.now() };
   const gas = {
-    sponsor: (operation: Operation) => rpc(call, 'pm_sponsorUserOperation', [operation, entryPoint]),
-    estimate: (operation: Operation) => rpc(call, 'eth_estimateUserOperationGas', [operation, entryPoint]),
+    sponsor: (operation: Operation) => rpc(way, 'pm_sponsorUserOperation', [operation, entryPoint]),
+    estimate: (operation: Operation) => rpc(way, 'eth_estimateUserOperationGas', [operation, entryPoint]),
   };
-  try {
-    const draft = draftOf(account, standing, { callData, nonce, config });
-    const priced = await withSponsor(draft, entryPoint, config, gas);
-    const signing = { config, enclave, entryPoint, standing };
-    const { operation } = await signOperation(account, priced, signing);
-    const sent = { nonce, since: work.sent?.since ?? fees.block };
-    // Kept before it goes out: from here on it may settle, also if the page is closed.
-    work.onSigned(sent);
-    // A bundler's answer decides nothing: the chain shows what became of it.
-    const doubt = await rpc(call, 'eth_sendUserOperation', [operation, entryPoint]).then(() => undefined, faultOf);
-    const settled = await awaitOperation(work, address, sent, doubt ? DOUBT_MS : WAIT_MS);
-    return settled ?? doubt ?? { fault: 'unreachable' };
-  } catch (error) {
-    return faultOf(error);
-  }
+  const draft = draftOf(account, standing, { callData, nonce, config });
+  const priced = await withSponsor(draft, entryPoint, config, gas);
+  const { operation } = await signOperation(account, priced, { config, enclave, entryPoint, standing, signal });
+  return { operation, entryPoint, block: fees.block };
 }
 
 /** The call of the registry. */
@@ -98,33 +128,41 @@ function registrationOf({ did, aliasHash }: Registering): Hex {
   return dataOf(keccak256, REGISTER, [toHex(keccak256(utf8(did))), aliasHash, { bytes: '0x' }]);
 }
 
-async function readState(call: Call, account: string): Promise<Standing['state']> {
-  const { kind, keys, factory, pubKeyX, pubKeyY } = await call('GET /api/accounts/state', { account });
+async function readState({ call, signal }: Way, account: string): Promise<Standing['state']> {
+  const { kind, keys, factory, pubKeyX, pubKeyY } = await call('GET /api/accounts/state', { account }, { signal });
   const first = BigInt(pubKeyX) === 0n ? [] : [{ index: 0, x: pubKeyX, y: pubKeyY }];
   const about = { isDeployed: kind !== null, isOwn: factory !== null, kind: kind ?? 1 };
   return { ...about, keys: kind === 2 ? (keys ?? []) : first };
 }
 
-/** What became of the nonce's operation; undefined after `ms`. */
+/**
+ * The transaction of the nonce's operation; undefined if there is none after `ms`. Throws `registration_failed`, and
+ * what the last look failed by: nobody signs again because a node was silent.
+ */
 async function awaitOperation(
-  { call, pause, signal }: OperationWork,
+  { call, signal }: Way,
   account: Hex,
   { nonce, since }: SentOperation,
   ms: number,
-): Promise<Settled | undefined> {
+): Promise<string | undefined> {
   const end = Date.now() + ms;
   for (;;) {
     const asked = { account, nonce, since: String(since) };
-    const outcome = await call('GET /pay/outcome', asked, { signal }).catch(() => undefined);
+    const isLast = Date.now() >= end;
+    const outcome = await call('GET /pay/outcome', asked, { signal }).catch((error: unknown) => {
+      if (isLast || !isPassing(error)) throw error;
+      return undefined;
+    });
     const operation = outcome?.operation;
-    if (operation) return operation.success ? { txHash: operation.txHash } : { fault: 'registration_failed' };
-    if (Date.now() >= end) return undefined;
+    if (operation?.success) return operation.txHash;
+    if (operation) throw fault('registration_failed');
+    if (isLast) return undefined;
     await pause(LOOK_MS, signal);
   }
 }
 
-async function rpc(call: Call, method: string, params: readonly unknown[]): Promise<unknown> {
-  const answer = await call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params });
+async function rpc({ call, signal }: Way, method: string, params: readonly unknown[]): Promise<unknown> {
+  const answer = await call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params }, { signal });
   // One call, one outcome.
   const outcome = answer as JsonRpcOutcome;
   if ('result' in outcome) return outcome.result;
@@ -133,9 +171,11 @@ async function rpc(call: Call, method: string, params: readonly unknown[]): Prom
   throw new RefusedError(message, kind, typeof aa === 'string' ? aa : undefined);
 }
 
-/** Throws what is no refusal of the bundler or of the fee's bound. */
-function faultOf(error: unknown): Settled {
-  if (error instanceof RefusedError) return { fault: 'operation_refused', hint: error.message, reason: error.kind };
-  if (error instanceof FeeBoundError) return { fault: 'operation_refused', hint: error.message, reason: 'fee' };
-  throw error;
+/** Throws the client's own error for what the bundler, the fee's bound or the person refused; any other as it is. */
+function refuse(error: unknown, signal: AbortSignal | undefined): never {
+  const refused = (hint: string, reason: string) => fault('operation_refused', { hint, reason, cause: error });
+  if (error instanceof RefusedError) throw refused(error.message, error.kind);
+  if (error instanceof FeeBoundError) throw refused(error.message, 'fee');
+  if (error instanceof NoAccountError) throw refused('The account has another passkey.', 'no_account');
+  return refusedBy(signal)(error);
 }

@@ -1,4 +1,5 @@
 import {
+  type AskPasskeyOptions,
   type Assertion,
   askPasskey,
   createPasskey,
@@ -7,9 +8,28 @@ import {
 } from '../wallet/passkey.ts';
 import { fault } from './error.ts';
 
-/** Creates a passkey of the vault's RP ID. Throws `passkey_refused` and `rp_id_refused`. */
+/** Whether this page can register somebody: its browser has passkeys, and it is in no frame of another origin. */
+export function canRegister(): boolean {
+  return hasPasskeys() && !isFramed();
+}
+
+/** Whether the browser has passkeys for this page. Those inside of apps often have none; without https none has. */
+export function hasPasskeys(): boolean {
+  return 'PublicKeyCredential' in globalThis && globalThis.navigator?.credentials?.create !== undefined;
+}
+
+/** The vault takes no proof that was made in a frame of another origin. */
+function isFramed(): boolean {
+  try {
+    return globalThis.top?.location.origin !== globalThis.location?.origin;
+  } catch {
+    return true;
+  }
+}
+
+/** Creates a passkey of the vault's RP ID. Throws `passkey_refused`, `passkey_unsupported` and `rp_id_refused`. */
 export function newPasskey(rpId: string, options: NewPasskeyOptions): Promise<NewPasskey> {
-  return createPasskey(rpId, options).catch(refusedPasskey);
+  return createPasskey(rpId, options).catch(refusedBy(options.signal));
 }
 
 /** Has one of these passkeys sign, or one that the person picks if there are none. Throws the same. */
@@ -17,18 +37,29 @@ export function signWith(
   rpId: string,
   challenge: Uint8Array<ArrayBuffer>,
   ids: readonly string[] = [],
+  options: AskPasskeyOptions = {},
 ): Promise<Assertion> {
-  return askPasskey(rpId, challenge, ids).catch(refusedPasskey);
+  return askPasskey(rpId, challenge, ids, options).catch(refusedBy(options.signal));
 }
 
+/** What refuses an authenticator rather than the person. `TypeError`: what it made cannot be read. */
+const UNSUPPORTED = ['NotSupportedError', 'ConstraintError', 'InvalidStateError', 'TypeError'];
+
 /**
- * Throws the client's error for a refused passkey, and any other as it is. Only an RP ID that the page may not use is a
- * fault of its setup.
+ * Throws the reason of the signal, the client's error for a refused passkey, and any other as it is. Only an RP ID that
+ * the page may not use is a fault of its setup.
  */
-export function refusedPasskey(error: unknown): never {
-  // By its name: the file of operations has a class of its own.
-  if (!(error instanceof Error) || error.name !== 'PasskeyError') throw error;
-  const { cause } = error;
-  const isSetup = cause instanceof Error && cause.name === 'SecurityError';
-  throw fault(isSetup ? 'rp_id_refused' : 'passkey_refused', { cause });
+export function refusedBy(signal: AbortSignal | undefined): (error: unknown) => never {
+  return (error) => {
+    signal?.throwIfAborted();
+    // By its name: the file of operations has a class of its own.
+    if (!(error instanceof Error) || error.name !== 'PasskeyError') throw error;
+    const { cause } = error;
+    const name = cause instanceof Error ? cause.name : '';
+    const isUnsupported = UNSUPPORTED.includes(name);
+    throw fault(
+      name === 'SecurityError' ? 'rp_id_refused' : isUnsupported ? 'passkey_unsupported' : 'passkey_refused',
+      { cause },
+    );
+  };
 }

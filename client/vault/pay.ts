@@ -1,6 +1,6 @@
-import { utf8 } from '../bytes.ts';
+import { utf8 } from '../wallet/abi.ts';
 import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
-import { fault, VaultClientError } from './error.ts';
+import { fault, parseJson, VaultClientError } from './error.ts';
 import type { Known } from './known.ts';
 
 /** An order, as your server made it. The same `id` is paid once. */
@@ -56,15 +56,16 @@ interface Shown {
 export async function pay(url: string, known: Known, order: PayOrder, { via, returnUrl }: PayOptions = {}) {
   const { id, total, ...data } = order;
   const { label = data.label ?? id, currency, value } = total;
-  const shown = async (): Promise<Shown> => {
-    const chainId = order.chainId ?? (await known()).status.chainId;
-    return { id, data: { ...data, chainId }, total: { label, amount: { currency, value } } };
-  };
+  const sheet: Shown = { id, data, total: { label, amount: { currency, value } } };
+  const shown = async (): Promise<Shown> => ({
+    ...sheet,
+    data: { ...data, chainId: order.chainId ?? (await known()).status.chainId },
+  });
   const origin = new URL(url).origin;
   if (via === 'link') return byLink(origin, await shown(), returnUrl);
   const isTried = via === undefined && 'PaymentRequest' in globalThis;
   if (via === 'browser' || isTried) {
-    const receipt = await byBrowser(origin, await shown(), isTried);
+    const receipt = await byBrowser(origin, sheet, shown, isTried);
     if (receipt) return receipt;
   }
   // Opened before anything is waited for: browsers open windows for clicks alone.
@@ -81,19 +82,23 @@ export async function pay(url: string, known: Known, order: PayOrder, { via, ret
 /** Undefined where the browser has no payment handlers, and something else can be tried. */
 async function byBrowser(
   origin: string,
-  { id, data, total }: Shown,
+  sheet: Shown,
+  shown: () => Promise<Shown>,
   isTried: boolean,
 ): Promise<PayReceipt | undefined> {
+  const ask = ({ id, data, total }: Shown) =>
+    new PaymentRequest([{ supportedMethods: `${origin}/pay`, data }], { id, total } as never);
   try {
-    const request = new PaymentRequest([{ supportedMethods: `${origin}/pay`, data }], { id, total } as never);
-    if (isTried && !(await request.canMakePayment())) return undefined;
-    const response = await request.show();
-    await response.complete('success');
+    // Asked without the vault: a browser that has no handlers has to open a window for the same click.
+    if (isTried && !(await ask(sheet).canMakePayment())) return undefined;
+    const response = await ask(await shown()).show();
+    // The receipt is there, also where the browser's sheet has ended meanwhile.
+    await response.complete('success').catch(() => undefined);
     return response.details as PayReceipt;
   } catch (cause) {
     // No handler, or a page whose policy forbids payments.
     if (isTried && /^(?:NotSupported|Security)Error$/.test((cause as Error).name)) return undefined;
-    throw fault('not_paid_yet', { cause });
+    throw cause instanceof VaultClientError ? cause : fault('not_paid_yet', { cause });
   }
 }
 
@@ -130,22 +135,29 @@ function byPopup(origin: string, popup: Window, shown: Promise<Shown>): Promise<
   });
 }
 
-/** Leaves the page. */
-function byLink(origin: string, { data, ...shown }: Shown, returnUrl = location.href.split('#')[0]): Promise<never> {
+/** Leaves the page. A page that the browser brings back as it was has not been paid. */
+function byLink(
+  origin: string,
+  { data, ...shown }: Shown,
+  returnUrl = location.origin + location.pathname,
+): Promise<never> {
   // A link ends for good: each one is new, for the same order.
   const expires = new Date(Date.now() + 240_000).toISOString();
   const request = toBase64url(utf8(JSON.stringify({ ...shown, data: { expires, ...data }, returnUrl })));
   location.href = `${origin}/pay/confirm?mode=redirect&request=${request}`;
-  return new Promise(() => {});
+  return new Promise((_, reject) =>
+    addEventListener('pageshow', (event) => (event as PageTransitionEvent).persisted && reject(fault('not_paid_yet'))),
+  );
 }
 
 /** What a link led back to this page with; undefined if none did. It is read once: the address is cleared. */
 export function returned(): PayReturn | undefined {
-  const text = /^#vault-pay=(.+)$/.exec(location.hash)?.[1];
+  const text = /^#vault-pay=([\w-]+)$/.exec(location.hash)?.[1];
   if (text === undefined) return undefined;
   history.replaceState(history.state, '', location.pathname + location.search);
   try {
-    return JSON.parse(new TextDecoder().decode(fromBase64url(text))) as PayReturn;
+    const found = parseJson(new TextDecoder().decode(fromBase64url(text))) as PayReturn | null | undefined;
+    return typeof found?.id === 'string' ? found : undefined;
   } catch {
     // Anybody can write a link to this page.
     return undefined;

@@ -1,4 +1,5 @@
 import type { Hex } from '../wallet/bytes.ts';
+import { parseJson } from './error.ts';
 import type { Attestation, Channel, InputOf } from './wire.ts';
 
 /** The request of a registration. */
@@ -7,32 +8,52 @@ export type RegistrationInput = InputOf<'POST /api/dids'>;
 /** Where what must outlive a reload is kept. */
 export type Keeper = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** A registration that was begun, as it is kept until it is confirmed. */
-export interface Progress {
+/** Whose registration it is. */
+export interface Subject {
   readonly identifier: string;
   readonly channel: Channel;
-  /** The code that was sent. Times are this device's, in milliseconds. */
-  readonly sent?: { readonly challenge: string; readonly endsAt: number; readonly nextAt: number } | undefined;
+}
+
+/** A registration that was begun, as it is kept until it is confirmed. Times are this device's, in milliseconds. */
+export interface Progress extends Subject {
+  /** When its last step was kept. */
+  readonly at?: number;
+  /** The request for a code, by its idempotency key; the challenge is that of its answer. */
+  readonly sent?:
+    | { readonly key: string; readonly challenge?: string; readonly endsAt: number; readonly nextAt: number }
+    | undefined;
   readonly attestation?: Attestation | undefined;
+  readonly attestedUntil?: number;
   readonly passkey?: { readonly credentialId: string; readonly x: Hex; readonly y: Hex } | undefined;
-  /** The operation that was signed for the chain, by its nonce and the block from which it is looked for. */
-  readonly operation?: { readonly nonce: Hex; readonly since: number } | undefined;
+  /** The idempotency key of a handle's session. */
+  readonly session?: string;
+  /** The operation that was signed for the chain, when, and the block from which it is looked for. */
+  readonly operation?: { readonly nonce: Hex; readonly since: number; readonly at: number } | undefined;
   readonly txHash?: string | undefined;
   /** The request of the registration, and its idempotency key: from here on it is repeated as it is. */
   readonly request?: { readonly body: RegistrationInput; readonly key: string } | undefined;
 }
 
-/** What was begun for one vault. */
+/** What was begun for one vault. It is read each time, so that two tabs go on with each other's steps. */
 export interface Memory {
+  /** The one that was gone on with last. */
   read(): Progress | undefined;
+  find(subject: Subject): Progress | undefined;
   write(progress: Progress): void;
-  forget(): void;
+  /** Forgets one, or all. */
+  forget(subject?: Subject): void;
 }
 
+const HOUR_MS = 3_600_000;
+/** Something may have happened at the vault, or on-chain. */
+const SENT_MS = 48 * HOUR_MS;
+const PEOPLE_MAX = 8;
+
 /** In the browser's `localStorage`; where there is none, or it is full, nothing outlives the page. */
-export function openMemory(url: string, keeper: Keeper | null | undefined): Memory {
+export function openMemory(url: string, keeper: Keeper | null | undefined, endsAfterMs = HOUR_MS): Memory {
   const name = `vault.register.${new URL(url).origin}`;
-  let kept: string | null = null;
+  /** What could not be stored. */
+  let kept: string | undefined;
   const attempt = <T>(act: (keeper: Keeper) => T): T | undefined => {
     try {
       const place = keeper === undefined ? globalThis.localStorage : keeper;
@@ -41,29 +62,40 @@ export function openMemory(url: string, keeper: Keeper | null | undefined): Memo
       return undefined;
     }
   };
+  const put = (all: readonly Progress[]) => {
+    const text = JSON.stringify(all.slice(0, PEOPLE_MAX));
+    const isStored = attempt((place) => {
+      if (all.length > 0) place.setItem(name, text);
+      else place.removeItem(name);
+      return true;
+    });
+    kept = isStored ? undefined : text;
+  };
+  const isOpen = (one: Progress | null) =>
+    one?.at && Date.now() - one.at < (one.operation || one.txHash || one.request ? SENT_MS : endsAfterMs);
+  const readAll = () => {
+    // No list is what an earlier version, or somebody else, left there.
+    const found = parseJson(kept ?? attempt((place) => place.getItem(name)) ?? '');
+    const all: readonly Progress[] = Array.isArray(found) ? found : [];
+    const open = all.filter(isOpen);
+    if (open.length < all.length) put(open);
+    return open;
+  };
+  const others = (subject: Subject) => readAll().filter((one) => nameOf(one) !== nameOf(subject));
   return {
-    read() {
-      const text = kept ?? attempt((place) => place.getItem(name)) ?? null;
-      return text === null ? undefined : parse(text);
-    },
-    write(progress) {
-      const text = JSON.stringify(progress);
-      kept = text;
-      attempt((place) => place.setItem(name, text));
-    },
-    forget() {
-      kept = null;
-      attempt((place) => place.removeItem(name));
-    },
+    read: () => readAll()[0],
+    find: (subject) => readAll().find((one) => nameOf(one) === nameOf(subject)),
+    write: (progress) => put([{ ...progress, at: Date.now() }, ...others(progress)]),
+    forget: (subject) => put(subject ? others(subject) : []),
   };
 }
 
-/** Undefined for what an earlier version, or somebody else, left there. */
-function parse(text: string): Progress | undefined {
-  try {
-    const found = JSON.parse(text) as Progress | null;
-    return typeof found?.identifier === 'string' ? found : undefined;
-  } catch {
-    return undefined;
-  }
+/** The same for each way of writing an address. */
+export function nameOf({ identifier, channel }: Subject): string {
+  return channel + (channel === 'sms' ? identifier.replace(/[^+\d]/g, '') : identifier.toLowerCase());
+}
+
+/** Whether the vault's word for the address can be used still. */
+export function isAttested({ attestation, attestedUntil = 0 }: Progress): boolean {
+  return attestation !== undefined && attestedUntil > Date.now();
 }

@@ -1,10 +1,16 @@
+// The sign-in: a file of its own, loaded when somebody signs in.
 import { utf8 } from '../bytes.ts';
+import { keysOf } from '../wallet/assertion-keys.ts';
+import { rawSignature } from '../wallet/der.ts';
 import { type ProofParts, proofOf } from '../wallet/proof.ts';
+import type { PublicKey } from '../wallet/recover.ts';
 import type { Call } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import type { Known } from './known.ts';
-import { signWith } from './passkeys.ts';
+import { hasPasskeys, signWith } from './passkeys.ts';
 import type { DidRecord } from './wire.ts';
+
+const NOT_REGISTERED = 'The vault knows no registration of this passkey. Register first.';
 
 /** How somebody signs in. */
 export interface SignInOptions {
@@ -12,6 +18,10 @@ export interface SignInOptions {
   readonly challenge?: string | Uint8Array;
   /** One passkey alone; without it the person picks. */
   readonly credentialId?: string;
+  /** One of the vault's `rpIds`, for passkeys that are of an earlier one; its first, if absent. */
+  readonly rpId?: string;
+  /** `conditional`: the passkey is offered in a field with `autocomplete="username webauthn"`. */
+  readonly mediation?: CredentialMediationRequirement;
   readonly signal?: AbortSignal;
 }
 
@@ -24,31 +34,36 @@ export type SignedIn = DidRecord & {
 
 /**
  * The person of a passkey. An assertion shows two keys, one of which made it; the vault knows which one registered. A
- * registration by another key, which anybody can make with this credential id, does not count.
+ * registration by another key, which anybody can make with this credential id, does not count. Throws
+ * `not_registered`, and `not_confirmed_yet` while the chain is at it.
  */
 export async function signIn(
   call: Call,
   known: Known,
-  { challenge, credentialId, signal }: SignInOptions = {},
+  { challenge, credentialId, rpId, mediation, signal }: SignInOptions = {},
 ): Promise<SignedIn> {
-  const [{ status }, { keysIn }] = await Promise.all([known(), import('./keys.ts')]);
+  if (!hasPasskeys()) throw fault('passkeys_unavailable');
+  const asked = rpId ?? (await known()).status.rpId;
   const ids = credentialId === undefined ? [] : [credentialId];
-  const assertion = await signWith(status.rpId, challengeOf(challenge), ids);
-  const keys = await keysIn(assertion);
-  const rows = await Promise.all(
-    keys.map(async ({ x: pubKeyX, y: pubKeyY }) => {
-      const asked = { credentialId: assertion.credentialId, pubKeyX, pubKeyY };
-      const row = await call('GET /api/dids/lookup', asked, { signal }).catch((error: unknown) => {
-        if (error instanceof VaultClientError && error.error === 'not_found') return undefined;
-        throw error;
-      });
-      const isOwn = row?.proven && row.pubKeyX !== null && BigInt(row.pubKeyX) === BigInt(pubKeyX);
-      return isOwn ? { ...row, pubKeyX, pubKeyY } : undefined;
-    }),
+  const assertion = await signWith(asked, challengeOf(challenge), ids, { signal, mediation });
+  const keys = await keysOf(assertion, { rawSignature });
+  const rows = await Promise.all(keys.map((key) => rowOf(call, assertion.credentialId, key, signal)));
+  const found = rows.find((row) => row?.proven);
+  if (found) return { ...found, assertion: proofOf(assertion) };
+  const isOnItsWay = rows.some((row) => row?.status === 'submitted');
+  throw isOnItsWay ? fault('not_confirmed_yet', { retryAfter: 2 }) : fault('not_registered', { hint: NOT_REGISTERED });
+}
+
+/** What the vault knows of the passkey with this key; undefined for a registration by another one. */
+async function rowOf(call: Call, credentialId: string, { x: pubKeyX, y: pubKeyY }: PublicKey, signal?: AbortSignal) {
+  const row = await call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal }).catch(
+    (error: unknown) => {
+      if (error instanceof VaultClientError && error.error === 'not_found') return undefined;
+      throw error;
+    },
   );
-  const found = rows.find((row) => row !== undefined);
-  if (!found) throw fault('not_registered');
-  return { ...found, assertion: proofOf(assertion) };
+  const isOwn = row && row.pubKeyX !== null && BigInt(row.pubKeyX) === BigInt(pubKeyX);
+  return isOwn ? { ...row, pubKeyX, pubKeyY } : undefined;
 }
 
 function challengeOf(given: string | Uint8Array | undefined): Uint8Array<ArrayBuffer> {

@@ -1,11 +1,9 @@
 import type { Hex } from '../wallet/bytes.ts';
-import { type Call, pause } from './call.ts';
-import { fault, VaultClientError } from './error.ts';
-import type { Memory, Progress } from './progress.ts';
+import { either, pause } from './call.ts';
+import { fault, isPassing, VaultClientError } from './error.ts';
+import type { Progress } from './progress.ts';
+import type { Way } from './way.ts';
 import type { Channel, DidRecord } from './wire.ts';
-
-/** The steps of a registration, in order; `operation` only where the account registers its DID itself. */
-export type RegisterStep = 'code' | 'passkey' | 'operation' | 'proof' | 'record' | 'submitted' | 'confirmed';
 
 /** A registration that is on its way, or done. */
 export interface Registration {
@@ -15,72 +13,99 @@ export interface Registration {
   readonly did: string;
   readonly smartAccount: Hex;
   readonly credentialId: string;
+  /** A vault that relays may replace it by one with a higher fee: the look-up has the last. */
   readonly txHash: Hex;
   readonly status: 'submitted' | 'confirmed';
-  /** The look-up once the chain has it; rejects with `registration_failed` where the chain refuses. */
+  /**
+   * The look-up once the chain has it. Rejects with `registration_failed` where the chain refuses, and with
+   * `not_confirmed_yet` after ten minutes.
+   */
   readonly confirmed: Promise<DidRecord>;
-}
-
-/** How a request is followed. */
-export interface Submitting {
-  readonly signal: AbortSignal | undefined;
-  readonly step: (name: RegisterStep) => Promise<void>;
 }
 
 /** Sends the request. Resolves as soon as a transaction carries it. */
 export async function submit(
-  { call, memory }: { readonly call: Call; readonly memory: Memory },
+  { call, memory, signal, step, progress }: Way,
   { body, key }: NonNullable<Progress['request']>,
-  { signal, step }: Submitting,
 ): Promise<Registration> {
   const { credentialId, did, smartAccount, identifier, channel, pubKeyX = '', pubKeyY = '' } = body;
-  const look = () => call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal });
   const over = new AbortController();
-  const ends = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
-  const posted = call('POST /api/dids', body, { idempotencyKey: key, signal });
+  const ends = either(over.signal, signal);
+  const look = () => call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal });
+  const found = async () => {
+    const row = await look().catch(() => undefined);
+    return row?.did === did && row.txHash ? { ...row, txHash: row.txHash } : undefined;
+  };
   /** The vault answers a relayed request once it is in a block; a look-up shows the transaction before. */
   const seen = async () => {
-    for (;;) {
-      await pause(LOOK_MS, ends);
-      const row = await look().catch(() => undefined);
-      if (row?.txHash && row.did === did) return { txHash: row.txHash, status: 'submitted' as const };
+    for (const ms of waits()) {
+      await pause(ms, ends);
+      const row = await found();
+      if (row) return row;
     }
+    throw fault('not_confirmed_yet');
   };
   const sighting = seen();
-  const answered = posted.then(({ txHash, status = 'submitted' }) => (txHash === null ? sighting : { txHash, status }));
-  const { txHash, status } = await Promise.race([answered, sighting]).finally(() => over.abort());
-  await step('submitted');
-  const confirmed = posted.then(async () => {
-    const row = await awaitConfirmed(look, did, signal).catch((error) => {
-      if (error instanceof VaultClientError && error.error === 'registration_failed') memory.forget();
-      throw error;
-    });
-    memory.forget();
-    await step('confirmed');
-    return row;
+  sighting.catch(() => undefined);
+  const answered = call('POST /api/dids', body, { idempotencyKey: key, signal }).catch(async (error: unknown) => {
+    // An earlier request, whose answer was lost, may have done it.
+    const row = await found();
+    if (row) return row;
+    throw error;
   });
+  // Once it was seen the chain decides, not the answer.
+  const { txHash, status = 'submitted' } = await Promise.race([answered, sighting]).finally(() => over.abort());
+  await step('submitted');
+  const forget = () => {
+    // A later registration of the same address is another one's.
+    if (progress().request?.key === key) memory.forget(progress());
+  };
+  const confirmed = awaitConfirmed(look, did, signal).then(
+    async (row) => {
+      forget();
+      await step('confirmed');
+      return row;
+    },
+    (error) => {
+      if (error instanceof VaultClientError && error.error === 'registration_failed') forget();
+      throw error;
+    },
+  );
   // Who does not wait for it is not disturbed by its failure.
   confirmed.catch(() => undefined);
-  const subject = { identifier, channel, did, smartAccount: smartAccount as Hex, credentialId };
-  return { ...subject, txHash, status, confirmed };
+  return { identifier, channel, did, smartAccount: smartAccount as Hex, credentialId, txHash, status, confirmed };
 }
 
-/** The pause between two looks: short at first, since blocks of a second layer come every two seconds. */
-const LOOK_MS = 250;
-const LOOK_MS_MAX = 3_000;
+/** Looks in a row that find nothing, after which the chain has refused. */
+const MISSING_MAX = 3;
 
 async function awaitConfirmed(
   look: () => Promise<DidRecord>,
   did: string,
   signal: AbortSignal | undefined,
 ): Promise<DidRecord> {
-  for (let ms = LOOK_MS; ; ms = Math.min(ms * 1.2, LOOK_MS_MAX)) {
-    const row = await look().catch((error: VaultClientError) => {
-      if (error.error === 'not_found') throw fault('registration_failed', { cause: error });
-      if (error.error !== 'unreachable') throw error;
-      return undefined;
-    });
-    if (row?.did === did && row.status === 'confirmed') return row;
-    await pause(ms, signal);
+  let missing = 0;
+  for (const ms of waits()) {
+    let waitMs = ms;
+    try {
+      const row = await look();
+      if (row.did === did && row.status === 'confirmed') return row;
+      missing = 0;
+    } catch (error) {
+      const { error: word, retryAfter = 0 } = error as VaultClientError;
+      if (word === 'not_found' && ++missing === MISSING_MAX) throw fault('registration_failed', { cause: error });
+      if (word !== 'not_found' && !isPassing(error)) throw error;
+      waitMs = Math.max(ms, retryAfter * 1000);
+    }
+    await pause(waitMs, signal);
   }
+  throw fault('not_confirmed_yet');
+}
+
+const ENDS_MS = 600_000;
+
+/** The pauses between looks: short at first, since blocks of a second layer come every two seconds. */
+function* waits(): Generator<number, void, undefined> {
+  const end = Date.now() + ENDS_MS;
+  for (let ms = 250; Date.now() < end; ms = Math.min(ms * 1.4, 3_000)) yield ms;
 }

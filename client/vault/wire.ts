@@ -526,7 +526,7 @@ export type RegistrationSubmitted = {
   readonly ok: true;
   readonly identifier: string;
   readonly channel: Channel;
-  readonly txHash: Hash | null;
+  readonly txHash: Hash;
   readonly status: 'submitted';
 };
 
@@ -629,7 +629,9 @@ export type Status = {
   readonly rpc: string | null;
   readonly database: 'connected' | 'unavailable';
   readonly version: string;
+  readonly time: number;
   readonly rpId: string;
+  readonly rpIds: readonly string[];
   readonly brand: { readonly name: string };
   readonly relays: boolean;
   readonly enclave?: { readonly sha256: string };

@@ -1,8 +1,7 @@
-// The two ceremonies of WebAuthn, and the key that an assertion shows.
-import { bytesOf, join } from '../bytes.ts';
+// The two ceremonies of WebAuthn.
+import { bytesOf } from './abi.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from './bytes.ts';
-import type { Enclave } from './enclave.ts';
-import { type PublicKey, recoverKeys } from './recover.ts';
+import type { PublicKey } from './recover.ts';
 
 /** A WebAuthn assertion; the signature is DER. */
 export interface Assertion {
@@ -29,9 +28,19 @@ export interface NewPasskeyOptions {
   readonly account?: Hex;
   /** Credential ids; an authenticator that has one of them makes no other. */
   readonly known?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** The person refused, waited too long, or has no such passkey here. Browsers do not say which. */
+/** How a signature is asked for. */
+export interface AskPasskeyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly mediation?: CredentialMediationRequirement | undefined;
+}
+
+/**
+ * The person refused, waited too long, or has no such passkey here: browsers do not say which. Or the browser has no
+ * passkeys, or made one that cannot be used; `cause` says so.
+ */
 export class PasskeyError extends Error {
   override readonly name = 'PasskeyError';
 }
@@ -40,31 +49,33 @@ export class PasskeyError extends Error {
  * Creates a passkey. Of an account that exists already, `account` goes into the passkey: its assertions then name the
  * account, which does not follow from the key. Throws `PasskeyError`.
  */
-export async function createPasskey(
+export function createPasskey(
   rpId: string,
-  { name, rpName = rpId, account, known = [] }: NewPasskeyOptions,
+  { name, rpName = rpId, account, known = [], signal }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
-  const created = await ceremony(() =>
-    navigator.credentials.create({
+  return ceremony(async () => {
+    const created = await navigator.credentials.create({
+      signal,
       publicKey: {
         rp: { id: rpId, name: rpName },
         user: { id: userIdOf(account), name, displayName: name },
         challenge: crypto.getRandomValues(new Uint8Array(32)),
         // ES256 alone: the account's contract verifies P-256.
-        excludeCredentials: known.map((id) => ({ type: 'public-key', id: fromBase64url(id) })),
+        excludeCredentials: known.map(descriptor),
         pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
         authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
         attestation: 'none',
       },
-    }),
-  );
-  const { rawId, response } = created as PublicKeyCredential & { response: AuthenticatorAttestationResponse };
-  const data = new Uint8Array(response.getAuthenticatorData());
-  return {
-    credentialId: toBase64url(new Uint8Array(rawId)),
-    ...keyIn(response.getPublicKey()),
-    isSynced: ((data[32] ?? 0) & BACKUP_ELIGIBLE) > 0,
-  };
+    } as CredentialCreationOptions);
+    const { rawId, response } = created as PublicKeyCredential & { response: AuthenticatorAttestationResponse };
+    // Extensions that take the place of the authenticator may have the key alone.
+    const data = new Uint8Array(response.getAuthenticatorData?.() ?? []);
+    return {
+      credentialId: toBase64url(new Uint8Array(rawId)),
+      ...keyIn(response.getPublicKey()),
+      isSynced: ((data[32] ?? 0) & BACKUP_ELIGIBLE) > 0,
+    };
+  });
 }
 
 /**
@@ -73,7 +84,7 @@ export async function createPasskey(
  */
 function userIdOf(account: Hex | undefined): Uint8Array<ArrayBuffer> {
   const chance = crypto.getRandomValues(new Uint8Array(account === undefined ? 16 : NAMED_BYTES - 20));
-  return account === undefined ? chance : join([bytesOf(account), chance]);
+  return account === undefined ? chance : new Uint8Array([...bytesOf(account), ...chance]);
 }
 
 /** The account that a passkey was made for; undefined if it names none. */
@@ -91,49 +102,41 @@ const BACKUP_ELIGIBLE = 0x08;
  * Signs 32 bytes with one of these passkeys, or with one that the person picks if there are none, and with user
  * verification. Throws `PasskeyError`.
  */
-export async function askPasskey(
+export function askPasskey(
   rpId: string,
   challenge: Uint8Array<ArrayBuffer>,
   ids: readonly string[] = [],
+  options: AskPasskeyOptions = {},
 ): Promise<Assertion> {
-  const credential = await ceremony(() =>
-    navigator.credentials.get({
-      publicKey: {
-        rpId,
-        challenge,
-        allowCredentials: ids.map((id) => ({ type: 'public-key', id: fromBase64url(id) })),
-        userVerification: 'required',
-      },
-    }),
-  );
-  const { rawId, response } = credential as PublicKeyCredential & { response: AuthenticatorAssertionResponse };
-  return {
-    credentialId: toBase64url(new Uint8Array(rawId)),
-    authenticatorData: new Uint8Array(response.authenticatorData),
-    clientDataJSON: new Uint8Array(response.clientDataJSON),
-    signature: new Uint8Array(response.signature),
-    userHandle: response.userHandle ? new Uint8Array(response.userHandle) : undefined,
-  };
-}
-
-/** The two keys of which one made the assertion. */
-export async function keysOf(assertion: Assertion, enclave: Pick<Enclave, 'rawSignature'>): Promise<PublicKey[]> {
-  return recoverKeys(await signedDigest(assertion), enclave.rawSignature(assertion.signature));
-}
-
-/** WebAuthn section 6.3.3: what is signed is the authenticator's data and the hash of the client's. */
-async function signedDigest({ authenticatorData, clientDataJSON }: Assertion): Promise<Uint8Array> {
-  const clientHash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(clientDataJSON)));
-  const signed = new Uint8Array([...authenticatorData, ...clientHash]);
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', signed));
-}
-
-async function ceremony(ask: () => Promise<Credential | null>): Promise<Credential> {
-  const given = await ask().catch((cause) => {
-    throw new PasskeyError('no passkey', { cause });
+  return ceremony(async () => {
+    const credential = await navigator.credentials.get({
+      ...options,
+      publicKey: { rpId, challenge, allowCredentials: ids.map(descriptor), userVerification: 'required' },
+    } as CredentialRequestOptions);
+    const { rawId, response } = credential as PublicKeyCredential & { response: AuthenticatorAssertionResponse };
+    const { authenticatorData, clientDataJSON, signature, userHandle } = response;
+    const bytes = (given: ArrayBuffer) => new Uint8Array(given);
+    return {
+      credentialId: toBase64url(bytes(rawId)),
+      authenticatorData: bytes(authenticatorData),
+      clientDataJSON: bytes(clientDataJSON),
+      signature: bytes(signature),
+      userHandle: userHandle ? bytes(userHandle) : undefined,
+    };
   });
-  if (!given) throw new PasskeyError('no passkey');
-  return given;
+}
+
+function descriptor(id: string): PublicKeyCredentialDescriptor {
+  return { type: 'public-key', id: fromBase64url(id) };
+}
+
+/** All that fails is a `PasskeyError`: also where the browser has no passkeys, or what it made cannot be read. */
+async function ceremony<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    throw new PasskeyError('no passkey', { cause });
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 // What a passkey signs to prove something to the vault, and how it is sent.
-import { bytesOf, utf8 } from '../bytes.ts';
-import { encode, type Keccak } from './abi.ts';
+import { bytesOf, encode, type Keccak, utf8 } from './abi.ts';
 import { type Hex, toBase64url, toHex } from './bytes.ts';
 import type { Assertion } from './passkey.ts';
 

@@ -115,6 +115,7 @@ export interface Signing {
   readonly standing: Standing;
   /** The operation may end no later than this, in the device's milliseconds. */
   readonly endsBy?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -122,12 +123,12 @@ export interface Signing {
  * Throws `PasskeyError`, `FeeBoundError`, and `NoAccountError` if the passkey is not one of the account's keys.
  */
 export async function signOperation(account: Account, operation: Operation, signing: Signing): Promise<Signed> {
-  const { config, enclave, entryPoint, standing } = signing;
+  const { config, enclave, entryPoint, standing, signal } = signing;
   checkFee(operation, config);
   const hash = enclave.userOpHash(operation, entryPoint, config.chainId);
   const userOpHash = toHex(hash);
   const sign = async (challenge: Uint8Array<ArrayBuffer>) =>
-    enclave.packAssertion(await askPasskey(config.rpId, challenge, [account.credentialId]));
+    enclave.packAssertion(await askPasskey(config.rpId, challenge, [account.credentialId], { signal }));
   if (account.kind === 1) return { operation: { ...operation, signature: await sign(hash) }, userOpHash };
   const index = standing.state.isDeployed ? indexOf(standing.state, account) : 0;
   if (index === undefined) throw new NoAccountError(account.address);

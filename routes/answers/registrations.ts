@@ -35,7 +35,7 @@ export const Registered = v.object({
 export const RegistrationSubmitted = v.object({
   ok: v.literal(true),
   ...subject,
-  txHash: v.nullable(Hash),
+  txHash: Hash,
   status: v.literal('submitted'),
 });
 

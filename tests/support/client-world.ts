@@ -16,6 +16,8 @@ export interface ClientWorld {
   device(): Device;
   /** Moves the vault's clock on, and no other. */
   later(seconds: number): void;
+  /** Moves all clocks on: the vault's, the chain's, and those of the pages. */
+  allLater(seconds: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +36,11 @@ export async function startClientWorld(vars: Readonly<Record<string, string>> = 
   const working = setInterval(() => void t.work(), 100);
   const before = Object.getOwnPropertyDescriptor(navigator, 'credentials');
   Object.defineProperty(navigator, 'credentials', { value: CREDENTIALS, configurable: true });
+  Object.defineProperty(globalThis, 'PublicKeyCredential', { value: class {}, configurable: true });
   const draw = openDraw(SEED);
+  const realNow = Date.now;
+  let allShift = 0;
+  Date.now = () => realNow() + allShift;
   return {
     t,
     chain,
@@ -43,10 +49,17 @@ export async function startClientWorld(vars: Readonly<Record<string, string>> = 
     later(seconds) {
       shift += seconds * 1000;
     },
+    async allLater(seconds) {
+      allShift += seconds * 1000;
+      await chain.rpc('evm_increaseTime', [seconds]);
+      await chain.mine();
+    },
     async stop() {
       clearInterval(working);
+      Date.now = realNow;
       if (before) Object.defineProperty(navigator, 'credentials', before);
       else Reflect.deleteProperty(navigator, 'credentials');
+      Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
       await t.stop();
       await chain.stop();
     },

@@ -1,0 +1,82 @@
+import { keccak256 } from '../keccak.ts';
+import { fromBase64url, type Hex } from '../wallet/bytes.ts';
+import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
+import { type Call, newKey } from './call.ts';
+import { type Proving, prove } from './code.ts';
+import { fault, loaded } from './error.ts';
+import { newPasskey, signWith } from './passkeys.ts';
+import { isAttested, type Progress, type RegistrationInput } from './progress.ts';
+import type { Way } from './way.ts';
+
+const NO_HASH: Hex = `0x${'0'.repeat(64)}`;
+/** How long a handle's proof counts, in seconds. */
+const PROOF_SECONDS = 300;
+
+/**
+ * Takes the steps that are missing before the vault can be asked: the code, the passkey, the account's own operation,
+ * and the proof. What ends while the person takes her time is asked for again.
+ */
+export async function prepare(
+  way: Way,
+  name: string,
+  proving: Proving | undefined,
+): Promise<NonNullable<Progress['request']>> {
+  const { call, known, signal, step, keep, progress } = way;
+  for (;;) {
+    // Read each time: another tab may have gone on.
+    const { identifier, channel, passkey, attestation, request } = progress();
+    if (request) return request;
+    const isProven = () => !proving || isAttested(progress());
+    if (proving && !isProven()) {
+      await step('code');
+      await prove(way, proving);
+      continue;
+    }
+    const { status, contracts } = await known();
+    const { didRegistry, accountFactory2, chainId, registrar } = contracts;
+    if (!didRegistry) throw fault('not_offered');
+    const { rpId } = status;
+    if (!passkey) {
+      await step('passkey');
+      if (progress().passkey) continue;
+      const { credentialId, x, y } = await newPasskey(rpId, { name, rpName: status.brand.name, signal });
+      if (!progress().passkey) keep({ passkey: { credentialId, x, y } });
+      continue;
+    }
+    const { credentialId, x: pubKeyX, y: pubKeyY } = passkey;
+    const kind = accountFactory2 ? 2 : 1;
+    const { address } = await call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal });
+    const did = `did:pkh:eip155:${chainId}:${address}`;
+    const subject = { identifier: attestation?.identifier ?? identifier, channel };
+    const isHandle = channel === 'handle';
+    const aliasHash = isHandle
+      ? (await call('GET /api/aliases/check', { alias: identifier }, { signal })).aliasHash
+      : NO_HASH;
+    if ((isHandle || !status.relays) && !progress().txHash) {
+      const { registerOnChain } = await loaded(import('./operation.ts'));
+      await registerOnChain(way, { ...passkey, address, kind, did, aliasHash });
+    }
+    await step('proof');
+    if (!isProven() || progress().request) continue;
+    const expiresAt = await endOf(call, attestation?.expires_at);
+    const challenge = registrationChallenge(keccak256, {
+      ...{ registrar, chainId, registry: didRegistry, did, aliasHash, smartAccount: address, expiresAt },
+      credentialId: fromBase64url(credentialId),
+      identifierHash: attestation ? identifierHash(keccak256, attestation) : NO_HASH,
+    });
+    const proof = proofOf(await signWith(rpId, challenge, [credentialId], { signal }));
+    const { txHash } = progress();
+    const body: RegistrationInput = {
+      ...{ ...subject, credentialId, did, smartAccount: address, pubKeyX, pubKeyY, proof, proofExpiresAt: expiresAt },
+      ...(attestation ? { attestation } : {}),
+      ...(txHash === undefined ? {} : { txHash }),
+    };
+    if (!progress().request) keep({ request: { body, key: newKey() } });
+  }
+}
+
+/** When the proof ends, in seconds of the vault's clock: this device's may be wrong. */
+async function endOf(call: Call, attested: string | undefined): Promise<number> {
+  if (attested !== undefined) return Math.floor(Date.parse(attested) / 1000);
+  return (await call('GET /api/status')).time + PROOF_SECONDS;
+}
