@@ -1,6 +1,6 @@
 // bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
-// catalogue, and from the routes the operations in docs/http.md and the types of the client; a test fails when one is
-// stale.
+// catalogue, the words of docs/troubleshooting.md, the weights of pages in docs/pages.md, and from the routes the
+// operations in docs/http.md and the types of the client; a test fails when one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
@@ -9,6 +9,8 @@ import { LIMITS } from '../lib/limits/catalogue.ts';
 import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
 import { withReference } from './openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
+import { withTroubles } from './troubleshooting/document.ts';
+import { weighPages, withWeights } from './weights.ts';
 
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
@@ -82,6 +84,10 @@ if (import.meta.main) {
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
   const operating = Bun.file(join(docs, 'operating.md'));
   await Bun.write(operating, withLimits(await operating.text()));
+  const troubleshooting = Bun.file(join(docs, 'troubleshooting.md'));
+  await Bun.write(troubleshooting, withTroubles(await troubleshooting.text()));
+  const pages = Bun.file(join(docs, 'pages.md'));
+  await Bun.write(pages, withWeights(await pages.text(), await weighPages()));
   const http = Bun.file(join(docs, 'http.md'));
   await Bun.write(http, await withReference(await http.text()));
   await Bun.write(join(docs, '..', WIRE_FILE), await wireTypes());

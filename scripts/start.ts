@@ -37,6 +37,9 @@ export interface Stack extends Deployment {
 
 const VAULT_PORT = 8787;
 const SHOP_PORT = 8090;
+/** The app of docs/tutorial.md. Another one, or several: `REGISTER_REDIRECTS=shop=http://localhost:4000/back npm start`. */
+const REDIRECTS = process.env['REGISTER_REDIRECTS'] ?? 'my-app=http://localhost:3000/back';
+
 const READY_TIMEOUT_MS = 15_000;
 
 /** What `npm run dev` watches: what the vault is made of. */
@@ -80,7 +83,9 @@ async function build(stop: AbortSignal): Promise<void> {
 
 /** Writes the vault's settings to a file, for commands beside it: `dist/vault limits show --config .world/vault.env`. */
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
-  const all = { ...vars, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
+  const apps = [...new Set(REDIRECTS.split(',').map((one) => one.split('=')[0]))].join(',');
+  const known = { APPS: apps, REGISTER_REDIRECTS: REDIRECTS };
+  const all = { ...vars, ...known, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
   const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
   await Bun.write(SETTINGS_FILE, lines.join(''));
   await chmod(SETTINGS_FILE, 0o600);

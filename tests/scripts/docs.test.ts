@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { ERROR_STATUS } from '../../lib/base/error.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
@@ -8,6 +9,7 @@ import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
 import { withReference } from '../../scripts/openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from '../../scripts/openapi/wire.ts';
+import { withTroubles } from '../../scripts/troubleshooting/document.ts';
 
 test('docs/settings.md is what `bun scripts/docs.ts` writes', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/settings.md')).text();
@@ -22,6 +24,25 @@ test('docs/settings.md names every setting once', () => {
 test("docs/operating.md's table of limits is what `bun scripts/docs.ts` writes", async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/operating.md')).text();
   expect(text).toBe(withLimits(text));
+});
+
+test('docs/troubleshooting.md is what `bun scripts/docs.ts` writes, with an entry of each word', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../docs/troubleshooting.md')).text();
+  expect(text).toBe(withTroubles(text));
+  const entries = Array.from(text.matchAll(/^### (\w+)\n\n\*\*(\d+)\*\*[^\n]+/gm), ([, word = '', status]) => [
+    word,
+    Number(status),
+  ]);
+  expect(Object.fromEntries(entries)).toEqual({ ...ERROR_STATUS });
+  expect(entries).toHaveLength(Object.keys(ERROR_STATUS).length);
+});
+
+test('docs/troubleshooting.md names only settings that there are', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../docs/troubleshooting.md')).text();
+  const named = Array.from(text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g), ([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(20);
+  const known: readonly string[] = SETTING_NAMES;
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
 test('the operations of docs/http.md are what `bun scripts/docs.ts` writes', async () => {

@@ -1,0 +1,119 @@
+// The words of limits and failures: 429 and 5xx.
+import type { Troubles } from './trouble.ts';
+
+/** Why each happens, and what to do. */
+export const FAILURES = {
+  bundler_error: {
+    cause: 'The bundler of `BUNDLER_URL` gave no usable response.',
+    remedy:
+      'It may have the operation all the same: look it up by its hash before you send again. Operator: `vault doctor`.',
+  },
+  bundler_not_configured: {
+    cause: 'The vault has no `BUNDLER_URL`.',
+    remedy: 'Operator: set it. Without a bundler accounts can do nothing; the vault can still register DIDs itself.',
+  },
+  bundler_timeout: {
+    cause: 'The bundler did not answer within 10 seconds, or 20 for a send or an estimate.',
+    remedy: 'It may have the operation all the same: look it up by its hash before you send again.',
+  },
+  database_unavailable: {
+    cause: 'The database is away, locked, or takes no writes, such as on a full disk.',
+    remedy:
+      'Try again after `Retry-After`. Operator: `/readyz`, the disk, `vault doctor`. Nothing was changed unless a look-up shows it.',
+  },
+  email_not_configured: {
+    cause: '`EMAIL_PROVIDER` is `none`.',
+    remedy: 'Ask for a phone number instead. Operator: set a provider to offer mail.',
+  },
+  email_send_failed: {
+    cause: 'The mail server or the mail provider refused the mail or did not answer.',
+    remedy: 'Try again. Operator: `vault doctor` connects to it, and the log has its words.',
+  },
+  guardian_unfunded: {
+    cause: 'The account of `GUARDIAN_PRIVATE_KEY` has too little ether for the transaction.',
+    remedy: 'Operator: send it some; `vault doctor` shows address and balance.',
+  },
+  identifier_busy: {
+    cause: 'Another request about the same address is running.',
+    remedy: 'Send it again after `Retry-After`.',
+  },
+  indexer_behind: {
+    cause: 'The vault has not yet read the chain from the registry’s beginning.',
+    remedy: 'Try again after `Retry-After`, or ask the contracts. `/readyz` shows how far it is.',
+  },
+  indexer_error: {
+    cause: 'The indexer of `INDEXER_URL` failed or answered something else.',
+    remedy:
+      'Try again, or ask the contracts. Operator: leave `INDEXER_URL` out, and the vault follows the chain itself.',
+  },
+  indexer_not_configured: {
+    cause: 'The vault neither follows the chain nor has an `INDEXER_URL`.',
+    remedy: 'Ask the contracts. Operator: set `DID_REGISTRY_ADDRESS` and `RPC_URL`.',
+  },
+  indexer_timeout: {
+    cause: 'The indexer of `INDEXER_URL` did not answer in time.',
+    remedy: 'Try again, or ask the contracts.',
+  },
+  internal_error: {
+    cause: 'A fault of the vault’s.',
+    remedy:
+      'The log has the cause under the `X-Request-Id` of the response. Please report it ([SECURITY.md](../SECURITY.md) if it harms anybody).',
+  },
+  ip_limit_reached: {
+    cause: '`MAX_REGISTRATIONS_PER_IP` (3) registrations or sessions of this network address are live.',
+    remedy:
+      'Registrations with an attestation and `txHash` are not limited. Operator: if all people seem to share one address, see [proxies](proxies.md).',
+  },
+  rate_limited: {
+    cause: 'A limit is used up; `limit` names it, `retry_after` says when a slot is free.',
+    remedy:
+      'Wait. Operator: [all limits](operating.md#limits), `vault limits show`, `vault limits clear`; if all people seem to share one address, see [proxies](proxies.md).',
+  },
+  recoveries_not_offered: {
+    cause: 'The vault has no `GUARDIAN_PRIVATE_KEY`.',
+    remedy: 'Operator: [recovery](recovery.md).',
+  },
+  recovery_limit_reached: {
+    cause: '`RECOVERIES_DAILY_MAX` recoveries were started today, or the share of this network.',
+    remedy: 'Try again tomorrow. Operator: look at the console before you raise it.',
+  },
+  registry_missing: {
+    cause: '`DID_REGISTRY_ADDRESS` names an address without code on this chain.',
+    remedy:
+      'Nothing was registered. Operator: `vault doctor`, `CHAIN_ID` and `RPC_URL`; a development chain that began again needs `vault contracts deploy`.',
+  },
+  relay_limit_reached: {
+    cause: '`RELAY_DAILY_MAX` registrations were paid for today, or the share of this network.',
+    remedy: 'Try again tomorrow, or register by a user operation of the account’s own. Operator: raise it.',
+  },
+  relay_unfunded: {
+    cause: 'The registrar has too little ether to pay for registrations.',
+    remedy: 'Operator: send it some; `vault doctor` shows address and balance, `RELAY_MIN_BALANCE` is the bound.',
+  },
+  rpc_error: {
+    cause:
+      'The node of the chain failed, answered nonsense, or disagrees with the witness (`reason: "nodes_disagree"`).',
+    remedy:
+      'Try again; of `POST /api/dids` nothing was sent. Operator: `vault doctor` asks each node for its chain and its newest block.',
+  },
+  shutting_down: {
+    cause: 'The vault is stopping or restarting.',
+    remedy: 'Try again in a few seconds.',
+  },
+  sms_not_configured: {
+    cause: '`SMS_PROVIDER` is `none`.',
+    remedy: 'Ask for an email address instead. Operator: set a provider to offer text messages.',
+  },
+  sms_provider_error: {
+    cause: 'The provider that sends and checks codes failed.',
+    remedy: 'Try again. Operator: `vault doctor` asks it, and the log has its words.',
+  },
+  sms_send_failed: {
+    cause: 'The provider refused the message or did not answer.',
+    remedy: 'Try again. Operator: `vault doctor` asks it, and the log has its words.',
+  },
+  sponsor_limit_reached: {
+    cause: '`SPONSOR_DAILY_MAX` operations were sponsored, or the share of this account or network.',
+    remedy: 'The account can pay its fee itself, or wait: `retry_after`.',
+  },
+} as const satisfies Troubles;
