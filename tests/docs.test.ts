@@ -107,6 +107,19 @@ test('the README leads to every page, fits a screen in width and is short', () =
   expect(lines.length).toBeLessThanOrEqual(170);
 });
 
+test('pictures are small palettes, and each is shown by a document', () => {
+  const images = readdirSync(join(ROOT, 'docs/images'));
+  const sizes = images.map((name) => statSync(join(ROOT, 'docs/images', name)).size);
+  expect(images.filter((_, i) => (sizes[i] ?? 0) > 60_000)).toEqual([]);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(500_000);
+  // The fourth byte of the header's data is the kind of colour.
+  expect(images.filter((name) => readFileSync(join(ROOT, 'docs/images', name))[25] !== 3)).toEqual([]);
+  const shown = documents.flatMap((file) =>
+    targetsOf(file).map((target) => relative('docs/images', join(dirname(file), target))),
+  );
+  expect(images.filter((name) => !shown.includes(name))).toEqual([]);
+});
+
 test('the README holds nothing that is no longer a port or a line of what npm start and npm run demo print', () => {
   const printed = ['scripts/start.ts', 'scripts/demo.ts', 'scripts/dev-stack/dev-stack.ts'].map(read).join('\n');
   const steps = Array.from(

@@ -2,20 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { contrasts, spoken } from '../support/accessible.ts';
+import { OFFERS_ALL } from '../support/landing.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
-
-/** A vault that offers all there is; nothing of it is called. */
-const ALL = {
-  BRAND_NAME: 'Tea House',
-  SUPPORT_ADDRESS: 'help@tea.example',
-  BUNDLER_URL: 'http://127.0.0.1:4337',
-  DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
-  HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
-  ACCOUNT_FACTORY_2_ADDRESS: `0x${'33'.repeat(20)}`,
-  REGISTRAR_PRIVATE_KEY: `0x${'44'.repeat(32)}`,
-  APPS: 'tea',
-  REGISTER_REDIRECTS: 'tea=https://tea.example/back',
-};
 
 if (chromium) {
   describe('the landing page in Chromium', () => {
@@ -23,7 +11,11 @@ if (chromium) {
     let whole: TestVault;
     let bare: TestVault;
     beforeAll(async () => {
-      [own, whole, bare] = await Promise.all([startBrowser(), startVault(ALL), startVault({ ADMIN_PORT: '9999' })]);
+      [own, whole, bare] = await Promise.all([
+        startBrowser(),
+        startVault(OFFERS_ALL),
+        startVault({ ADMIN_PORT: '9999' }),
+      ]);
     });
     afterAll(() => Promise.all([own.close(), whole.stop(), bare.stop()]));
 
@@ -88,7 +80,7 @@ if (chromium) {
     });
 
     test.each(['en', 'de', 'fr', 'es'])(
-      'on 320 pixels nothing is cut off and every text can be read, %s',
+      'on 320 pixels nothing is cut off in either direction, and every text can be read, %s',
       async (lang) => {
         for (const value of ['light', 'dark']) {
           const { page } = await open(whole, `?lang=${lang}`, async (before) => {
@@ -98,6 +90,10 @@ if (chromium) {
           expect(
             await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.lang]),
           ).toEqual([320, lang]);
+          await page.evaluate(() => {
+            document.documentElement.dir = 'rtl';
+          });
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
           expect((await contrasts(page)).filter(({ ratio }) => ratio < 4.5)).toEqual([]);
           const words = await spoken(page);
           expect(words.filter((one) => /^(button|link|heading|image): $/.test(one))).toEqual([]);

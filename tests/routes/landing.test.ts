@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { OFFERS_ALL } from '../support/landing.ts';
 import { expectQuietPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -55,17 +56,7 @@ describe('GET /', () => {
   });
 
   test('names what the settings offer, and leads nowhere else', async () => {
-    const own = await startVault({
-      BRAND_NAME: 'Tea House',
-      BUNDLER_URL: 'http://127.0.0.1:4337',
-      DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
-      HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
-      ACCOUNT_FACTORY_2_ADDRESS: `0x${'33'.repeat(20)}`,
-      REGISTRAR_PRIVATE_KEY: `0x${'44'.repeat(32)}`,
-      APPS: 'tea',
-      REGISTER_REDIRECTS: 'tea=https://tea.example/back',
-      SUPPORT_ADDRESS: 'help@tea.example',
-    });
+    const own = await startVault(OFFERS_ALL);
     const { body } = await own.call('GET /');
     expect(body.name).toBe('Tea House');
     expect(body.links).toMatchObject({

@@ -44,7 +44,7 @@ try {
   await page.keyboard.press('Enter');
   await page.waitForSelector('#lookup-answer li');
   await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)');
-  await page.setViewport({ width: 1200, height: 1120 });
+  await page.setViewport({ width: 1200, height: 900 });
   for (const theme of ['light', 'dark'] as const) {
     await show(page, theme);
     await save(page, `console-${theme}`);

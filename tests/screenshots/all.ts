@@ -1,0 +1,16 @@
+// npm run screenshots: takes every picture of the documents again, one world after the other, and says what they weigh.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const IMAGES = join(import.meta.dir, '../../docs/images');
+const SCRIPTS = ['landing', 'register', 'account', 'pay', 'console'];
+
+for (const name of SCRIPTS) {
+  console.log(`${name} …`);
+  const { exited } = Bun.spawn([process.execPath, join(import.meta.dir, `${name}.ts`)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if ((await exited) !== 0) process.exit(1);
+}
+const sum = readdirSync(IMAGES).reduce((total, name) => total + statSync(join(IMAGES, name)).size, 0);
+console.log(`docs/images  ${(sum / 1000).toFixed(1)} KB`);
