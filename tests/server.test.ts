@@ -26,6 +26,7 @@ const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: 
 const PATHS: Readonly<Record<string, string>> = {
   '/console/index.html': '/console',
   '/account/index.html': '/account',
+  '/landing/index.html': '/',
   '/pay/index.html': '/pay',
   '/pay/confirm.html': '/pay/confirm',
   '/pass/index.html': '/pass',
@@ -66,7 +67,8 @@ describe('the one file', () => {
       // Parts of what `/words/<page>.json` answers.
       if (path.startsWith('/words/')) continue;
       const url = PATHS[path] ?? path;
-      const response = await fetch(program.url + url);
+      // A page at a path that programs ask, too.
+      const response = await fetch(program.url + url, { headers: { Accept: 'text/html' } });
       expect([url, response.status, Buffer.from(await response.arrayBuffer()).equals(await bytesOf(content))]).toEqual([
         url,
         200,
