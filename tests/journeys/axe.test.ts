@@ -56,6 +56,17 @@ if (chromium) {
       await visitor.typeCode('axe@example.com');
       await screen('passkey');
       await expectSound('passkey', page);
+      await press(page, 'passkey-go');
+      await visitor.arrive();
+      const again = await visit(world, undefined, { passkeys: visitor.passkeys, context: visitor.context });
+      await again.screen('start');
+      await expectSound('start of somebody known', again.page);
+      const forgetful = await visit(world, undefined, { passkeys: visitor.passkeys });
+      await forgetful.enter('axe@example.com');
+      await forgetful.typeCode('axe@example.com');
+      await forgetful.screen('passkey-known');
+      await expectSound('passkey of somebody known', forgetful.page);
+      await forgetful.close();
       await page.goto(world.app.link({ code_challenge_method: 'plain' }));
       await screen('problem');
       await expectSound('problem', page);
@@ -147,6 +158,8 @@ if (chromium) {
       await page.keyboard.press('Enter');
       await page.waitForFunction(() => (document.querySelector('#lookup-answer')?.textContent ?? '') !== '');
       await expectSound('look-up', page);
+      await page.$eval('#help', (dialog) => (dialog as HTMLDialogElement).showModal());
+      await expectSound('keys', page);
       await page.close();
     });
   });
