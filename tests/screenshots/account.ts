@@ -98,6 +98,9 @@ try {
   const lost = await openDevice(world, { hash: 'recover' });
   await lost.screen('mail');
   await prove(lost, 'alice@example.com');
+  await lost.screen('which');
+  await shoot(lost, 'which');
+  await lost.page.click('#which-list button');
   await lost.screen('renew');
   await shoot(lost, 'renew');
   await press(lost.page, 'renew-go');
