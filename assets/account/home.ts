@@ -4,7 +4,7 @@ import type { Account } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { amountText } from '../wallet/amount.ts';
 import { readToken } from '../wallet/api.ts';
-import { word, wordWith } from '../words/words.ts';
+import { spoken, word, wordWith } from '../words/words.ts';
 import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
 import { day, daysOf, identicon, left, moment, short, writeAddress } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
@@ -53,7 +53,7 @@ export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): s
     addedAt === null ? word('made with the account') : word('added {day}', { day: day(addedAt) }),
   ];
   const text = words.filter((one) => one !== '').join(' · ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return text.charAt(0).toLocaleUpperCase(spoken()) + text.slice(1);
 }
 
 /** What the buttons of the page do. */
@@ -203,7 +203,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
     tokens.map(async (token) => {
       const found = await readToken(token, account.address).catch(() => undefined);
       const symbol = found?.symbol ?? (token === 'native' ? 'ETH' : 'USDC');
-      const amount = found ? amountText(found.balance, found.decimals) : 'not readable now';
+      const amount = found ? amountText(found.balance, found.decimals) : word('not readable now');
       return make(
         'li',
         '',

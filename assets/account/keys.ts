@@ -14,6 +14,8 @@ import { guard } from './problem.ts';
 import { element, fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
+/** Names are kept on the network and by passkey managers: no marks of direction around an address. */
+const NOTHING = ['', ''] as const;
 const NAME_FAULT = 'Give it a name of at most 31 letters.';
 
 /** A key to add. */
@@ -57,9 +59,9 @@ export function pick(signed: Signed, back: () => void): void {
   show('pick');
 }
 
-/** The name under which a passkey manager shows a passkey of this account. */
+/** The name under which a passkey manager shows a passkey of this account, below the brand. */
 export function passkeyName(account: Hex): string {
-  return `Vault account ${short(account)}`;
+  return word('Account {address}', { address: short(account) }, NOTHING);
 }
 
 /** Has the owner confirm a new key. */
@@ -87,7 +89,7 @@ async function addAddress(signed: Signed, back: () => void): Promise<void> {
   const words = await faultOf(signed, owner);
   fault('owner', words);
   if (words !== undefined) return;
-  const name = `Wallet ${short(owner)}`;
+  const name = word('Wallet {address}', { address: short(owner) }, NOTHING);
   const key = { x: owner.toLowerCase() as Hex, y: '0x0' as const, label: labelOf(name, null), name };
   addKey(signed, key, back);
 }

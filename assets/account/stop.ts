@@ -12,7 +12,7 @@ import { perform, showDone } from './perform.ts';
 import { guard } from './problem.ts';
 import { prove } from './prove.ts';
 import { loading } from './view.ts';
-import { said } from './words.ts';
+import { STOPPED, said } from './words.ts';
 
 /** How long the page waits for the network before it says that the veto is on its way. */
 const WAIT_MS = 60_000;
@@ -53,11 +53,6 @@ async function awaitEnd({ account, facts }: Signed): Promise<void> {
   }
   showDone([word('It is being stopped'), word('Your word is on its way. Look again in a few minutes.')], '');
 }
-
-const STOPPED = [
-  'Stopped',
-  'No new passkey was added. If it was not you who asked, somebody reads your mail: change its password.',
-] as const;
 
 /** The same as a change of the account, which it pays for itself where no sponsor does. */
 function cancelAlone(signed: Signed, back: () => void): void {

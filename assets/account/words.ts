@@ -70,3 +70,9 @@ export type Problem = keyof typeof PROBLEMS;
 
 /** When the passkey was not used: refused, too slow, or none here. Browsers do not say which. */
 export const NO_PASSKEY = 'No passkey was used, and nothing has changed.';
+
+/** A recovery that an owner has stopped. */
+export const STOPPED = [
+  'Stopped',
+  'No new passkey was added. If it was not you who asked, somebody reads your mail: change its password.',
+] as const;

@@ -87,9 +87,9 @@ type Needs = Pick<Quote, 'lacks' | 'token' | 'ether' | 'fee'>;
 /** Says what lacks: `Not enough USDC: 1.25 needed, 0 here.` */
 export function shortageWords({ about: { symbol, decimals, listed }, needed, here }: Shortage, isFee: boolean): string {
   const values = { symbol, needed: amountText(needed, decimals), here: amountText(here, decimals) };
-  if (isFee) return word('Not enough {symbol} for the network fee: {needed} needed, {here} here.', values);
-  if (!listed) return word('Not enough of this token: {needed} needed, {here} here.', values);
-  return word('Not enough {symbol}: {needed} needed, {here} here.', values);
+  if (isFee) return word('lack.fee', values);
+  if (!listed) return word('lack.unknown', values);
+  return word('lack.token', values);
 }
 
 /** Warnings for the person, in whole sentences. */
@@ -101,11 +101,7 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   if (shortage) warnings.push(shortageWords(shortage, quote.lacks === 'fee'));
   if (address === 'native' && quote.fee * 10n > amount) {
     const values = { fee: amountText(quote.fee, 18), symbol };
-    warnings.push(
-      quote.fee > amount
-        ? word('The network fee may cost more than the amount: up to {fee} {symbol}.', values)
-        : word('The network fee may cost more than a tenth of the amount: up to {fee} {symbol}.', values),
-    );
+    warnings.push(quote.fee > amount ? word('fee.more', values) : word('fee.tenth', values));
   }
   if (!listed) {
     const sentences = [
@@ -118,7 +114,7 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   const verdict = total && compareTotal(total, { amount, symbol, decimals, listed });
   if (verdict === 'different')
     warnings.push(
-      word('The shop’s total, {total}, is not what it asks for: {amount} {symbol}.', {
+      word('total.other', {
         total: `${total?.value} ${total?.currency}`,
         amount: amountText(amount, decimals),
         symbol,
@@ -126,7 +122,7 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
     );
   if (verdict === 'incomparable')
     warnings.push(
-      word('The shop’s total, {total}, cannot be compared with the amount.', {
+      word('total.unclear', {
         total: `${total?.value} ${total?.currency}`,
       }),
     );

@@ -7,7 +7,6 @@ import {
   isSame,
   kindsOf,
   NoAccountError,
-  nameOf,
 } from '../../client/wallet/account.ts';
 import { keysOf } from '../../client/wallet/assertion-keys.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
@@ -15,7 +14,9 @@ import type { Enclave } from '../../client/wallet/enclave.ts';
 import { type Assertion, accountNamedBy, askPasskey } from '../../client/wallet/passkey.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
 import { type Config, RefusedError } from '../../client/wallet/vault.ts';
+import { word } from '../words/words.ts';
 import { lookUpAccount, predictAddress, readState, readToken } from './api.ts';
+import { short } from './view.ts';
 
 /** What a search needs. */
 export interface Search {
@@ -155,5 +156,11 @@ function accountsOf(
   if (used.length === 0 && unused === undefined) throw new NoAccountError(named?.address);
   return (unused && used.length === 0 ? [unused] : used)
     .toSorted((a, b) => Number(b.holdsFirst) - Number(a.holdsFirst))
-    .map(({ address, kind }) => ({ credentialId, address, kind, ...key, name: nameOf(address) }));
+    .map(({ address, kind }) => ({
+      credentialId,
+      address,
+      kind,
+      ...key,
+      name: word('Account {address}', { address: short(address) }),
+    }));
 }

@@ -17,6 +17,8 @@ export interface DeviceOptions {
   readonly hash?: string;
   readonly passkeys?: Passkeys;
   readonly context?: BrowserContext;
+  /** What is done with the page before it loads. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
 /** The devices of a test, which closes them together. */
@@ -46,6 +48,7 @@ export async function openDevice(
     Date.now = () => now() + ahead;
   }, shift());
   await passkeys.attach(page);
+  await given.prepare?.(page);
   await page.goto(`${origin}/account${hash === '' ? '' : `#${hash}`}`);
   return {
     page,

@@ -47,7 +47,7 @@ export function textsOfHtml(path: string): string[] {
 /** Texts in the code of a script: those that go through `word`, and other literals that read like sentences. */
 export function textsOfScript(path: string): { readonly words: string[]; readonly sentences: string[] } {
   const code = codeOf(join('assets', path));
-  const literals = Array.from(code.matchAll(/(\bword\(\s*)?(?:'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g));
+  const literals = Array.from(code.matchAll(/(\bword(?:With)?\(\s*)?(?:'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g));
   const texts = literals.map(([, call, single, template]) => ({
     isWord: call !== undefined,
     text: (single ?? template ?? '').replace(/\\(.)/g, '$1'),
@@ -57,8 +57,12 @@ export function textsOfScript(path: string): { readonly words: string[]; readonl
   const isTable = path.endsWith('/words.ts');
   const isTaken = ({ isWord, text }: (typeof texts)[number]) =>
     !text.includes('${') && (isWord || (isTable && !/^[a-z_./]+$/.test(text)));
+  // A template is one literal; a call inside it is found beside.
+  const called = Array.from(code.matchAll(/\bword(?:With)?\(\s*'((?:[^'\\\n]|\\.)*)'/g), ([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  );
   return {
-    words: texts.filter(isTaken).map(({ text }) => text),
+    words: [...texts.filter(isTaken).map(({ text }) => text), ...called],
     sentences: texts
       .filter((one) => !isTaken(one) && isSentence(one.text) && !one.text.includes('${'))
       .map(({ text }) => text),

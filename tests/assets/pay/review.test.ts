@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { shortageOf, shortageWords, warningsOf } from '../../../assets/pay/review.ts';
+import english from '../../../assets/words/en/pay.json' with { type: 'json' };
+
+// As `loadWords` keeps them.
+Object.assign((globalThis as unknown as { vaultWords: object }).vaultWords, { words: english });
 
 const ETHER = { symbol: 'ETH', decimals: 18, listed: true, balance: 10n ** 18n, deposit: 0n };
 const USDC = { symbol: 'USDC', decimals: 6, listed: true, balance: 5_000_000n, deposit: 0n };
