@@ -32,10 +32,16 @@ export function judged<S extends v.GenericSchema>(wire: S) {
   return any as v.GenericSchema<v.InferInput<S>, unknown>;
 }
 
-/** A language (RFC 5646); one that the vault does not have is the nearest that it has. */
+/** A language (RFC 5646, or `de_DE`); one that the vault does not have is the nearest that it has. */
 export const languageText = v.pipe(
   word('lang', 64),
-  v.check((tag) => languageTag(tag) !== undefined, 'Invalid lang'),
+  v.check((tag) => languageTag(tag.replaceAll('_', '-')) !== undefined, 'Invalid lang'),
+);
+
+/** The language of a page, out of its address: what names none is as if it were not there. */
+export const pageLanguage = v.pipe(
+  v.string('Invalid lang'),
+  v.transform((tag) => languageTag(tag.replaceAll('_', '-'))),
 );
 
 /** True or false. */
@@ -54,6 +60,12 @@ export const provableChannelName = v.picklist(
 
 /** Name of an app. */
 export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
+
+/** The app of a page, out of its address: what names none is as if it were not there. */
+export const pageApp = v.pipe(
+  v.string('Invalid app'),
+  v.transform((name) => (v.is(appName, name) ? name : undefined)),
+);
 
 /** 32 bytes, 0x-hex, lower-cased. */
 export function hashText(name: string) {

@@ -1,7 +1,7 @@
 /** The page of a pass: its link comes by mail, and its button lets the client that presses it send codes. */
 
 import { usePass } from '../lib/verification/pass.ts';
-import { appName, languageText, ticketText } from './fields.ts';
+import { pageApp, pageLanguage, ticketText } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import type { Reply } from './http/response.ts';
 import { postForm, type Route } from './http/route.ts';
@@ -26,7 +26,7 @@ const PAGE_HEADERS = {
 };
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
-const fields = { pass: required(ticketText('pass')), lang: optional(languageText), app: optional(appName) };
+const fields = { pass: required(ticketText('pass')), lang: optional(pageLanguage), app: optional(pageApp) };
 
 /** The page, what its button does, and what comes then. Only the POST changes anything. */
 export const passRoutes = [

@@ -26,11 +26,11 @@ import {
 import {
   addressText,
   amountText,
-  appName,
   chainIdText,
   hashText,
   nonceHex,
   originText,
+  pageApp,
   priceText,
   sinceText,
   tokenName,
@@ -124,7 +124,7 @@ export const payRoutes = [
   get('/pay/config', {
     summary: 'What the pages that pay learn of the vault',
     answers: { 200: PayConfig },
-    fields: { app: optional(appName) },
+    fields: { app: optional(pageApp) },
     handler({ ctx: { config, brandOf }, app, input }) {
       const { baseUrl, chainId, chainName, entryPointAddress, usdcAddress, explorerUrl: explorer } = config;
       const relyingParty = { rpId: rpIdOf(config), rpName: brandOf(input.app ?? app).name, origin: baseUrl };

@@ -32,7 +32,7 @@ export const verifyRoutes = [
     async handler({ ctx, app, input, client, request }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { pass, bind: isBound, lang } = input;
-      const language = ctx.words.choose(lang, request.headers.get('accept-language'));
+      const language = ctx.words.choose('mail', lang, request.headers.get('accept-language'));
       const sent = await sendCode(ctx, { identifier, ip: client, app, language, pass, isBound });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
       return json({ ok: true, channel: identifier.channel, expires_in, retry_after, challenge });

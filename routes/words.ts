@@ -9,7 +9,7 @@ import { createFile, type File } from '../lib/static-files.ts';
 import { directionOf } from '../lib/words/languages.ts';
 import type { ServedPage } from '../lib/words/words.ts';
 import { PageWords } from './answers/pages.ts';
-import { appName, languageText } from './fields.ts';
+import { pageApp, pageLanguage } from './fields.ts';
 import { optional } from './http/fields.ts';
 import { get, type Route } from './http/route.ts';
 import { fileReply } from './http/static-file.ts';
@@ -32,11 +32,11 @@ export const wordRoutes = [
 function wordsOf<Page extends ServedPage>(page: Page) {
   return get(`/words/${page}.json` as const, {
     summary: `The words and the brand of \`/${page === 'landing' ? '' : page}\``,
-    fields: { lang: optional(languageText), app: optional(appName) },
+    fields: { lang: optional(pageLanguage), app: optional(pageApp) },
     answers: { 200: PageWords, 304: { media: null, about: 'The words that `If-None-Match` names' } },
     errors: ['not_found'],
     async handler({ ctx, app, input, request }) {
-      const lang = ctx.words.choose(input.lang, request.headers.get('accept-language'));
+      const lang = ctx.words.choose(page, input.lang, request.headers.get('accept-language'));
       const found = await wordsFile(ctx, { page, lang, app: input.app ?? app });
       return fileReply(request, found, { ...HEADERS, 'content-language': lang }, 'accept-language, x-vault-app');
     },

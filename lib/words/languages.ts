@@ -1,3 +1,5 @@
+import { findLanguage } from '../base/language.ts';
+
 /** The languages that the vault brings along. */
 export const BUILT_IN = ['en', 'de', 'fr', 'es'] as const;
 
@@ -14,7 +16,7 @@ export function chooseLanguage(
 ): string {
   const ranges = [...(wanted === undefined ? [] : [wanted]), ...rangesOf(accept ?? '')];
   for (const range of ranges) {
-    const found = lookUp(available, range);
+    const found = findLanguage(available, range);
     if (found !== undefined) return found;
   }
   return available[0] ?? 'en';
@@ -37,14 +39,4 @@ function rangesOf(header: string): readonly string[] {
   });
   const wanted = weighted.filter(({ range, weight }) => range !== '' && range !== '*' && weight > 0);
   return wanted.sort((a, b) => b.weight - a.weight).map(({ range }) => range);
-}
-
-function lookUp(available: readonly string[], range: string): string | undefined {
-  const parts = range.toLowerCase().split('-');
-  for (let length = parts.length; length > 0; length--) {
-    const prefix = parts.slice(0, length).join('-');
-    const found = available.find((one) => one.toLowerCase() === prefix);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import { type Catalogue, type Message, placesOf } from '../../client/catalogue.ts';
 import { isObject, parseJson } from '../base/json.ts';
-import { languageTag } from '../base/language.ts';
+import { findLanguage, languageTag } from '../base/language.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { BUILT_IN, chooseLanguage } from './languages.ts';
@@ -19,11 +19,11 @@ export type WordPage = (typeof WORD_PAGES)[number];
 
 /** The words of a vault, in its languages. */
 export interface Words {
-  /** The default comes first. */
-  readonly languages: readonly string[];
-  /** The language for a person, by what is asked for and the header `Accept-Language`. */
-  choose(wanted: string | undefined, accept: string | null): string;
-  /** The words of a page: the operator's over the vault's, and English where both have none. */
+  /** The languages that a page has; the default comes first. */
+  languagesOf(page: WordPage): readonly string[];
+  /** The language of a page for a person, by what is asked for and the header `Accept-Language`. */
+  choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
+  /** The words of a page: the operator's over the vault's; what `de-AT` lacks is German, what both lack English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
 }
 
@@ -44,21 +44,34 @@ export function createWords(
   const all = [...new Set([...BUILT_IN, ...added])];
   if (!all.includes(defaultLanguage))
     throw new ConfigError([{ name: 'DEFAULT_LANGUAGE', problem: `must be one of ${all.join(', ')}` }]);
-  const languages = [defaultLanguage, ...all.filter((one) => one !== defaultLanguage)];
-  const hasBuiltIn = (language: string) => BUILT_IN.some((one) => one === language);
+  const languagesOf = (page: WordPage) => {
+    const found = all.filter((one) => hasBuiltIn(one) || own.has(`${one}/${page}`));
+    const first = findLanguage(found, defaultLanguage) ?? 'en';
+    return [first, ...found.filter((one) => one !== first)];
+  };
   return {
-    languages,
-    choose: (wanted, accept) => chooseLanguage(languages, { wanted, accept }),
+    languagesOf,
+    choose: (page, wanted, accept) => chooseLanguage(languagesOf(page), { wanted, accept }),
     async of(page, language, builtIn) {
       const english = await builtIn('en');
-      const theirs = hasBuiltIn(language) && language !== 'en' ? await builtIn(language) : {};
-      const [base, over] = [
-        own.get(`en/${page}`) ?? {},
-        language === 'en' ? {} : (own.get(`${language}/${page}`) ?? {}),
-      ];
-      return { ...english, ...fitting(base, english), ...theirs, ...fitting(over, english) };
+      const layers = await Promise.all(
+        ['en', ...varietiesOf(language)].map(async (one) => ({
+          ...(hasBuiltIn(one) ? await builtIn(one) : {}),
+          ...fitting(own.get(`${one}/${page}`) ?? {}, english),
+        })),
+      );
+      return Object.assign({}, ...layers);
     },
   };
+}
+
+function hasBuiltIn(language: string): boolean {
+  return BUILT_IN.some((one) => one === language);
+}
+
+/** A language after those that it is a variety of: `de`, `de-AT`. */
+function varietiesOf(language: string): readonly string[] {
+  return language.split('-').map((_, i, parts) => parts.slice(0, i + 1).join('-'));
 }
 
 /** Messages without places that the original lacks: they would show as `{name}`. Pages have ids that are English. */
@@ -99,16 +112,28 @@ function readWords(path: string, files: OperatorFiles, name: string): Catalogue 
   if (!isObject(words)) throw fault(`has a file that is not a JSON object: ${name}`);
   const wrong = Object.entries(words).find(([, message]) => !isMessage(message));
   if (wrong) throw fault(`has a word that is neither text nor plural forms with other, ${name}: ${wrong[0]}`);
+  const bare = Object.keys(CARRIED).find((id) => name.endsWith('/mail.json') && lacksPlace(words[id], CARRIED[id]));
+  if (bare !== undefined) throw fault(`has a text message without {${CARRIED[bare]}}, ${name}: ${bare}`);
   return words as Catalogue;
 }
 
+/** What a text message is sent for. In mails the code and the pass stand beside the words. */
+const CARRIED: Readonly<Record<string, string>> = { 'sms.code': 'code', 'sms.short': 'code', 'sms.pass': 'pass' };
+
+function lacksPlace(message: unknown, name: string | undefined): boolean {
+  if (message === undefined || name === undefined) return false;
+  const forms = typeof message === 'string' ? [message] : Object.values(message as object);
+  return !forms.every((form) => placesOf(form).includes(name));
+}
+
 function isMessage(value: unknown): value is Message {
-  if (typeof value === 'string') return value !== '';
-  return (
-    isObject(value) &&
-    typeof value['other'] === 'string' &&
-    Object.values(value).every((form) => typeof form === 'string')
-  );
+  if (typeof value === 'string') return isText(value);
+  return isObject(value) && typeof value['other'] === 'string' && Object.values(value).every(isText);
+}
+
+/** Mails mark the places of code and pass by characters for private use. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !/\p{Co}/u.test(value);
 }
 
 function fault(problem: string): ConfigError {

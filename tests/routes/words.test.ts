@@ -66,12 +66,20 @@ describe('GET /words/pass.json', () => {
     expect((await t.call('GET /words/pass.json?lang=fr', {}, { 'If-None-Match': etag })).status).toBe(200);
   });
 
-  test.each(['lang=de_DE', 'lang=', 'app=UPPER', 'lang=de&lang=fr'])(
-    'with %s: 400, or as if it were not there',
-    async (query) => {
-      expect((await t.call(`GET /words/pass.json?${query}`)).status).toBe(query === 'lang=' ? 200 : 400);
-    },
-  );
+  test.each([
+    ['lang=de_DE', 'de'],
+    ['lang=', 'fr'],
+    ['lang=german+language', 'fr'],
+    [`lang=${'x'.repeat(500)}`, 'fr'],
+    ['app=Tea', 'fr'],
+  ])('with %s: the page has words all the same, in %s', async (query, lang) => {
+    const { status, body } = await t.call(`GET /words/pass.json?${query}`, {}, { 'Accept-Language': 'fr' });
+    expect([status, body.lang, body.brand.name]).toEqual([200, lang, expect.stringContaining('localhost')]);
+  });
+
+  test('with a name that is there twice: 400', async () => {
+    expect((await t.call('GET /words/pass.json?lang=de&lang=fr')).status).toBe(400);
+  });
 
   test('is 404 for a page that there is not', async () => {
     expect((await t.call('GET /words/none.json')).status).toBe(404);

@@ -24,6 +24,8 @@ test.each([
   ['fr-CA', 'de', 'fr'],
   ['it', 'de', 'de'],
   ['it', null, 'en'],
+  ['de_DE', null, 'de'],
+  ['PT_br', 'de', 'pt-BR'],
 ])('asked for %p, with Accept-Language %p: %s', (wanted, accept, found) => {
   expect(chooseLanguage(LANGUAGES, { wanted, accept })).toBe(found);
 });

@@ -24,11 +24,42 @@ const open = (files: Readonly<Record<string, unknown>>, defaultLanguage = 'en') 
 describe('WORDS_DIR', () => {
   test('adds a language; what it lacks is English', async () => {
     const words = open({ '/words/ar/mail.json': { 'code.enter': 'أدخله خلال {lifetime}.' }, '/words/README': 'x' });
-    expect(words.languages).toEqual(['en', 'de', 'fr', 'es', 'ar']);
+    expect(words.languagesOf('mail')).toEqual(['en', 'de', 'fr', 'es', 'ar']);
     const found = await words.of('mail', 'ar', readMailWords);
     expect(found['code.enter']).toBe('أدخله خلال {lifetime}.');
     expect(found['code.subject']).toBe((await readMailWords('en'))['code.subject'] as string);
-    expect(words.choose(undefined, 'ar-EG')).toBe('ar');
+    expect(words.choose('mail', undefined, 'ar-EG')).toBe('ar');
+  });
+
+  test('a language is chosen only for what it has words of', () => {
+    const words = open({ '/words/ar/mail.json': { support: '{support}' }, '/words/de-AT/pass.json': { a: 'b' } });
+    expect(words.choose('pay', undefined, 'ar, fr;q=0.8')).toBe('fr');
+    expect(words.choose('mail', undefined, 'ar, fr;q=0.8')).toBe('ar');
+    expect(words.choose('pay', 'de-AT', null)).toBe('de');
+    expect(words.choose('pass', 'de-AT', null)).toBe('de-AT');
+  });
+
+  test('what a variety of a language lacks is in that language', async () => {
+    const words = open({ '/words/de-AT/mail.json': { support: 'Servus! {support}' } });
+    const found = await words.of('mail', 'de-AT', readMailWords);
+    expect(found['support']).toBe('Servus! {support}');
+    expect(found['code.subject']).toBe((await readMailWords('de'))['code.subject'] as string);
+  });
+
+  test('as DEFAULT_LANGUAGE is English where it has no words', () => {
+    const words = open({ '/words/ar/mail.json': { support: '{support}' } }, 'ar');
+    expect([words.choose('mail', undefined, null), words.choose('pay', undefined, null)]).toEqual(['ar', 'en']);
+  });
+
+  test.each([
+    [{ 'sms.code': 'Ihr Code ist da.' }, 'sms.code', 'code'],
+    [{ 'sms.short': 'Ihr Code' }, 'sms.short', 'code'],
+    [{ 'sms.pass': 'Öffnen Sie den Link für {brand}.' }, 'sms.pass', 'pass'],
+    [{ 'sms.code': { one: 'Ihr Code', other: '{code}' } }, 'sms.code', 'code'],
+  ])('%j is refused: the message would go out without what it is for', (mail, id, place) => {
+    expect(() => open({ '/words/de/mail.json': mail })).toThrow(
+      `WORDS_DIR has a text message without {${place}}, de/mail.json: ${id}`,
+    );
   });
 
   test('changes words of the vault', async () => {
@@ -55,6 +86,10 @@ describe('WORDS_DIR', () => {
       'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
     ],
     [
+      { '/words/de/mail.json': { support: { other: '' } } },
+      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+    ],
+    [
       { '/words/de/mail.json': { support: { one: 'x' } } },
       'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
     ],
@@ -70,7 +105,9 @@ describe('WORDS_DIR', () => {
 });
 
 test('DEFAULT_LANGUAGE comes first, and must be there', () => {
-  expect(createWords({ wordsDir: undefined, defaultLanguage: 'fr' }, undefined).choose(undefined, null)).toBe('fr');
+  expect(createWords({ wordsDir: undefined, defaultLanguage: 'fr' }, undefined).choose('pay', undefined, null)).toBe(
+    'fr',
+  );
   expect(() => createWords({ wordsDir: undefined, defaultLanguage: 'it' }, undefined)).toThrow(
     'DEFAULT_LANGUAGE must be one of en, de, fr, es',
   );
