@@ -7,7 +7,7 @@ import { createMetrics, type Metrics } from './base/metrics.ts';
 import type { OperatorFiles } from './base/operator-files.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
-import { type BrandOf, createBrands } from './brand/brands.ts';
+import type { BrandOf } from './brand/brands.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
@@ -30,6 +30,7 @@ import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
+import { createPeople, type People } from './people.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
@@ -41,8 +42,7 @@ import { type Assets, createFiles, createSha256Of, type Files, type Sha256Of } f
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
 import type { StrangersChecks } from './verification/find-code.ts';
-import { createMailWords } from './words/mail-words.ts';
-import { createWords, type Words } from './words/words.ts';
+import type { Words } from './words/words.ts';
 
 /** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
 export interface Env {
@@ -99,6 +99,7 @@ export interface Context extends Platform {
   readonly brandOf: BrandOf;
   /** What it says to them, by language. */
   readonly words: Words;
+  readonly wordsOf: People['wordsOf'];
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -136,9 +137,8 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const owner = randomId(random);
   const shared = createShared(config, isPrepared);
   const { schema, outages, open } = shared;
-  const brandOf = createBrands(config, env.operatorFiles);
-  const words = createWords(config, env.operatorFiles);
-  const outside = { config, clock, random, log, metrics, fetch, brandOf, wordsOf: createMailWords(words) };
+  const people = createPeople(config, env.operatorFiles);
+  const outside = { config, clock, random, log, metrics, fetch, brandOf: people.brandOf, wordsOf: people.wordsOf };
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
   const written = metrics.counter('vault_events_total').of({});
   /** Adds the parts in which one caller may wait for another: queues, commits, batches, locks, streams. */
@@ -179,7 +179,6 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const files = createFiles(env.assets);
   const own = {
     ...outside,
-    words,
     files,
     sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,
@@ -190,6 +189,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       env.isolatesRequests ? runAlone(connect(copyOf(parts)), work) : work(context),
   };
   const parts = addLazily(own, {
+    words: people.words,
     keys: () => createKeys(config.vaultSecret, config.attestationSigningKey),
     email: () => createEmailSender({ ...outside, mail: env.mail }),
     sms: () => createSmsProvider(outside),

@@ -15,8 +15,9 @@ export const statusRoutes = [
       const sha256 = await ctx.sha256Of('/enclave.wasm');
       const database = (await isReachable(ctx)) ? 'connected' : 'unavailable';
       const chain = { chain: chainName, chainId, rpc: rpcPublicUrl };
-      const brand = { name: ctx.brandOf(app).name };
-      const { rpIds } = ctx.config;
+      // A start is asked this: without a file of brands there is nothing to load for it.
+      const { brands, brandName, rpIds } = ctx.config;
+      const brand = { name: brands === undefined ? brandName : ctx.brandOf(app).name };
       const offered = { rpId: rpIdOf(ctx.config), rpIds, brand, relays: ctx.config.registrarPrivateKey !== undefined };
       const time = Math.floor(ctx.clock.now() / 1000);
       const status = { ...chain, database, version: VERSION, time, ...offered };

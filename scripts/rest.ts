@@ -13,6 +13,7 @@ const CALLED_LATER = [
   'lib/aliases/aliases.ts',
   'lib/background.ts',
   'lib/base/ethereum.ts',
+  'lib/brand/brands.ts',
   'lib/bundler/client.ts',
   'lib/chain/account-address.ts',
   'lib/chain/account-creation.ts',
@@ -39,6 +40,8 @@ const CALLED_LATER = [
   'lib/verification/accepted.ts',
   'lib/verification/find-code.ts',
   'lib/webhooks/store.ts',
+  'lib/words/mail-words.ts',
+  'lib/words/words.ts',
   'routes/http/idempotency.ts',
 ];
 

@@ -63,6 +63,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   chain: ['base', 'config', 'constants'],
   brand: ['base', 'config'],
   words: ['base', 'config'],
+  people: ['base', 'brand', 'config', 'words'],
   streams: ['base', 'config', 'constants', 'db', 'events'],
   platform: ['base', 'chain', 'config', 'db', 'identity'],
   idempotency: GROUND,
