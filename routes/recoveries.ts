@@ -17,7 +17,7 @@ import {
   RecoveryWithdrawn,
   VetoSent,
 } from './answers/recoveries.ts';
-import { addressText, credentialIdText, judged, proofExpiresAtValue, pubKeyHex } from './fields.ts';
+import { addressText, credentialIdText, judged, languageText, proofExpiresAtValue, pubKeyHex } from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -54,9 +54,10 @@ export const recoveryRoutes = [
     answers: { 200: Commitment },
     errors: ADDRESS_ERRORS,
     limit: 'writes',
-    fields: { attestation, smartAccount },
-    async handler({ ctx, input }) {
-      return json(await offerCommitment(requireGuardian(ctx), input.smartAccount, input.attestation));
+    fields: { attestation, smartAccount, lang: optional(languageText) },
+    async handler({ ctx, app, input, request }) {
+      const manner = { app, language: ctx.words.choose('mail', input.lang, request.headers.get('accept-language')) };
+      return json(await offerCommitment(requireGuardian(ctx), input.smartAccount, input.attestation, manner));
     },
   }),
 
@@ -172,15 +173,18 @@ export const recoveryRoutes = [
       proof,
       proofExpiresAt: optional(proofExpiresAtValue),
       attestation: optional(judged(Attestation)),
+      lang: optional(languageText),
     },
-    async handler({ ctx, input, spendProxy }) {
+    async handler({ ctx, app, input, request, spendProxy }) {
       spendProxy();
+      const language = ctx.words.choose('mail', input.lang, request.headers.get('accept-language'));
       const contact = await nameContact(requireGuardian(ctx), {
         account: input.smartAccount,
         x: input.pubKeyX,
         y: input.pubKeyY,
         proof: { assertion: assertionOf(input.proof), expiresAt: input.proofExpiresAt },
         attestation: input.attestation,
+        manner: { app, language },
       });
       return json({ ok: true, contact });
     },

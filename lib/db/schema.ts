@@ -14,6 +14,7 @@ import { FILLS_ARE_COUNTED } from './schema-fills.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
+import { LANGUAGES_OF_ADDRESSES } from './schema-languages.ts';
 import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from './schema-lists.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
@@ -241,4 +242,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CLOCKS_WRITTEN,
   AUTHORIZATION_CODES,
   CHANNEL_OF_CODES,
+  LANGUAGES_OF_ADDRESSES,
 ];

@@ -8,13 +8,32 @@ export interface RecoveryAddress {
   readonly identifier: string;
 }
 
-/** Notes whom a commitment names, to be looked for on-chain at `checkAt`. */
-export function noteAddress(address: RecoveryAddress, now: number, checkAt: number): Statement {
+/** How a person is written to: the app whose brand a mail shows, and its language. */
+export interface Manner {
+  readonly app: string;
+  readonly language: string;
+}
+
+/**
+ * Notes whom a commitment names and how to write there, to be looked for on-chain at `checkAt`. Of one that an account
+ * has, the manner stays: who merely reads the mailbox must not turn its warnings into a language that nobody reads.
+ */
+export function noteAddress(address: RecoveryAddress, manner: Manner, now: number, checkAt: number): Statement {
+  const kept = (name: keyof Manner) =>
+    `${name} = CASE is_used WHEN 0 THEN :${name} ELSE coalesce(${name}, :${name}) END`;
   return {
-    sql: `INSERT INTO recovery_addresses (chain_id, account, commitment, identifier, created_at, check_at)
-      VALUES (:chain_id, :account, :commitment, :identifier, :now, :check_at)
-      ON CONFLICT (chain_id, account, commitment) DO UPDATE SET created_at = :now, check_at = :check_at`,
-    args: { ...keyOf(address), identifier: address.identifier, now, check_at: checkAt },
+    sql: `INSERT INTO recovery_addresses (chain_id, account, commitment, identifier, created_at, check_at, app, language)
+      VALUES (:chain_id, :account, :commitment, :identifier, :now, :check_at, :app, :language)
+      ON CONFLICT (chain_id, account, commitment) DO UPDATE
+      SET created_at = :now, check_at = :check_at, ${kept('app')}, ${kept('language')}`,
+    args: {
+      ...keyOf(address),
+      identifier: address.identifier,
+      now,
+      check_at: checkAt,
+      app: manner.app,
+      language: manner.language,
+    },
   };
 }
 
@@ -31,10 +50,10 @@ export function dropUnused(identifier: string): Statement {
   };
 }
 
-/** The second address of an account: one row or none, empty if it was removed. */
+/** The second address of an account, and how to write there: one row or none, empty if it was removed. */
 export function selectContact(chainId: number, account: string): Statement {
   return {
-    sql: `SELECT identifier FROM recovery_contacts WHERE chain_id = :chain_id AND account = :account`,
+    sql: `SELECT identifier, app, language FROM recovery_contacts WHERE chain_id = :chain_id AND account = :account`,
     args: { chain_id: chainId, account },
   };
 }
@@ -108,13 +127,14 @@ export function toAddress(row: Row): RecoveryAddress & { readonly createdAt: num
 export function setContact(
   { chainId, account }: { readonly chainId: number; readonly account: string },
   identifier: string | null,
+  { app, language }: Manner,
   provenUntil: number,
 ): Statement {
   return {
-    sql: `INSERT INTO recovery_contacts (chain_id, account, identifier, set_until)
-      VALUES (:chain_id, :account, :identifier, :set_until)
-      ON CONFLICT (chain_id, account) DO UPDATE SET identifier = excluded.identifier, set_until = excluded.set_until
-      WHERE set_until < excluded.set_until`,
-    args: { chain_id: chainId, account, identifier: identifier ?? '', set_until: provenUntil },
+    sql: `INSERT INTO recovery_contacts (chain_id, account, identifier, set_until, app, language)
+      VALUES (:chain_id, :account, :identifier, :set_until, :app, :language)
+      ON CONFLICT (chain_id, account) DO UPDATE SET identifier = excluded.identifier, set_until = excluded.set_until,
+      app = excluded.app, language = excluded.language WHERE set_until < excluded.set_until`,
+    args: { chain_id: chainId, account, identifier: identifier ?? '', set_until: provenUntil, app, language },
   };
 }

@@ -3,7 +3,6 @@ import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
-import { DEFAULT_APP } from '../events/catalogue.ts';
 import { didHash } from '../identity/did.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import { verifyAssertion } from '../identity/passkey.ts';
@@ -11,8 +10,9 @@ import { identifierHash, NO_HASH } from '../registration/challenge.ts';
 import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { type AddressContext, openAddress } from './address.ts';
-import { selectContact, setContact } from './address-store.ts';
+import { type Manner, selectContact, setContact } from './address-store.ts';
 import { contactChallenge } from './challenge.ts';
+import { accountLink, mannerOf } from './manner.ts';
 
 /** A second address of an account's owner, or none. */
 export interface ContactRequest {
@@ -24,6 +24,8 @@ export interface ContactRequest {
   readonly proof: GivenProof;
   /** Of the address; undefined to have none any more. */
   readonly attestation: unknown;
+  /** How mails are to be written to it. */
+  readonly manner: Manner;
 }
 
 /**
@@ -52,19 +54,23 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   if (!isOurs || !isOwner) throw proofInvalid('account', config);
   const key = address?.identifier.key ?? null;
   const [before] = await db.read(selectContact(config.chainId, account));
-  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, expiresAt));
+  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, request.manner, expiresAt));
   // The same proof again, or an older one than the last.
   if (set?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
   const former = String(before?.['identifier'] ?? '');
-  if (former !== '' && former !== key) await tellFormer(ctx, account, former);
+  if (former !== '' && former !== key) await tellFormer(ctx, account, former, mannerOf(before, config.defaultLanguage));
   return address ? maskIdentifier(address.identifier) : null;
 }
 
 /** A thief of one key is not to silence the warnings unseen. */
-async function tellFormer({ config, email, log }: AddressContext, account: string, identifier: string): Promise<void> {
-  const news = { kind: 'contact', status: '', account, readyAt: null, link: `${config.baseUrl}/account` } as const;
-  const to = identifier.slice(identifier.indexOf(':') + 1);
-  const who = { to, app: DEFAULT_APP, language: config.defaultLanguage };
+async function tellFormer(
+  { config, email, log }: AddressContext,
+  account: string,
+  identifier: string,
+  manner: Manner,
+): Promise<void> {
+  const news = { kind: 'contact', status: '', account, readyAt: null, link: accountLink(config, manner) } as const;
+  const who = { to: identifier.slice(identifier.indexOf(':') + 1), ...manner };
   if (email.isOff) return;
   await email.send({ ...who, recovery: news, lifetimeSeconds: 0 }).catch((error) => {
     log({ level: 'warn', event: 'recovery_notice_failed', account, ...describeError(error) });

@@ -21,22 +21,31 @@ export function queueNotices(recoveryId: number, kind: NoticeKind, day: number, 
 }
 
 /**
- * Leases up to `limit` notices that are due, and returns what they are about and their address: null if there is none.
+ * Leases up to `limit` notices that are due, and returns what they are about, their address, and how it is written to:
+ * null where that is not known.
  * Each is due again later, four times as long after each try, unless it is settled; after the last one it is given up.
  */
 export function leaseRecoveryNotices(now: number, firstRetryMs: number, limit: number): Statement {
-  const address = (table: string, key: string) => `(SELECT ${table}.identifier FROM ${table}
-    ${table === 'recoveries' ? '' : 'JOIN recoveries ON recoveries.account = recovery_contacts.account AND recoveries.chain_id = recovery_contacts.chain_id'}
-    WHERE recoveries.id = ${key})`;
+  const contact = (column: string) => ofRecovery('recovery_contacts', column, '');
+  const address = (column: string) =>
+    ofRecovery('recovery_addresses', column, 'AND recovery_addresses.commitment = recoveries.commitment');
   return {
     sql: `UPDATE recovery_notices SET tries = tries + 1, due_at = CASE
         WHEN tries + 1 < ${RECOVERY_NOTICE_TRIES_MAX} THEN :now + (:retry << 2 * tries) END
       WHERE id IN (SELECT id FROM recovery_notices WHERE due_at <= :now ORDER BY due_at LIMIT :limit)
       RETURNING id, recovery_id, kind, day, recipient,
-        CASE recipient WHEN 'owner' THEN ${address('recoveries', 'recovery_id')}
-          ELSE ${address('recovery_contacts', 'recovery_id')} END AS identifier`,
+        CASE recipient WHEN 'owner' THEN (SELECT identifier FROM recoveries WHERE recoveries.id = recovery_id)
+          ELSE ${contact('identifier')} END AS identifier,
+        CASE recipient WHEN 'owner' THEN ${address('app')} ELSE ${contact('app')} END AS app,
+        CASE recipient WHEN 'owner' THEN ${address('language')} ELSE ${contact('language')} END AS language`,
     args: { now, retry: firstRetryMs, limit },
   };
+}
+
+/** A column of the row that belongs to a notice's recovery, by its account. */
+function ofRecovery(table: 'recovery_addresses' | 'recovery_contacts', column: string, and: string): string {
+  return `(SELECT ${table}.${column} FROM ${table} JOIN recoveries ON recoveries.account = ${table}.account
+    AND recoveries.chain_id = ${table}.chain_id ${and} WHERE recoveries.id = recovery_id)`;
 }
 
 /** Makes notices due that a clock which was off has put off for longer than the pause after their last try. */

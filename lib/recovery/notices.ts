@@ -3,6 +3,7 @@ import { describeError } from '../base/log.ts';
 import type { Row } from '../db/database.ts';
 import type { RecoveryNews } from '../delivery/recovery-message.ts';
 import type { RecoveryContext } from './context.ts';
+import { accountLink, mannerOf } from './manner.ts';
 import { forgetAddresses, leaseRecoveryNotices, type NoticeKind, settleRecoveryNotice } from './notice-store.ts';
 import { type Recovery, selectRecovery, toRecovery } from './store.ts';
 
@@ -30,11 +31,12 @@ async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
   try {
     if (isSendable) {
       const recovery = toRecovery(found);
-      const news = newsOf(recovery, row['kind'] as NoticeKind, ctx.config);
+      const manner = mannerOf(row, ctx.config.defaultLanguage, recovery.app);
+      const news = newsOf(recovery, row['kind'] as NoticeKind, accountLink(ctx.config, manner));
       const to = key.slice(key.indexOf(':') + 1);
-      const messageId = `recovery-${id}-${row['recovery_id']}`;
-      const who = { to, app: recovery.app, language: ctx.config.defaultLanguage };
-      await email.send({ ...who, recovery: news, messageId, lifetimeSeconds: 0 });
+      // Numbers come again in a database that was restored; the time does not.
+      const messageId = `recovery-${id}-${recovery.createdAt.toString(36)}`;
+      await email.send({ to, ...manner, recovery: news, messageId, lifetimeSeconds: 0 });
     }
     await db.write(settleRecoveryNotice(id, isSendable, clock.now()));
     metrics.counter('vault_recovery_notices_total').add({ outcome: isSendable ? 'sent' : 'nobody' });
@@ -49,13 +51,13 @@ async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
   }
 }
 
-function newsOf(recovery: Recovery, kind: NoticeKind, { baseUrl }: RecoveryContext['config']): RecoveryNews {
+function newsOf(recovery: Recovery, kind: NoticeKind, page: string): RecoveryNews {
   const { account, status, readyAt } = recovery;
   return {
     kind,
     status,
     account,
     readyAt: readyAt === null ? null : isoTime(readyAt),
-    link: `${baseUrl}/account#stop=${account}`,
+    link: `${page}#stop=${account}`,
   };
 }

@@ -156,8 +156,9 @@ if (chromium) {
       const thief = await phone();
       const waiting = await askForRecovery(thief, email, account);
       await mailed(email, 1);
-      const [link = ''] = /\S+\/account#stop=0x[0-9a-fA-F]{40}/.exec(noticesTo(world, email)[0]?.text ?? '') ?? [];
-      expect(link.toLowerCase()).toBe(`${world.origin}/account#stop=${account}`.toLowerCase());
+      const [link = ''] =
+        /\S+\/account\?lang=en#stop=0x[0-9a-fA-F]{40}/.exec(noticesTo(world, email)[0]?.text ?? '') ?? [];
+      expect(link.toLowerCase()).toBe(`${world.origin}/account?lang=en#stop=${account}`.toLowerCase());
 
       const owner = await here.open(link.split('#')[1]);
       await owner.screen('notices');

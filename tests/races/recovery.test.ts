@@ -239,7 +239,9 @@ testOrdeals(`${RECOVERIES} recoveries`, { suffer, timeoutMs: TIMEOUT_MS }, (orde
       const subjects = [...ids.values()].map((subject) => subject.replace(/ on .*/, ''));
       const end = isVetoed ? 'The recovery of your account was stopped' : 'Your account has a new passkey';
       expect(subjects.sort()).toEqual(['Somebody is recovering your account', end].sort());
-      expect(told.every(({ text }) => text.includes(`/account#stop=${owner.account.toLowerCase()}`))).toBe(true);
+      expect(told.every(({ text }) => text.includes(`/account?lang=en#stop=${owner.account.toLowerCase()}`))).toBe(
+        true,
+      );
     }
   });
 });

@@ -109,7 +109,7 @@ export async function codeFrom({ mail }: PhoneWorld, email: string): Promise<str
 
 /** The mails about a recovery that came to the address, oldest first. */
 export function noticesTo({ mail }: PhoneWorld, email: string): Mail[] {
-  return mail.messages.filter(({ to, text }) => to.includes(email) && text.includes('/account#stop='));
+  return mail.messages.filter(({ to, text }) => to.includes(email) && text.includes('/account?lang=en#stop='));
 }
 
 /** Proves an address on the account page. */

@@ -1,5 +1,6 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
 import { account2Abi } from '../../lib/chain/abi.ts';
+import type { Env } from '../../lib/context.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
@@ -85,9 +86,10 @@ export async function startRecoveryChain(options: ChainOptions = {}): Promise<Re
 export async function startRecoveryVault(
   { rpc, vars }: RecoveryChain,
   more: Record<string, string | undefined> = {},
+  env: Pick<Env, 'mail' | 'operatorFiles'> = {},
 ): Promise<TestVault> {
   const { timestamp } = (await rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  return startVault({ ...vars, ...more }, { clock: testClock(Number(timestamp) * 1000) });
+  return startVault({ ...vars, ...more }, { ...env, clock: testClock(Number(timestamp) * 1000) });
 }
 
 const EVENTS = {
@@ -111,7 +113,12 @@ export function attest({ clock }: Pick<TestVault, 'clock'>, address: string, cha
 let attested = 0;
 
 /** Creates an account, and names the vault its guardian for an address. */
-export async function createOwner(chain: RecoveryChain, t: TestVault, email: string, delay = DELAY): Promise<Owner> {
+export async function createOwner(
+  chain: RecoveryChain,
+  t: Pick<TestVault, 'call' | 'clock'>,
+  email: string,
+  delay = DELAY,
+): Promise<Owner> {
   const passkey = createPasskey();
   const account = await createSecond(chain.rpc, chain.contracts, passkey.key);
   await nameGuardian(chain, t, { account, email, passkey }, delay);
@@ -119,7 +126,12 @@ export async function createOwner(chain: RecoveryChain, t: TestVault, email: str
 }
 
 /** Names the vault the guardian of an account, as its owner does with what the vault answers. */
-export async function nameGuardian(chain: RecoveryChain, t: TestVault, owner: Owner, delay = DELAY): Promise<string> {
+export async function nameGuardian(
+  chain: RecoveryChain,
+  t: Pick<TestVault, 'call' | 'clock'>,
+  owner: Owner,
+  delay = DELAY,
+): Promise<string> {
   const { account, email } = owner;
   const { body } = await t.call('POST /api/recoveries/commitments', {
     attestation: attest(t, email),
