@@ -10,14 +10,32 @@ export type Catalogue = Readonly<Record<string, Message>>;
 /** What stands in the places of a text. Numbers are written as the language does. */
 export type Values = Readonly<Record<string, string | number>>;
 
-/** The text of a message in a language; a place without a value stays as it is. */
-export function fillMessage(message: Message, values: Values, language: string): string {
+/**
+ * The text of a message in a language; a place without a value stays as it is. `around` stands before and behind each
+ * text that is a value.
+ */
+export function fillMessage(
+  message: Message,
+  values: Values,
+  language: string,
+  [open, close]: Around = ['', ''],
+): string {
   const text = typeof message === 'string' ? message : formOf(message, values['count'], language);
   return text.replace(/\{(\w+)\}/g, (place, name) => {
     const value = values[name];
-    return typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : (value ?? place);
+    if (value === undefined) return place;
+    return typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : open + value + close;
   });
 }
+
+/** What stands around a value. */
+type Around = readonly [open: string, close: string];
+
+/**
+ * Isolates for values in text from right to left (Unicode UAX #9): an address or a number keeps its order, and leaves
+ * that of the sentence alone.
+ */
+export const ISOLATES: Around = ['\u2068', '\u2069'];
 
 /** The names of the places in a message. */
 export function placesOf(message: Message): readonly string[] {

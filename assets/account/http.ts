@@ -2,6 +2,7 @@
 
 import { API_MS } from '../../client/wallet/constants.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
+import { appOfPage } from '../words/words.ts';
 
 /** The vault refused; `code` is its word for the reason. */
 export class VaultRefusal extends Error {
@@ -26,9 +27,17 @@ export async function ask<T>(line: `${'GET' | 'POST'} ${string}`, fields: Readon
   const [method = '', path = ''] = line.split(' ');
   const isPost = method === 'POST';
   const query = isPost ? '' : `?${new URLSearchParams(fields as Record<string, string>)}`;
-  const body = isPost ? { body: JSON.stringify(fields), headers: { 'content-type': 'application/json' } } : {};
+  // Mails are in the language and the brand of this page.
+  const { app } = appOfPage();
+  const headers = {
+    'accept-language': document.documentElement.lang,
+    ...(app ? { 'x-vault-app': app } : {}),
+    ...(isPost ? { 'content-type': 'application/json' } : {}),
+  };
+  const body = isPost ? { body: JSON.stringify(fields) } : {};
   const response = await fetch(path + (query === '?' ? '' : query), {
     method,
+    headers,
     ...body,
     cache: 'no-cache',
     credentials: 'omit',

@@ -5,6 +5,7 @@ import type { Operation } from '../../client/wallet/operation.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
 import type { GasSource, Standing } from '../../client/wallet/send.ts';
 import { type Config, type Fees, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
+import { appOfPage } from '../words/words.ts';
 import type { Outcome } from './judge.ts';
 
 /** A token as the chain describes it. An unlisted token chose its symbol itself. */
@@ -25,9 +26,9 @@ export function isHad({ message }: RefusedError): boolean {
   return /\balready known\b|\balready (?:present )?in (?:the )?mempool\b/i.test(message);
 }
 
-/** Reads the chain's settings. Throws `UnreachableError`, as all calls here do. */
+/** Reads the chain's settings, in the brand of the page's app. Throws `UnreachableError`, as all calls here do. */
 export function readConfig(): Promise<Config> {
-  return get('/pay/config', {});
+  return get('/pay/config', appOfPage());
 }
 
 /** Reads a token and the account's balance. Throws `RefusedError` if there is no token at the address. */

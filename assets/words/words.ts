@@ -1,6 +1,6 @@
 // The words of a page in the person's language, and the brand. A page is written in English, and its English sentences
 // are the ids of its words: a page that gets no words stays as it is. Words and brand are text, never HTML.
-import { type Catalogue, fillMessage, type Values } from '../../client/catalogue.ts';
+import { type Catalogue, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
 
 /** What people see of the service. */
 export interface PageBrand {
@@ -21,8 +21,14 @@ interface Loaded {
 }
 
 /** A page in two files has this module twice, and its words once. */
-const shared = globalThis as { vaultWords?: { words: Catalogue; language: string } };
-shared.vaultWords ??= { words: {}, language: 'en' };
+interface Own {
+  words: Catalogue;
+  language: string;
+  app: { readonly app?: string };
+  around: typeof ISOLATES | undefined;
+}
+const shared = globalThis as { vaultWords?: Own };
+shared.vaultWords ??= { words: {}, language: 'en', app: {}, around: undefined };
 const own = shared.vaultWords;
 
 /** Longer than this no page waits for its words. */
@@ -34,15 +40,16 @@ const WORDS_MS = 5_000;
  */
 export async function loadWords(page: string, app?: string): Promise<boolean> {
   const given = new URLSearchParams(location.search);
-  const query = new URLSearchParams();
-  for (const name of ['lang', 'app']) if (given.get(name)) query.set(name, given.get(name) ?? '');
-  if (app !== undefined) query.set('app', app);
+  const named = app ?? given.get('app');
+  own.app = named ? { app: named } : {};
+  const query = new URLSearchParams({ lang: given.get('lang') ?? '', ...own.app });
   try {
     const answer = await fetch(`/words/${page}.json?${query}`, { signal: AbortSignal.timeout(WORDS_MS) });
     if (!answer.ok) return false;
     const loaded = (await answer.json()) as Loaded;
     own.words = loaded.words;
     own.language = loaded.lang;
+    own.around = loaded.dir === 'rtl' ? ISOLATES : undefined;
     document.documentElement.lang = loaded.lang;
     document.documentElement.dir = loaded.dir;
     translate();
@@ -53,16 +60,24 @@ export async function loadWords(page: string, app?: string): Promise<boolean> {
   }
 }
 
-/** A text of the page in the person's language, by its English words, with `{places}` for the values. */
-export function word(id: string, values: Values = {}): string {
-  return fillMessage(own.words[id] ?? id, values, own.language);
+/** The app whose brand the page has, for requests. */
+export function appOfPage(): { readonly app?: string } {
+  return own.app;
+}
+
+/**
+ * A text of the page in the person's language, by its English words, with `{places}` for the values. A name that is
+ * kept has nothing `around` them.
+ */
+export function word(id: string, values: Values = {}, around = own.around): string {
+  return fillMessage(own.words[id] ?? id, values, own.language, around);
 }
 
 /** The same with elements in its places; `values` are for the others. */
 export function wordWith(id: string, nodes: Readonly<Record<string, Node>>, values: Values = {}): (Node | string)[] {
   const message = own.words[id] ?? id;
   const pieces = (typeof message === 'string' ? message : id).split(/(\{\w+\})/);
-  return pieces.map((piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language));
+  return pieces.map((piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language, own.around));
 }
 
 /** The language for dates and numbers: that of the words, in the browser's variety of it. */
@@ -73,7 +88,7 @@ export function spoken(): string {
 
 /** A decimal text with the sign of the language: `1.25` is `1,25` in German. Its digits stay, as amounts are copied. */
 export function decimal(text: string): string {
-  const parts = new Intl.NumberFormat(spoken()).formatToParts(1.5);
+  const parts = new Intl.NumberFormat(spoken(), { numberingSystem: 'latn' }).formatToParts(1.5);
   return text.replace('.', parts.find(({ type }) => type === 'decimal')?.value ?? '.');
 }
 
@@ -82,8 +97,10 @@ function dress({ name, logo, color, support }: PageBrand): void {
   const [title = ''] = document.title.split(' · ');
   document.title = `${word(title)} · ${name}`;
   for (const one of document.querySelectorAll('.brand')) one.textContent = name;
-  const picture = document.querySelector<HTMLImageElement>('header img');
-  if (picture && logo !== null) picture.src = logo;
+  if (logo !== null) {
+    document.querySelector('header img')?.setAttribute('src', logo);
+    document.querySelector('[rel=icon]')?.setAttribute('href', logo);
+  }
   const { style } = document.documentElement;
   if (color) {
     style.setProperty('--accent', `light-dark(${color.light}, ${color.dark})`);

@@ -8,11 +8,16 @@ import { insertGrant } from './pass-store.ts';
 export const PASS_GRANT_MS = 15 * MINUTE_MS;
 
 /**
- * The link of a message that carries a pass. The pass is in the fragment, which browsers send to no server; `app` has
- * the page show its brand.
+ * The link of a message that carries a pass. The pass is in the fragment, which browsers send to no server; the page
+ * shows the brand of `app`, in the language `lang`.
  */
-export function passLink({ baseUrl }: Pick<Config, 'baseUrl'>, pass: string, app?: string): string {
-  return `${baseUrl}/pass${app === undefined ? '' : `?app=${app}`}#${pass}`;
+export function passLink(
+  { baseUrl }: Pick<Config, 'baseUrl'>,
+  pass: string,
+  shown: Readonly<Partial<Record<'app' | 'lang', string>>> = {},
+): string {
+  const query = new URLSearchParams(shown);
+  return `${baseUrl}/pass${query.size === 0 ? '' : `?${query}`}#${pass}`;
 }
 
 /** Lets the client send by a pass for `PASS_GRANT_MS`; false when the pass is none or has ended. */

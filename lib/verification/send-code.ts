@@ -75,7 +75,7 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     seq: sent.seq,
     budgets,
     lifetimeSeconds,
-    ...messageOf(ctx, app, code, pass, sent),
+    ...messageOf(ctx, request, code, pass, sent),
   });
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
@@ -113,14 +113,17 @@ function newCode(
  */
 function messageOf(
   { config, brandOf }: Ctx,
-  app: string,
+  { app, language, identifier: { channel } }: SendRequest,
   code: string | null,
   pass: string | null,
   { isPassed, needsPass }: codes.Sent,
 ): Pick<OutgoingCode, 'code' | 'pass'> {
   if (code === null || pass === null) return { code: undefined, pass: undefined };
   if (isPassed) return { code, pass: undefined };
-  return { code: needsPass ? undefined : code, pass: passLink(config, pass, brandOf(app).isOwn ? app : undefined) };
+  // A text message has room for little more than the link.
+  const lang = channel === 'email' ? { lang: language } : {};
+  const shown = { ...(brandOf(app).isOwn ? { app } : {}), ...lang };
+  return { code: needsPass ? undefined : code, pass: passLink(config, pass, shown) };
 }
 
 function refuseChannel({ email, sms }: Ctx, { channel }: Identifier): void {

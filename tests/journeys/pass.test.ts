@@ -38,7 +38,7 @@ if (chromium) {
     });
 
     /** The link of the newest mail; the vault names itself by BASE_URL, whose name is this machine too. */
-    const link = () => /\S+\/pass#(\S+)/.exec(box.messages.at(-1)?.text ?? '') ?? ['', ''];
+    const link = () => /\S+\/pass\?lang=en#(\S+)/.exec(box.messages.at(-1)?.text ?? '') ?? ['', ''];
     const path = () => new URL(page.url()).pathname;
     const press = () => Promise.all([page.waitForNavigation(), page.click('button')]);
     const isSeen = (selector: string) => page.$eval(selector, (part) => part.checkVisibility());
@@ -51,7 +51,7 @@ if (chromium) {
       expect(pass).toMatch(/^[0-9a-z]{8}-[0-9a-f]{32}$/);
       await page.goto(url);
       expect(await isSeen('#by-hand')).toBe(false);
-      expect(page.url()).toBe(`${new URL(url).origin}/pass`);
+      expect(page.url()).toBe(`${new URL(url).origin}/pass?lang=en`);
       expect((await send()).status).toBe(429);
       await press();
       expect(path()).toBe('/pass/ready');

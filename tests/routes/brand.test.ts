@@ -31,6 +31,7 @@ describe('GET /brand/logo', () => {
       "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     );
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('vary')).toBe('accept-encoding, x-vault-app');
     const own = await fetch(`${t.url}/brand/logo?app=tea`);
     expect([own.headers.get('content-type'), await own.bytes()]).toEqual(['image/png', PNG]);
     expect((await t.call('GET /brand/logo', {}, { 'X-Vault-App': 'tea' })).headers.get('content-type')).toBe(
@@ -54,6 +55,7 @@ test('the brand names the passkeys’ dialog and the payment handler', async () 
   const t = await startVault(VARS, { operatorFiles });
   expect((await t.call('GET /pay/config')).body.rpName).toBe('Market');
   expect((await t.call('GET /pay/config?app=tea')).body.rpName).toBe('Tea House');
+  expect((await t.call('GET /pay/config?app=Tea')).body.rpName).toBe('Market');
   const { name, short_name } = JSON.parse((await t.call('GET /pay/manifest.json')).text);
   expect([name, short_name]).toEqual(['Market Pay', 'Market']);
   await t.stop();
