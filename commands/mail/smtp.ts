@@ -5,7 +5,7 @@
 
 import { createPrivateKey } from 'node:crypto';
 import { createTransport, type NodemailerError } from 'nodemailer';
-import type { Mail } from '../../lib/delivery/mail.ts';
+import { MACHINE_HEADERS, type Mail } from '../../lib/delivery/mail.ts';
 import { MAIL_SEND_TIMEOUT_MS, type Mailer } from '../../lib/delivery/smtp.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 
@@ -44,8 +44,8 @@ export interface Dkim {
   readonly privateKey: string;
 }
 
-/** Receivers ignore shorter keys (RFC 8301 section 3.2). */
-const DKIM_KEY_BITS_MIN = 1_024;
+/** Receivers must take 1,024 bits, and signers should use 2,048 (RFC 8301 section 3.2). */
+const DKIM_KEY_BITS_MIN = 2_048;
 
 /**
  * A mailer for `SMTP_URL` over a bounded pool of connections. Throws an `Error` that names a URL's fault, not the URL.
@@ -125,8 +125,7 @@ function compose({ from, to, replyTo, subject, text, html, messageId }: Mail) {
   if (!ADDRESS.test(address)) throw new Error('SMTP: malformed sender');
   if (!ADDRESS.test(to)) throw new Error('SMTP: malformed recipient');
   if (replyTo !== undefined && !ADDRESS.test(replyTo)) throw new Error('SMTP: malformed address of support');
-  // RFC 3834: keeps vacation notices and other robots from answering.
-  const headers = { 'Auto-Submitted': 'auto-generated' };
+  const headers = MACHINE_HEADERS;
   const id = messageId === undefined ? {} : { messageId };
   const replies = replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } };
   return { from: { name, address }, to: { name: '', address: to }, ...replies, subject, text, html, headers, ...id };

@@ -11,6 +11,9 @@ export interface Mail extends CodeMessage {
   readonly messageId?: string;
 }
 
+/** A machine wrote it: vacation notices and other robots do not answer (RFC 3834, and Exchange's own header). */
+export const MACHINE_HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' } as const;
+
 /** The settings of every mail. */
 export interface MailSettings {
   readonly emailFrom?: string | undefined;
@@ -44,7 +47,8 @@ export function mailOf(
   };
 }
 
-/** `EMAIL_FROM`; an app's own brand is the name before its address. */
+/** `EMAIL_FROM`; the brand is the name of an address without one, an app's own brand the name of any. */
 function senderOf(from: string, { name, isOwn }: MailBrand): string {
-  return isOwn ? `"${name}" <${/<([^<>]*)>$/.exec(from)?.[1] ?? from}>` : from;
+  const address = /<([^<>]*)>$/.exec(from)?.[1];
+  return isOwn || address === undefined ? `"${name}" <${address ?? from}>` : from;
 }

@@ -1,4 +1,4 @@
-import { type Catalogue, fillMessage } from '../../client/catalogue.ts';
+import { type Catalogue, fillMessage, ISOLATES } from '../../client/catalogue.ts';
 import { type CodeMessage, escapeHtml, type MailContent, type MailPart, mailHtml, mailText } from './message-page.ts';
 import type { MailBrand } from './provider.ts';
 import { type Letter, type RecoveryNews, recoveryLetter, type Say } from './recovery-message.ts';
@@ -35,7 +35,7 @@ const COLORS = { light: '#3146c8', dark: '#96a5ff' };
 
 /** The mail's content. The code is near the start, where previews show it; the subject, which servers log, has none. */
 export function codeMessage(notice: CodeNotice, head: Letterhead): CodeMessage {
-  const say = sayingOf(notice, head);
+  const say = sayingOf(notice, head, head.direction === 'rtl');
   const { subject, parts } = letterOf(notice, say, head.language);
   const { name: brand, support, color = COLORS } = head.brand;
   const end =
@@ -57,9 +57,13 @@ export function smsText(notice: CodeNotice, head: Letterhead): string {
   return smsOf({ code, pass, isTaken, boundLine: bound, lifetime, host: head.host }, sayingOf(notice, head));
 }
 
-function sayingOf({ lifetimeSeconds }: CodeNotice, { brand, words, language }: Letterhead): Say {
+/** Subjects stay plain: what shows them shows marks of direction, too. */
+function sayingOf({ lifetimeSeconds }: CodeNotice, { brand, words, language }: Letterhead, isIsolated = false): Say {
   const always = { brand: brand.name, lifetime: lifetimeText(lifetimeSeconds, language) };
-  return (id, values) => fillMessage(words[id] ?? id, { ...always, ...values }, language);
+  return (id, values) => {
+    const around = isIsolated && !id.endsWith('.subject') ? ISOLATES : undefined;
+    return fillMessage(words[id] ?? id, { ...always, ...values }, language, around);
+  };
 }
 
 function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, language: string): Letter {

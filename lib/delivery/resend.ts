@@ -5,7 +5,7 @@ import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../bas
 import { isObject, parseJson } from '../base/json.ts';
 import { type Random, randomId } from '../base/random.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
-import { type Mail, type MailSettings, mailOf } from './mail.ts';
+import { MACHINE_HEADERS, type Mail, type MailSettings, mailOf } from './mail.ts';
 import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
 
 /** The settings of Resend. */
@@ -67,7 +67,7 @@ interface ResendAccount {
 async function sendWithResend(
   outside: { readonly fetch: Fetch; readonly clock: Clock },
   { apiUrl, apiKey }: ResendAccount,
-  { from, to, replyTo, subject, text, html }: Mail,
+  { from, to, replyTo, subject, text, html, messageId }: Mail,
   idempotencyKey: string,
 ): Promise<void> {
   const request = {
@@ -78,7 +78,10 @@ async function sendWithResend(
       'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
-    body: JSON.stringify({ from, to, reply_to: replyTo, subject, text, html }),
+    body: JSON.stringify({
+      ...{ from, to, reply_to: replyTo, subject, text, html },
+      headers: { ...MACHINE_HEADERS, ...(messageId === undefined ? {} : { 'Message-ID': messageId }) },
+    }),
   } as const;
   const answer = await callUpstream(outside, request, LIMITS);
   const { status } = answer;

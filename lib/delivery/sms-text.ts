@@ -5,19 +5,29 @@ const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 const EXTENDED = '^{}\\[~]|€';
 
-/** The units of one segment in each alphabet. */
-const GSM_UNITS_MAX = 160;
-const UCS2_UNITS_MAX = 70;
+/** The units of a text message in each alphabet: of one segment, and of each of several, which are numbered. */
+const UNITS_MAX = { GSM: [160, 153], 'UCS-2': [70, 67] } as const;
+
+/** How long a text message is, in units of its alphabet, and in segments, each of which is paid for. */
+export interface SmsCount {
+  readonly alphabet: keyof typeof UNITS_MAX;
+  readonly units: number;
+  readonly segments: number;
+}
+
+/** Counts a text: in the GSM 7-bit alphabet, or in UCS-2 if any character needs that. */
+export function countSms(text: string): SmsCount {
+  const chars = [...text];
+  const isGsm = chars.every((char) => BASIC.includes(char) || EXTENDED.includes(char));
+  const alphabet = isGsm ? 'GSM' : 'UCS-2';
+  const units = isGsm ? chars.length + chars.filter((char) => EXTENDED.includes(char)).length : text.length;
+  const [one, each] = UNITS_MAX[alphabet];
+  return { alphabet, units, segments: units <= one ? 1 : Math.ceil(units / each) };
+}
 
 /** Whether a text is one segment: 160 units of the GSM 7-bit alphabet, or 70 of UCS-2 if any character needs that. */
 export function isOneSegment(text: string): boolean {
-  let units = 0;
-  for (const char of text) {
-    if (EXTENDED.includes(char)) units += 2;
-    else if (BASIC.includes(char)) units += 1;
-    else return text.length <= UCS2_UNITS_MAX;
-  }
-  return units <= GSM_UNITS_MAX;
+  return countSms(text).segments === 1;
 }
 
 /** What a text message carries. */
@@ -49,9 +59,11 @@ export function smsOf({ code, pass, isTaken, boundLine, lifetime, host }: SmsNot
       pass ?? '',
     ]);
   const forms = [plain('sms.code', { code, lifetime }), plain('sms.short', { code })];
-  const bound = boundLine === undefined ? [] : forms.map((form) => `${form}\n\n${boundLine}`);
+  // Letters of the brand that need UCS-2 leave no room: then the host stands for it.
   const [full = '', short = ''] = forms;
-  return fitting([...bound.slice(0, 1), full, ...bound.slice(1), short, code]);
+  const byHost = plain('sms.code', { code, lifetime, brand: host });
+  const bound = (form: string) => (boundLine === undefined ? [] : [`${form}\n\n${boundLine}`]);
+  return fitting([...bound(full), full, ...bound(short), ...bound(byHost), short, code]);
 }
 
 /** The first that is one segment; a link that is longer than that goes out as it is. */

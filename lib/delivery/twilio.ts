@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { badRequest, VaultError } from '../base/error.ts';
 import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import { isObject, parseJson } from '../base/json.ts';
+import { findLanguage } from '../base/language.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { measureDelivery } from './measure.ts';
@@ -94,7 +95,8 @@ export function createTwilio(outside: Outside, account: TwilioAccount): VerifySm
 const LOCALES = ['de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'pt-BR', 'ar', 'he', 'ja', 'ko', 'tr', 'ru', 'zh'];
 
 function localeOf(language: string): { readonly Locale?: string } {
-  return LOCALES.includes(language) ? { Locale: language } : {};
+  const found = findLanguage(LOCALES, language);
+  return found === undefined ? {} : { Locale: found };
 }
 
 function accountOf(config: TwilioSettings): TwilioAccount {

@@ -27,6 +27,8 @@ export interface ResendMail extends Message {
   readonly id: string;
   readonly from: string;
   readonly html: string;
+  /** Its further headers. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A running stand-in; `faults` apply from the next request on, until unset. */
@@ -85,14 +87,25 @@ export async function startResend(options: { port?: number } = {}): Promise<Rese
 
 function readMail(body: unknown): ResendMail | keyof typeof RESEND_ERRORS {
   if (typeof body !== 'object' || body === null) return 'validation_error';
-  const { from, to, subject, text = '', html = '' } = body as Record<string, unknown>;
+  const { from, to, subject, text = '', html = '', headers = {} } = body as Record<string, unknown>;
   if (!from || !to || !subject || !(text || html)) return 'missing_required_field';
   const recipients = Array.isArray(to) ? to : [to];
   const all = [from, subject, text, html, ...recipients];
   if (!all.every((value) => typeof value === 'string') || recipients.length > 50) return 'validation_error';
+  if (typeof headers !== 'object' || !Object.values(headers ?? {}).every((value) => typeof value === 'string'))
+    return 'validation_error';
   if (!recipients.every((address) => /^[^@\s]+@[^@\s]+$/.test(address))) return 'validation_error';
   const [sender, title, plain, rich] = all as [string, string, string, string];
-  return { id: crypto.randomUUID(), from: sender, to: recipients, subject: title, text: plain, html: rich };
+  const further = headers as Readonly<Record<string, string>>;
+  return {
+    id: crypto.randomUUID(),
+    from: sender,
+    to: recipients,
+    subject: title,
+    text: plain,
+    html: rich,
+    headers: further,
+  };
 }
 
 function failure(name: keyof typeof RESEND_ERRORS): Response {

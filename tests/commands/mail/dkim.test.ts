@@ -89,12 +89,12 @@ describe('the settings of DKIM', () => {
   });
 
   test.each([
-    ['a short key', generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey],
+    ['a short key', generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey],
     ['a key of another kind', generateKeyPairSync('ed25519').privateKey],
   ])('with %s end the start: a mail would go out unsigned', (_, key) => {
     const pem = key.export({ type: 'pkcs8', format: 'pem' }) as string;
     expect(() => smtpMailer(box.url, {}, { domain: 'example.net', selector: 's', privateKey: pem })).toThrow(
-      'DKIM_PRIVATE_KEY must be an RSA key of at least 1024 bits',
+      'DKIM_PRIVATE_KEY must be an RSA key of at least 2048 bits',
     );
   });
 });

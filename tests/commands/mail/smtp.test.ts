@@ -97,7 +97,7 @@ describe('a mail over SMTP', () => {
       expect(part).toContain('Enter it within 90 seconds, where you asked for it.');
     }
     expect(got.text.trimEnd()).toEndWith('@vault.example.com #042137');
-    expect(got.html).toContain('user-select:all">042137</h1>');
+    expect(got.html).toContain('user-select:all">042137</p>');
   });
 
   test('names the brand of its app: as subject, sender, and where replies go', async () => {
@@ -131,6 +131,7 @@ describe('a mail over SMTP', () => {
     expect(headers.get('from')).toBe('Vault <vault@example.net>');
     expect(headers.get('to')).toBe('alice@example.com');
     expect(headers.get('auto-submitted')).toBe('auto-generated');
+    expect(headers.get('x-auto-response-suppress')).toBe('All');
     expect(headers.get('message-id')).toMatch(/^<[^<>@\s]+@example\.net>$/);
     expect(headers.has('x-mailer')).toBe(false);
   });

@@ -23,7 +23,12 @@ const message = { to: 'alice@example.com', app: 'default', language: 'en', code:
 
 /** A sender with its surroundings; `mail` is the host's mailer. */
 function open(
-  config: { emailProvider: 'log' | 'smtp' | 'resend'; resendApiKey?: string; resendApiUrl?: string },
+  config: {
+    emailProvider: 'log' | 'smtp' | 'resend';
+    resendApiKey?: string;
+    resendApiUrl?: string;
+    emailFrom?: string;
+  },
   mail?: Mailer,
 ) {
   const entries: LogEntry[] = [];
@@ -164,6 +169,26 @@ describe('Resend', () => {
       '{channel="email",provider="resend",outcome="accepted"} 1',
     ]);
     expect(tally(metrics, 'vault_upstream_requests_total')).toEqual(['{upstream="resend",outcome="ok"} 1']);
+  });
+
+  test('is told that a machine wrote the mail, and its id if it may be sent again', async () => {
+    const { sender } = open({ emailProvider: 'resend' });
+    const to = 'machine@example.com';
+    await sender.send({ ...message, to });
+    const machine = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
+    expect((await resend.waitFor(to)).headers).toEqual(machine);
+    const again = 'again@example.com';
+    await sender.send({ ...message, to: again, messageId: 'recovery-1-abc' });
+    expect((await resend.waitFor(again)).headers).toEqual({
+      ...machine,
+      'Message-ID': '<recovery-1-abc@vault.example.com>',
+    });
+  });
+
+  test('names the brand as the sender where EMAIL_FROM has no name', async () => {
+    const { sender } = open({ emailProvider: 'resend', emailFrom: 'codes@example.net' });
+    await sender.send({ ...message, to: 'named@example.com' });
+    expect((await resend.waitFor('named@example.com')).from).toBe('"vault.example.com" <codes@example.net>');
   });
 
   test('gets every mail under an idempotency key of its own', async () => {

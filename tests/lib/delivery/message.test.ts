@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { codeMessage, createComposer } from '../../../lib/delivery/message.ts';
+import { codeMessage, createComposer, smsText } from '../../../lib/delivery/message.ts';
 import { letterheadOf, letterheads, NOTICES } from '../../support/letterheads.ts';
 
 const head = await letterheadOf();
@@ -13,7 +13,7 @@ async function shownOf(html: string): Promise<string[]> {
       element: () => void lines.push(''),
       text: ({ text }) => void lines.push((lines.pop() ?? '') + text),
     })
-    .on('body hr', { element: () => void lines.push('--') });
+    .on('body hr', { element: () => void lines.push('———') });
   await page.transform(new Response(html)).text();
   return lines.map((line) =>
     line.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('&amp;', '&'),
@@ -70,15 +70,34 @@ describe('the mail', () => {
     expect(codeMessage(notice, head).text).toEndWith('\n\n@vault.example.com #042137\n');
     const tea = await letterheadOf('de', { name: 'tea.example', support: 'help@tea.example' });
     expect(codeMessage(notice, tea).text).toEndWith(
-      '\n\n--\n\nFragen? Schreiben Sie an help@tea.example.\n\n@vault.example.com #042137\n',
+      '\n\n———\n\nFragen? Schreiben Sie an help@tea.example.\n\n@vault.example.com #042137\n',
     );
   });
 
   test('holds the code once in its HTML, as one token of 32 pixels, from left to right', () => {
     const { html } = codeMessage(notice, head);
     expect(html.split('042137')).toHaveLength(2);
-    expect(html).toMatch(/<h1 class="code" dir="ltr" [^>]*font:600 32px[^>]*user-select:all">042137<\/h1>/);
+    expect(html).toMatch(
+      /<td class="code" dir="ltr" [^>]*bgcolor="#f5f6fa"[^>]*font:600 32px[^>]*><p [^>]*user-select:all">042137<\/p><\/td>/,
+    );
+  });
+
+  test('is 560 pixels wide, in Outlook for Windows too', () => {
+    const { html } = codeMessage(notice, head);
+    expect(html).toMatch(/<!--\[if mso\]><table [^>]*width="560"[^>]*><tr><td><!\[endif\]-->\n<table class="card"/);
+    expect(html).toContain('</table>\n<!--[if mso]></td></tr></table><![endif]-->');
     expect(html).toContain('max-width:560px');
+  });
+
+  test('says font, size, language and background where mail programs look for them', () => {
+    const { html } = codeMessage(notice, head);
+    expect(html).toMatch(
+      /<td class="card" [^>]*color:#12162b;font-family:'Segoe UI',[^>]*font-size:15px;line-height:22px/,
+    );
+    expect(html).toMatch(/<table class="card" [^>]*align="center" bgcolor="#ffffff" lang="en" dir="ltr"/);
+    expect(html).toContain('<meta name="supported-color-schemes" content="light dark">');
+    expect(html).toMatch(/\[data-ogsc\] \.card \{/);
+    expect(html).not.toMatch(/font-family:(?:system-ui|ui-monospace)|font:[^;"]*px (?:system-ui|ui-monospace)/);
   });
 
   test('loads nothing, links nowhere and runs nothing', () => {
@@ -105,7 +124,16 @@ describe('the mail', () => {
   test('of a language from right to left is laid out so', () => {
     const { html } = codeMessage(notice, { ...head, language: 'ar', direction: 'rtl' });
     expect(html).toContain('<html lang="ar" dir="rtl">');
-    expect(html).toContain('<td align="right"');
+    expect(html).toMatch(/<td class="card" align="right"/);
+  });
+
+  test('of such a language keeps values in order: addresses, numbers, the brand; not in its subject', () => {
+    const rtl = { ...head, language: 'he', direction: 'rtl' } as const;
+    const { subject, text } = codeMessage(notice, { ...rtl, brand: { ...head.brand, support: '+49 151 12345678' } });
+    expect(text).toContain('Write to \u2068+49 151 12345678\u2069.');
+    expect(subject).not.toMatch(/[\u2068\u2069]/);
+    expect(smsText(notice, rtl)).not.toMatch(/[\u2068\u2069]/);
+    expect(codeMessage(notice, head).text).not.toMatch(/[\u2068\u2069]/);
   });
 });
 
@@ -129,7 +157,7 @@ describe('the mail’s pass', () => {
       expect(part).toContain(pass);
       expect(part).toContain('Somebody has entered many wrong codes for this address');
       expect(part).toContain('Nobody gets in without your mailbox.');
-      expect(part).not.toMatch(/042137|<h1|@vault.example.com #/);
+      expect(part).not.toMatch(/042137|class="code"|@vault.example.com #/);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { smsText } from '../../../lib/delivery/message.ts';
-import { isOneSegment } from '../../../lib/delivery/sms-text.ts';
+import { countSms, isOneSegment } from '../../../lib/delivery/sms-text.ts';
 import { letterheadOf, letterheads } from '../../support/letterheads.ts';
 
 const notice = { code: '042137', lifetimeSeconds: 600 };
@@ -75,4 +75,22 @@ test.each([
 ])('%s is one segment: %p', (text, isOne) => {
   expect(isOneSegment(text)).toBe(isOne);
   expect(segmentsOf(text) === 1).toBe(isOne);
+});
+
+test.each([
+  ['a'.repeat(160), { alphabet: 'GSM', units: 160, segments: 1 }],
+  ['€'.repeat(81), { alphabet: 'GSM', units: 162, segments: 2 }],
+  ['a'.repeat(307), { alphabet: 'GSM', units: 307, segments: 3 }],
+  ['😀'.repeat(36), { alphabet: 'UCS-2', units: 72, segments: 2 }],
+  ['茶'.repeat(135), { alphabet: 'UCS-2', units: 135, segments: 3 }],
+] as const)('%s is counted', (text, count) => {
+  expect(countSms(text)).toEqual(count);
+  expect(countSms(text).segments).toBe(segmentsOf(text));
+});
+
+test('a brand whose letters leave no room gives way to the host, and the line that binds the code stays', async () => {
+  const own = await letterheadOf('en', { name: '茶'.repeat(30) });
+  expect(smsText(notice, own)).toBe(
+    '042137 is your code for vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
+  );
 });

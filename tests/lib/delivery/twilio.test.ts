@@ -80,6 +80,7 @@ describe('a send', () => {
   test.each([
     ['de', 'de'],
     ['pt-BR', 'pt-BR'],
+    ['de-AT', 'de'],
     // Twilio has no such templates, and would refuse the send.
     ['eo', null],
   ])('in %s asks for the locale %p', async (language, locale) => {
