@@ -1,12 +1,12 @@
 /** The logo of the operator's brand, or of an app's. */
 
-import { toBase64url } from '../lib/base/bytes.ts';
 import { VaultError } from '../lib/base/error.ts';
-import { sha256Digest } from '../lib/base/hmac.ts';
+import type { Logo } from '../lib/brand/logo.ts';
+import { createFile, type File } from '../lib/static-files.ts';
 import { appName } from './fields.ts';
 import { optional } from './http/fields.ts';
 import { get, type Route } from './http/route.ts';
-import { isNamed } from './http/static-file.ts';
+import { fileReply } from './http/static-file.ts';
 
 /** A logo is an image and nothing else: opened as a page, it runs nothing and loads nothing. */
 const LOGO_HEADERS = {
@@ -14,6 +14,9 @@ const LOGO_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-cache',
 };
+
+/** Hashed and compressed once. */
+const known = new WeakMap<Logo, File>();
 
 /** `GET /brand/logo`. */
 export const brandRoutes = [
@@ -25,13 +28,12 @@ export const brandRoutes = [
       304: { media: null, about: 'The logo that `If-None-Match` names' },
     },
     errors: ['not_found'],
-    handler({ ctx, app, input, request }) {
+    async handler({ ctx, app, input, request }) {
       const { logo } = ctx.brandOf(input.app ?? app);
       if (!logo) throw new VaultError('not_found');
-      const etag = `"${toBase64url(sha256Digest(logo.bytes).subarray(0, 16))}"`;
-      const headers = { ...LOGO_HEADERS, 'content-type': logo.type, etag };
-      if (isNamed(request.headers.get('if-none-match'), etag)) return { status: 304, headers, body: null };
-      return { status: 200, headers, body: logo.bytes };
+      const file = known.get(logo) ?? (await createFile(logo.bytes));
+      known.set(logo, file);
+      return fileReply(request, file, { ...LOGO_HEADERS, 'content-type': logo.type }, 'x-vault-app');
     },
   }),
 ] as const satisfies readonly Route[];

@@ -1,3 +1,5 @@
+import { isWellFormedXml } from '../base/well-formed.ts';
+
 /** A logo, as the pages show it. */
 export interface Logo {
   readonly type: 'image/svg+xml' | 'image/png';
@@ -18,10 +20,14 @@ export function readLogo(bytes: Uint8Array): Logo | { readonly problem: string }
   if (own.length > LOGO_BYTES_MAX) return { problem: `is larger than ${LOGO_BYTES_MAX / 1024} KiB` };
   if (isPng(own)) return pngOf(own);
   const text = new TextDecoder().decode(own);
-  if (!/^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<svg[\s>]/.test(text))
-    return { problem: 'is neither SVG nor PNG' };
+  const root = /^(?:<\?xml[^>]*\?>)?\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<svg(?=[\s/>])([^>]*)>/.exec(text)?.[1];
+  if (root === undefined) return { problem: 'is neither SVG nor PNG' };
   const active = ACTIVE.find(([, pattern]) => pattern.test(text));
-  return active ? { problem: `must not contain ${active[0]}` } : { type: 'image/svg+xml', bytes: own };
+  if (active) return { problem: `must not contain ${active[0]}` };
+  // As an image, a browser shows nothing else.
+  if (!/\sxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(root))
+    return { problem: 'has no xmlns="http://www.w3.org/2000/svg" in its first tag' };
+  return isWellFormedXml(text) ? { type: 'image/svg+xml', bytes: own } : { problem: 'is no well-formed XML' };
 }
 
 /** What an image needs not, and an attacker might. */
@@ -31,7 +37,7 @@ const ACTIVE: readonly (readonly [string, RegExp])[] = [
   ['foreign objects', /<(?:[\w-]+:)?foreignObject/i],
   ['event handlers', /\son[a-z]+\s*=/i],
   ['links to elsewhere', /(?:href|src)\s*=\s*["']?\s*(?!["'#]|data:image\/)[^\s"'>]/i],
-  ['styles from elsewhere', /@import|url\(\s*["']?\s*(?!["'#]|data:image\/)/i],
+  ['styles from elsewhere', /@import|url\((?!\s*["']?\s*(?:#|data:image\/))/i],
 ];
 
 function isPng(bytes: Uint8Array): boolean {

@@ -50,13 +50,18 @@ export const BRAND_SETTINGS = {
 
 /** A name without what would end it in a header, turn it around or hide in it. */
 export function isBrandName(name: string): boolean {
-  const isPlain = name.isWellFormed() && !/[<>"\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
+  const isPlain = name.isWellFormed() && !/[<>"\\\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u.test(withoutJoiners(name));
   return isPlain && name.trim() === name && name !== '' && [...name].length <= BRAND_NAME_CHARS_MAX;
 }
 
-/** Whether a text is a bare mail address that needs no quotes. */
+/** Persian, Hindi and joined emoji need them between two letters; elsewhere nothing shows them. */
+function withoutJoiners(name: string): string {
+  return name.replace(/(?<=\p{L}|\p{M}|\p{Emoji_Presentation}|\ufe0f)(?:\u200c|\u200d)(?=[\p{L}\p{Emoji}])/gu, '');
+}
+
+/** Whether a text is a bare mail address of ASCII that needs no quotes, also in a link: every server takes those. */
 export function isMailAddress(text: string): boolean {
-  return text.length <= 254 && /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+$/.test(text) && text.isWellFormed();
+  return text.length <= 254 && /^[\w.!$*+=^`{|}~'-]+@[A-Za-z0-9.-]+$/.test(text);
 }
 
 /** As a URI: one line, so that it ends no line of the file that it is written into. */

@@ -60,6 +60,8 @@ test.each([
 test('a body that is no JSON has the type that is described', () => {
   expect(judged('GET /pay', 200, undefined, 'text/html; charset=utf-8')).toBeUndefined();
   expect(judged('GET /pay', 200, undefined, 'text/plain')).toBe('GET /pay 200: the description has no text/plain');
+  expect(judged('GET /brand/logo', 200, undefined, 'image/png')).toBeUndefined();
+  expect(judged('GET /brand/logo', 200, undefined, 'text/html')).toEndWith('has no text/html');
   expect(judged('HEAD /api/status', 200, undefined, null)).toBeUndefined();
   expect(judged('OPTIONS /api/status', 204, undefined, null)).toBeUndefined();
 });

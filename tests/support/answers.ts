@@ -84,8 +84,10 @@ export function createJudge(document: OpenApi): (answer: SeenAnswer) => string |
     const response = at.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], document) as Response200;
     const media = type?.split(';')[0];
     if (text === undefined) {
+      const { content } = response;
+      const range = `${media?.split('/')[0]}/*`;
       const isSaid =
-        media === undefined || answer.method === 'HEAD' || response.content === undefined || media in response.content;
+        media === undefined || answer.method === 'HEAD' || !content || media in content || range in content;
       return isSaid ? undefined : `${named}: the description has no ${media}`;
     }
     if (!response.content?.['application/json']) return `${named}: the description has no JSON there`;

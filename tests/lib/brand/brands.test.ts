@@ -53,16 +53,34 @@ describe('the brand of the operator', () => {
     expect(brandOf('any').color?.light).toBe('#3146c8');
   });
 
-  test.each(['<b>', 'a"b', 'a\\b', 'a\u202eb', 'a\u200bb', 'x'.repeat(41)])('is not named %p', (BRAND_NAME) => {
+  test.each([
+    '<b>',
+    'a"b',
+    'a\\b',
+    'a\u202eb',
+    'a\u200bb',
+    'a\ue000',
+    '\u200da',
+    'a\u200d',
+    'a\u200c\u200cb',
+    'x'.repeat(41),
+  ])('is not named %p', (BRAND_NAME) => {
     expect(() => open({ BRAND_NAME })).toThrow('BRAND_NAME must be a name of at most 40 characters');
   });
 
-  test.each(['tea', 'a@b@c', 'Help <a@b.example>', 'a b@c.example', 'a@b.example,c@d.example'])(
-    'has no support at %p',
-    (SUPPORT_ADDRESS) => {
-      expect(() => open({ SUPPORT_ADDRESS })).toThrow('SUPPORT_ADDRESS must be a mail address');
+  test.each(['کتاب\u200cخانه', 'क्\u200dष', '👩\u200d💻 Tea', 'Teehaus Müller & Söhne'])(
+    'may be named %p',
+    (BRAND_NAME) => {
+      expect(open({ BRAND_NAME })('any').name).toBe(BRAND_NAME);
     },
   );
+
+  test.each([
+    ...['tea', 'a@b@c', 'Help <a@b.example>', 'a b@c.example', 'a@b.example,c@d.example'],
+    ...['a?cc=b@c.example', 'hilfe@bücher.example', 'hänsel@b.example', 'a%0a@b.example'],
+  ])('has no support at %p', (SUPPORT_ADDRESS) => {
+    expect(() => open({ SUPPORT_ADDRESS })).toThrow('SUPPORT_ADDRESS must be a mail address');
+  });
 });
 
 describe('BRAND_COLOR', () => {
@@ -123,8 +141,10 @@ describe('a logo', () => {
   const withLogo = (content: string | Uint8Array) => open({ BRAND_LOGO: '@/logo' }, { logo: content });
 
   test('may be an SVG with shapes, styles and pictures of its own', () => {
-    const inside = '<style>.a{fill:#000}</style><use href="#a"/><path class="a" d="M0 0h9"/>';
-    const svg = `<?xml version="1.0"?>\n<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`;
+    const inside =
+      '<style>.a{fill:url( #b )}</style><use xlink:href="#a"/>\n<g\n id="b"><path class=\'a\' d="M0 0h9"/></g ><text>a &amp; b</text>';
+    const names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
+    const svg = `<?xml version="1.0"?>\n<!-- made by hand -->\n<svg ${names}>${inside}</svg>\n`;
     expect(withLogo(svg)('default').logo?.type).toBe('image/svg+xml');
   });
 
@@ -137,6 +157,7 @@ describe('a logo', () => {
     ["<a xlink:href='javascript:alert(1)'/>", 'links to elsewhere'],
     ['<style>@import "https://evil.example"</style>', 'styles from elsewhere'],
     ['<path style="fill:url(https://evil.example/a)"/>', 'styles from elsewhere'],
+    ['<path style="fill:url( https://evil.example/a )"/>', 'styles from elsewhere'],
   ])('with %s is refused', (inside, what) => {
     expect(() => withLogo(`<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`)).toThrow(
       `BRAND_LOGO must not contain ${what}`,
@@ -147,6 +168,18 @@ describe('a logo', () => {
     ['a document type', '<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', 'is neither SVG nor PNG'],
     ['HTML', '<html><svg></svg></html>', 'is neither SVG nor PNG'],
     ['nothing', '', 'is neither SVG nor PNG'],
+    ['what stands before its declaration', `\n<?xml version="1.0"?>${SVG}`, 'is neither SVG nor PNG'],
+    ['without its namespace', '<svg viewBox="0 0 9 9"/>', 'has no xmlns="http://www.w3.org/2000/svg" in its first tag'],
+    ...[
+      SVG.replace('</svg>', ''),
+      SVG.replace('<path', '<g><path'),
+      SVG.replace('d=', 'd = M0 e='),
+      SVG.replace('<path', '<path id="a" id="b"'),
+      SVG.replace('<path', '<path xlink:href="#a"'),
+      SVG.replace('<path', 'a & b<path'),
+      `${SVG}${SVG}`,
+      `${SVG}more`,
+    ].map((text) => [`not well formed: ${text}`, text, 'is no well-formed XML'] as const),
     [
       'a large file',
       `<svg>${' '.repeat(33_000)}</svg>`,
