@@ -10,6 +10,7 @@ import { clientRoutes } from './client.ts';
 import { clientScriptRoutes } from './client-script.ts';
 import { eventRoutes } from './console/events.ts';
 import { limitRoutes } from './console/limits.ts';
+import { messageRoutes } from './console/messages.ts';
 import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
 import { recoveryConsoleRoutes } from './console/recoveries.ts';
@@ -72,6 +73,7 @@ export const ROUTES = [
   ...recoveryConsoleRoutes,
   ...limitRoutes,
   ...overviewRoutes,
+  ...messageRoutes,
   ...consolePageRoutes,
   ...eventRoutes,
   ...metricsRoutes,

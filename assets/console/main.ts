@@ -10,6 +10,7 @@ import { bindKeys } from './keys.ts';
 import { EVENTS_BEFORE_MAX, OVERVIEW_POLL_MS, SLEPT_MS_MIN } from './limits.ts';
 import { createLimits } from './limits-panel.ts';
 import { createLive } from './live.ts';
+import { createMessages } from './messages.ts';
 import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
 import { appended } from './series.ts';
@@ -24,7 +25,7 @@ const api = createApi(session.secret, () => signOut('The vault no longer accepts
 const feed = createFeed();
 const charts = createCharts();
 const tools = createTools(api);
-const panels = [createLimits(api), createRecoveries(api), createWebhooks(api)];
+const panels = [createLimits(api), createRecoveries(api), createWebhooks(api), createMessages(api)];
 const showStatus = createStatus(() => begin(live.state().lastId));
 const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
 const app = byId('app', HTMLSelectElement);

@@ -90,3 +90,18 @@ export const Deliveries = v.object({ webhooks: v.array(Delivery) });
 
 /** A dead webhook is sent again. */
 export const DeliveryResent = v.object({ ok: v.literal(true), webhook: Delivery });
+
+/** A mail and its text message, with made-up values. */
+export const MessagePreview = v.object({
+  messages: about(v.array(v.string()), 'What `message` may be'),
+  languages: about(v.array(v.string()), 'The languages of mails, the default first'),
+  apps: v.array(v.string()),
+  message: v.string(),
+  lang: v.string(),
+  app: v.string(),
+  mail: v.object({ subject: v.string(), text: v.string(), html: v.string() }),
+  sms: about(
+    v.nullable(v.object({ text: v.string(), alphabet: v.picklist(['GSM', 'UCS-2']), units: Count, segments: Count })),
+    'Null for what is not sent by SMS, or where the provider writes its own text',
+  ),
+});

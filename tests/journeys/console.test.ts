@@ -142,6 +142,36 @@ if (chromium) {
       }
     });
 
+    test('messages are shown as people get them: by message, language and app', async () => {
+      await signIn();
+      await c.says('#messages-subject', /^Your code for localhost/);
+      await c.says('#messages-count', /^1 segment \(GSM, \d+ units\)$/);
+      const mail = async () => {
+        const handle = await c.page.waitForSelector('#messages-answer iframe');
+        const frame = await handle?.contentFrame();
+        const code = await frame?.waitForSelector('.code');
+        return code?.evaluate((one) => {
+          const { fontSize, backgroundColor } = getComputedStyle(one);
+          return [one.textContent, fontSize, backgroundColor, document.documentElement.lang];
+        });
+      };
+      await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+      expect(await mail()).toEqual(['042137', '32px', 'rgb(245, 246, 250)', 'en']);
+      await c.page.select('#messages-lang', 'de');
+      await c.says('#messages-subject', /^Ihr Code für/);
+      expect(await mail()).toEqual(['042137', '32px', 'rgb(245, 246, 250)', 'de']);
+      await c.page.select('#messages-message', 'recovery_started');
+      await c.says('#messages-subject', /^Jemand stellt Ihr Konto/);
+      await c.says('#messages-answer .empty', /^None/);
+      // Nothing runs in the frame, and nothing leads out of it.
+      const frame = await c.page.$eval('#messages-answer iframe', (one) => ({
+        sandbox: one.getAttribute('sandbox'),
+        links: one.contentDocument?.querySelectorAll('a[href]').length,
+        height: one.clientHeight >= (one.contentDocument?.body.clientHeight ?? Number.POSITIVE_INFINITY),
+      }));
+      expect(frame).toEqual({ sandbox: 'allow-same-origin', links: 0, height: true });
+    });
+
     test('guessing is an alarm in Health, and the limit says what ends it', async () => {
       await signIn();
       await c.says('[data-part="guessing"]', /none/);

@@ -1,0 +1,66 @@
+import { type CodeNotice, codeMessage, type Letterhead, smsText } from './message.ts';
+import type { CodeMessage } from './message-page.ts';
+import type { RecoveryNews } from './recovery-message.ts';
+import { countSms, type SmsCount } from './sms-text.ts';
+
+/** The messages that a person may get, by name. */
+export const MESSAGES = [
+  'code',
+  'pass',
+  'taken_over',
+  'recovery_started',
+  'recovery_running',
+  'recovery_finished',
+  'recovery_vetoed',
+  'recovery_cancelled',
+  'recovery_lapsed',
+  'recovery_failed',
+  'recovery_contact',
+] as const;
+
+/** One of them. */
+export type MessageName = (typeof MESSAGES)[number];
+
+/** A message with made-up values, as it would go out. */
+export interface Preview {
+  readonly mail: CodeMessage;
+  /** Null for what goes out by mail alone. */
+  readonly sms: (SmsCount & { readonly text: string }) | null;
+}
+
+/** What the samples are made of besides made-up values. */
+export interface SampleOptions {
+  /** Of the pages that messages lead to. */
+  readonly links: { readonly pass: string; readonly smsPass: string; readonly account: string };
+  readonly lifetimeSeconds: number;
+  /** When a recovery would be ready, ISO 8601. */
+  readonly readyAt: string;
+}
+
+/** Nobody's: it is only shown. */
+const SAMPLE_CODE = '042137';
+const SAMPLE_ACCOUNT = '0x52908400098527886e0f7030069857d2e4169ee7';
+
+/** The fragment of a pass that lets nobody send. */
+export const SAMPLE_PASS = 'sample00-00000000000000000000000000000000';
+
+/** Writes a message with made-up values. */
+export function previewMessage(name: MessageName, head: Letterhead, options: SampleOptions): Preview {
+  const mail = codeMessage(noticeOf(name, options, options.links.pass), head);
+  if (name.startsWith('recovery_')) return { mail, sms: null };
+  // A text message has the code alone, or the pass alone.
+  const { pass, ...notice } = noticeOf(name, options, options.links.smsPass);
+  const text = smsText(name === 'pass' ? { ...notice, pass } : notice, head);
+  return { mail, sms: { text, ...countSms(text) } };
+}
+
+function noticeOf(name: MessageName, { links, lifetimeSeconds, readyAt }: SampleOptions, pass: string): CodeNotice {
+  if (name === 'code') return { code: SAMPLE_CODE, pass, lifetimeSeconds };
+  if (name === 'pass') return { pass, lifetimeSeconds };
+  if (name === 'taken_over') return { notice: 'taken_over', lifetimeSeconds };
+  const status = name.slice('recovery_'.length);
+  const kind: RecoveryNews['kind'] =
+    status === 'started' || status === 'running' || status === 'contact' ? status : 'ended';
+  const link = kind === 'contact' ? links.account : `${links.account}#stop=${SAMPLE_ACCOUNT}`;
+  return { recovery: { kind, status, account: SAMPLE_ACCOUNT, readyAt, link }, lifetimeSeconds };
+}
