@@ -9,6 +9,7 @@ const SCRIPTS: readonly string[] = [
   'console/main',
   'landing/landing',
   'pass/pass',
+  'pay/about',
   'pay/confirm',
   'pay/sw',
   'register/register',

@@ -113,6 +113,7 @@ export const payRoutes = [
   withOpener(file('/pay/confirm', CONFIRM)),
   file('/pay/confirm.js', { type: SCRIPT, headers: OWN }),
   file('/pay/setup.js', { type: SCRIPT, headers: OWN }),
+  file('/pay/about.js', { type: SCRIPT, headers: OWN }),
   file('/pay/confirm.css', { type: 'text/css; charset=utf-8', headers: OWN }),
 
   ...ICON_SIZES.map((size) => file(`/icons/vault-${size}.png`, { type: 'image/png', headers: ICON_CACHE })),

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { COMMANDS, loadCommands } from '../commands/index.ts';
 import { SETTING_NAMES } from '../lib/config/config.ts';
+import { SERVED_PAGES } from '../lib/words/words.ts';
 import { scripts } from '../package.json';
 
 const ROOT = join(import.meta.dir, '..');
@@ -118,6 +119,12 @@ test('pictures are small palettes, and each is shown by a document', () => {
     targetsOf(file).map((target) => relative('docs/images', join(dirname(file), target))),
   );
   expect(images.filter((name) => !shown.includes(name))).toEqual([]);
+});
+
+test('docs/brand.md names every page that has words', () => {
+  const text = read('docs/brand.md');
+  const named = SERVED_PAGES.map((page) => (page === 'landing' ? '`/`' : `\`/${page}\``));
+  expect(named.filter((name) => !text.includes(name))).toEqual([]);
 });
 
 test('the README holds nothing that is no longer a port or a line of what npm start and npm run demo print', () => {

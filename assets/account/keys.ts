@@ -177,7 +177,7 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
       progress: word('Removing “{name}”', { name }),
       done: [
         word('Removed'),
-        word('“{name}” opens this account no more. Delete the passkey on its device, too.', { name }),
+        word('“{name}” does not open this account any more. Delete the passkey on its device, too.', { name }),
       ],
       next: isHere ? 'out' : '',
       detail: { call: 'removeKey', index, x, y },

@@ -61,7 +61,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     const rest = sentAt + CODE_MS - Date.now();
     write(
       'code-left',
-      rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Send a new one.'),
+      rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Ask for a new one.'),
     );
     const wait = sentAt + AGAIN_MS - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
@@ -92,10 +92,10 @@ async function checkCode(
     attempts_remaining?: number;
   }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
   if (answer.verified) return then(answer.attestation);
-  fault('code', word(WRONG[answer.message ?? ''] ?? word('This code is not right. Look again, or send a new one.')));
+  fault('code', word(WRONG[answer.message ?? ''] ?? word('This code is not right. Look again, or ask for a new one.')));
 }
 
 const WRONG: Readonly<Record<string, string>> = {
-  'Code expired': 'This code has ended. Send a new one.',
-  'Too many attempts': 'Too many tries with this code. Send a new one.',
+  'Code expired': 'This code has ended. Ask for a new one.',
+  'Too many attempts': 'Too many tries with this code. Ask for a new one.',
 };

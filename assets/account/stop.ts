@@ -51,7 +51,7 @@ async function awaitEnd({ account, facts }: Signed): Promise<void> {
     if (now.recovery?.id !== facts.recovery?.id) return showDone(said(STOPPED), '');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
-  showDone([word('It is being stopped'), word('Your word is on its way. Look again in a few minutes.')], '');
+  showDone([word('It is being stopped'), word('It is on its way to the network. Look again in a few minutes.')], '');
 }
 
 /** The same as a change of the account, which it pays for itself where no sponsor does. */
@@ -62,7 +62,7 @@ function cancelAlone(signed: Signed, back: () => void): void {
     account,
     {
       title: word('Stop the recovery?'),
-      words: word('The vault cannot carry your word at the moment. You can send it yourself.'),
+      words: word('We cannot send this for you at the moment. You can send it yourself.'),
       button: word('Stop it'),
       calls: [{ to: account.address, value: 0n, data: dataOf(enclave.keccak256, 'cancelRecovery()') }],
       progress: word('Stopping the recovery'),

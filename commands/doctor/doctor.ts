@@ -8,6 +8,7 @@ import { previewSettings } from '../setup/settings.ts';
 import { chainChecks } from './chain.ts';
 import { deliveryChecks } from './delivery.ts';
 import { type Finding, fail, ok, runChecks, warn } from './finding.ts';
+import { peopleChecks } from './people.ts';
 import { fileChecks, networkChecks } from './place.ts';
 import { storageChecks } from './storage.ts';
 
@@ -35,8 +36,9 @@ async function doctor(given: Arguments): Promise<number> {
       runChecks(chainChecks(config)),
     ]);
     const isFull = given.options['full'] !== undefined;
+    const people = await runChecks(peopleChecks(config));
     const storage = await runChecks([...fileChecks(config), ...storageChecks(config, { isFull })]);
-    findings.push(...storage, ...chain, ...delivery, ...network);
+    findings.push(...storage, ...chain, ...delivery, ...people, ...network);
   }
   const isWell = findings.every(({ state }) => state !== 'fail');
   printAnswer(given, { ok: isWell, version: VERSION, findings }, () => describe(findings));

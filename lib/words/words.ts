@@ -25,6 +25,8 @@ export interface Words {
   choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
   /** The words of a page: the operator's over the vault's; what `de-AT` lacks is German, what both lack English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
+  /** The operator's texts of a page that are not used: `de: an id`. The vault knows no such id, or it has other places. */
+  leftOut(page: WordPage, builtIn: BuiltIn): Promise<readonly string[]>;
 }
 
 /** Reads the vault's own words of a page in a language that it brings along. */
@@ -61,6 +63,17 @@ export function createWords(
         })),
       );
       return Object.assign({}, ...layers);
+    },
+    async leftOut(page, builtIn) {
+      const english = await builtIn('en');
+      // English pages have their sentences in themselves; another language has all ids.
+      const known = { ...(await builtIn('de')), ...english };
+      return Array.from(own).flatMap(([key, given]) => {
+        if (!key.endsWith(`/${page}`)) return [];
+        const used = fitting(given, english);
+        const others = Object.keys(given).filter((id) => !(id in used && id in known));
+        return others.map((id) => `${key.split('/')[0]}: ${id}`);
+      });
     },
   };
 }

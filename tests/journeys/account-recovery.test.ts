@@ -173,7 +173,7 @@ if (chromium) {
         return void request.respond({ status: 503, contentType: 'application/json', body });
       });
       await here.page.click('#notices .bad button');
-      expect(await here.screen('confirm')).toContain('The vault cannot carry your word at the moment.');
+      expect(await here.screen('confirm')).toContain('We cannot send this for you at the moment.');
       expect(await confirm(here)).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
     });

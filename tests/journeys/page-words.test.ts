@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
+import type { Mail } from '../../lib/delivery/mail.ts';
 import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { contrasts } from '../support/accessible.ts';
 import { SVG } from '../support/brand.ts';
@@ -8,7 +9,9 @@ import { startVault, type TestVault } from '../support/vault.ts';
 const FILES: Readonly<Record<string, string>> = {
   '/etc/brands.json': JSON.stringify({
     tea: { name: 'Tea House', logo: 'tea.svg', color: ['#7a1fa2', '#d9a3ff'], support: 'help@tea.example' },
+    wide: { logo: 'wide.svg' },
   }),
+  '/etc/wide.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="100"><path d="M0 0h400v100H0z"/></svg>',
   '/etc/tea.svg': SVG,
   '/etc/words/he/account.json': JSON.stringify({
     'Your account': 'החשבון שלך',
@@ -38,9 +41,13 @@ if (chromium) {
     let own: OwnBrowser;
     let t: TestVault;
     let page: Page;
+    const mails: Mail[] = [];
     beforeAll(async () => {
       own = await startBrowser();
-      t = await startVault({ APPS: 'tea', BRANDS: '/etc/brands.json', WORDS_DIR: '/etc/words' }, { operatorFiles });
+      const vars = { APPS: 'tea,wide', BRANDS: '/etc/brands.json', WORDS_DIR: '/etc/words' };
+      const mail = { send: async (one: Mail) => void mails.push(one) };
+      const smtp = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'codes@example.net', SMTP_URL: 'smtp://127.0.0.1:1' };
+      t = await startVault({ ...vars, ...smtp }, { operatorFiles, mail });
       page = await own.browser.newPage();
       await page.setViewport({ width: 360, height: 740 });
       await page.emulateMediaFeatures(STILL);
@@ -93,6 +100,53 @@ if (chromium) {
       expect([await textOf('#problem-title'), await textOf('#leave')]).toEqual([title, button]);
       expect(await textOf('#problem-words')).toStartWith(words);
       await shoot(`pay-${language}`);
+    });
+
+    test('/pay itself, as a person who opens the identifier sees it', async () => {
+      await page.setExtraHTTPHeaders({ 'Accept-Language': 'fr' });
+      await page.goto(new URL('/pay?app=tea', t.url.replace('127.0.0.1', 'localhost')).href);
+      await page.waitForFunction(() => document.documentElement.lang === 'fr');
+      expect([await textOf('h1'), await textOf('.brand'), await page.title()]).toEqual([
+        'Un moyen de paiement pour les boutiques en ligne',
+        'Tea House',
+        'Paiements pour les boutiques · Tea House',
+      ]);
+    });
+
+    test.each(['lang=de_DE', 'lang=de_DE&app=Tea', 'lang=german+language', `lang=${'x'.repeat(300)}`])(
+      '/pay works with %s in its address',
+      async (query) => {
+        await open(`/pay/confirm?mode=redirect&${query}`, 'problem', 'de');
+        expect(await textOf('#problem-title')).toBe('Hier gibt es nichts zu bezahlen');
+      },
+    );
+
+    test('a logo keeps its proportions, and is the icon of the tab', async () => {
+      await open('/account?app=wide', 'start');
+      await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 400);
+      const { width, height } = await page.$eval('header img', (one) => one.getBoundingClientRect().toJSON());
+      expect([width, height]).toEqual([112, 28]);
+      expect(await page.$eval('[rel=icon]', (one) => one.getAttribute('href'))).toBe('/brand/logo?app=wide');
+    });
+
+    test('a mail that /account asks for, and its passkeys, have the page’s language and brand', async () => {
+      await open('/account?app=tea&lang=fr', 'start', 'en');
+      // The browser's own: what a test sets would stand over what the page says.
+      await page.setExtraHTTPHeaders({});
+      await page.evaluate(() => {
+        location.hash = 'recover';
+      });
+      await page.waitForSelector('#mail-form:not([hidden])');
+      await page.type('#email', 'fleur@example.com');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#code-form:not([hidden])');
+      expect(mails.map(({ subject, from }) => [subject, from])).toEqual([
+        ['Votre code pour Tea House\u00a0: valable 90\u00a0secondes', '"Tea House" <codes@example.net>'],
+      ]);
+      expect(mails[0]?.text).toContain('/pass?app=tea&lang=fr#');
+      expect(await page.evaluate(async () => (await (await fetch('/pay/config?app=tea')).json()).rpName)).toBe(
+        'Tea House',
+      );
     });
 
     test.each([

@@ -79,7 +79,7 @@ if (chromium) {
       await page.goto(link()[0] ?? '');
       await press();
       expect(path()).toBe('/pass/ended');
-      expect(await page.$eval('h1', (heading) => heading.textContent)).toBe('This link works no more');
+      expect(await page.$eval('h1', (heading) => heading.textContent)).toBe('This link does not work any more');
     });
 
     test('can be pressed at 320 px without scrolling sideways, in both schemes', async () => {

@@ -35,6 +35,7 @@ describe('every file of the payment handler, by GET and by HEAD', () => {
     ['/pay/confirm', HTML, 'no-cache'],
     ['/pay/confirm.js', SCRIPT, 'no-cache'],
     ['/pay/setup.js', SCRIPT, 'no-cache'],
+    ['/pay/about.js', SCRIPT, 'no-cache'],
     ['/pay/confirm.css', 'text/css; charset=utf-8', 'no-cache'],
     ['/icons/vault.svg', 'image/svg+xml', 'public, max-age=86400'],
     ['/icons/vault-48.png', 'image/png', 'public, max-age=86400'],

@@ -7,7 +7,7 @@ const FILES: Readonly<Record<string, string>> = {
     tea: { name: 'Tea House', logo: 'tea.svg', color: ['#0a6b48', '#57d9a3'], support: 'help@tea.example' },
   }),
   '/etc/tea.svg': SVG,
-  '/etc/words/he/pass.json': JSON.stringify({ 'This link works no more': 'הקישור אינו תקף עוד' }),
+  '/etc/words/he/pass.json': JSON.stringify({ 'This link does not work any more': 'הקישור אינו תקף עוד' }),
 };
 const operatorFiles = {
   read: (path: string) => (FILES[path] === undefined ? undefined : new TextEncoder().encode(FILES[path])),
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const ID = 'This link works no more';
+const ID = 'This link does not work any more';
 
 describe('GET /words/pass.json', () => {
   test('has the words of the language that is asked for, else of Accept-Language', async () => {

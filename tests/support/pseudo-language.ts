@@ -9,9 +9,10 @@ export function speakPseudo(page: Page): Promise<unknown> {
         ? `⟦${message}⟧`
         : Object.fromEntries(Object.entries(message).map(([form, text]) => [form, `⟦${text}⟧`]));
     window.fetch = (async (input: RequestInfo, init?: RequestInit) => {
-      const url = String(input);
-      if (!url.startsWith('/words/')) return ask(input, init);
-      const answer = await (await ask(`${url}${url.includes('?') ? '&' : '?'}lang=de`, init)).json();
+      const url = new URL(String(input), location.href);
+      if (!url.pathname.startsWith('/words/')) return ask(input, init);
+      url.searchParams.set('lang', 'de');
+      const answer = await (await ask(url, init)).json();
       const words = Object.fromEntries(Object.entries(answer.words).map(([id, text]) => [id, marked(text as string)]));
       return Response.json({ ...answer, words });
     }) as typeof fetch;

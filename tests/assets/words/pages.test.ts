@@ -66,7 +66,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     scripts: scriptsIn('register'),
   },
   pay: {
-    html: ['pay/confirm.html'],
+    html: ['pay/confirm.html', 'pay/index.html'],
     scripts: [...scriptsIn('pay', ['sw.ts']), ...scriptsIn('wallet')],
     made: [
       ...Object.keys(PROBLEMS).flatMap((problem) => [`${problem}.title`, `${problem}.text`]),

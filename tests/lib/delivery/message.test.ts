@@ -176,7 +176,7 @@ describe('a lifetime', () => {
 
 test.each([
   ['en', 'From 25 November 2026 at 07:30 UTC on,'],
-  ['de', 'Ab 25. November 2026 um 07:30 UTC kann'],
+  ['de', 'Ab dem 25. November 2026 um 07:30 UTC kann'],
   ['fr', 'À partir du 25 novembre 2026 à 07:30 UTC, la nouvelle clé'],
   ['es', 'A partir del 25 de noviembre de 2026 a las 7:30 UTC, la nueva llave'],
 ])('a time in %s is written as the language does', async (language, words) => {

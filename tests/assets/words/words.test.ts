@@ -1,0 +1,42 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { decimal, word, wordWith } from '../../../assets/words/words.ts';
+import { ISOLATES } from '../../../client/catalogue.ts';
+
+const own = (globalThis as unknown as { vaultWords: { words: object; language: string; around: unknown } }).vaultWords;
+const before = { ...own };
+const speak = (language: string, words: object = {}, around: unknown = undefined) =>
+  Object.assign(own, { language, words, around });
+
+beforeEach(() => {
+  speak('en');
+});
+afterAll(() => {
+  Object.assign(own, before);
+});
+
+describe('a word of a page', () => {
+  test('is its English sentence where there is no other', () => {
+    expect(word('Rename {name}', { name: 'Tea' })).toBe('Rename Tea');
+    speak('de', { 'Rename {name}': '{name} umbenennen' });
+    expect(word('Rename {name}', { name: 'Tea' })).toBe('Tea umbenennen');
+  });
+
+  test('from right to left keeps its values in order; numbers and names that are kept have no marks', () => {
+    speak('he', { 'Code sent to {to}.': 'הקוד נשלח אל {to}.', 'In {count} days': 'בעוד {count} ימים' }, ISOLATES);
+    expect(word('Code sent to {to}.', { to: '+49 151 12345678' })).toBe('הקוד נשלח אל \u2068+49 151 12345678\u2069.');
+    expect(word('In {count} days', { count: 3 })).toBe('בעוד 3 ימים');
+    expect(word('Code sent to {to}.', { to: '0x12' }, ['', ''])).toBe('הקוד נשלח אל 0x12.');
+    expect(wordWith('Code sent to {to}.', {}, { to: 'a@b.example' }).join('')).toContain('\u2068a@b.example\u2069');
+  });
+});
+
+test.each([
+  ['de', '1,25'],
+  ['en', '1.25'],
+  ['fr', '1,25'],
+  ['ar-EG', '1.25'],
+  ['fa', '1.25'],
+])('an amount in %s is %s: its digits stay', (language, text) => {
+  speak(language);
+  expect(decimal('1.25')).toBe(text);
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChecks } from '../../../commands/doctor/finding.ts';
+import { peopleChecks } from '../../../commands/doctor/people.ts';
+import { readConfig } from '../../../lib/config/config.ts';
+import { SVG } from '../../support/brand.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+const at = (name: string) => join(folder.path, name);
+const check = async (vars: Record<string, string>) =>
+  (await runChecks(peopleChecks(readConfig({ VAULT_SECRET, ...vars })))).map(({ state, text }) => `${state} ${text}`);
+
+describe('vault doctor, of what people see', () => {
+  test('says nothing where no file is named', async () => {
+    expect(await check({ BRAND_NAME: 'Tea House' })).toEqual([]);
+  });
+
+  test('says that the files of a brand can be used, or what is wrong', async () => {
+    writeFileSync(at('logo.svg'), SVG);
+    expect(await check({ BRAND_LOGO: at('logo.svg') })).toEqual(['ok the files of BRAND_LOGO and BRANDS can be used']);
+    expect(await check({ BRAND_LOGO: at('none.svg') })).toEqual([
+      expect.stringContaining('fail BRAND_LOGO is a file that does not exist'),
+    ]);
+  });
+
+  test('names the texts that are not used: a place that the original lacks, an id that is misspelt', async () => {
+    mkdirSync(at('de'));
+    mkdirSync(at('pt-BR'));
+    writeFileSync(
+      at('de/mail.json'),
+      JSON.stringify({ support: 'Hilfe: {phone}', 'code.entre': 'Hier', 'code.ignore': 'Nein' }),
+    );
+    writeFileSync(at('pt-BR/pay.json'), JSON.stringify({ Pay: 'Pagar', Paye: 'Pagar' }));
+    expect(await check({ WORDS_DIR: folder.path })).toEqual([
+      'warn texts of WORDS_DIR that are not used: mail.json, de: support; mail.json, de: code.entre; pay.json, pt-BR: Paye',
+    ]);
+    writeFileSync(at('de/mail.json'), JSON.stringify({ support: 'Hilfe: {support}' }));
+    writeFileSync(
+      at('pt-BR/pay.json'),
+      JSON.stringify({ Pay: 'Pagar', 'Pay {sum} to {payee}': 'Pagar {sum} a {payee}' }),
+    );
+    expect(await check({ WORDS_DIR: folder.path })).toEqual(['ok all texts of WORDS_DIR are used']);
+  });
+});
