@@ -219,6 +219,23 @@ export type LimitUses = {
   }[];
 };
 
+/** A mail and its text message, with made-up values. */
+export type MessagePreview = {
+  readonly messages: readonly string[];
+  readonly languages: readonly string[];
+  readonly apps: readonly string[];
+  readonly message: string;
+  readonly lang: string;
+  readonly app: string;
+  readonly mail: { readonly subject: string; readonly text: string; readonly html: string };
+  readonly sms: {
+    readonly text: string;
+    readonly alphabet: 'GSM' | 'UCS-2';
+    readonly units: Count;
+    readonly segments: Count;
+  } | null;
+};
+
 /** What the process that answers is doing. */
 export type Overview = {
   readonly at: Time;
@@ -777,7 +794,7 @@ export interface Operations {
   };
   /** What the owner of an account passes to setGuardian. */
   'POST /api/recoveries/commitments': {
-    input: { readonly attestation: Attestation; readonly smartAccount: string };
+    input: { readonly attestation: Attestation; readonly smartAccount: string; readonly lang?: string | undefined };
     answer: Commitment;
   };
   /** The accounts that an address may recover. */
@@ -817,6 +834,7 @@ export interface Operations {
       readonly proof: Proof;
       readonly proofExpiresAt?: number | undefined;
       readonly attestation?: Attestation | undefined;
+      readonly lang?: string | undefined;
     };
     answer: Contact;
   };
@@ -1031,6 +1049,27 @@ export interface Operations {
   };
   /** What the process that answers is doing. */
   'GET /v1/console/overview': { input: Readonly<Record<never, never>>; answer: Overview };
+  /** A mail and its text message, with made-up values. */
+  'GET /v1/console/messages': {
+    input: {
+      readonly message?:
+        | 'code'
+        | 'pass'
+        | 'taken_over'
+        | 'recovery_started'
+        | 'recovery_running'
+        | 'recovery_finished'
+        | 'recovery_vetoed'
+        | 'recovery_cancelled'
+        | 'recovery_lapsed'
+        | 'recovery_failed'
+        | 'recovery_contact'
+        | undefined;
+      readonly lang?: string | undefined;
+      readonly app?: string | undefined;
+    };
+    answer: MessagePreview;
+  };
   /** Webhooks, the newest first. */
   'GET /v1/console/webhooks': {
     input: {
