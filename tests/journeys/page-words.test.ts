@@ -121,6 +121,15 @@ if (chromium) {
       },
     );
 
+    test('from right to left, addresses and codes are typed from left to right', async () => {
+      await open('/account', 'start', 'he');
+      const directions = await page.$$eval('#email, #code, #owner, #which-address', (all) =>
+        all.map((one) => getComputedStyle(one).direction),
+      );
+      expect(directions).toEqual(['ltr', 'ltr', 'ltr', 'ltr']);
+      expect(await page.$eval('#key-name', (one) => getComputedStyle(one).direction)).toBe('rtl');
+    });
+
     test('a logo keeps its proportions, and is the icon of the tab', async () => {
       await open('/account?app=wide', 'start');
       await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 400);
