@@ -16,7 +16,7 @@ import { speakPseudo, wordless } from '../support/pseudo-language.ts';
 if (chromium) {
   describe('no text is without its words, on the screens of', () => {
     let world: PayWorld;
-    const passkeys = createPasskeys();
+    const [passkeys, payers] = [createPasskeys(), createPasskeys()];
     const open: Device[] = [];
     beforeAll(async () => {
       world = await startPayWorld();
@@ -84,7 +84,7 @@ if (chromium) {
       const text = JSON.stringify({ id: crypto.randomUUID(), data, returnUrl: world.shop });
       const request = encodeURIComponent(Buffer.from(text).toString('base64'));
       const page = await world.own.browser.newPage();
-      await passkeys.attach(page);
+      await payers.attach(page);
       await speakPseudo(page);
       await page.goto(`${world.origin}/pay/confirm?mode=redirect&request=${request}`);
       return page;

@@ -25,6 +25,8 @@ const VALUES = [
   /0x[0-9a-f…]+/gi,
   /\b(?:ETH|USDC|DID|QR|localhost|127\.0\.0\.1|anvil|Vault|Base Sepolia|did:[\w:]+)(?::\d+)?\b/g,
   /\b\p{L}{2,4}\.? \d{4}\b/gu,
+  /\d\d:\d\d(?: [A-Z]{2,5}\S*)?/g,
+  /[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}/g,
 ];
 
 /** The texts, labels and placeholders that are shown without being a message, or what is left of them. */
@@ -33,7 +35,7 @@ export async function wordless(page: Page, more: readonly RegExp[] = []): Promis
     const found: string[] = [document.title];
     const inline = ['SPAN', 'STRONG', 'B', 'BDI', 'A', 'CODE'];
     for (const one of document.body.querySelectorAll('*')) {
-      if (!one.checkVisibility() || one.closest('noscript, script, style')) continue;
+      if (!one.checkVisibility() || one.closest('noscript, script, style, pre')) continue;
       found.push(one.getAttribute('aria-label') ?? '', one.getAttribute('placeholder') ?? '');
       // A sentence with elements inside is one text, whose brackets are around all of it.
       const isPart = inline.includes(one.tagName) && one.parentElement?.textContent?.includes('⟦');
