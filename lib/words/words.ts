@@ -25,7 +25,7 @@ export interface Words {
   choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
   /** The words of a page: the operator's over the vault's; what `de-AT` lacks is German, what both lack English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
-  /** The operator's texts of a page that are not used: `de: an id`. The vault knows no such id, or it has other places. */
+  /** The operator's texts of a page that are not used, as `de: an id`: an unknown id, or places that it lacks. */
   leftOut(page: WordPage, builtIn: BuiltIn): Promise<readonly string[]>;
 }
 
