@@ -13,7 +13,8 @@ afterEach(() => t.stop());
 describe('GET /api/status', () => {
   test('§4 status: 200 with the service status, with CORS headers', async () => {
     const reply = await t.call('GET /api/status');
-    const members = ['chain', 'chainId', 'rpc', 'database', 'version', 'rpId', 'brand', 'relays', 'enclave'];
+    const own = ['time', 'rpId', 'rpIds', 'brand', 'relays', 'enclave'];
+    const members = ['chain', 'chainId', 'rpc', 'database', 'version', ...own];
     expect([reply.status, Object.keys(reply.body)]).toEqual([200, members]);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
