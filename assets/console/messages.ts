@@ -101,5 +101,10 @@ function dress(frame: HTMLIFrameElement, html: string): void {
     link.style.textDecoration = 'underline';
     link.removeAttribute('href');
   }
-  frame.style.height = `${page.documentElement.scrollHeight}px`;
+  // A narrower frame has a higher mail.
+  const fit = () => {
+    frame.style.height = `${page.body.offsetHeight}px`;
+  };
+  new ResizeObserver(fit).observe(page.body);
+  fit();
 }

@@ -163,6 +163,7 @@ if (chromium) {
       await c.page.select('#messages-message', 'recovery_started');
       await c.says('#messages-subject', /^Jemand stellt Ihr Konto/);
       await c.says('#messages-answer .empty', /^None/);
+      await c.page.setViewport({ width: 360, height: 800 });
       // The whole mail is seen, nothing runs in the frame, and nothing leads out of it.
       await c.page.waitForFunction(() => {
         const frame = document.querySelector<HTMLIFrameElement>('#messages-answer iframe');
