@@ -25,8 +25,8 @@ describe('§1.1 a request of HTTP/1.0 without Host is routed by its own path', (
     ['/x/healthz', 404, '{"error":"not_found"}'],
     ['/anything/api/status', 404, '{"error":"not_found"}'],
     ['/public/metrics', 404, '{"error":"not_found"}'],
-    ['/', 404, '{"error":"not_found"}'],
-    ['/?x=1', 404, '{"error":"not_found"}'],
+    ['/', 200, '"links":{'],
+    ['/?x=1', 200, '"links":{'],
     ['//', 404, '{"error":"not_found"}'],
     ['//healthz', 404, '{"error":"not_found"}'],
     ['//x/healthz', 404, '{"error":"not_found"}'],
@@ -54,7 +54,8 @@ describe('§1.1 a request of HTTP/1.0 without Host is routed by its own path', (
 
   test('a session is written by its own path alone', async () => {
     const post = (path: string) => sendRaw(t.url, [`POST ${path} HTTP/1.0`, ...sessionHeaders], session);
-    for (const path of ['/x/api/sessions', '//api/sessions', '/']) expect((await post(path)).status).toBe(404);
+    for (const path of ['/x/api/sessions', '//api/sessions', '//']) expect((await post(path)).status).toBe(404);
+    expect((await post('/')).status).toBe(405);
     expect(await sessions()).toBe(0);
     expect((await post('/api/sessions')).status).toBe(200);
     expect(await sessions()).toBe(1);
@@ -129,7 +130,8 @@ describe('§1.1 the Host header', () => {
     for (const version of ['1.0', '1.1']) {
       const ask = (line: string) => sendRaw(t.url, [`${line} HTTP/${version}`, `Host: ${host}`]);
       expect((await ask('GET /healthz')).status).toBe(200);
-      expect((await ask('HEAD /')).status).toBe(404);
+      expect((await ask('HEAD /')).status).toBe(200);
+      expect((await ask('HEAD /nothing')).status).toBe(404);
       expect((await ask('GET /x/healthz')).status).toBe(404);
       expect((await ask('GET /api/indexer/nothing')).status).toBe(403);
       expect((await ask('GET /pay/confirm?mode=popup')).headers['cross-origin-opener-policy']).toBe('unsafe-none');
