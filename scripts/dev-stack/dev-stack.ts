@@ -7,6 +7,7 @@ import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
 import { type Paymaster, startPaymaster } from './paymaster.ts';
 import { freeOr } from './port.ts';
+import { SMS_ACCOUNT, type SmsProvider, startSmsProvider } from './sms.ts';
 import { placeUsdc } from './usdc.ts';
 import { devAccount } from './wallet.ts';
 
@@ -17,6 +18,7 @@ export interface DevStack {
   readonly bundler: Bundler;
   readonly paymaster: Paymaster;
   readonly mail: MailCatcher;
+  readonly sms: SmsProvider;
   readonly inbox: Inbox;
   /** The settings that lead a vault into this dev stack. */
   readonly vars: Readonly<Record<string, string>>;
@@ -24,10 +26,10 @@ export interface DevStack {
 }
 
 /** Preferred ports; another is taken where one is not free. */
-const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, inbox: 8025 };
+const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, sms: 1026, inbox: 8025 };
 
 /**
- * Starts a chain with everything a passkey's account needs, and a mail catcher; the chain goes on where it was in
+ * Starts a chain with everything a passkey's account needs, and what catches mails and SMS; the chain goes on where it was in
  * `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it
  * started and rejects.
  */
@@ -71,18 +73,32 @@ async function startParts(
   );
   say(`bundler    ${paymaster.url} (a paymaster, and alto behind it)`);
   const mail = add(await startMailCatcher({ port: freeOr(PORTS.mail) }));
-  const inbox = add(startInbox({ port: freeOr(PORTS.inbox), read: () => mail.messages }));
-  say(`mail       ${mail.url}, read it at ${inbox.url}`);
+  const sms = add(await startSmsProvider({ port: freeOr(PORTS.sms), sendsMax: SMS_SENDS_MAX }));
+  const read = () => [...mail.messages, ...sms.messages];
+  const inbox = add(await startInbox({ port: freeOr(PORTS.inbox), read }));
+  say(`mail       ${mail.url}, and SMS at ${sms.url}: read both at ${inbox.url}`);
   const vars = {
     ...chainVars(chain, contracts),
+    CHAIN_NAME: 'Local test network',
+    // No explorer has this chain's transactions.
+    EXPLORER_URL: 'none',
     BUNDLER_URL: paymaster.url,
     EMAIL_PROVIDER: 'smtp',
     EMAIL_FROM: 'Vault <vault@localhost.test>',
     SMTP_URL: mail.url,
+    SMS_PROVIDER: 'twilio',
+    SMS_COUNTRIES: '*',
+    TWILIO_API_URL: sms.url,
+    TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
+    TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
+    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
     ...WIDE_LIMITS,
   };
-  return { chain, contracts, bundler, paymaster, mail, inbox, vars };
+  return { chain, contracts, bundler, paymaster, mail, sms, inbox, vars };
 }
+
+/** The vault's own limit is the one that a developer meets, and can clear. */
+const SMS_SENDS_MAX = 1_000;
 
 /**
  * Limits that a developer does not meet: every request comes from one address, and many are to one. SMS to one number

@@ -5,9 +5,12 @@ export interface Message {
   readonly text: string;
 }
 
+/** A message as it is kept: `id` counts up over all mailboxes, `at` is when it came, in milliseconds. */
+export type Kept<M extends Message = Message> = M & { readonly id: number; readonly at: number };
+
 /** Messages in order of arrival. */
 export interface Mailbox<M extends Message = Message> {
-  readonly messages: readonly M[];
+  readonly messages: readonly Kept<M>[];
   add(message: M): void;
   /**
    * The first message for this recipient, or that passes this test, that answered no wait before: two waits get two
@@ -19,14 +22,17 @@ export interface Mailbox<M extends Message = Message> {
 const MESSAGES_KEPT_MAX = 500;
 const WAIT_MS = 30_000;
 
+let lastId = 0;
+
 /** An empty mailbox that keeps the newest 500 messages. */
 export function createMailbox<M extends Message>(): Mailbox<M> {
-  const messages: M[] = [];
+  const messages: Kept<M>[] = [];
   const taken = new WeakSet<M>();
   const waiting = new Set<(message: M) => boolean>();
   return {
     messages,
-    add(message) {
+    add(arrived) {
+      const message = { ...arrived, id: ++lastId, at: Date.now() };
       messages.push(message);
       if (messages.length > MESSAGES_KEPT_MAX) messages.shift();
       for (const offer of waiting) if (offer(message)) return;

@@ -54,11 +54,18 @@ const VERIFICATION_MS = 600_000;
 const SENDS_MAX = 5;
 const CHECKS_MAX = 5;
 
+/** How the stand-in behaves; `sendsMax` is how many messages one verification has, the provider's five if absent. */
+export interface SmsOptions {
+  readonly port?: number;
+  readonly clock?: Clock;
+  readonly sendsMax?: number;
+}
+
 /**
  * Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks.
  */
-export async function startSmsProvider(options: { port?: number; clock?: Clock } = {}): Promise<SmsProvider> {
-  const clock = options.clock ?? systemClock;
+export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsProvider> {
+  const { clock = systemClock, sendsMax = SENDS_MAX } = options;
   const box = createMailbox<Message>();
   const faults: SmsProvider['faults'] = {};
   const requests = { send: 0, check: 0 };
@@ -74,7 +81,7 @@ export async function startSmsProvider(options: { port?: number; clock?: Clock }
     const to = form.get('To') ?? '';
     if (form.get('Channel') !== 'sms' || !/^\+[1-9]\d{6,14}$/.test(to)) return failure(60200);
     const known = live(to) ?? newVerification(to, clock.now());
-    if (known.sends === SENDS_MAX) return failure(60203);
+    if (known.sends === sendsMax) return failure(60203);
     known.sends++;
     pending.set(to, known);
     box.add({ to: [to], subject: 'SMS', text: `Your verification code is: ${known.code}` });
