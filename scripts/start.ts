@@ -35,6 +35,11 @@ export interface Stack extends Deployment {
   readonly operatorSecretFile: string;
 }
 
+/** The shop as the vault knows it, and the brand of what it sends to the shop's people. */
+const SHOP = 'shop';
+const BRANDS = { [SHOP]: { name: 'Tea House', color: ['#0a6b48', '#57d9a3'] } };
+const BRANDS_FILE = join(WORLD, 'brands.json');
+
 const VAULT_PORT = 8787;
 const SHOP_PORT = 8090;
 /** The app of docs/tutorial.md. Another one, or several: `REGISTER_REDIRECTS=shop=http://localhost:4000/back npm start`. */
@@ -54,12 +59,15 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   const port = freeOr(VAULT_PORT) || freePort();
   // By name, as the console and passkeys have it: a passkey belongs to a host, and an address is none.
   const origin = `http://localhost:${port}`;
+  const { inbox } = devStack;
   const shop = await startShop({
     vault: origin,
     rpc: devStack.chain.rpc,
-    rpcUrl: devStack.chain.url,
+    app: SHOP,
+    inbox: inbox.url,
     port: freeOr(SHOP_PORT),
   });
+  inbox.lead({ shop: shop.url, vault: origin });
   const command = isWatched ? [process.execPath, ...flags, join(ROOT, 'server.ts')] : [PROGRAM];
   await writeSettings(devStack, port);
   const start = () => startVault(command);
@@ -83,8 +91,9 @@ async function build(stop: AbortSignal): Promise<void> {
 
 /** Writes the vault's settings to a file, for commands beside it: `dist/vault limits show --config .world/vault.env`. */
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
-  const apps = [...new Set(REDIRECTS.split(',').map((one) => one.split('=')[0]))].join(',');
-  const known = { APPS: apps, REGISTER_REDIRECTS: REDIRECTS };
+  await Bun.write(BRANDS_FILE, JSON.stringify(BRANDS));
+  const apps = new Set([SHOP, ...REDIRECTS.split(',').map((one) => one.split('=')[0])]);
+  const known = { APPS: [...apps].join(','), REGISTER_REDIRECTS: REDIRECTS, BRANDS: BRANDS_FILE };
   const all = { ...vars, ...known, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
   const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
   await Bun.write(SETTINGS_FILE, lines.join(''));
@@ -117,8 +126,8 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   await Bun.write(STACK_FILE, JSON.stringify(stack, null, 2));
   const pages = [
     [`http://localhost:${port}/console`, `the operator's page; sign in with what this prints:  cat ${secret}`],
-    [inbox.url, 'the mail it sends'],
-    [shop, 'a shop, to pay with a passkey (Chrome or Edge; by a popup in others)'],
+    [shop, 'a shop: sign up, get test money, pay with a passkey'],
+    [inbox.url, 'the mails and SMS it sends'],
   ] as const;
   console.log('In a browser:');
   for (const [page, what] of pages) say(`${page.padEnd(30)}  ${what}`);

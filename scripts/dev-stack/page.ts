@@ -5,7 +5,7 @@ const DESIGN = join(import.meta.dir, '../../assets/design');
 
 /** What a page may reach beside its own server. */
 export interface Reach {
-  /** Origins whose scripts it loads, and which it asks. */
+  /** Origins whose scripts and icons it loads, and which it asks. */
   readonly origins?: readonly string[];
   /** Whether it frames pages of its own server. */
   readonly isFraming?: boolean;
@@ -46,7 +46,8 @@ function headersOf({ origins = [], isFraming = false }: Reach): Record<string, s
     "default-src 'none'",
     ["script-src 'self'", ...origins].join(' '),
     "style-src 'self'",
-    "img-src 'self'",
+    // The browser shows a payment handler by its icon, and loads that as the page's.
+    ["img-src 'self'", ...origins].join(' '),
     ["connect-src 'self'", ...origins].join(' '),
     ...(isFraming ? ["frame-src 'self'"] : []),
     "base-uri 'none'",

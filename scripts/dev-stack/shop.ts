@@ -1,8 +1,10 @@
-import { Address, type Hex } from 'ox';
+import { join } from 'node:path';
 import type { ChainRpc } from './chain.ts';
-import { type DocumentedShop, loadDocumentedShop } from './documented-shop.ts';
-import { mintUsdc } from './usdc.ts';
-import { devAccount, sendTransaction } from './wallet.ts';
+import { createFaucet } from './faucet.ts';
+import { type Orders, openOrders } from './orders.ts';
+import { isLocal, loadPage } from './page.ts';
+
+export { GIFT } from './faucet.ts';
 
 /** A running shop. */
 export interface Shop {
@@ -11,69 +13,83 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-/** What a click at the shop gives an account: 100 USDC and one ether of the local chain. */
-export const GIFT = { usdc: 100_000_000n, wei: 10n ** 18n } as const;
-
-/** Where the shop is paid, and what it asks whether it was. */
+/** Where the shop is paid, and the chain of its test money. */
 export interface ShopOptions {
   /** The vault's origin. */
   readonly vault: string;
   readonly rpc: ChainRpc;
-  /** The URL of the same node. */
-  readonly rpcUrl: string;
+  /** What the vault calls the shop, one of its `APPS`. */
+  readonly app?: string;
+  /** Where the codes are read. */
+  readonly inbox?: string;
   readonly port?: number;
 }
 
+const BODY_BYTES_MAX = 4_096;
+
 /**
- * The shop of docs/payments.md, page and server, and below the page a form that gives an account money to pay with.
+ * A shop of one article. Its page signs people up and takes the payment by `vault/client`; its server makes the orders,
+ * gives test money, and asks the vault whether an order was paid.
  */
-export async function startShop({ vault, rpc, rpcUrl, port = 0 }: ShopOptions): Promise<Shop> {
-  const give = createGiver(rpc);
-  let shop: DocumentedShop | undefined;
+export async function startShop({ vault, rpc, app = '', inbox = '', port = 0 }: ShopOptions): Promise<Shop> {
+  const page = await loadPage(join(import.meta.dir, 'shop'), { origins: [vault] });
+  const give = createFaucet(rpc);
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (!shop) return new Response('Starting\n', { status: 503 });
-      if (request.method === 'GET' && pathname === '/') return html(shop.page + FORM);
-      if (pathname !== '/give' || request.method !== 'POST') return shop.fetch(request);
-      const account = String((await request.formData()).get('account')).trim();
-      if (!Address.validate(account, { strict: false })) return new Response('That is no address.\n', { status: 400 });
-      return give(account).then(
-        () => new Response(null, { status: 303, headers: { location: '/' } }),
-        (error: Error) => new Response(`${error.message}\n`, { status: 502 }),
-      );
-    },
+    maxRequestBodySize: BODY_BYTES_MAX,
+    fetch: (request): Promise<Response> => handle(request),
+    error: ({ message }) => failure(502, 'upstream_failed', message),
   });
   const origin = `http://localhost:${server.port}`;
-  shop = await loadDocumentedShop({ origin, vault, rpcUrl });
+  const orders = openOrders(origin, vault);
+  const handle = async (request: Request): Promise<Response> => {
+    const { pathname, search, host } = new URL(request.url);
+    if (!isLocal(request)) return failure(421, 'not_here', `This is the shop of ${origin}.`);
+    if (request.method === 'GET') {
+      // A passkey belongs to a name, and an address is none.
+      if (`http://${host}` !== origin) return Response.redirect(origin + pathname + search, 307);
+      return page.answer(pathname, { vault, app, inbox }) ?? (await showOrder(orders, pathname));
+    }
+    const fault = faultOf(request, origin);
+    if (fault) return fault;
+    const body = await request.json().catch(() => undefined);
+    if (pathname === '/orders') return Response.json(orders.create(), { status: 201 });
+    if (pathname === '/money') return sendMoney(give, (body as { account?: unknown } | null)?.account);
+    return checkReceipt(orders, pathname, body);
+  };
   return { url: origin, stop: () => server.stop(true) };
 }
 
-/** One gift after the other: a transaction's nonce is read from the chain. */
-function createGiver(rpc: ChainRpc): (account: Hex.Hex) => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  const give = async (to: Hex.Hex) => {
-    await mintUsdc(rpc, to, GIFT.usdc);
-    await sendTransaction(rpc, devAccount('owner').privateKey, { to, value: GIFT.wei });
-  };
-  return (account) => {
-    const next = last.then(() => give(account));
-    last = next.catch(() => {});
-    return next;
-  };
+/** Only the shop's own page writes: another site's form or script would, too, without asking first. */
+function faultOf(request: Request, origin: string): Response | undefined {
+  if (request.method !== 'POST') return failure(405, 'method_not_allowed');
+  if ((request.headers.get('origin') ?? origin) !== origin) return failure(403, 'other_origin');
+  if (request.headers.get('content-type') === 'application/json') return undefined;
+  return failure(415, 'not_json', 'Send Content-Type: application/json.');
 }
 
-function html(page: string): Response {
-  return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+async function showOrder(orders: Orders, pathname: string): Promise<Response> {
+  const [, id = ''] = /^\/orders\/([\w-]+)$/.exec(pathname) ?? [];
+  const order = await orders.look(id);
+  return order ? Response.json(order) : failure(404, 'not_found');
 }
 
-const FORM = `
-<hr>
-<p>A new account holds nothing. Press the button above and create one, copy its address, cancel, and put the address here:</p>
-<form method="post" action="/give">
-  <input name="account" aria-label="Address of the account" placeholder="0x…" size="44" required pattern="0x[0-9a-fA-F]{40}">
-  <button>Give it 100 USDC and 1 ETH of the local chain</button>
-</form>
-`;
+async function checkReceipt(orders: Orders, pathname: string, receipt: unknown): Promise<Response> {
+  const [, id = ''] = /^\/orders\/([\w-]+)\/receipt$/.exec(pathname) ?? [];
+  const finding = await orders.check(id, receipt).catch(() => 'unknown' as const);
+  if (finding === 'unknown') return failure(502, 'vault_unreachable', 'The vault does not answer the shop. Try again.');
+  return finding ? Response.json(finding) : failure(404, 'not_found');
+}
+
+async function sendMoney(give: ReturnType<typeof createFaucet>, account: unknown): Promise<Response> {
+  const gift = await give(account).catch(() => 'failed' as const);
+  if (gift === 'given') return Response.json({ ok: true });
+  if (gift === 'bad_address') return failure(400, gift, 'Give the address of an account: 0x and 40 hex digits.');
+  if (gift === 'busy') return failure(429, gift, 'Many are waiting for test money. Try again in a moment.');
+  return failure(502, 'chain_failed', 'The local chain did not take the transaction. Is npm start still running?');
+}
+
+function failure(status: number, error: string, hint?: string): Response {
+  return Response.json({ error, hint }, { status, headers: { 'cache-control': 'no-store' } });
+}

@@ -50,9 +50,9 @@ test('the demo performs the whole main job against what npm start runs', async (
     expect(output).toContain(line);
 });
 
-const post = async (path: string, body: object) => {
+const post = async (path: string, body: object, more: Record<string, string> = {}) => {
   const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
-  const headers = { 'Content-Type': 'application/json' };
+  const headers = { 'Content-Type': 'application/json', ...more };
   const response = await fetch(stack.vault + path, { method: 'POST', headers, body: JSON.stringify(body) });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
@@ -77,6 +77,22 @@ test('one limit stays strict, and the command of the README resets it, from any 
   const cleared = Bun.spawnSync([join(ROOT, 'dist/vault'), ...args], { cwd: tmpdir(), env: {} });
   expect([cleared.exitCode, String(cleared.stdout)]).toEqual([0, `sends-per-number sms:${key}: 5 no longer count\n`]);
   expect((await send()).status).toBe(200);
+});
+
+test('the inbox gets mails and SMS, those to people of the shop in the shop’s name', async () => {
+  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  expect(await (await fetch(stack.shop)).text()).toContain('data-app="shop"');
+  const [mail, sms] = [
+    { identifier: 'tea@example.com', channel: 'email' },
+    { identifier: '+14155550177', channel: 'sms' },
+  ];
+  for (const who of [mail, sms]) {
+    expect((await post('/api/verify/send', who, { 'X-Vault-App': 'shop' })).status).toBe(200);
+    const query = new URLSearchParams({ to: who.identifier });
+    const [message] = await (await fetch(`${stack.inbox}/messages?${query}`)).json();
+    expect(message).toMatchObject({ kind: who === mail ? 'mail' : 'sms', code: expect.stringMatching(/^\d{6}$/) });
+    if (who === mail) expect(message.subject).toBe('Your code for Tea House: valid 90 seconds');
+  }
 });
 
 test('npm start runs what it says can be opened', async () => {

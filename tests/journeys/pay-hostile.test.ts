@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { type Shop, startShop as startDocumentedShop } from '../../scripts/dev-stack/shop.ts';
+import type { Shop } from '../../scripts/dev-stack/shop.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
+import { startDocumentedShop } from '../support/documented-shop.ts';
 import {
   awaitSelector,
   buy,
@@ -30,7 +31,7 @@ if (chromium) {
   beforeAll(async () => {
     world = await startPayWorld();
     account = await makeAccount(world, passkeys);
-    documented = await startDocumentedShop({ vault: world.origin, rpc: world.chain.rpc, rpcUrl: world.chain.url });
+    documented = await startDocumentedShop({ vault: world.origin, rpcUrl: world.chain.url });
   });
   afterAll(async () => {
     await documented.stop();

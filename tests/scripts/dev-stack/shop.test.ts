@@ -1,119 +1,117 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:net';
 import { Hex } from 'ox';
-import type { Page } from 'puppeteer-core';
-import { chromium } from '../../../scripts/dev-stack/browser.ts';
-import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
-import { GIFT, type Shop, startShop } from '../../../scripts/dev-stack/shop.ts';
-import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
+import { GIFT } from '../../../scripts/dev-stack/shop.ts';
+import { USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
-import { awaitSelector, confirmWindow, createPasskeys, part, press, startPayWorld } from '../../support/pay.ts';
-import { createPayer, orderOf, PAYEE, payOrder } from '../../support/payers.ts';
+import { PAYEE } from '../../support/payers.ts';
+import { type ShopServer, startShopServer } from '../../support/shop-server.ts';
 
 const SOMEBODY = '0x00000000000000000000000000000000000B0b00';
 
-describe('the shop of npm start', () => {
-  let chain: Chain;
-  let shop: Shop;
-  beforeAll(async () => {
-    chain = await startChain();
-    await placeUsdc(chain.rpc);
-    shop = await startShop({ vault: 'http://localhost:8787', rpc: chain.rpc, rpcUrl: chain.url });
-  });
-  afterAll(async () => {
-    await shop.stop();
-    await chain.stop();
-  });
+let server: ShopServer;
+beforeAll(async () => {
+  server = await startShopServer();
+});
+afterAll(() => server.stop());
+afterEach(() => server.chain.rpc('evm_setAutomine', [true]));
 
-  const give = (account: string) =>
-    fetch(`${shop.url}/give`, { method: 'POST', body: new URLSearchParams({ account }), redirect: 'manual' });
-  const ether = async (account: string) => BigInt((await chain.rpc('eth_getBalance', [account, 'latest'])) as string);
-  const usdc = async (account: string) => {
-    const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
-    return BigInt((await chain.rpc('eth_call', [{ to: USDC, data }, 'latest'])) as string);
-  };
-
-  const post = async (path: string, body: object = {}) => {
-    const headers = { 'content-type': 'application/json' };
-    return (await fetch(`${shop.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
-  };
-
-  test('is the documented one, led to the local vault and USDC', async () => {
-    const page = await (await fetch(shop.url)).text();
-    expect(page).toContain("const vault = 'http://localhost:8787'");
-    expect(page).not.toContain('example.com');
-    expect((await post('/orders')).data).toMatchObject({ token: USDC, chainId: 84532 });
+describe('the shop’s server', () => {
+  test('knows the orders that it made, and no other', async () => {
+    for (const id of ['mine', '__proto__', 'constructor', `tea-${crypto.randomUUID()}`])
+      expect(await server.check(id, { userOpHash: Hex.random(32) })).toEqual({ error: 'not_found' });
+    expect((await fetch(`${server.shop.url}/orders/nothing`)).status).toBe(404);
+    expect((await fetch(`${server.shop.url}/..%2f..%2fpackage.json`)).status).toBe(404);
   });
 
-  test('is paid by a payment of the order, and by no other receipt', async () => {
-    const account = await createPayer(chain.rpc, 2);
-    const [one, two] = [await post('/orders'), await post('/orders')];
-    const order = orderOf({ ...one.data, id: one.id, origin: shop.url });
-    const receipt = await payOrder(chain.rpc, account, order);
-    const invented = { ...receipt, userOpHash: Hex.random(32), txHash: Hex.random(32), account: PAYEE };
-    expect(await post('/paid', { id: one.id, receipt: invented })).toMatchObject({ status: 'pending' });
-    expect(await post('/paid', { id: one.id, receipt: 'paid' })).toMatchObject({ status: 'unverifiable' });
-    expect(await post('/paid', { id: two.id, receipt })).toEqual({ status: 'unpaid', reason: 'other_order' });
-    expect(await post('/paid', { id: 'mine', receipt })).toEqual({ status: 'unpaid', reason: 'no_order' });
-    const { userOpHash } = receipt;
-    for (let again = 0; again < 2; again++)
-      expect(await post('/paid', { id: one.id, receipt })).toMatchObject({ status: 'paid', userOpHash });
+  test('makes the order itself: a page cannot make it cheaper', async () => {
+    const { body } = await server.post('/orders', { amount: '1', to: SOMEBODY, token: 'native', id: 'mine' });
+    expect(body).toMatchObject({ amount: '1250000', to: PAYEE, token: USDC, chainId: 84532 });
+    expect(body.id).toMatch(/^tea-[0-9a-f-]{36}$/);
   });
 
-  test('counts an order once, though two accounts paid it', async () => {
-    const { id, data } = await post('/orders');
-    const order = orderOf({ ...data, id, origin: shop.url });
-    const payers = [await createPayer(chain.rpc, 1), await createPayer(chain.rpc, 2)] as const;
-    const [first, second] = [await payOrder(chain.rpc, payers[0], order), await payOrder(chain.rpc, payers[1], order)];
-    expect(await post('/paid', { id, receipt: first })).toMatchObject({ status: 'paid' });
-    expect(await post('/paid', { id, receipt: second })).toEqual({ status: 'unpaid', reason: 'order_paid' });
-    expect(await post('/paid', { id, receipt: first })).toMatchObject({ status: 'paid' });
+  test.each(['/orders', '/money', '/orders/mine/receipt'])('takes nothing at %s from another site', async (path) => {
+    const origin = 'https://evil.example';
+    expect(await server.post(path, {}, { origin })).toMatchObject({ status: 403, body: { error: 'other_origin' } });
+    // What a form can send without asking first.
+    const form = new URLSearchParams({ account: SOMEBODY });
+    expect((await fetch(server.shop.url + path, { method: 'POST', body: form })).status).toBe(415);
+    expect((await fetch(server.shop.url + path, { method: 'PUT' })).status).toBe(405);
+    const large = await fetch(server.shop.url + path, { method: 'POST', body: 'x'.repeat(5_000) });
+    expect(large.status).toBe(413);
   });
 
-  test('gives an account money, and gives again at once when asked twice', async () => {
-    const answers = await Promise.all([give(SOMEBODY), give(` ${SOMEBODY.toLowerCase()} `)]);
-    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
-    expect([await usdc(SOMEBODY), await ether(SOMEBODY)]).toEqual([2n * GIFT.usdc, 2n * GIFT.wei]);
+  test('answers to this machine’s names alone, and leads people to the one that passkeys have', async () => {
+    const { port } = new URL(server.shop.url);
+    expect(await statusFor(Number(port), 'evil.example')).toBe(421);
+    const answer = await fetch(`http://127.0.0.1:${port}/?a=b`, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, `${server.shop.url}/?a=b`]);
   });
 
-  test('gives to what is an address, and goes on after a gift that failed', async () => {
-    expect((await give('a***@example.com')).status).toBe(400);
-    expect((await fetch(`${shop.url}/give`)).status).toBe(404);
-    const { address } = devAccount('bob');
-    const before = await usdc(address);
-    // The token is a contract that takes no ether, so the second half of this gift fails.
-    expect((await give(USDC)).status).toBe(502);
-    expect((await give(address)).status).toBe(303);
-    expect((await usdc(address)) - before).toBe(GIFT.usdc);
+  test('serves a page under a strict policy, with nothing inline and nothing from elsewhere', async () => {
+    const answer = await fetch(server.shop.url);
+    const vault = server.t.url.replace('127.0.0.1', 'localhost');
+    expect(answer.headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src 'self' ${vault}`,
+      "style-src 'self'",
+      `img-src 'self' ${vault}`,
+      `connect-src 'self' ${vault}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(await answer.text()).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
   });
 });
 
-/** The button works once the server has made an order. */
-async function pressBuy(page: Page): Promise<void> {
-  await awaitSelector(page, '#buy:enabled');
-  await page.click('#buy');
-}
+describe('the faucet', () => {
+  const give = (account: unknown) => server.post('/money', { account });
+  const ether = async (account: string) =>
+    BigInt((await server.chain.rpc('eth_getBalance', [account, 'latest'])) as string);
+  const usdc = async (account: string) => {
+    const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
+    return BigInt((await server.chain.rpc('eth_call', [{ to: USDC, data }, 'latest'])) as string);
+  };
 
-if (chromium) {
-  test('from nothing to paid, in a browser that never saw the vault', async () => {
-    const world = await startPayWorld();
-    const shop = await startShop({ vault: world.origin, rpc: world.chain.rpc, rpcUrl: world.chain.url });
-    const passkeys = createPasskeys();
-    const page = await world.own.browser.newPage();
-    await page.goto(shop.url);
-    await pressBuy(page);
-    const first = await confirmWindow(world, passkeys);
-    await press(first, 'create');
-    expect(await part(first, 'review')).toContain('Not enough USDC');
-    const account = await first.$eval('#from', (element) => element.textContent ?? '');
-    // A person presses Cancel and reads the browser's own message, which nobody can close here.
-    await page.reload();
-    await page.type('input[name=account]', account);
-    await Promise.all([page.waitForNavigation(), page.click('form button')]);
-    await pressBuy(page);
-    await press(await confirmWindow(world, passkeys), 'approve');
-    await page.waitForFunction(() => document.getElementById('result')?.textContent?.startsWith('Paid: 0x'));
-    expect(await world.balanceOf(account, 'usdc')).toBe(GIFT.usdc - 1_250_000n);
-    await shop.stop();
-    await world.stop();
+  test('gives an account money, and gives again at once when asked twice', async () => {
+    const newcomer = '0x0000000000000000000000000000000000C0fFEe';
+    const answers = await Promise.all([give(newcomer), give(` ${newcomer.toLowerCase()} `)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect([await usdc(newcomer), await ether(newcomer)]).toEqual([2n * GIFT.usdc, 2n * GIFT.wei]);
+  });
+
+  test('gives to what is an address, and goes on after a gift that failed', async () => {
+    for (const account of ['a***@example.com', '', undefined, 7, [SOMEBODY]])
+      expect(await give(account)).toMatchObject({ status: 400, body: { error: 'bad_address' } });
+    const { address } = devAccount('bob');
+    const before = await usdc(address);
+    // The token is a contract that takes no ether, so the second half of this gift fails.
+    expect(await give(USDC)).toMatchObject({ status: 502, body: { error: 'chain_failed' } });
+    expect((await give(address)).status).toBe(200);
+    expect((await usdc(address)) - before).toBe(GIFT.usdc);
+  });
+
+  test('does not let more than 50 wait', async () => {
+    await server.chain.rpc('evm_setAutomine', [false]);
+    const all = Array.from({ length: 52 }, () => give(SOMEBODY));
+    const first = await Promise.race(all);
+    expect(first).toMatchObject({ status: 429, body: { error: 'busy' } });
+    await server.chain.rpc('evm_setAutomine', [true]);
+    await server.chain.rpc('anvil_mine', ['0x1']);
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+  });
+});
+
+/** The status of a request that says it is for another host, as after a name that was led here. */
+function statusFor(port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
+    socket.once('data', (data) => {
+      resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(String(data))?.[1]));
+      socket.destroy();
+    });
+    socket.once('error', reject);
   });
 }

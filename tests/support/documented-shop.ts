@@ -3,15 +3,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Shop } from '../../scripts/dev-stack/shop.ts';
 
 /** The page, and what answers its requests. */
-export interface DocumentedShop {
+interface DocumentedShop {
   readonly page: string;
   fetch(request: Request): Promise<Response>;
 }
 
 /** Where the shop is, which vault it is paid through, and the node that its server asks. */
-export interface ShopPlaces {
+interface ShopPlaces {
   readonly origin: string;
   readonly vault: string;
   readonly rpcUrl: string;
@@ -20,8 +21,26 @@ export interface ShopPlaces {
 const DOCUMENT = new URL('../../docs/payments.md', import.meta.url);
 const CLIENT = fileURLToPath(new URL('../../client/payments.ts', import.meta.url));
 
+/** Serves it at an origin of its own. */
+export async function startDocumentedShop(places: Omit<ShopPlaces, 'origin'>): Promise<Shop> {
+  let shop: DocumentedShop | undefined;
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      if (!shop) return new Response('Starting\n', { status: 503 });
+      const isPage = request.method === 'GET' && new URL(request.url).pathname === '/';
+      if (!isPage) return shop.fetch(request);
+      return new Response(shop.page, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+    },
+  });
+  const origin = `http://localhost:${server.port}`;
+  shop = await loadDocumentedShop({ ...places, origin });
+  return { url: origin, stop: () => server.stop(true) };
+}
+
 /** Takes the texts from the document and puts the places into them, as the person who copies them does. */
-export async function loadDocumentedShop({ origin, vault, rpcUrl }: ShopPlaces): Promise<DocumentedShop> {
+async function loadDocumentedShop({ origin, vault, rpcUrl }: ShopPlaces): Promise<DocumentedShop> {
   const text = await Bun.file(DOCUMENT).text();
   const [, page = ''] = /```html\n([\s\S]*?)```/.exec(text) ?? [];
   const [, server = ''] = /```js\n(import [\s\S]*?)```/.exec(text) ?? [];

@@ -1,0 +1,42 @@
+// What the page keeps over a reload: for its own convenience, since the server believes none of it.
+
+/** Who signed in here. */
+export interface Person {
+  readonly did: string;
+  readonly account: string;
+}
+
+/** Where a payment may be found. */
+export interface Hints {
+  readonly userOpHash: string;
+  readonly txHash?: string;
+  readonly account?: string;
+}
+
+/** What is kept, by name: the person on this device, an order and its receipt in this tab. */
+interface Kept {
+  readonly person: Person;
+  readonly order: string;
+  readonly hints: Hints;
+}
+
+const placeOf = (name: keyof Kept) => (name === 'person' ? localStorage : sessionStorage);
+
+/** What is kept under a name; undefined if nothing is, or the browser keeps nothing. */
+export function recall<Name extends keyof Kept>(name: Name): Kept[Name] | undefined {
+  try {
+    return JSON.parse(placeOf(name).getItem(`shop.${name}`) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps it; undefined forgets it. */
+export function keep<Name extends keyof Kept>(name: Name, value: Kept[Name] | undefined): void {
+  try {
+    if (value === undefined) placeOf(name).removeItem(`shop.${name}`);
+    else placeOf(name).setItem(`shop.${name}`, JSON.stringify(value));
+  } catch {
+    // The page works without.
+  }
+}
