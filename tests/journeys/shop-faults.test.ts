@@ -58,6 +58,26 @@ if (chromium) {
       await screen(page, 'money');
     });
 
+    test('a passkey that was made and lost: start over with a new one', async () => {
+      const [email, { page, passkeys }] = [address(), await world.come()];
+      await sendAddress(page, email);
+      await screen(page, 'code');
+      await page.evaluate(() => {
+        navigator.credentials.get = () => Promise.reject(new DOMException('no', 'NotAllowedError'));
+      });
+      await page.type('#digits', /\b\d{6}\b/.exec((await world.mail.waitFor(email)).text)?.[0] ?? '');
+      expect(await screen(page, 'start-notice')).toContain('No passkey was used.');
+      expect(passkeys.ids()).toHaveLength(1);
+      await page.reload();
+      await press(page, 'start-over');
+      expect(await page.$eval('#who', (field) => (field as HTMLInputElement).value)).toBe('');
+      await sendAddress(page, email);
+      await screen(page, 'code');
+      await page.type('#digits', /\b\d{6}\b/.exec((await world.mail.waitFor(email)).text)?.[0] ?? '');
+      await screen(page, 'money');
+      expect(passkeys.ids()).toHaveLength(2);
+    });
+
     test('a payment that is cancelled: nothing was paid, and Pay works again', async () => {
       const customer = await world.comeWithMoney();
       const { page, passkeys } = customer;

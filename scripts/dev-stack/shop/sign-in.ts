@@ -16,9 +16,6 @@ const DIGITS = 6;
 
 const ADDRESS = 'Enter an email address, or a number that starts with + and the country.';
 
-/** The person changed their mind about the address. */
-const OTHER = 'other address';
-
 /** Shows the first screen, and goes on with `done` once somebody is signed in. */
 export function askWho(vault: VaultClient, done: (person: Person) => void, notice?: string): void {
   const pending = vault.pending()?.identifier;
@@ -26,6 +23,13 @@ export function askWho(vault: VaultClient, done: (person: Person) => void, notic
   write('start-notice', notice === undefined ? begun : notice || undefined);
   fault('who', undefined);
   if (pending !== undefined) field('who').value = pending;
+  // A passkey that was made here and is lost would hold the address back.
+  toggle('start-over', pending !== undefined);
+  onPress('start-over', () => {
+    vault.forget();
+    field('who').value = '';
+    askWho(vault, done);
+  });
   show('start');
   const arrive = ({ did, smartAccount }: { did: string; smartAccount: string | null }) => {
     if (smartAccount === null) throw new Error('this DID has no account');
@@ -44,9 +48,9 @@ export function askWho(vault: VaultClient, done: (person: Person) => void, notic
 
 /** Leads back to the first screen: to the field, where the address is the fault. */
 function fail(vault: VaultClient, done: (person: Person) => void, thrown: unknown): void {
-  const { status, hint } = thrown as { status?: number; hint?: string };
+  const { error, status, hint } = thrown as { error?: string; status?: number; hint?: string };
   const isAddress = status === 400;
-  askWho(vault, done, isAddress || thrown === OTHER ? '' : signUpWords(thrown));
+  askWho(vault, done, isAddress || error === 'cancelled' ? '' : signUpWords(thrown));
   if (isAddress) fault('who', hint ?? ADDRESS);
 }
 
@@ -61,8 +65,8 @@ function signUp(vault: VaultClient, text: string) {
   return vault.register({ ...address, onStep, askCode });
 }
 
-/** Asks the person for the code; an empty answer has another one sent. Rejects where they want another address. */
-function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: CodeRequest): Promise<string> {
+/** Asks the person for the code; an empty answer has another one sent, null gives this address up. */
+function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: CodeRequest): Promise<string | null> {
   write('code-words', `We sent six digits to ${identifier}.`);
   toggle('code-inbox', Boolean(document.documentElement.dataset['inbox']));
   const digits = field('digits');
@@ -72,7 +76,7 @@ function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: Cod
   digits.focus();
   if (problem !== undefined) fault('digits', faultOf(problem, attemptsRemaining));
   const stopClock = startClock(endsAt, nextAt);
-  return new Promise<string>((resolve, reject) => {
+  return new Promise<string | null>((resolve) => {
     const answer = (text: string) => {
       element<HTMLButtonElement>('digits-go').disabled = true;
       resolve(text);
@@ -87,11 +91,12 @@ function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: Cod
       if (typed().length === DIGITS) answer(typed());
     };
     onPress('code-again', () => answer(''));
-    onPress('code-other', () => reject(OTHER));
+    onPress('code-other', () => resolve(null));
   }).finally(stopClock);
 }
 
 function faultOf(problem: string, attemptsRemaining: number | undefined): string {
+  if (problem === 'Too soon') return 'Another code can be sent later, as the button below says.';
   if (problem !== 'Incorrect code') return 'That code does not work any more. We sent another one.';
   const tries = attemptsRemaining === 1 ? 'one try is' : `${attemptsRemaining ?? 'some'} tries are`;
   return `That is not the code. ${tries[0]?.toUpperCase()}${tries.slice(1)} left.`;

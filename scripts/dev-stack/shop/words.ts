@@ -12,6 +12,10 @@ interface Thrown {
 const SIGN_UP: Readonly<Record<string, string>> = {
   identifier_taken: 'This address has an account already. Sign in with its passkey.',
   passkey_refused: 'No passkey was used. Send the address again: you go on where you were.',
+  passkeys_unavailable:
+    'This window has no passkeys. Open the shop in the browser itself, by the address of localhost.',
+  passkey_unsupported: 'This device makes no passkey that the vault takes. Use another device.',
+  not_confirmed_yet: 'Your account is on its way. Try again in a few seconds.',
   not_registered: 'This passkey has no account here. Sign up with your address first.',
   unreachable: 'The vault does not answer. Is npm start still running? Try again: nothing is lost.',
   registration_failed: 'The chain refused the registration. Sign up again.',
