@@ -5,7 +5,7 @@ const HINTS = {
   vault_too_old: 'The vault is older than this client. Load its own client.js.',
   not_loaded: 'A part of the client did not load. Does your Content-Security-Policy allow it?',
   no_operator_secret: 'Give createClient the operatorSecret.',
-  cancelled: 'Nothing was sent.',
+  cancelled: 'Given up. Nothing was registered or paid.',
   passkeys_unavailable:
     'No passkeys here. Open the page over https, in the browser itself, in no frame of another site.',
   passkey_refused:

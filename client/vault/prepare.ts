@@ -26,15 +26,16 @@ export async function prepare(
     // Read each time: another tab may have gone on.
     const { identifier, channel, passkey, attestation, request } = progress();
     if (request) return request;
+    // Before the person is asked for anything: what the vault does not offer costs no code.
+    const { status, contracts } = await known();
+    const { didRegistry, accountFactory2, chainId, registrar } = contracts;
+    if (!didRegistry) throw fault('not_offered');
     const isProven = () => !proving || isAttested(progress());
     if (proving && !isProven()) {
       await step('code');
       await prove(way, proving);
       continue;
     }
-    const { status, contracts } = await known();
-    const { didRegistry, accountFactory2, chainId, registrar } = contracts;
-    if (!didRegistry) throw fault('not_offered');
     const { rpId } = status;
     if (!passkey) {
       await step('passkey');

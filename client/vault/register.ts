@@ -49,8 +49,6 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
   };
   const step = (at: RegisterStep) => until(onStep?.(at), signal);
   const way: Way = { ...registrar, signal, step, progress, keep };
-  // Asked for while the person reads the code.
-  registrar.known().catch(() => undefined);
   for (let attempts = 1; ; attempts++) {
     const request = await prepare(way, name ?? subject.identifier, 'askCode' in options ? options : undefined);
     await step('record');

@@ -1,7 +1,7 @@
 // An app in React: a person signs up or in, and pays.
-import { type FormEvent, StrictMode, useState } from 'react';
+import { type FormEvent, type InputHTMLAttributes, StrictMode, useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { type CodeRequest, createClient, VaultClientError } from 'vault/client';
+import { type CodeAnswer, type CodeRequest, createClient, VaultClientError } from 'vault/client';
 
 const vault = createClient({ url: 'https://vault.example.com' });
 /** Yours comes from your server, which checks the payment. The same id is paid once. */
@@ -17,13 +17,16 @@ const total = { currency: 'USD', value: '1.25' };
 /** A code that the person is asked for, and how the form gives it. */
 interface Question {
   readonly request: CodeRequest;
-  readonly answer: (code: string | null) => void;
+  readonly answer: (code: CodeAnswer) => void;
 }
 
 function App() {
   const [did, setDid] = useState('');
   const [notice, setNotice] = useState('');
   const [question, setQuestion] = useState<Question>();
+  const leaving = useRef<AbortController>(undefined);
+  // A page that is left closes the passkey's dialog. What was begun is kept.
+  useEffect(() => () => leaving.current?.abort(), []);
 
   const run = (act: () => Promise<string>) => {
     setNotice('…');
@@ -33,16 +36,21 @@ function App() {
   };
   const signUp = (email: string) =>
     run(async () => {
+      leaving.current = new AbortController();
       const askCode = (request: CodeRequest) =>
-        new Promise<string | null>((answer) => setQuestion({ request, answer })).finally(() => setQuestion(undefined));
-      const person = await vault.register({ email, askCode });
+        new Promise<CodeAnswer>((answer) => setQuestion({ request, answer })).finally(() => setQuestion(undefined));
+      const person = await vault.register({ email, askCode, signal: leaving.current.signal });
       setDid(person.did);
       person.confirmed.then(
         () => setNotice('Confirmed'),
-        (error) => setNotice(error.message),
+        (error) => setNotice(error.hint ?? error.message),
       );
       return 'Signed up';
     });
+  const startOver = () => {
+    vault.forget();
+    setNotice('');
+  };
   const signIn = () =>
     run(async () => {
       setDid((await vault.signIn()).did);
@@ -55,39 +63,71 @@ function App() {
       return status === 'paid' ? 'Thank you' : `Payment: ${status}`;
     });
 
+  // After a reload the person goes on where she was.
+  const begun = vault.pending();
   return (
     <main>
       <output>{notice}</output>
-      {question ? (
-        <TextForm label={question.request.problem ?? 'The code that we sent'} then={question.answer} />
-      ) : (
-        !did && <TextForm label="Your email" then={signUp} />
+      {question && <CodeForm {...question} />}
+      {!question && !did && (
+        <>
+          <TextForm
+            label="Your email"
+            type="email"
+            autoComplete="email"
+            defaultValue={begun?.identifier}
+            then={signUp}
+          />
+          <Button name="sign-in" label="I have a passkey" act={signIn} />
+          {begun && <Button name="over" label="Start over" act={startOver} />}
+        </>
       )}
-      {did ? (
+      {did && (
         <p>
           You are <code>{did}</code>
         </p>
-      ) : (
-        <button id="sign-in" type="button" onClick={signIn}>
-          I have a passkey
-        </button>
       )}
-      <button id="buy" type="button" onClick={buy}>
-        Pay 1.25 USDC
-      </button>
+      <Button name="buy" label="Pay 1.25 USDC" act={buy} />
     </main>
   );
 }
 
-function TextForm({ label, then }: { readonly label: string; readonly then: (text: string) => void }) {
+function CodeForm({ request: { identifier, problem, nextAt }, answer }: Question) {
+  const soon = `Another code can be sent from ${new Date(nextAt).toLocaleTimeString()} on.`;
+  return (
+    <>
+      <p>{problem === 'Too soon' ? soon : (problem ?? `The code that we sent to ${identifier}`)}</p>
+      <TextForm label="Code" inputMode="numeric" autoComplete="one-time-code" then={answer} />
+      <Button name="again" label="Send another code" act={() => answer({ resend: true })} />
+      <Button name="cancel" label="Cancel" act={() => answer(null)} />
+    </>
+  );
+}
+
+function Button({ name, label, act }: { readonly name: string; readonly label: string; readonly act: () => void }) {
+  return (
+    <button id={name} type="button" onClick={act}>
+      {label}
+    </button>
+  );
+}
+
+interface TextFormProps extends InputHTMLAttributes<HTMLInputElement> {
+  readonly label: string;
+  readonly then: (text: string) => void;
+}
+
+function TextForm({ label, then, ...input }: TextFormProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    then(String(new FormData(event.currentTarget).get('text')));
+    const form = event.currentTarget;
+    then(String(new FormData(form).get('text')));
+    form.reset();
   };
   return (
-    <form onSubmit={submit} key={label}>
+    <form onSubmit={submit}>
       <label>
-        {label} <input name="text" required autoComplete="one-time-code" />
+        {label} <input name="text" required {...input} />
       </label>
       <button type="submit">Continue</button>
     </form>

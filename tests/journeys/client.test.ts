@@ -66,6 +66,17 @@ if (chromium) {
       await page.type('input', 'react@example.com');
       await page.keyboard.press('Enter');
       await says(page, 'The code that we sent');
+      // After a reload in the middle the address is there, and the code works still.
+      await page.reload();
+      await page.waitForFunction(() => document.querySelector('input')?.value === 'react@example.com');
+      await page.focus('input');
+      await page.keyboard.press('Enter');
+      await says(page, 'The code that we sent to react@example.com');
+      await page.click('#cancel');
+      await says(page, 'Nothing was registered');
+      await page.focus('input');
+      await page.keyboard.press('Enter');
+      await says(page, 'The code that we sent');
       await page.type('input', '000000');
       await page.keyboard.press('Enter');
       await says(page, 'Incorrect code');

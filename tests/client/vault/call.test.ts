@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { KEYED } from '../../../client/vault/call.ts';
 import { createClient, type VaultClient, VaultClientError } from '../../../client/vault/index.ts';
+import { ROUTES } from '../../../routes/index.ts';
 import { broken, faultyFetch } from '../../support/client-world.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -92,6 +94,41 @@ describe('a request is repeated', () => {
     expect((await vault.verify.send(someone())).ok).toBe(true);
   });
 
+  test('as long as the vault is at the same request, for longer than four tries', async () => {
+    failFirst(5, answer(409, { error: 'idempotency_key_in_use' }, { 'retry-after': '1' }));
+    expect((await vault.verify.send(someone())).ok).toBe(true);
+    expect(line.asked).toHaveLength(6);
+  }, 20_000);
+
+  test('where the connection breaks in the middle of the answer', async () => {
+    const one = someone();
+    const cut = async (pass: () => Promise<Response>) => {
+      const whole = new Uint8Array(await (await pass()).arrayBuffer());
+      let sent = 0;
+      const body = new ReadableStream({
+        pull(controller) {
+          if (sent++ > 0) controller.error(new TypeError('terminated'));
+          else controller.enqueue(whole.slice(0, 10));
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'application/json' } });
+    };
+    failFirst(1, cut);
+    expect((await vault.status()).chainId).toBe(84532);
+    failFirst(1, cut);
+    expect((await vault.verify.send(one)).challenge).toBeString();
+    expect(t.mailsTo(one.identifier)).toHaveLength(1);
+    failFirst(1, cut);
+    // A check may have spent the code: it is not repeated, and not called no vault.
+    expect(await faultOf(vault.verify.check({ ...one, code: '000000' }))).toMatchObject({ error: 'unreachable' });
+  });
+
+  test('429 of any operation: it did nothing', async () => {
+    failFirst(1, answer(429, { error: 'rate_limited' }, { 'retry-after': '1' }));
+    const verdict = await vault.verify.check({ ...someone(), code: '000000' });
+    expect(verdict.verified).toBe(false);
+  });
+
   test('three times at most', async () => {
     line.trouble = broken;
     expect(await faultOf(vault.status())).toMatchObject({ error: 'unreachable', status: 0 });
@@ -122,6 +159,31 @@ describe('a request is not repeated', () => {
     expect(await faultOf(vault.verify.check({ ...one, code: '000000' }))).toMatchObject({ error: 'unreachable' });
     expect(line.asked).toEqual(['POST /api/verify/check']);
   });
+});
+
+test('a Retry-After that is a date is seconds too, and one that is neither is none', async () => {
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  line.trouble = answer(429, { error: 'rate_limited' }, { 'retry-after': inAMinute });
+  const { retryAfter = 0 } = (await faultOf(vault.status())) ?? {};
+  expect([retryAfter > 50, retryAfter < 62]).toEqual([true, true]);
+  line.trouble = answer(429, { error: 'rate_limited' }, { 'retry-after': 'soon' });
+  expect((await faultOf(vault.status()))?.retryAfter).toBeUndefined();
+});
+
+test('a vault that is not ready says why: that is an answer', async () => {
+  line.trouble = answer(503, { ok: false, database: 'unavailable' });
+  expect(await vault.call('GET /readyz')).toEqual({ ok: false, database: 'unavailable' });
+  expect(line.asked).toEqual(['GET /readyz']);
+});
+
+test('an operation of the console without the secret is not sent, where it would count as a wrong one', async () => {
+  expect(await faultOf(vault.call('GET /v1/console/limits'))).toMatchObject({ error: 'no_operator_secret' });
+  expect(line.asked).toEqual([]);
+});
+
+test('the operations that take an Idempotency-Key are those of the rows', () => {
+  const rows = ROUTES.filter((row) => row.isIdempotent).map((row) => `${row.method} ${row.path}`);
+  expect([...KEYED].sort()).toEqual(rows.sort() as typeof KEYED);
 });
 
 test('the app, the language and the operator’s secret go where they belong', async () => {
