@@ -183,7 +183,7 @@ test('an operation of the console without the secret is not sent, where it would
 
 test('the operations that take an Idempotency-Key are those of the rows', () => {
   const rows = ROUTES.filter((row) => row.isIdempotent).map((row) => `${row.method} ${row.path}`);
-  expect([...KEYED].sort()).toEqual(rows.sort() as typeof KEYED);
+  expect([...KEYED].sort()).toEqual(rows.sort() as [...typeof KEYED]);
 });
 
 test('the app, the language and the operator’s secret go where they belong', async () => {
