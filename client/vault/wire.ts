@@ -150,7 +150,7 @@ export type Attestation = {
 /** A way to reach a person, or a name. */
 export type Channel = 'sms' | 'email' | 'handle';
 
-/** Numbers that many answers have. */
+/** How many; 0 or more. */
 export type Count = number;
 
 /** A number in decimal digits. */
@@ -177,7 +177,7 @@ export type Seconds = number;
 /** ISO 8601 in UTC, with milliseconds. */
 export type Time = string;
 
-/** Whole. */
+/** A whole number. */
 export type Whole = number;
 
 /** Webhooks, the newest first. */

@@ -17,17 +17,24 @@ function text(form: RegExp, sentence: string) {
   return v.pipe(v.string(), v.regex(form), v.description(sentence));
 }
 
-/** Forms of text that many answers have. */
+/** A time. */
 export const Time = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'ISO 8601 in UTC, with milliseconds');
+/** A DID. */
 export const Did = about(v.string(), 'A DID');
+/** A hash, or a word of the chain. */
 export const Hash = text(/^0x[0-9a-f]{64}$/, '32 bytes in 0x-hex');
+/** An address on the chain. */
 export const Address = text(/^0x[0-9a-fA-F]{40}$/, 'An address, 20 bytes in 0x-hex');
+/** A number as JSON-RPC writes it. */
 export const Quantity = text(/^0x(?:0|[1-9a-f][0-9a-f]*)$/, 'A number in 0x-hex');
+/** A number that JavaScript's numbers may not hold. */
 export const Decimal = text(/^\d+$/, 'A number in decimal digits');
 
-/** Numbers that many answers have. */
+/** How many; 0 or more. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** A whole number. */
 export const Whole = v.pipe(v.number(), v.integer());
+/** A span in seconds. */
 export const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('Seconds'));
 
 /** A way to reach a person, or a name. */

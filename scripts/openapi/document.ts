@@ -106,10 +106,16 @@ function headersOf({ path, isPage, isIdempotent }: Route): readonly Json[] {
   const names = [
     ...(isIdempotent ? ['Idempotency-Key'] : []),
     ...(isPage ? [] : ['X-Request-Id']),
-    ...(path.startsWith('/api/') && !isPage ? ['X-Vault-App'] : []),
+    ...((path.startsWith('/api/') && !isPage) || BY_APP.includes(path) ? ['X-Vault-App'] : []),
+    ...(BY_LANGUAGE.test(path) ? ['Accept-Language'] : []),
+    ...(path === '/v1/console/events' ? ['Last-Event-ID'] : []),
   ];
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
+
+/** Outside of `/api/` these answer by the app, and these by the language. */
+const BY_APP = ['/v1/console/events', '/pay/config'];
+const BY_LANGUAGE = /^\/(?:api\/verify\/send$|words\/)/;
 
 function bodyOf(route: Route, fields: Fields, schemas: Schemas): Json {
   const { body, otherFields, wire } = route;
@@ -168,15 +174,32 @@ function eitherOf(answer: Json, error: Json): Json {
 function everywhere(): Json {
   const { content } = errorResponse(['bad_request', ...EVERYWHERE]);
   const description = 'What every request may be answered: an unreadable Host, no such path or method, a fault of ours';
-  return { description, headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }, content };
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    Allow: { $ref: '#/components/headers/Allow' },
+  };
+  return { description, headers, content };
 }
 
 const PARAMETERS = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The first 2xx answer to a request is replayed for 24 hours to those with the same key and body',
+    description:
+      'The first 2xx answer is replayed for 24 hours, that of a send until its code ends, where key and body are the same',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  },
+  'Accept-Language': {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'The language, where `lang` does not say one',
+    schema: { type: 'string' },
+  },
+  'Last-Event-ID': {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The id of the last event that the client has, as browsers send it; the same as `last_event_id`',
+    schema: { type: 'string' },
   },
   'X-Request-Id': {
     name: 'X-Request-Id',
@@ -195,6 +218,7 @@ const PARAMETERS = {
 const text = (description: string) => ({ description, schema: { type: 'string' } });
 
 const HEADERS = {
+  Allow: text('With 405: the methods that there are'),
   'X-Request-Id': text('The request as the log knows it'),
   'Idempotent-Replayed': text('`true` if this is the answer to an earlier request with the same key'),
   'Retry-After': { description: 'Seconds; absent if waiting does not help', schema: { type: 'integer', minimum: 0 } },

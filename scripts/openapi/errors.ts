@@ -60,20 +60,27 @@ export function sharedResponses(routes: readonly Route[]): Readonly<Record<strin
 export function errorResponse(given: readonly ErrorCode[]): Json {
   const words = [...new Set(given)];
   const status = ERROR_STATUS[words[0] ?? 'bad_request'];
-  const schema = { $ref: '#/components/schemas/Error', properties: { error: wordSchema(words) } };
+  // Not beside the reference: generators of clients drop what stands there.
+  const own = { type: 'object', properties: { error: wordSchema(words) } };
+  const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, own] };
   return {
     description: words.map((word) => SENTENCES[word]?.about ?? `\`${word}\``).join(', '),
-    ...(status === 429 ? { headers: LIMIT_HEADERS } : {}),
-    ...(status === 503 ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } } : {}),
+    ...headersOf(status, words),
     content: { 'application/json': { schema } },
   };
+}
+
+function headersOf(status: number, words: readonly ErrorCode[]): Json {
+  if (status === 429) return { headers: LIMIT_HEADERS };
+  const saysWhen = status === 503 || words.includes('idempotency_key_in_use');
+  return saysWhen ? { headers: { 'Retry-After': LIMIT_HEADERS['Retry-After'] } } : {};
 }
 
 function wordSchema(words: readonly ErrorCode[]): Json {
   const plain = words.filter((word) => !(word in SENTENCES));
   const sentences = words.flatMap((word) => SENTENCES[word] ?? []);
   const forms: Json[] = sentences.map(({ pattern }) => ({ type: 'string', pattern }));
-  if (plain.length > 0) forms.push({ enum: plain });
+  if (plain.length > 0) forms.push({ type: 'string', enum: plain });
   return forms.length === 1 ? (forms[0] ?? {}) : { anyOf: forms };
 }
 
@@ -106,6 +113,6 @@ export const ERROR_SCHEMA: Json = {
     reason: { type: 'string', description: 'The cause, where one word has several' },
     limit: { type: 'string', description: 'The name of the limit that refused' },
     retry_after: { type: 'integer', minimum: 0, description: 'Seconds; absent if waiting does not help' },
-    ok: { const: false, description: 'Only beside `sms_provider_error`' },
+    ok: { type: 'boolean', const: false, description: 'Only beside `sms_provider_error`' },
   },
 };

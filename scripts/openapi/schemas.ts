@@ -1,7 +1,7 @@
 // The schemas of the rows as JSON Schema 2020-12; those that `routes/answers/` exports become components.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { toJsonSchema } from '@valibot/to-json-schema';
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
 const ANSWERS = join(import.meta.dir, '../../routes/answers');
@@ -44,7 +44,7 @@ export async function readSchemas(): Promise<Schemas> {
       errorMode: 'ignore',
       definitions: known,
       overrideSchema: ({ valibotSchema, jsonSchema }) =>
-        valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
+        valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : typed(jsonSchema),
       overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     });
     return converted as Json;
@@ -59,6 +59,13 @@ export async function readSchemas(): Promise<Schemas> {
     input: (schema) => convert(schema, 'input'),
     output: (schema) => convert(schema, 'output'),
   };
+}
+
+/** A word with its type: without it generators of clients take it for anything. */
+function typed(schema: JsonSchema): JsonSchema {
+  const type = typeof (schema.const ?? schema.enum?.[0]);
+  const isPlain = type === 'string' || type === 'number' || type === 'boolean';
+  return isPlain && schema.type === undefined ? { ...schema, type } : schema;
 }
 
 /** What clients send of a field that a service judges itself. */

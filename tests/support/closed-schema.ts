@@ -11,9 +11,9 @@ const PLACES = ['schema', 'items', 'contains', 'additionalProperties'];
 const BY_NAME = ['properties'];
 
 /** Without any of them a schema says nothing of members: anything goes, such as what an upstream answered. */
-const SHAPES = ['type', '$ref', 'anyOf', 'properties'];
+const SHAPES = ['type', '$ref', 'allOf', 'anyOf', 'properties'];
 
-/** A place is closed as a whole: with `$ref` and `anyOf`, what these describe counts too. */
+/** A place is closed as a whole: with `$ref`, `allOf` and `anyOf`, what these describe counts too. */
 function close(part: unknown, isPlace: boolean): unknown {
   if (Array.isArray(part)) return part.map((one) => close(one, false));
   if (typeof part !== 'object' || part === null) return part;

@@ -52,6 +52,37 @@ describe('the description of the API', () => {
     }
   });
 
+  test('has no reference with something beside it, and no word without a type: generators of clients drop both', () => {
+    const parts: Record<string, unknown>[] = [];
+    const walk = (part: unknown) => {
+      if (typeof part !== 'object' || part === null) return;
+      if (!Array.isArray(part)) parts.push(part as Record<string, unknown>);
+      for (const [name, value] of Object.entries(part)) if (name !== 'example') walk(value);
+    };
+    walk(document);
+    expect(parts.filter((part) => '$ref' in part && Object.keys(part).length > 1 && !('description' in part))).toEqual(
+      [],
+    );
+    expect(parts.filter((part) => ('const' in part || Array.isArray(part['enum'])) && !('type' in part))).toEqual([]);
+  });
+
+  test.each([
+    ['post', '/api/verify/send', 'Accept-Language'],
+    ['get', '/words/pay.json', 'Accept-Language'],
+    ['get', '/v1/console/events', 'Last-Event-ID'],
+    ['get', '/v1/console/events', 'X-Vault-App'],
+    ['get', '/pay/config', 'X-Vault-App'],
+    ['post', '/api/dids', 'Idempotency-Key'],
+  ])('%s %s may bring %s', (method, path, name) => {
+    const parameters = document.paths[path]?.[method]?.['parameters'];
+    expect(parameters).toContainEqual({ $ref: `#/components/parameters/${name}` });
+  });
+
+  test('a request whose key is in use says when to ask again', () => {
+    const responses = document.paths['/api/sessions']?.['post']?.['responses'];
+    expect(responses).toMatchObject({ 409: { headers: { 'Retry-After': expect.anything() } } });
+  });
+
   test('says of an operation what its kind brings with it', () => {
     const words = (line: string) => {
       const route = routes.find(({ method, path }) => `${method} ${path}` === line);
