@@ -132,6 +132,19 @@ if (chromium) {
       expect(sent()).toBe(before + 1);
     });
 
+    test('says that the page’s policy forbids what the client has to load, and goes on once it does not', async () => {
+      world.putBlank();
+      const { page } = await world.open('/blank');
+      const refused = await page.evaluate(
+        `${world.client}.then((vault) => vault.register({ handle: 'policy' })).catch(({ error, hint }) => ({ error, hint }))`,
+      );
+      expect(refused).toMatchObject({ error: 'not_loaded', hint: expect.stringContaining('Content-Security-Policy') });
+      world.putBlank(" 'wasm-unsafe-eval'");
+      await page.reload();
+      const made = (await page.evaluate(registerAs("handle: 'policy'"))) as { confirmed: object };
+      expect(made.confirmed).toMatchObject({ proven: true });
+    });
+
     test('sends no operation after its signal was aborted', async () => {
       world.putBlank(" 'wasm-unsafe-eval'");
       const { page } = await world.open('/blank');
