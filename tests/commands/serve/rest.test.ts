@@ -45,8 +45,9 @@ async function askAll(port: number): Promise<Readonly<Record<string, unknown>>> 
     const init = method === 'POST' ? { method, headers, body: '{}' } : { method, headers };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
     const text = await response.text();
-    // The metrics count what was asked.
-    return [`${method} ${path}`, [response.status, path === '/metrics' ? '' : text]] as const;
+    // The metrics count what was asked, and the status says what time it is.
+    const lasting = path === '/metrics' ? '' : text.replace(/"time":\d+/, '"time":0');
+    return [`${method} ${path}`, [response.status, lasting]] as const;
   });
   return Object.fromEntries(await Promise.all(answers));
 }
