@@ -40,7 +40,7 @@ export interface InboxMessage {
  */
 export async function startInbox(options: { port?: number; read: () => readonly Arrived[] }): Promise<Inbox> {
   const page = await loadPage(join(import.meta.dir, 'inbox'), { isFraming: true });
-  const read = () => options.read().toSorted((one, other) => one.id - other.id);
+  const read = () => options.read().toSorted((one, other) => one.arrival - other.arrival);
   let places: Places = { shop: '', vault: '' };
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -50,7 +50,7 @@ export async function startInbox(options: { port?: number; read: () => readonly 
       // Codes are in here: a site that leads its own name to this machine is not answered.
       if (!isLocal(request)) return new Response('This is the inbox of 127.0.0.1\n', { status: 421 });
       const [, id] = /^\/messages\/(\d+)\.html$/.exec(pathname) ?? [];
-      if (id !== undefined) return mailPage(read().find((message) => message.id === Number(id)));
+      if (id !== undefined) return mailPage(read().find(({ arrival }) => arrival === Number(id)));
       if (pathname === '/messages') return Response.json(wanted(read(), searchParams).map(shown), { headers: FRESH });
       return page.answer(pathname, { ...places }) ?? new Response('Not found\n', { status: 404 });
     },
@@ -68,10 +68,10 @@ const FRESH = { 'cache-control': 'no-store' };
 
 function wanted(messages: readonly Arrived[], query: URLSearchParams): readonly Arrived[] {
   const [to, after] = [query.get('to'), Number(query.get('after') ?? 0)];
-  return messages.filter((message) => message.id > after && (to === null || message.to.includes(to)));
+  return messages.filter((message) => message.arrival > after && (to === null || message.to.includes(to)));
 }
 
-function shown({ id, from, to, subject, text, html, at }: Arrived): InboxMessage {
+function shown({ arrival: id, from, to, subject, text, html, at }: Arrived): InboxMessage {
   const kind = html === undefined ? 'sms' : 'mail';
   const [code = null] = /\b\d{6}\b/.exec(text) ?? [];
   const rest = { code, hasHtml: Boolean(html), at: new Date(at).toISOString() };

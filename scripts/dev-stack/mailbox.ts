@@ -5,8 +5,8 @@ export interface Message {
   readonly text: string;
 }
 
-/** A message as it is kept: `id` counts up over all mailboxes, `at` is when it came, in milliseconds. */
-export type Kept<M extends Message = Message> = M & { readonly id: number; readonly at: number };
+/** A message as it is kept: `arrival` counts up over all mailboxes, `at` is when it came, in milliseconds. */
+export type Kept<M extends Message = Message> = M & { readonly arrival: number; readonly at: number };
 
 /** Messages in order of arrival. */
 export interface Mailbox<M extends Message = Message> {
@@ -22,7 +22,7 @@ export interface Mailbox<M extends Message = Message> {
 const MESSAGES_KEPT_MAX = 500;
 const WAIT_MS = 30_000;
 
-let lastId = 0;
+let arrivals = 0;
 
 /** An empty mailbox that keeps the newest 500 messages. */
 export function createMailbox<M extends Message>(): Mailbox<M> {
@@ -32,7 +32,7 @@ export function createMailbox<M extends Message>(): Mailbox<M> {
   return {
     messages,
     add(arrived) {
-      const message = { ...arrived, id: ++lastId, at: Date.now() };
+      const message = { ...arrived, arrival: ++arrivals, at: Date.now() };
       messages.push(message);
       if (messages.length > MESSAGES_KEPT_MAX) messages.shift();
       for (const offer of waiting) if (offer(message)) return;
