@@ -171,6 +171,9 @@ export type Proof = { readonly authenticatorData: string; readonly clientDataJSO
 /** A number in 0x-hex. */
 export type Quantity = `0x${string}`;
 
+/** -1 before the first block. */
+export type ReadBlock = number;
+
 /** Seconds. */
 export type Seconds = number;
 
@@ -272,7 +275,7 @@ export type Overview = {
     readonly balance: number | null;
     readonly open: { readonly [name: string]: number };
   } | null;
-  readonly follower: { readonly block: Count; readonly lag: Count; readonly silent_ms: Whole } | null;
+  readonly follower: { readonly block: ReadBlock; readonly lag: Count; readonly silent_ms: Whole } | null;
 };
 
 /** A token of the event stream. */
@@ -622,7 +625,7 @@ export type Readiness = {
   readonly clock?: { readonly offSeconds: Whole };
   readonly stopping?: true;
   readonly server?: { readonly sqlite: string | null; readonly survivesPowerLoss: boolean | null };
-  readonly follower?: { readonly block: Count; readonly lag: Count };
+  readonly follower?: { readonly block: ReadBlock; readonly lag: Count };
   readonly relay?: string;
   readonly registry?: 'missing';
 };

@@ -34,6 +34,8 @@ export const Decimal = text(/^\d+$/, 'A number in decimal digits');
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** A whole number. */
 export const Whole = v.pipe(v.number(), v.integer());
+/** The newest block that the follower has read. */
+export const ReadBlock = v.pipe(v.number(), v.integer(), v.minValue(-1), v.description('-1 before the first block'));
 /** A span in seconds. */
 export const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.description('Seconds'));
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { about, Count, Time, Whole } from './common.ts';
+import { about, Count, ReadBlock, Time, Whole } from './common.ts';
 
 /** A token of the event stream. */
 export const StreamToken = v.object({ token: v.string(), expires_at: Time, cid: v.string() });
@@ -66,7 +66,7 @@ export const Overview = v.object({
   }),
   clock: v.object({ off_ms: v.number() }),
   relay: v.nullable(v.object({ trouble: v.nullable(v.string()), balance: v.nullable(v.number()), open: counts })),
-  follower: v.nullable(v.object({ block: Count, lag: Count, silent_ms: Whole })),
+  follower: v.nullable(v.object({ block: ReadBlock, lag: Count, silent_ms: Whole })),
 });
 
 /** A webhook, and what became of it. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Address, about, Count, Did, Whole, words } from './common.ts';
+import { Address, about, Count, Did, ReadBlock, Whole, words } from './common.ts';
 
 /** What the vault is, and which chain it serves. */
 export const Status = v.object({
@@ -50,7 +50,7 @@ export const Readiness = v.object({
   clock: v.optional(v.object({ offSeconds: Whole })),
   stopping: v.optional(v.literal(true)),
   server: v.optional(v.object({ sqlite: v.nullable(v.string()), survivesPowerLoss: v.nullable(v.boolean()) })),
-  follower: v.optional(v.object({ block: Count, lag: Count })),
+  follower: v.optional(v.object({ block: ReadBlock, lag: Count })),
   relay: v.optional(about(v.string(), '`ok`, or what blocks it')),
   registry: v.optional(v.literal('missing')),
 });

@@ -236,7 +236,7 @@ testOrdeals(`${RECOVERIES} recoveries`, { suffer, timeoutMs: TIMEOUT_MS }, (orde
     for (const { owner, isVetoed } of cases) {
       const told = mail.messages.filter(({ to }) => to.includes(owner.email));
       const ids = new Map(told.map(({ headers, subject }) => [headers.get('message-id'), subject]));
-      const subjects = [...ids.values()].map((subject) => subject.replace(/ on .*/, ''));
+      const subjects = [...ids.values()].map((subject) => subject.replace(/ on [^ ]*/, ''));
       const end = isVetoed ? 'The recovery of your account was stopped' : 'Your account has a new passkey';
       expect(subjects.sort()).toEqual(['Somebody is recovering your account', end].sort());
       expect(told.every(({ text }) => text.includes(`/account?lang=en#stop=${owner.account.toLowerCase()}`))).toBe(

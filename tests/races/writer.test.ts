@@ -91,7 +91,7 @@ describe('a writer that dies ends the process with a word, and what was acknowle
       expect(said[0]).toContain('"level":"error"');
       if (/throw|reject/.test(fault)) expect(said[0]).toMatch(/the writer has ended: [^"]*by a test/);
       program = await world.start();
-      await Bun.sleep(300);
+      while (claimants.acknowledged.sessions.size === 0) await Bun.sleep(20);
       claimants.end();
       await running;
       await program.stop();

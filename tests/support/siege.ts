@@ -58,7 +58,7 @@ export async function besiege(force: SiegeForce): Promise<SiegeResult> {
     passOnly: 0,
   };
   const send = async ({ to, text }: { to: string; text: string }) => {
-    const [code] = /^\d{6}/.exec(text) ?? [];
+    const [code] = /^\d{6}$/m.exec(text) ?? [];
     mailbox.set(to, [...(mailbox.get(to) ?? []), { code, pass: /#(\w+-\w+)/.exec(text)?.[1] }]);
     result.mails++;
   };

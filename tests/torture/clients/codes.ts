@@ -107,7 +107,7 @@ async function getCode(place: ClientPlace): Promise<Coded | undefined> {
   const sent = await place.asking.insist({ path: '/api/verify/send', ip: ipOf(n), body: who });
   if (sent?.status !== 200) return undefined;
   const mail = place.world.post.catcher.messages.findLast(({ to }) => to.includes(who.identifier));
-  const code = /^\d{6}/.exec(mail?.text ?? '')?.[0];
+  const code = /^\d{6}$/m.exec(mail?.text ?? '')?.[0];
   if (code === undefined) {
     place.ledger.violate('no answer is a lie', `${who.identifier}: a send was answered 200, and no mail came`);
     return undefined;
