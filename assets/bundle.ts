@@ -53,6 +53,7 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
     '/landing/landing.css': new Blob([landing.style]),
     '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
     '/pay/confirm.css': new Blob([confirm.style]),
+    '/register/index.html': new Blob([smallHtml(register.html)]),
     '/register/register.css': new Blob([register.style]),
   };
 }

@@ -1,6 +1,6 @@
 // A page that has to stay small: HTML without blanks, and of the shared parts of style only what the page uses.
 
-/** HTML without blanks between its lines, quotes that it does not need, and types of buttons, as it has no forms. */
+/** HTML without blanks between its lines, quotes that it does not need, and `type="button"`: no form may have one. */
 export function smallHtml(html: string): string {
   return html
     .replace(/>\n\s*</g, '><')

@@ -3,15 +3,16 @@ import * as v from 'valibot';
 import { AUTHORIZATION_CODE_MS, issueCode } from '../lib/authorization-codes/authorize.ts';
 import { CODE_CHALLENGE, CODE_VERIFIER } from '../lib/authorization-codes/challenge.ts';
 import { exchangeCode } from '../lib/authorization-codes/exchange.ts';
-import { demandRedirect } from '../lib/authorization-codes/redirects.ts';
+import { demandRedirect, isNamed } from '../lib/authorization-codes/redirects.ts';
 import { badRequest } from '../lib/base/error.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
+import { findFullLimit } from '../lib/registration/room.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import { AuthorizationCode, ProvenPerson, RegisterConfig } from './answers/register.ts';
 import { addressText, appName, credentialIdText, judged, proofExpiresAtValue, provableChannelName } from './fields.ts';
 import { optional, required, textField, word } from './http/fields.ts';
-import { PAGE_HEADERS, withOpener } from './http/page.ts';
+import { QUIET_PAGE_HEADERS, withOpener } from './http/page.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
@@ -32,8 +33,12 @@ export const registerRoutes = [
       asset: '/register/index.html',
       type: 'text/html; charset=utf-8',
       summary: 'The page on which people sign up for an app: [register.md](register.md)',
-      headers: { ...PAGE_HEADERS, ...OWN },
+      headers: { ...QUIET_PAGE_HEADERS, ...OWN },
     }),
+    ({ config }, query) => {
+      const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
+      return isNamed(config, { clientId, redirectUri });
+    },
   ),
   file('/register/register.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
   file('/register/register.css', { type: 'text/css; charset=utf-8', headers: OWN }),
@@ -44,13 +49,21 @@ export const registerRoutes = [
     errors: ['redirect_not_allowed'],
     limit: 'reads',
     fields: { client_id: clientId, redirect_uri: redirectUri },
-    handler({ ctx: { config }, input }) {
+    async handler({ ctx, input, client }) {
+      const { config } = ctx;
       demandRedirect(config, { clientId: input.client_id, redirectUri: input.redirect_uri });
       const channels = [
         ...(config.emailProvider === 'none' ? [] : ['email']),
         ...(config.smsProvider === 'none' ? [] : ['sms']),
       ];
-      return json({ issuer: config.baseUrl, rpId: rpIdOf(config), registrar: config.registrarDid, channels });
+      const full = await findFullLimit(ctx, client);
+      return json({
+        issuer: config.baseUrl,
+        rpId: rpIdOf(config),
+        registrar: config.registrarDid,
+        channels,
+        full: full ? { error: full.error, retry_after: full.retryAfterSeconds } : null,
+      });
     },
   }),
 

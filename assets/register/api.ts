@@ -1,9 +1,12 @@
 // What this page asks of the vault besides the client's calls: whether the app may be answered, and its code.
 
 import { utf8 } from '../../client/bytes.ts';
+import { pause } from '../../client/vault/call.ts';
 import { VaultClientError } from '../../client/vault/error.ts';
 import { signWith } from '../../client/vault/passkeys.ts';
 import type { Attestation } from '../../client/vault/wire.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
+import { accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
 import type { AppLink } from './link.ts';
 
@@ -14,12 +17,14 @@ export interface PageConfig {
   readonly rpId: string;
   readonly registrar: string;
   readonly channels: readonly ('email' | 'sms')[];
+  /** What refuses new accounts for this person's network now, and for how many seconds; null while nothing does. */
+  readonly full: { readonly error: string; readonly retry_after: number | null } | null;
 }
 
 /** What shows the vault whose registration it is. */
 export type Evidence = { readonly credentialId: string } & (
   | { readonly attestation: Attestation }
-  | { readonly proof: ProofParts; readonly proofExpiresAt: number }
+  | { readonly proof: ProofParts; readonly proofExpiresAt: number; readonly smartAccount: Hex | undefined }
 );
 
 const ANSWER_MS = 25_000;
@@ -42,20 +47,31 @@ export async function signForApp(
   const lines = ['vault/authorize/v1', registrar, clientId, redirectUri, codeChallenge, proofExpiresAt];
   const challenge = await crypto.subtle.digest('SHA-256', utf8(lines.join('\n')));
   const assertion = await signWith(rpId, new Uint8Array(challenge), ids);
-  return { credentialId: assertion.credentialId, proof: proofOf(assertion), proofExpiresAt };
+  const { credentialId } = assertion;
+  // A passkey that was added later, or by a recovery, registered nothing: it names its account.
+  return { credentialId, proof: proofOf(assertion), proofExpiresAt, smartAccount: accountNamedBy(assertion) };
 }
 
-/** Has the vault issue a code. */
+/** Has the vault issue a code. Where the chain does not answer, it is asked again for a while. */
 export async function requestCode(
-  { clientId, redirectUri, codeChallenge }: AppLink,
+  { clientId, redirectUri, codeChallenge, channel }: AppLink,
   evidence: Evidence,
 ): Promise<string> {
   const request = { client_id: clientId, redirect_uri: redirectUri, code_challenge: codeChallenge };
-  const body = JSON.stringify({ ...request, code_challenge_method: 'S256', ...evidence });
+  const body = JSON.stringify({ ...request, code_challenge_method: 'S256', channel, ...evidence });
   const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
-  const { code } = (await ask('/api/register/authorize', { method: 'POST', headers, body })) as { code: string };
-  return code;
+  for (let tries = 1; ; tries++) {
+    try {
+      return ((await ask('/api/register/authorize', { method: 'POST', headers, body })) as { code: string }).code;
+    } catch (error) {
+      if ((error as VaultClientError).error !== 'rpc_error' || tries === TRIES) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
 }
+
+/** A node may be a block behind the one that said it was confirmed. */
+const [TRIES, PAUSE_MS] = [3, 1_500];
 
 async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
   const options = { ...init, credentials: 'omit', signal: AbortSignal.timeout(ANSWER_MS) } as const;

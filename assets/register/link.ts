@@ -29,7 +29,8 @@ export function parseLink(search: string): AppLink | undefined {
     redirectUri,
     codeChallenge,
     state: query.get('state') ?? undefined,
-    rawState: /[?&]state=([^&]*)/.exec(search)?.[1],
+    // Some servers split a query at semicolons too.
+    rawState: /[?&]state=([^&]*)/.exec(search)?.[1]?.replaceAll(';', '%3B'),
     isPopup: valueIn('mode') === 'popup',
     channel: valueIn('channel'),
     loginHint: valueIn('login_hint'),
@@ -54,20 +55,32 @@ export function returnUrl({ redirectUri, state, rawState }: AppLink, answer: Ans
   return redirectUri + joint + pairs.join('&');
 }
 
+/** How long the app's page may take to say that it heard. */
+const HEARD_MS = 1_500;
+
 /**
- * Answers the app: in a popup by a message that only the origin of its redirect URI can read, else by the redirect.
- * `told`: the message is out, and the window is closing if the browser lets it.
+ * Answers the app: in a popup by a message that only the origin of its redirect URI can read, else by the redirect. A
+ * window that does not say that it heard is gone, or is another's: then the popup goes to the redirect URI itself.
+ * `told`: the app has heard, and the window is closing if the browser lets it.
  */
-export function answerApp(link: AppLink, answer: Answer, issuer: string): 'told' | 'leaving' {
+export async function answerApp(link: AppLink, answer: Answer, issuer: string): Promise<'told' | 'leaving'> {
   const opener = window.opener as Window | null;
-  if (link.isPopup && opener && !opener.closed) {
-    const { state } = link;
-    const message = { type: 'vault.register', ...answer, ...(state === undefined ? {} : { state }), iss: issuer };
-    opener.postMessage(message, new URL(link.redirectUri).origin);
+  if (link.isPopup && opener && !opener.closed && (await isHeard(opener, link, { ...answer, iss: issuer }))) {
     window.close();
     return 'told';
   }
   // Back leads to the app then, not to a page that is over.
   location.replace(returnUrl(link, answer, issuer));
   return 'leaving';
+}
+
+function isHeard(opener: Window, { redirectUri, state }: AppLink, answer: object): Promise<boolean> {
+  const { origin } = new URL(redirectUri);
+  return new Promise((resolve) => {
+    addEventListener('message', ({ source, origin: from, data }) => {
+      if (source === opener && from === origin && data?.type === 'vault.register.heard') resolve(true);
+    });
+    setTimeout(resolve, HEARD_MS, false);
+    opener.postMessage({ type: 'vault.register', ...answer, ...(state === undefined ? {} : { state }) }, origin);
+  });
 }

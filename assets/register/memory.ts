@@ -1,33 +1,83 @@
-// What this page keeps over a reload. What a sign-up has shown so far stays in the tab; nothing of it outlives that.
+// What this page keeps over a reload. What a sign-up has shown so far stays in the tab, for the link that began it.
 import { type Memory, openMemory } from '../../client/vault/progress.ts';
+import type { Account } from '../../client/wallet/account.ts';
+import { keepAccount, run } from '../wallet/memory.ts';
 import type { AppLink } from './link.ts';
 
 const KNOWN = 'vault.register.known';
 const FOR = 'vault.register.for';
+const SHARED = 'vault.register.shared';
+const LED = 'vault.register.led';
 
 /** The progress of a sign-up in this tab. */
 export function openTabMemory(): Memory {
   return openMemory(location.origin, attempt(() => sessionStorage) ?? null);
 }
 
+/** Notes for which link the sign-up in this tab is. */
+export function noteRequest(link: AppLink): void {
+  attempt(() => sessionStorage.setItem(FOR, nameOf(link)));
+}
+
+/**
+ * Whether the sign-up in this tab was begun by this very link. Of another one everything is forgotten that could be
+ * shown to an app without its person: only a passkey that has registered nothing yet may serve again.
+ */
+export function isSameRequest(link: AppLink, memory: Memory): boolean {
+  if (attempt(() => sessionStorage.getItem(FOR)) === nameOf(link)) return true;
+  const { identifier, channel, passkey, request } = memory.read() ?? {};
+  memory.forget();
+  attempt(() => sessionStorage.removeItem(FOR));
+  if (identifier && channel && passkey && !request) memory.write({ identifier, channel, passkey });
+  return false;
+}
+
+/** All that decides where an answer goes, and what is in it. */
+function nameOf({ clientId, redirectUri, codeChallenge, rawState, channel, isPopup }: AppLink): string {
+  return JSON.stringify([clientId, redirectUri, codeChallenge, rawState, channel, isPopup]);
+}
+
 /** Whether somebody has signed in on this device. */
 export function isKnownHere(): boolean {
-  return attempt(() => localStorage.getItem(KNOWN)) === '1';
+  return attempt(() => localStorage.getItem(KNOWN)) != null;
 }
 
-/** Notes that somebody did. */
+/** Notes that somebody did, unless the device is not theirs. */
 export function noteKnown(): void {
-  attempt(() => localStorage.setItem(KNOWN, '1'));
+  if (!isShared() && !isKnownHere()) attempt(() => localStorage.setItem(KNOWN, ''));
 }
 
-/** Notes for which request of the app the sign-up in this tab is. */
-export function noteRequest({ codeChallenge }: AppLink): void {
-  attempt(() => sessionStorage.setItem(FOR, codeChallenge));
+/** Keeps the account for the pages of the account and of payments, unless the device is not the person's. */
+export async function keepHere(account: Account): Promise<void> {
+  if (isShared()) return;
+  // A window that stores nothing goes on without.
+  await keepAccount(account).catch(() => undefined);
+  attempt(() => localStorage.setItem(KNOWN, [localStorage.getItem(KNOWN), account.address].filter(Boolean).join(' ')));
 }
 
-/** Whether the sign-up in this tab was begun by this very link: another one starts over. */
-export function isSameRequest({ codeChallenge }: AppLink): boolean {
-  return attempt(() => sessionStorage.getItem(FOR)) === codeChallenge;
+/** Forgets who has signed in on this device, and the accounts that this page has kept. */
+export async function forgetDevice(): Promise<void> {
+  const accounts = attempt(() => localStorage.getItem(KNOWN)) ?? '';
+  attempt(() => localStorage.removeItem(KNOWN));
+  for (const address of accounts.split(' ').filter((one) => one.startsWith('0x')))
+    await run('accounts', 'readwrite', (store) => store.delete(address)).catch(() => undefined);
+}
+
+/** Whether the person said that the device is not theirs. */
+export function isShared(): boolean {
+  return attempt(() => sessionStorage.getItem(SHARED)) === '1';
+}
+
+/** Notes it for this tab. */
+export function noteShared(isShared: boolean): void {
+  attempt(() => (isShared ? sessionStorage.setItem(SHARED, '1') : sessionStorage.removeItem(SHARED)));
+}
+
+/** Whether this tab may be led to the vault's own origin: once, as a proxy may lead it back here. */
+export function mayLead(): boolean {
+  const isLed = attempt(() => sessionStorage.getItem(LED)) === '1';
+  attempt(() => sessionStorage.setItem(LED, '1'));
+  return !isLed;
 }
 
 /** A window that stores nothing goes on without. */

@@ -1,8 +1,7 @@
 // What went wrong, in words, with what to do.
 import type { VaultClientError } from '../../client/vault/error.ts';
-import { word } from '../words/words.ts';
 import { onPress, say, show, toggle, write } from './view.ts';
-import { PROBLEMS, text } from './words.ts';
+import { PROBLEMS, problemText, text } from './words.ts';
 
 /** A way on from a problem. */
 export interface WayOn {
@@ -17,9 +16,9 @@ export function showProblem(
   [first, second]: readonly (WayOn | undefined)[],
   detail = '',
 ): void {
-  const [title, sentence] = PROBLEMS[id] ?? PROBLEMS['unexpected'] ?? ['', ''];
-  write('problem-title', word(title));
-  write('problem-words', word(sentence, values));
+  const [title, sentence] = problemText(id, values);
+  write('problem-title', title);
+  write('problem-words', sentence);
   offer('problem-go', first);
   offer('problem-other', second);
   say({ 'problem-details': 'details' });
@@ -51,7 +50,9 @@ export function soonOf(seconds: number | undefined): string {
   if (seconds === undefined) return text('soon');
   const minutes = Math.ceil(seconds / 60);
   if (minutes <= 1) return text('minute');
-  return minutes < 90 ? text('minutes', { count: minutes }) : text('hours', { count: Math.ceil(minutes / 60) });
+  const hours = Math.ceil(minutes / 60);
+  if (minutes < 90) return text('minutes', { count: minutes });
+  return hours < 48 ? text('hours', { count: hours }) : text('days', { count: Math.ceil(hours / 24) });
 }
 
 function offer(id: string, way: WayOn | undefined): void {

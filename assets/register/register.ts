@@ -4,12 +4,12 @@ import { createKnown } from '../../client/vault/known.ts';
 import { loadWords } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
-import { isKnownHere, isSameRequest, noteKnown, noteRequest, openTabMemory } from './memory.ts';
-import { problemOf, refusalOf, showProblem } from './problem.ts';
+import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
+import { problemOf, refusalOf, showProblem, soonOf } from './problem.ts';
 import { type Address, askStart, type StartOptions } from './screens.ts';
-import { InsteadError, signUp } from './sign-up.ts';
+import { askPress, InsteadError, type SignUp, signUp } from './sign-up.ts';
 import { element, offerCancel, onPress, say, show, step, toggle, write } from './view.ts';
-import { text } from './words.ts';
+import { problemText, text } from './words.ts';
 
 /** The link, what the vault says, and the app as people know it: by the host that they go back to. */
 interface Place {
@@ -22,57 +22,103 @@ const memory = openTabMemory();
 const STEPS = ['step-address', 'step-passkey', 'step-account', 'step-back'];
 
 async function open(): Promise<void> {
+  show('loading');
   const link = parseLink(location.search);
-  const [config] = await Promise.all([link && readAllowed(link), loadWords('register', link?.clientId)]);
-  if (!link || !config) return showProblem('link', {}, []);
+  // What goes wrong is said in the person's language.
+  const [read] = await Promise.all([link && readAllowed(link), loadWords('register', link?.clientId)]);
+  if (read && 'error' in read) throw read.error;
+  if (!link || !read) return showProblem('link', {}, []);
+  const { config } = read;
   // Passkeys work, and the vault takes their signatures, at one origin.
-  if (location.origin !== config.issuer) return location.replace(config.issuer + location.pathname + location.search);
+  if (location.origin !== config.issuer) {
+    if (!mayLead()) return showProblem('unexpected', {}, []);
+    return location.replace(config.issuer + location.pathname + location.search);
+  }
   const place = { link, config, app: new URL(link.redirectUri).host };
   const { app } = place;
   write('app', app);
   document.title = text('title', { app });
   element('cancel').textContent = text('cancel', { app });
   onPress('cancel', () => leave(place, { error: 'access_denied' }));
-  const back = { name: text('back', { app }), act: () => leave(place, { error: 'invalid_request' }) };
-  if (!link.isComplete) return showProblem('request', { app }, [back]);
+  const wayBack = (error: 'access_denied' | 'invalid_request') => [
+    { name: text('back', { app }), act: () => leave(place, { error }) },
+  ];
+  if (!link.isComplete || channelsOf(place).length === 0)
+    return showProblem('request', { app }, wayBack('invalid_request'));
+  if (!hasPasskeys()) return showProblem('passkeys_unavailable', { app }, wayBack('access_denied'));
+  if (link.isPopup) guardPresses();
   offerCancel(true);
-  const before = isSameRequest(link) ? begun() : undefined;
+  const before = isSameRequest(link, memory) ? begun() : undefined;
   if (before) return run(place, () => begin(place, before));
   start(place);
 }
 
-/** The settings; undefined for an app and a URI that do not belong together. */
-function readAllowed(link: AppLink): Promise<PageConfig | undefined> {
-  return readPageConfig(link).catch((error) => {
-    if (refusalOf(error)?.status === 403) return undefined;
-    throw error;
-  });
+/** The settings, or why they could not be read; undefined for an app and a URI that do not belong together. */
+async function readAllowed(link: AppLink): Promise<{ config: PageConfig } | { error: unknown } | undefined> {
+  try {
+    return { config: await readPageConfig(link) };
+  } catch (error) {
+    return [400, 403].includes(refusalOf(error)?.status ?? 0) ? undefined : { error };
+  }
 }
+
+/** Browsers inside of apps often have none. */
+function hasPasskeys(): boolean {
+  return isSecureContext && 'PublicKeyCredential' in window && navigator.credentials?.create !== undefined;
+}
+
+/** The channels that the app asks for, of those that the vault has. */
+function channelsOf({ link: { channel }, config: { channels } }: Place): PageConfig['channels'] {
+  return channels.filter((one) => channel === undefined || one === channel);
+}
+
+/** A window that another page brings to the front may come under a double click: its first half second takes none. */
+function guardPresses(): void {
+  let since = performance.now();
+  const renew = () => {
+    since = performance.now();
+  };
+  addEventListener('focus', renew);
+  document.addEventListener('visibilitychange', renew);
+  const guard = (event: MouseEvent) => {
+    // The keyboard has no clicks to count.
+    if (event.detail === 0 || performance.now() - since > FRONT_MS) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  addEventListener('click', guard, { capture: true });
+}
+
+const FRONT_MS = 500;
 
 /** The address of a sign-up that this link began in this tab. */
 function begun(): Address | undefined {
-  const { identifier, channel } = memory.read() ?? {};
-  return identifier !== undefined && channel !== undefined && channel !== 'handle'
-    ? { identifier, channel }
-    : undefined;
+  const { identifier, channel, sent, attestation, request } = memory.read() ?? {};
+  if (identifier === undefined || channel === undefined || channel === 'handle') return undefined;
+  return sent || attestation || request ? { identifier, channel } : undefined;
 }
 
 /** The first screen. */
 function start(place: Place, more: Partial<StartOptions> = {}): void {
   const { link, config, app } = place;
-  const wanted = config.channels.filter((one) => link.channel === undefined || one === link.channel);
-  const channels = wanted.length > 0 ? wanted : config.channels;
-  const asked = { app, channels, isKnown: isKnownHere(), hint: link.loginHint, ...more };
+  const { full } = config;
+  const notice = full ? problemText(full.error, { soon: soonOf(full.retry_after ?? undefined) }).join('. ') : undefined;
+  const channels = full ? [] : channelsOf(place);
+  const asked = { app, channels, wanted: link.channel, isKnown: isKnownHere(), hint: link.loginHint, notice, ...more };
   run(place, async () => {
     const chosen = await askStart(asked);
-    await (chosen === 'sign-in' ? signIn(place) : begin(place, chosen));
+    if (chosen === 'forget') {
+      memory.forget();
+      await forgetDevice();
+      start(place);
+    } else await (chosen === 'sign-in' ? signIn(place) : begin(place, chosen));
   });
 }
 
 /** Runs a part of the way; what it throws becomes words, with a way on. */
 function run(place: Place, act: () => Promise<void>): void {
   act().catch((error: unknown) => {
-    const { app, config } = place;
+    const { app } = place;
     if (error instanceof InsteadError) {
       if (error.way === 'other-address') {
         memory.forget();
@@ -85,7 +131,8 @@ function run(place: Place, act: () => Promise<void>): void {
     if (said === 'passkey_refused') return start(place, { notice: text('passkey.refused') });
     if (said.startsWith('Invalid identifier')) {
       memory.forget();
-      const kind = config.channels.length > 1 ? 'both' : config.channels[0] === 'sms' ? 'phone' : 'email';
+      const channels = channelsOf(place);
+      const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
       return start(place, { fault: text(`start.fault_${kind}`) });
     }
     const { id, values, detail } = problemOf(error);
@@ -100,25 +147,28 @@ function run(place: Place, act: () => Promise<void>): void {
 const SOON_SECONDS = 60;
 /** Problems that trying the same again does not mend. */
 const STARTS_OVER =
-  /^(?:attestation_|identifier_(?:reserved|taken)|credential_|did_taken|not_found|not_offered|proof_invalid\.(?:account|did)|registration_failed)/;
+  /^(?:attestation_|identifier_(?:reserved|taken)|credential_|did_taken|not_found|not_offered|passkey|proof_invalid\.(?:account|did)|registration_failed)/;
 
 async function begin(place: Place, address: Address): Promise<void> {
-  const { link, config } = place;
+  const { link, config, app } = place;
   noteRequest(link);
   const call = createCall({ url: location.origin, app: link.clientId });
   const registrar = { call, memory, known: createKnown(call), url: location.origin };
   const { rpId } = config;
-  const evidence = await signUp(registrar, {
-    address,
-    rpId,
+  const person: SignUp = {
+    ...{ address, app, rpId, wanted: link.channel },
     language: document.documentElement.lang,
     onProgress: showProgress(place),
-  });
-  const sign = () => signForApp(config, link, [evidence.credentialId]);
-  const code = await requestCode(link, evidence).catch((error: unknown) => {
+  };
+  const evidence = await signUp(registrar, person);
+  const code = await codeFor(place, evidence).catch(async (error: unknown) => {
+    const { status, reason } = refusalOf(error) ?? {};
+    if ((status !== 403 && status !== 404) || reason === 'account' || reason === 'did') throw error;
     // The attestation has ended, or was used for a code that got lost: the passkey shows the same.
-    if (refusalOf(error)?.status === 403) return sign().then((by) => requestCode(link, by));
-    throw error;
+    await askPress(person, { isMade: true });
+    const signed = await signForApp(config, link, [evidence.credentialId]);
+    showProgress(place)('account');
+    return codeFor(place, signed);
   });
   leave(place, { code });
 }
@@ -131,7 +181,12 @@ async function signIn(place: Place): Promise<void> {
   toggle('step-address', false);
   show('progress');
   step(STEPS, 'step-account');
-  leave(place, { code: await requestCode(link, evidence) });
+  leave(place, { code: await codeFor(place, evidence) });
+}
+
+/** A code; after Cancel none is asked for any more. */
+function codeFor({ link }: Place, evidence: Evidence): Promise<string> {
+  return isLeft ? new Promise(() => undefined) : requestCode(link, evidence);
 }
 
 function showProgress({ app }: Place): (at: 'passkey' | 'account') => void {
@@ -143,19 +198,21 @@ function showProgress({ app }: Place): (at: 'passkey' | 'account') => void {
   };
 }
 
-/** Goes back to the app with the answer. */
-function leave({ link, config, app }: Place, answer: Answer): void {
-  const isDone = 'code' in answer;
+let isLeft = false;
+
+/** Goes back to the app with the answer: one, whatever else is under way. */
+async function leave({ link, config, app }: Place, answer: Answer): Promise<void> {
+  if (isLeft) return;
+  isLeft = true;
   offerCancel(false);
-  if (isDone) {
+  if ('code' in answer) {
     noteKnown();
     step(STEPS, 'step-back');
-  }
+  } else show('loading');
   memory.forget();
-  if (answerApp(link, answer, config.issuer) === 'leaving') return;
+  if ((await answerApp(link, answer, config.issuer)) === 'leaving') return;
   // Shown where the browser does not let the page close its window.
-  say({ 'done-title': 'done.title', 'done-go': 'done.go' });
-  say({ 'done-words': isDone ? 'done.words' : 'done.words_cancelled' }, { app });
+  say({ 'done-title': 'done.title', 'done-words': 'done.words', 'done-go': 'done.go' }, { app });
   onPress('done-go', () => window.close());
   show('done');
 }

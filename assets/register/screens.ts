@@ -1,5 +1,6 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
 import type { CodeRequest } from '../../client/vault/code.ts';
+import { isShared, noteShared } from './memory.ts';
 import { element, fault, field, left, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 import { text, type WordId } from './words.ts';
 
@@ -12,7 +13,10 @@ export interface Address {
 /** What the first screen shows. */
 export interface StartOptions {
   readonly app: string;
+  /** For addresses; none where nobody new can be registered. */
   readonly channels: readonly ('email' | 'sms')[];
+  /** The channel that the app asks for. */
+  readonly wanted: string | undefined;
   /** This device has signed in here before. */
   readonly isKnown: boolean;
   /** What is in the field already. */
@@ -23,25 +27,33 @@ export interface StartOptions {
 }
 
 /** Asks for an address, or a passkey that is there. */
-export function askStart({ app, channels, isKnown, hint = '', ...said }: StartOptions): Promise<Address | 'sign-in'> {
+export function askStart(options: StartOptions): Promise<Address | 'sign-in' | 'forget'> {
+  const { app, channels, isKnown, hint = '', wanted, ...said } = options;
   const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
   say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign_in' });
   say({ 'start-title': isKnown ? 'start.known' : 'start.title' }, { app });
-  say(
-    { or: isKnown ? 'start.or_other' : 'start.or', 'start-hint': isKnown ? 'start.hint_known' : 'start.hint' },
-    { app },
-  );
+  say({ or: isKnown ? 'start.or_other' : 'start.or' });
+  // What is said beside each way is what it gives.
+  say({ 'address-hint': 'gives.address', 'sign-in-hint': givesOf(wanted), 'start-hint': 'gives.account' }, { app });
+  say({ forget: 'start.forget' });
   write('start-notice', said.notice);
+  field('shared').checked = isShared();
+  field('shared').onchange = () => noteShared(field('shared').checked);
   const input = field('address');
   input.type = kind === 'phone' ? 'tel' : kind === 'email' ? 'email' : 'text';
   input.inputMode = kind === 'phone' ? 'tel' : 'email';
   input.autocomplete = kind === 'phone' ? 'tel' : 'email';
   if (input.value === '') input.value = hint;
-  order(isKnown);
+  const isOpen = channels.length > 0;
+  order(isKnown || !isOpen);
+  toggle('address-form', isOpen);
+  toggle('or', isOpen);
+  toggle('forget', isKnown);
   show('start');
   fault('address', said.fault);
   return new Promise((resolve) => {
     onPress('sign-in', () => resolve('sign-in'));
+    onPress('forget', () => resolve('forget'));
     onSubmit('address-form', () => {
       const address = addressOf(input.value.trim(), channels);
       if (address) resolve(address);
@@ -50,12 +62,17 @@ export function askStart({ app, channels, isKnown, hint = '', ...said }: StartOp
   });
 }
 
+/** What an app gets of somebody who signs in. */
+function givesOf(wanted: string | undefined): WordId {
+  return wanted === 'email' || wanted === 'sms' ? `gives.${wanted}` : 'gives.all';
+}
+
 /** Who is known here signs in first: the likelier way stands above, and has the main button. */
-function order(isKnown: boolean): void {
-  const [form, or, button] = [element('address-form'), element('or'), element('sign-in')];
-  element('start-ways').replaceChildren(...(isKnown ? [button, or, form] : [form, or, button]));
-  element('address-go').classList.toggle('primary', !isKnown);
-  button.classList.toggle('primary', isKnown);
+function order(isFirst: boolean): void {
+  const [form, or, way] = [element('address-form'), element('or'), element('passkey-way')];
+  element('start-ways').replaceChildren(...(isFirst ? [way, or, form] : [form, or, way]));
+  element('address-go').classList.toggle('primary', !isFirst);
+  element('sign-in').classList.toggle('primary', isFirst);
 }
 
 /** The address in a text; undefined for none of these channels. The vault judges it in full. */
@@ -112,26 +129,36 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
 
 /** What the screen of the passkey shows. */
 export interface PasskeyOptions {
+  readonly app: string;
+  /** The address that is registered. */
+  readonly address: string;
   readonly host: string;
-  /** The address, where it has an account already. */
-  readonly taken: string | undefined;
+  /** The channel that the app asks for. */
+  readonly wanted: string | undefined;
+  /** The address has an account already. */
+  readonly isTaken?: boolean;
   /** A passkey was made before, and only has to sign. */
   readonly isMade: boolean;
   readonly notice?: string | undefined;
 }
 
 /** Waits for the press that makes the passkey. */
-export function askPasskeyPress({ host, taken, isMade, notice }: PasskeyOptions): Promise<'go' | 'sign-in'> {
-  const kind = taken !== undefined ? 'taken_' : isMade ? 'resume_' : '';
-  say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` }, { address: taken ?? '' });
+export function askPasskeyPress(options: PasskeyOptions): Promise<'go' | 'sign-in' | 'other-address'> {
+  const { app, address, host, wanted, isTaken = false, isMade, notice } = options;
+  const kind = isTaken ? 'taken_' : isMade ? 'resume_' : '';
+  say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` }, { address });
+  say({ 'passkey-for': 'passkey.for', 'passkey-known-hint': givesOf(wanted) }, { address, app });
   say({ 'passkey-go': `passkey.${kind}go`, 'passkey-known': 'start.sign_in', 'passkey-what': 'passkey.what' });
-  say({ 'passkey-about': 'passkey.about' }, { host });
+  say({ 'passkey-about': 'passkey.about', 'passkey-other': 'code.other' }, { host });
+  write('passkey-hint', `${text('gives.address', { app })} ${text('gives.account')}`);
   write('passkey-notice', notice);
-  toggle('passkey-known', taken !== undefined);
-  element('passkey-go').classList.toggle('primary', taken === undefined);
+  toggle('passkey-known', isTaken);
+  toggle('passkey-known-hint', isTaken);
+  element('passkey-go').classList.toggle('primary', !isTaken);
   show('passkey');
   return new Promise((resolve) => {
     onPress('passkey-go', () => resolve('go'));
     onPress('passkey-known', () => resolve('sign-in'));
+    onPress('passkey-other', () => resolve('other-address'));
   });
 }

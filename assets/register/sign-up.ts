@@ -3,10 +3,10 @@ import { register } from '../../client/vault/register.ts';
 import type { RegisterStep, Registrar } from '../../client/vault/way.ts';
 import { kindsOf, nameOf } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
-import { keepAccount } from '../wallet/memory.ts';
 import type { Evidence } from './api.ts';
+import { keepHere } from './memory.ts';
 import { refusalOf } from './problem.ts';
-import { type Address, askCode, askPasskeyPress } from './screens.ts';
+import { type Address, askCode, askPasskeyPress, type PasskeyOptions } from './screens.ts';
 import { say, show } from './view.ts';
 import { text } from './words.ts';
 
@@ -24,7 +24,10 @@ export class InsteadError extends Error {
 /** What a sign-up is told, and tells. */
 export interface SignUp {
   readonly address: Address;
+  readonly app: string;
   readonly rpId: string;
+  /** The channel that the app asks for. */
+  readonly wanted: string | undefined;
   /** Of the code's message. */
   readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
@@ -34,11 +37,12 @@ export interface SignUp {
  * Registers a person, from where this tab was, and returns what shows it. A passkey that was refused can be asked again
  * at once. Throws `InsteadError`, and `VaultClientError`.
  */
-export async function signUp(registrar: Registrar, { address, rpId, language, onProgress }: SignUp): Promise<Evidence> {
+export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evidence> {
+  const { address, language, onProgress } = signUp;
   const { identifier, channel } = address;
   let notice: string | undefined;
   for (;;) {
-    const press = createPress(registrar, { address, rpId, notice });
+    const press = createPress(registrar, signUp, notice);
     const onStep = async (step: RegisterStep) => {
       if (step === 'code') {
         say({ 'loading-words': 'loading' });
@@ -65,23 +69,28 @@ export async function signUp(registrar: Registrar, { address, rpId, language, on
  * Waits for the press that a passkey needs. One press is enough for both prompts; after a reload, or a refusal, each
  * goes on by a press of its own.
  */
-function createPress(
-  { call, memory }: Registrar,
-  { address, rpId: host, notice }: Pick<SignUp, 'address' | 'rpId'> & { readonly notice: string | undefined },
-) {
+function createPress({ call, memory }: Registrar, signUp: SignUp, notice: string | undefined) {
   let isPressed = false;
   return async (step: 'passkey' | 'proof'): Promise<void> => {
     if (isPressed) return;
+    const { address } = signUp;
     const { available, reason } = await call('GET /api/sessions/check', address).catch(() => ({
       available: true,
       reason: undefined,
     }));
     const isTaken = !available && reason === 'identifier_taken' && memory.read()?.passkey === undefined;
-    const taken = isTaken ? address.identifier : undefined;
-    const choice = await askPasskeyPress({ host, taken, isMade: step === 'proof', notice });
-    if (choice === 'sign-in') throw new InsteadError('sign-in');
+    await askPress(signUp, { isTaken, isMade: step === 'proof', notice });
     isPressed = true;
   };
+}
+
+/** Waits for the press on the screen of the passkey. Throws `InsteadError`. */
+export async function askPress(
+  { address, app, rpId: host, wanted }: SignUp,
+  options: Pick<PasskeyOptions, 'isTaken' | 'isMade' | 'notice'>,
+): Promise<void> {
+  const choice = await askPasskeyPress({ app, address: address.identifier, host, wanted, ...options });
+  if (choice !== 'go') throw new InsteadError(choice);
 }
 
 /** The attestation of the request that registered, which the registration's own proof names. */
@@ -92,8 +101,6 @@ async function evidenceOf({ memory, known }: Registrar, credentialId: string): P
   const address = smartAccount?.toLowerCase() as Hex;
   const { contracts } = await known();
   const [kind = 1] = kindsOf({ factory2: contracts.accountFactory2 });
-  // For the pages of the account and of payments on this device. A window that stores nothing goes on without.
-  const account = { credentialId, address, kind, x: x as Hex, y: y as Hex, name: nameOf(address) };
-  await keepAccount(account).catch(() => undefined);
+  await keepHere({ credentialId, address, kind, x: x as Hex, y: y as Hex, name: nameOf(address) });
   return { credentialId, attestation: body.attestation };
 }

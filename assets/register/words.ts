@@ -13,14 +13,17 @@ const WORDS = {
   'start.or': 'Been here before?',
   'start.or_other': 'New here, or without your passkey?',
   'start.sign_in': 'Sign in with a passkey',
-  'start.hint': '{app} gets this address and the name of your account, and nothing else.',
-  'start.hint_known':
-    '{app} gets the name of your account and the addresses that you registered with the passkey, and nothing else.',
+  'start.forget': 'Forget who was here',
+  'gives.address': '{app} gets this address.',
+  'gives.all': '{app} gets all the addresses and names that you registered.',
+  'gives.email': '{app} gets all the email addresses that you registered.',
+  'gives.sms': '{app} gets all the phone numbers that you registered.',
+  'gives.account': 'It also gets the public address of your account, which is the same for every app here.',
   'start.fault_email': 'Enter an email address, such as name@example.com.',
   'start.fault_phone': 'Enter a phone number with its country code, such as +49 151 12345678.',
   'start.fault_both': 'Enter an email address, or a phone number with its country code, such as +49 151 12345678.',
   'code.title': 'Enter the code',
-  'code.words': 'We sent six digits to {address}.',
+  'code.words': 'We sent six digits to {address}. The sixth one continues.',
   'code.label': 'Code',
   'code.go': 'Continue',
   'code.left': 'Good for {time}',
@@ -33,6 +36,7 @@ const WORDS = {
   'code.fault_ended': 'This code has ended. We sent a new one.',
   'code.fault_tries': 'Too many tries with this code. We sent a new one.',
   'passkey.title': 'Create your passkey',
+  'passkey.for': 'For {address}, to continue to {app}.',
   'passkey.words':
     'It takes the place of a password. Your device asks for your fingerprint, face or PIN twice: to make the passkey, and to register with it.',
   'passkey.go': 'Create passkey',
@@ -46,7 +50,7 @@ const WORDS = {
   'passkey.what': 'What is a passkey?',
   'passkey.about':
     'A key that your phone, computer or password manager keeps for you. You unlock it with your fingerprint, face or PIN. It works on {host} only and is never sent to us.',
-  'passkey.refused': 'No passkey was used. Nothing has changed.',
+  'passkey.refused': 'No passkey was used. You can try again.',
   'progress.title': 'Setting up your account',
   'progress.sign_in': 'Signing you in',
   'step.address': 'Address confirmed',
@@ -56,8 +60,7 @@ const WORDS = {
   'step.known': 'Account found',
   'step.back': 'Back to {app}',
   'done.title': 'You can go back',
-  'done.words': 'You are signed in at {app}. This window can be closed.',
-  'done.words_cancelled': 'Nothing was sent to {app}. This window can be closed.',
+  'done.words': '{app} has its answer. This window can be closed.',
   'done.go': 'Close',
   cancel: 'Cancel and go back to {app}',
   back: 'Go back to {app}',
@@ -68,6 +71,7 @@ const WORDS = {
   minute: 'Try again in a minute.',
   minutes: 'Try again in {count} minutes.',
   hours: 'Try again in about {count} hours.',
+  days: 'Try again in about {count} days.',
 } as const;
 
 /** A word's id. */
@@ -75,53 +79,62 @@ export type WordId = keyof typeof WORDS;
 
 /** A text of the page in the person's language, its places filled. */
 export function text(id: WordId, values: Readonly<Record<string, string | number>> = {}): string {
-  return word(WORDS[id], values);
+  return word(WORDS[id], isolated(values));
 }
 
-/** What went wrong: title and text, by the vault's word or the client's. */
-export const PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
-  rate_limited: ['Too many tries', '{soon}'],
-  ip_limit_reached: ['Too many new accounts from here', '{soon}'],
-  relay_limit_reached: ['No more accounts today', '{soon}'],
-  email_send_failed: ['The mail could not be sent', 'Check the address, then try again.'],
-  sms_send_failed: ['The text message could not be sent', 'Check the number, then try again.'],
-  sms_provider_error: ['The code could not be checked', 'Nothing is wrong with your code. Try again.'],
-  attestation_expired: ['That took too long', 'Start again. Your passkey is kept.'],
-  attestation_used: ['The code was used already', 'Start again. Your passkey is kept.'],
-  identifier_reserved: ['This address cannot be registered', 'Start again with another one.'],
-  identifier_taken: ['This address belongs to another account', 'Sign in with its passkey, or use another address.'],
-  identifier_busy: ['This address is being registered', 'Perhaps in another window. {soon}'],
-  credential_already_registered: ['This passkey is registered already', 'Start again and sign in with it.'],
-  did_taken: ['This account is registered already', 'Start again and sign in with your passkey.'],
-  registration_failed: ['The network refused the account', 'Start again. If it stays so, write to the operator.'],
-  relay_unfunded: ['No accounts can be made at the moment', 'The operator of this vault has to see to it. Try later.'],
-  registry_missing: [
-    'No accounts can be made at the moment',
-    'The operator of this vault has to see to it. Try later.',
-  ],
-  rpc_error: ['The network does not answer', 'Nothing was lost. Try again in a moment.'],
-  database_unavailable: ['The vault cannot be reached', 'Nothing was lost. Try again in a moment.'],
-  shutting_down: ['The vault cannot be reached', 'Nothing was lost. Try again in a moment.'],
-  unreachable: ['The vault cannot be reached', 'Check your connection, then try again.'],
-  not_found: [
-    'This passkey has no account here',
-    'It belongs to another place, or its registration is not finished. Start again with your address.',
-  ],
-  not_offered: ['Sign-up is not offered here', 'The operator of this vault has not set it up. Go back to the app.'],
-  rp_id_refused: [
-    'This browser cannot use passkeys here',
-    'Open the link in another browser, and not inside another app.',
-  ],
-  'proof_invalid.account': ['This passkey was removed', 'It does not open its account any more. Use another passkey.'],
-  'proof_invalid.did': ['This account was closed or moved', 'Sign in with the passkey of the account that has it now.'],
-  'proof_invalid.used': ['This was used already', 'Try again, and use your passkey once more.'],
-  'proof_invalid.expired': ['The clock of this device is off', 'Set it right, then try again.'],
-  'proof_invalid.expires_too_late': ['The clock of this device is off', 'Set it right, then try again.'],
-  proof_invalid: ['The passkey’s signature was not accepted', 'Try again. If it stays so, use another browser.'],
-  link: [
-    'This link does not work',
-    'The app that sent you here is not known to this vault, or its link is wrong. Nothing was sent to it. Go back and tell the app.',
-  ],
-  request: ['The app’s link is incomplete', 'Nothing was sent to {app}. Go back and tell the app.'],
-  unexpected: ['Something went wrong', 'Load this page again. It goes on where you were.'],
+/** In a text from right to left, addresses and names keep the direction of their own (Unicode UAX 9 section 2.4). */
+function isolated(values: Readonly<Record<string, string | number>>): Readonly<Record<string, string | number>> {
+  if (globalThis.document?.documentElement.dir !== 'rtl') return values;
+  const isolate = (value: string | number) => (typeof value === 'string' ? `\u2068${value}\u2069` : value);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isolate(value)]));
+}
+
+/**
+ * What went wrong, by the word of the vault, the client or this page: the id in the catalogues, of a title
+ * (`away.title`) and a text (`away.text`).
+ */
+export const PROBLEMS: Readonly<Record<string, string>> = {
+  rate_limited: 'tries',
+  ip_limit_reached: 'full',
+  relay_limit_reached: 'today',
+  email_send_failed: 'mail',
+  sms_send_failed: 'sms',
+  sms_provider_error: 'check',
+  attestation_expired: 'slow',
+  attestation_used: 'spent',
+  identifier_reserved: 'reserved',
+  identifier_taken: 'taken',
+  identifier_busy: 'busy',
+  idempotency_key_in_use: 'busy',
+  credential_already_registered: 'registered',
+  did_taken: 'there',
+  registration_failed: 'failed',
+  relay_unfunded: 'operator',
+  registry_missing: 'operator',
+  rpc_error: 'network',
+  not_confirmed_yet: 'network',
+  database_unavailable: 'away',
+  shutting_down: 'away',
+  unreachable: 'offline',
+  not_found: 'unknown',
+  not_offered: 'offered',
+  rp_id_refused: 'browser',
+  passkeys_unavailable: 'browser',
+  passkey_unsupported: 'device',
+  'proof_invalid.account': 'removed',
+  'proof_invalid.did': 'moved',
+  'proof_invalid.used': 'again',
+  'proof_invalid.expired': 'clock',
+  'proof_invalid.expires_too_late': 'clock',
+  proof_invalid: 'signature',
+  link: 'link',
+  request: 'request',
+  unexpected: 'unexpected',
 };
+
+/** Title and text of a problem; without its words at least that there is one. */
+export function problemText(id: string, values: Readonly<Record<string, string>>): readonly [string, string] {
+  const name = PROBLEMS[id] ?? 'unexpected';
+  const [title, sentence] = [word(`${name}.title`), word(`${name}.text`, isolated(values))];
+  return title.endsWith('.title') ? [word('Something went wrong'), ''] : [title, sentence];
+}

@@ -492,6 +492,10 @@ export type RegisterConfig = {
   readonly rpId: string;
   readonly registrar: Did;
   readonly channels: readonly ('email' | 'sms')[];
+  readonly full: {
+    readonly error: 'ip_limit_reached' | 'relay_limit_reached';
+    readonly retry_after: Seconds | null;
+  } | null;
 };
 
 /** Whether a handle may still be registered, and its hash in the registry. */

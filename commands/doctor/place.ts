@@ -6,7 +6,7 @@ import { callUpstream } from '../../lib/base/http-client.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
-import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
+import { MAX_REGISTRATIONS_PER_IP, MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
 import { checkProxies } from './proxies.ts';
@@ -24,6 +24,7 @@ export function networkChecks(
   return [
     { name: 'origin', remedy: '', run: () => checkOrigin(config) },
     { name: 'proxies', remedy: '', run: () => checkProxies(config, namesProxies) },
+    ...(config.registerRedirects.length === 0 ? [] : [{ name: 'sign-up', remedy: '', run: () => checkSignUp(config) }]),
     ...(config.webhookUrl === undefined
       ? []
       : [
@@ -74,6 +75,23 @@ async function checkOrigin({ baseUrl }: Config): Promise<readonly Finding[]> {
   } catch (error) {
     return [warn('origin', `nothing answers at ${baseUrl}: ${error instanceof Error ? error.message : error}`, remedy)];
   }
+}
+
+/** The page for apps: who could not be registered there. */
+function checkSignUp({ emailProvider, smsProvider, maxRegistrationsPerIp, relayDailyMax }: Config): Finding[] {
+  const found: Finding[] = [];
+  if (emailProvider === 'none' && smsProvider === 'none')
+    found.push(fail('sign-up', 'nobody gets a code at /register', 'set EMAIL_PROVIDER or SMS_PROVIDER'));
+  if (maxRegistrationsPerIp <= MAX_REGISTRATIONS_PER_IP)
+    found.push(
+      warn(
+        'sign-up',
+        `/register takes ${maxRegistrationsPerIp} new people behind one address, such as an office or a carrier`,
+        'set MAX_REGISTRATIONS_PER_IP to what you expect (docs/register.md)',
+      ),
+    );
+  const daily = `/register takes ${relayDailyMax} new people in a day`;
+  return found.length > 0 ? found : [ok('sign-up', daily)];
 }
 
 async function addressesOf(name: string): Promise<readonly string[]> {

@@ -44,10 +44,15 @@ export function limitReached({ metrics }: Pick<Platform, 'metrics'>, limit: Limi
   return new VaultError(limitOf(limit.name as LimitName).error ?? 'rate_limited', { limit });
 }
 
+/** The full limit that frees last; undefined of none. */
+export function lastOf(full: readonly LimitState[]): LimitState | undefined {
+  const waitOf = ({ retryAfterSeconds = Number.POSITIVE_INFINITY }: LimitState) => retryAfterSeconds;
+  return full.toSorted((a, b) => waitOf(b) - waitOf(a))[0];
+}
+
 /** The 429 of the full limit that frees last. Call it with at least one. */
 export function lastLimitReached(ctx: Pick<Platform, 'metrics'>, full: readonly LimitState[]): VaultError {
-  const waitOf = ({ retryAfterSeconds = Number.POSITIVE_INFINITY }: LimitState) => retryAfterSeconds;
-  const [last] = full.toSorted((a, b) => waitOf(b) - waitOf(a));
+  const last = lastOf(full);
   if (!last) throw new Error('no limit is full');
   return limitReached(ctx, last);
 }

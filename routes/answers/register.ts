@@ -7,6 +7,10 @@ export const RegisterConfig = v.object({
   rpId: v.string(),
   registrar: Did,
   channels: v.array(words('email', 'sms')),
+  full: about(
+    v.nullable(v.object({ error: words('ip_limit_reached', 'relay_limit_reached'), retry_after: v.nullable(Seconds) })),
+    "What refuses new accounts for the caller's network now",
+  ),
 });
 
 /** A code for an app; `iss` goes back to the app with it. */

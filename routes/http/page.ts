@@ -1,3 +1,4 @@
+import type { Context } from '../../lib/context.ts';
 import type { Reply } from './response.ts';
 import type { Route } from './route.ts';
 import { queryOf } from './target.ts';
@@ -27,14 +28,20 @@ export const QUIET_PAGE_HEADERS = {
   'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(" 'wasm-unsafe-eval'", ''),
 };
 
-/** A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener. */
-export function withOpener<R extends Route>(route: R): R {
+/**
+ * A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener, and so is one
+ * whose link `mayAnswer` refuses.
+ */
+export function withOpener<R extends Route>(
+  route: R,
+  mayAnswer: (ctx: Context, query: URLSearchParams) => boolean = () => true,
+): R {
   return {
     ...route,
     async handle(incoming, limits): Promise<Reply> {
       const reply = await route.handle(incoming, limits);
-      const isPopup = new URLSearchParams(queryOf(incoming.request.url)).get('mode') === 'popup';
-      if (!isPopup) return reply;
+      const query = new URLSearchParams(queryOf(incoming.request.url));
+      if (query.get('mode') !== 'popup' || !mayAnswer(incoming.ctx, query)) return reply;
       return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },
   };

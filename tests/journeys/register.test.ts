@@ -85,7 +85,7 @@ if (chromium) {
       expect(await visitor.screen('start')).toContain('Weiter zu');
       expect(await visitor.page.evaluate(() => document.documentElement.lang)).toBe('de');
       await visitor.enter('nonsense');
-      expect(await visitor.screen('address-fault')).toContain('Geben Sie eine E-Mail-Adresse ein');
+      expect(await visitor.screen('address-fault')).toContain('Geben Sie eine E-Mail-Adresse oder eine Telefonnummer');
       await visitor.enter(email);
       expect(await visitor.screen('code')).toContain(`Wir haben sechs Ziffern an ${email} gesendet.`);
       expect(await visitor.page.$eval('#cancel', (button) => button.textContent)).toContain('Abbrechen');
@@ -118,6 +118,21 @@ if (chromium) {
       expect(said).toMatchObject({ identifiers: [{ identifier: email }] });
       // A reload shows no code in the address bar, and exchanges nothing again.
       expect(visitor.page.url()).toBe(`${world.app.origin}/page`);
+    });
+
+    test.each([
+      ['an error', `error=your+account+is+locked`],
+      ['a code', `code=${'c'.repeat(43)}`],
+    ])('%s in answer to a link that was never made is refused: no state, no request', async (_, query) => {
+      const page = documented('html', 'sessionStorage', world.origin);
+      world.app.pages.set('/page', page);
+      const visitor = await come('about:blank');
+      const asked: string[] = [];
+      visitor.page.on('request', (request) => asked.push(request.url()));
+      await visitor.page.goto(`${world.app.origin}/page?${query}&iss=${encodeURIComponent(world.origin)}`);
+      await visitor.page.waitForFunction(() => document.getElementById('who')?.textContent !== '');
+      expect(await visitor.page.$eval('#who', (who) => who.textContent)).toBe('This is the answer to no link of ours.');
+      expect(asked.filter((url) => url.startsWith(world.origin))).toEqual([]);
     });
 
     /** A page that opens the popup by the documented lines. */
@@ -163,14 +178,15 @@ if (chromium) {
       await isAlone(visitor);
     });
 
-    test('a page of another origin that opens the popup hears nothing', async () => {
+    test('a page of another origin that opens the popup hears nothing: the popup goes to the app', async () => {
       world.pages.set('/popup', popupPage(world.app.link()));
       const [email, visitor] = [address(), await come(`${world.shop}/popup`)];
       const popup = await openPopup(visitor);
       await popup.enter(email);
       await popup.typeCode(email);
       await press(popup.page, 'passkey-go');
-      await isAlone(visitor);
+      await awaitSelector(popup.page, '#welcome');
+      expect(world.app.arrivals.at(-1)).toMatchObject({ status: 200 });
       expect(await visitor.page.$eval('#heard', (element) => element.textContent)).toBe('');
     });
 
@@ -255,13 +271,13 @@ if (chromium) {
       expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
     });
 
-    test('a passkey without an account here: start again with the address', async () => {
+    test('a passkey with which nothing was registered: start again with the address', async () => {
       const stranger = await come(`${world.origin}/account`);
       await press(stranger.page, 'create');
       await awaitSelector(stranger.page, '#home');
       const visitor = await come(undefined, { passkeys: stranger.passkeys });
       await press(visitor.page, 'sign-in');
-      expect(await visitor.screen('problem')).toContain('This passkey has no account here');
+      expect(await visitor.screen('problem')).toContain('This passkey is not registered here');
       await press(visitor.page, 'problem-go');
       await visitor.screen('start');
     });
@@ -287,7 +303,7 @@ if (chromium) {
 
     test('a link without a challenge says so, and leads back only when a button is pressed', async () => {
       const visitor = await come(world.app.link({ code_challenge_method: 'plain' }));
-      expect(await visitor.screen('problem')).toContain('The app’s link is incomplete');
+      expect(await visitor.screen('problem')).toContain('The app’s link cannot be used');
       await press(visitor.page, 'problem-go');
       expect((await visitor.arrive()).query).toMatchObject({ error: 'invalid_request' });
     });
@@ -298,6 +314,9 @@ if (chromium) {
       ['a URI that is a script', { redirect_uri: 'javascript:alert(document.domain)//' }],
       ['a URI with another path', { redirect_uri: 'tea' }],
       ['no app', { client_id: undefined }],
+      ['a misspelt app', { client_id: 'Tea' }],
+      ['an endless app', { client_id: 'tea'.repeat(22) }],
+      ['a URI with a control character', { redirect_uri: 'http://localhost/back\u0007' }],
     ])('%s: the page says so, and leads nowhere', async (_, change) => {
       const visitor = await come(world.app.link(change));
       expect(await visitor.screen('problem')).toContain('This link does not work');

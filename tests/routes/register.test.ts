@@ -42,7 +42,27 @@ describe('GET /register/config', () => {
       rpId: 'localhost',
       registrar: 'did:web:registrar.example',
       channels: ['email', 'sms'],
+      full: null,
     });
+  });
+
+  test('says who could not be registered now, and until when', async () => {
+    const asked = { client_id: TEA.app, redirect_uri: TEA.uri };
+    await t.stop();
+    t = await startVault({ ...chain.vars, ...APPS_VARS, MAX_REGISTRATIONS_PER_IP: '1' });
+    await registered();
+    const { body } = await t.call('GET /register/config', asked);
+    expect(body.full).toEqual({ error: 'ip_limit_reached', retry_after: expect.any(Number) });
+    expect(body.full.retry_after).toBeGreaterThan(29 * 86_400);
+    // What is said is what a registration would meet.
+    const late = await newcomer(chain, t);
+    expect((await register(t, late.body)).body).toMatchObject({ error: 'ip_limit_reached' });
+    const elsewhere = await t.from('203.0.113.9').call('GET /register/config', asked);
+    expect(elsewhere.body.full).toBeNull();
+    await t.stop();
+    t = await startVault({ ...chain.vars, ...APPS_VARS, RELAY_DAILY_MAX: '1' });
+    await registered();
+    expect((await t.call('GET /register/config', asked)).body.full).toMatchObject({ error: 'relay_limit_reached' });
   });
 
   test('403 redirect_not_allowed: the same for an unknown app and an unknown URI', async () => {

@@ -30,16 +30,19 @@ export interface App {
 /** The payment world with a registrar, an app that the vault knows, and another origin that it does not know. */
 export interface RegisterWorld extends PayWorld {
   readonly app: App;
+  /** Another app that the vault knows. */
+  readonly other: App;
 }
 
 /** Starts it all; the vault's background work goes on by itself. */
 export async function startRegisterWorld(more: Readonly<Record<string, string>> = {}): Promise<RegisterWorld> {
   let vault = '';
-  const { app, stop } = startApp(() => vault);
+  const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
+  const [app, other] = apps.map((one) => one.app) as [App, App];
   const world = await startPayWorld({
     more: {
-      APPS: 'tea',
-      REGISTER_REDIRECTS: `tea=${app.redirectUri},tea=${app.origin}/page`,
+      APPS: 'tea,books',
+      REGISTER_REDIRECTS: `tea=${app.redirectUri},tea=${app.origin}/page,books=${other.redirectUri}`,
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       // All the people share this machine's address.
       MAX_VERIFY_SENDS_PER_IP: '1000',
@@ -56,16 +59,17 @@ export async function startRegisterWorld(more: Readonly<Record<string, string>> 
   return {
     ...world,
     app,
+    other,
     async stop() {
       clearInterval(timer);
       await working;
       await world.stop();
-      await stop();
+      for (const { stop } of apps) await stop();
     },
   };
 }
 
-function startApp(vault: () => string) {
+function startApp(client_id: string, vault: () => string) {
   const verifiers = new Map<string, string>();
   const arrivals: Arrival[] = [];
   const pages = new Map<string, string>();
@@ -87,7 +91,7 @@ function startApp(vault: () => string) {
     },
   });
   const redeem = async ({ code, state = '' }: Readonly<Record<string, string>>) => {
-    const body = { client_id: 'tea', redirect_uri: app.redirectUri, code, code_verifier: verifiers.get(state) };
+    const body = { client_id, redirect_uri: app.redirectUri, code, code_verifier: verifiers.get(state) };
     const headers = { 'Content-Type': 'application/json' };
     const response = await fetch(`${vault()}/api/register/token`, {
       method: 'POST',
@@ -106,7 +110,7 @@ function startApp(vault: () => string) {
       const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(9).toString('base64')];
       verifiers.set(state, verifier);
       const code_challenge = createHash('sha256').update(verifier).digest('base64url');
-      const request = { client_id: 'tea', redirect_uri: app.redirectUri, state, code_challenge };
+      const request = { client_id, redirect_uri: app.redirectUri, state, code_challenge };
       const all = { ...request, code_challenge_method: 'S256', ...change };
       const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
       return `${vault()}/register?${new URLSearchParams(given)}`;

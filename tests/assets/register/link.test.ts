@@ -64,6 +64,7 @@ describe('the way back', () => {
     ['a plus as it came', 'a+b/c==', 'a+b/c=='],
     ['an encoded plus', 'a%2Bb', 'a%2Bb'],
     ['text that looks like parameters', 'x%26code%3Devil%23', 'x%26code%3Devil%23'],
+    ['a semicolon, at which some servers split', 'a;code=evil', 'a%3Bcode=evil'],
     ['nothing', '', ''],
   ])('returns the state: %s', (_, given, returned) => {
     const url = back({}, `&state=${given}`);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
+import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
 import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
@@ -64,6 +65,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   register: {
     html: ['register/index.html'],
     scripts: scriptsIn('register'),
+    made: Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`]),
   },
   pay: {
     html: ['pay/confirm.html', 'pay/index.html'],

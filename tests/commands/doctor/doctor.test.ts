@@ -14,7 +14,7 @@ import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
-import { addressOf } from '../../../scripts/dev-stack/wallet.ts';
+import { addressOf, devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Liar, startLiar } from '../../support/liar.ts';
@@ -561,6 +561,26 @@ describe('the network', () => {
       expect.stringContaining('skip not tried'),
     ]);
     expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('only this machine can reach')]);
+  });
+
+  test('says who could not sign up at /register', async () => {
+    const page = {
+      ...{ APPS: 'tea', REGISTER_REDIRECTS: 'tea=https://tea.example/back' },
+      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+      DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
+      HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
+    };
+    expect(told(await check({}), 'sign-up')).toEqual([]);
+    expect(told(await check(page), 'sign-up')).toEqual([
+      expect.stringContaining('warn /register takes 3 new people behind one address'),
+    ]);
+    expect(told(await check({ ...page, MAX_REGISTRATIONS_PER_IP: '500' }), 'sign-up')).toEqual([
+      'ok /register takes 100 new people in a day',
+    ]);
+    const silent = { MAX_REGISTRATIONS_PER_IP: '500', EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' };
+    expect(told(await check({ ...page, ...silent }), 'sign-up')).toEqual([
+      expect.stringContaining('fail nobody gets a code at /register'),
+    ]);
   });
 
   test('says where webhooks would go, and posts none', async () => {

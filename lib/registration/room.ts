@@ -1,0 +1,31 @@
+import type { ErrorCode, LimitState } from '../base/error.ts';
+import { networkKey } from '../base/ip.ts';
+import { boundsOf, type LimitName, limitOf } from '../limits/catalogue.ts';
+import { lastOf, limitState } from '../limits/limits.ts';
+import type { Platform } from '../platform.ts';
+import { selectRoom, toFullFor } from './claim-store.ts';
+import { relayStates } from './relay-budget-store.ts';
+
+/** A limit that refuses everybody new of a client for a while; null where no time ends it. */
+export interface FullLimit {
+  readonly error: ErrorCode;
+  readonly retryAfterSeconds: number | null;
+}
+
+/** The limit that would refuse the next person whom this client asks to have registered; undefined while none does. */
+export async function findFullLimit(
+  { config, clock, db }: Pick<Platform, 'config' | 'clock' | 'db'>,
+  ip: string,
+): Promise<FullLimit | undefined> {
+  const [now, network] = [clock.now(), networkKey(ip)];
+  const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds, relayDailyMax } = config;
+  const shareMax = boundsOf(config, 'relays-per-network').max;
+  const asked = { ip, network, perIp, windowSeconds, dailyMax: relayDailyMax, shareMax, now };
+  const [row = {}] = await db.read(selectRoom(asked));
+  const { ipFreesAt: freesAt, relays } = toFullFor(row);
+  const own = freesAt === undefined ? [] : [limitState(config, 'registrations-per-ip', { bucket: ip, freesAt, now })];
+  const full: LimitState | undefined = lastOf([...own, ...relayStates(config, relays, { network, now })]);
+  if (!full) return undefined;
+  const error = limitOf(full.name as LimitName).error ?? 'rate_limited';
+  return { error, retryAfterSeconds: full.retryAfterSeconds ?? null };
+}
