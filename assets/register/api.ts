@@ -65,7 +65,7 @@ export async function requestCode(
       return ((await ask('/api/register/authorize', { method: 'POST', headers, body })) as { code: string }).code;
     } catch (error) {
       if ((error as VaultClientError).error !== 'rpc_error' || tries === TRIES) throw error;
-      await pause(PAUSE_MS);
+      await pause(PAUSE_MS, undefined);
     }
   }
 }

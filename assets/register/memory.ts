@@ -9,9 +9,12 @@ const FOR = 'vault.register.for';
 const SHARED = 'vault.register.shared';
 const LED = 'vault.register.led';
 
+/** A sign-up that nobody goes on with is over: a browser may restore the tab days later. */
+const ENDS_MS = 15 * 60_000;
+
 /** The progress of a sign-up in this tab. */
 export function openTabMemory(): Memory {
-  return openMemory(location.origin, attempt(() => sessionStorage) ?? null);
+  return openMemory(location.origin, attempt(() => sessionStorage) ?? null, ENDS_MS);
 }
 
 /** Notes for which link the sign-up in this tab is. */

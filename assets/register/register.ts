@@ -1,6 +1,7 @@
 // The page on which people sign up for an app, or sign in: address, code, passkey, and back to the app with a code.
 import { createCall } from '../../client/vault/call.ts';
 import { createKnown } from '../../client/vault/known.ts';
+import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { loadWords } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
@@ -60,11 +61,6 @@ async function readAllowed(link: AppLink): Promise<{ config: PageConfig } | { er
   } catch (error) {
     return [400, 403].includes(refusalOf(error)?.status ?? 0) ? undefined : { error };
   }
-}
-
-/** Browsers inside of apps often have none. */
-function hasPasskeys(): boolean {
-  return isSecureContext && 'PublicKeyCredential' in window && navigator.credentials?.create !== undefined;
 }
 
 /** The channels that the app asks for, of those that the vault has. */

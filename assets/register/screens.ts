@@ -98,7 +98,9 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   show('code');
   // The code is what comes next: the heading is read with it.
   input.focus();
-  fault('digits', problem === undefined ? undefined : text(WRONG[problem] ?? 'code.fault_wrong'));
+  // Too soon for another one: the button says when.
+  const isFault = problem !== undefined && problem !== 'Too soon';
+  fault('digits', isFault ? text(WRONG[problem] ?? 'code.fault_wrong') : undefined);
   return new Promise((resolve) => {
     const timer = setInterval(tick, 250);
     const end = (answer: string | null) => {

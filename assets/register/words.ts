@@ -37,19 +37,12 @@ const WORDS = {
   'code.fault_tries': 'Too many tries with this code. We sent a new one.',
   'passkey.title': 'Create your passkey',
   'passkey.for': 'For {address}, to continue to {app}.',
-  'passkey.words':
-    'It takes the place of a password. Your device asks for your fingerprint, face or PIN twice: to make the passkey, and to register with it.',
   'passkey.go': 'Create passkey',
   'passkey.resume_title': 'Use your passkey',
-  'passkey.resume_words': 'Your passkey is made. Your device asks for it once more, to register with it.',
   'passkey.resume_go': 'Use passkey',
   'passkey.taken_title': 'You have been here before',
-  'passkey.taken_words':
-    '{address} is registered with a passkey already. Sign in with it. If you lost it, create a new one: the address then moves to a new account.',
   'passkey.taken_go': 'Create a new passkey',
   'passkey.what': 'What is a passkey?',
-  'passkey.about':
-    'A key that your phone, computer or password manager keeps for you. You unlock it with your fingerprint, face or PIN. It works on {host} only and is never sent to us.',
   'passkey.refused': 'No passkey was used. You can try again.',
   'progress.title': 'Setting up your account',
   'progress.sign_in': 'Signing you in',
@@ -74,12 +67,17 @@ const WORDS = {
   days: 'Try again in about {count} days.',
 } as const;
 
+/** Long texts, by their ids in the catalogues. They explain what a page without words says by its buttons alone. */
+export const EXPLANATIONS = ['passkey.words', 'passkey.resume_words', 'passkey.taken_words', 'passkey.about'] as const;
+
 /** A word's id. */
-export type WordId = keyof typeof WORDS;
+export type WordId = keyof typeof WORDS | (typeof EXPLANATIONS)[number];
 
 /** A text of the page in the person's language, its places filled. */
 export function text(id: WordId, values: Readonly<Record<string, string | number>> = {}): string {
-  return word(WORDS[id], isolated(values));
+  const written = (WORDS as Readonly<Record<string, string>>)[id];
+  const found = word(written ?? id, isolated(values));
+  return found === id ? '' : found;
 }
 
 /** In a text from right to left, addresses and names keep the direction of their own (Unicode UAX 9 section 2.4). */

@@ -54,7 +54,7 @@ if (chromium) {
       const [email, { page, ...visitor }] = [address(), await come()];
       await visitor.screen('start');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('start-title');
-      expect(await tabOrder(page, 4)).toEqual(['address', 'address-go', 'sign-in', 'cancel']);
+      expect(await tabOrder(page, 5)).toEqual(['address', 'address-go', 'sign-in', 'shared', 'cancel']);
       await page.focus('#address');
       await page.keyboard.type(email);
       await page.keyboard.press('Enter');
@@ -87,7 +87,7 @@ if (chromium) {
       await visitor.screen('address-fault');
       const found = await visitor.page.$eval('#address', (field) => [
         field.getAttribute('aria-invalid'),
-        document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent,
+        document.getElementById((field.getAttribute('aria-describedby') ?? '').split(' ')[0] ?? '')?.textContent,
         document.activeElement === field,
       ]);
       expect(found).toEqual(['true', expect.stringContaining('Enter an email address'), true]);
@@ -134,7 +134,7 @@ if (chromium) {
       for (const [part, reach] of SCREENS) {
         const visitor = await come();
         await reach(visitor);
-        const low = await visitor.page.$$eval('button, input', (all) =>
+        const low = await visitor.page.$$eval('button, input:not([type="checkbox"]), .choice', (all) =>
           all.flatMap((one) => (one.checkVisibility() && one.clientHeight < 42 ? [one.id] : [])),
         );
         expect([part, low]).toEqual([part, []]);
@@ -155,7 +155,7 @@ if (chromium) {
       const visitor = await come(world.app.link({ channel: 'email', login_hint: 'hint@example.com' }));
       await visitor.screen('start');
       const fields = () =>
-        visitor.page.$$eval('input', (all) =>
+        visitor.page.$$eval('input:not([type="checkbox"])', (all) =>
           all.map(({ type, autocomplete, inputMode, value }) => [type, autocomplete, inputMode, value]),
         );
       expect(await fields()).toEqual([

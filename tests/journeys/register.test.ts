@@ -27,6 +27,8 @@ if (chromium) {
     visitors.push(visitor);
     return visitor;
   };
+  /** A popup takes no click in its first half second in front. */
+  const FRONT_MS = 600;
   let people = 0;
   const address = () => `person${++people}@example.com`;
   const didOf = ({ answer }: Arrival) => answer?.['did'];
@@ -154,6 +156,7 @@ if (chromium) {
       // An authenticator that is attached before the page is there goes with the blank page before it.
       await awaitSelector(page, '#start');
       await visitor.passkeys.attach(page);
+      await Bun.sleep(FRONT_MS);
       return visitorAt(page, world.t);
     };
 
@@ -192,6 +195,8 @@ if (chromium) {
 
     test('without a window that opened it, the popup leads back by the redirect', async () => {
       const visitor = await come(world.app.link({ mode: 'popup' }));
+      await visitor.screen('start');
+      await Bun.sleep(FRONT_MS);
       expect(didOf(await goThrough(visitor, address()))).toStartWith('did:pkh:');
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
-import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
+import { EXPLANATIONS, PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
 import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
@@ -65,7 +65,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   register: {
     html: ['register/index.html'],
     scripts: scriptsIn('register'),
-    made: Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`]),
+    made: [...EXPLANATIONS, ...Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`])],
   },
   pay: {
     html: ['pay/confirm.html', 'pay/index.html'],
@@ -92,7 +92,7 @@ const NOT_TRANSLATED: readonly RegExp[] = [
   // Of a fault that nobody meets, for those who mend it.
   /^The vault names|^The key of this account is not known|^This network has no|^This passkey was removed from the new/,
   // What the API says of a code.
-  /^(?:Code expired|No code was sent|Too many attempts|Invalid identifier)$/,
+  /^(?:Code expired|No code was sent|Too many attempts|Too soon|Invalid identifier)$/,
   // Types.
   /^(?:EIP712Domain|VaultOperation|VetoRecovery|Vault Account)/,
 ];
