@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { AUTHORIZATION_CODE_MS, issueCode } from '../lib/authorization-codes/authorize.ts';
 import { CODE_CHALLENGE, CODE_VERIFIER } from '../lib/authorization-codes/challenge.ts';
 import { exchangeCode } from '../lib/authorization-codes/exchange.ts';
-import { demandRedirect, isNamed } from '../lib/authorization-codes/redirects.ts';
+import { demandRedirect, isRedirect } from '../lib/authorization-codes/redirects.ts';
 import { badRequest } from '../lib/base/error.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
@@ -37,7 +37,7 @@ export const registerRoutes = [
     }),
     ({ config }, query) => {
       const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
-      return isNamed(config, { clientId, redirectUri });
+      return isRedirect(config, { clientId, redirectUri });
     },
   ),
   file('/register/register.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),

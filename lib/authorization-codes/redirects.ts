@@ -8,7 +8,7 @@ interface Redirect {
 }
 
 /** Whether the operator named the app with this URI, compared character by character (RFC 9700 section 4.1.3). */
-export function isNamed(
+export function isRedirect(
   { registerRedirects }: Pick<Config, 'registerRedirects'>,
   { clientId, redirectUri }: Redirect,
 ): boolean {
@@ -17,5 +17,5 @@ export function isNamed(
 
 /** Refuses an app and a URI that are not named. Throws 403 `redirect_not_allowed`, the same for both. */
 export function demandRedirect(config: Pick<Config, 'registerRedirects'>, redirect: Redirect): void {
-  if (!isNamed(config, redirect)) throw new VaultError('redirect_not_allowed');
+  if (!isRedirect(config, redirect)) throw new VaultError('redirect_not_allowed');
 }

@@ -72,37 +72,6 @@ export function selectClaimRefusal(claim: NewClaim): Statement {
   return { sql, args: argsIn(claimArgs(claim), sql) };
 }
 
-/** Whose relay is asked about, and the limits that count it. */
-export interface NextRelay {
-  readonly ip: string;
-  readonly network: string;
-  readonly perIp: number;
-  readonly windowSeconds: number;
-  readonly dailyMax: number;
-  readonly shareMax: number;
-  readonly now: number;
-}
-
-/** Selects which limits would refuse the relay of somebody new; `toFullFor` reads its row. */
-export function selectRoom({ ip, network, perIp, windowSeconds, dailyMax, shareMax, now }: NextRelay): Statement {
-  const relays = { relay_network: network, relay_daily_max: dailyMax, relay_share_max: shareMax };
-  return {
-    sql: SELECT_ROOM,
-    args: {
-      ...{ ip, now, identifier: '', per_ip: perIp, day_ago: now - DAY_MS, ...relays },
-      ...ipWindow(windowSeconds, now),
-    },
-  };
-}
-
-/** The full limits in a row of `selectRoom`; `ipFreesAt` is undefined while the IP has room, null if no time frees it. */
-export function toFullFor(row: Row): { ipFreesAt: number | null | undefined; relays: readonly FullRelays[] } {
-  return {
-    ipFreesAt: row['relay_ip_full'] === 1 ? numberOf(row, 'earliest_lapse') : undefined,
-    relays: toFullRelays(row),
-  };
-}
-
 /** The reasons that refuse a claim, from `selectClaimRefusal`. */
 export interface ClaimRefusal {
   readonly attestationUsed: boolean;
@@ -166,8 +135,8 @@ const CREDENTIAL_TAKEN = `(:has_proof = 0 AND coalesce(${CREDENTIAL_ANSWER} <> :
 const HAS_SESSION = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did
   AND ${SESSION_IS_LIVE})`;
 
-/** The identifier's own session does not count: a claim takes it over, whatever its DID. */
-const IP_HAS_ROOM = fewerThan(
+/** SQL: the identifier's own session does not count, as a claim takes it over, whatever its DID. */
+export const IP_HAS_ROOM = fewerThan(
   ':per_ip',
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
@@ -237,8 +206,6 @@ const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER
 const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
   NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
   ${RELAY_ROOM}`;
-
-const SELECT_ROOM = `SELECT NOT ${IP_HAS_ROOM} AS relay_ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${RELAY_ROOM}`;
 
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {

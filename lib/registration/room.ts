@@ -3,8 +3,8 @@ import { networkKey } from '../base/ip.ts';
 import { boundsOf, type LimitName, limitOf } from '../limits/catalogue.ts';
 import { lastOf, limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
-import { selectRoom, toFullFor } from './claim-store.ts';
 import { relayStates } from './relay-budget-store.ts';
+import { selectRoom, toFullFor } from './room-store.ts';
 
 /** A limit that refuses everybody new of a client for a while; null where no time ends it. */
 export interface FullLimit {

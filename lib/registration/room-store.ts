@@ -1,0 +1,38 @@
+import { DAY_MS } from '../base/clock.ts';
+import { numberOf, type Row, type Statement } from '../db/database.ts';
+import { EARLIEST_LAPSE, ipWindow } from '../sessions/sessions.ts';
+import { IP_HAS_ROOM } from './claim-store.ts';
+import { type FullRelays, RELAY_ROOM, toFullRelays } from './relay-budget-store.ts';
+
+/** Whose relay is asked about, and the limits that count it. */
+export interface NextRelay {
+  readonly ip: string;
+  readonly network: string;
+  readonly perIp: number;
+  readonly windowSeconds: number;
+  readonly dailyMax: number;
+  readonly shareMax: number;
+  readonly now: number;
+}
+
+/** Selects which limits would refuse the relay of somebody new; `toFullFor` reads its row. */
+export function selectRoom({ ip, network, perIp, windowSeconds, dailyMax, shareMax, now }: NextRelay): Statement {
+  const relays = { relay_network: network, relay_daily_max: dailyMax, relay_share_max: shareMax };
+  return {
+    sql: SELECT_ROOM,
+    args: {
+      ...{ ip, now, identifier: '', per_ip: perIp, day_ago: now - DAY_MS, ...relays },
+      ...ipWindow(windowSeconds, now),
+    },
+  };
+}
+
+/** The full limits in a row of `selectRoom`. `ipFreesAt`: undefined while the IP has room, null if no time frees it. */
+export function toFullFor(row: Row): { ipFreesAt: number | null | undefined; relays: readonly FullRelays[] } {
+  return {
+    ipFreesAt: row['relay_ip_full'] === 1 ? numberOf(row, 'earliest_lapse') : undefined,
+    relays: toFullRelays(row),
+  };
+}
+
+const SELECT_ROOM = `SELECT NOT ${IP_HAS_ROOM} AS relay_ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${RELAY_ROOM}`;
