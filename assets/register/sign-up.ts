@@ -21,7 +21,7 @@ export class InsteadError extends Error {
   }
 }
 
-/** What a sign-up is told, and tells. */
+/** What a sign-up needs to know, and where it says how far it is. */
 export interface SignUp {
   readonly address: Address;
   readonly app: string;

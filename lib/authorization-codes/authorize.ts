@@ -15,7 +15,7 @@ import { insertCode } from './store.ts';
 
 /** How long a code can be exchanged. */
 export const AUTHORIZATION_CODE_MS = MINUTE_MS;
-/** How long a code that was used, or has expired, is told apart from one that never was. */
+/** How long a code that was used, or has expired, is distinguished from one that never was. */
 export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;

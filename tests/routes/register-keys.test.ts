@@ -103,7 +103,7 @@ async function lookAtKeys({ credentialId }: Device): Promise<void> {
   for (let i = 0; i < 3; i++) await look();
 }
 
-/** Who an app is told it was, or why it is not told. */
+/** Who it was for the app, or the refusal. */
 async function signedIn(device: Device, account?: string, by: Passkey = device.passkey) {
   const request = appRequest();
   const { credentialId } = device;

@@ -26,7 +26,7 @@ export interface ShopServer {
   stop(): Promise<void>;
 }
 
-/** Starts it. A block is final below three others, and the vault has no explorer, unless it is told otherwise. */
+/** Starts it. A block is final below three others, and the vault has no explorer, unless `more` says otherwise. */
 export async function startShopServer(more: Readonly<Record<string, string>> = {}): Promise<ShopServer> {
   const chain = await startChain();
   const contracts = await deployContracts(chain.rpc);

@@ -28,7 +28,7 @@ test('another code that cannot be sent soon is no silent wait: the person hears 
   expect((await made.confirmed).proven).toBe(true);
 });
 
-test('a person for whom no code can be sent any more is told when', async () => {
+test('a person for whom no code can be sent any more learns when one can', async () => {
   const one = newPerson(world);
   for (let i = 0; i < 3; i++) {
     await one.page().verify.send({ identifier: one.email, channel: 'email' });

@@ -171,7 +171,7 @@ describe('Resend', () => {
     expect(tally(metrics, 'vault_upstream_requests_total')).toEqual(['{upstream="resend",outcome="ok"} 1']);
   });
 
-  test('is told that a machine wrote the mail, and its id if it may be sent again', async () => {
+  test('learns that a machine wrote the mail, and its id if it may be sent again', async () => {
     const { sender } = open({ emailProvider: 'resend' });
     const to = 'machine@example.com';
     await sender.send({ ...message, to });
