@@ -29,7 +29,7 @@ const bare = {
   chainId: 84532,
   rpc: 'https://sepolia.base.org',
   database: 'connected',
-  version: '0.1.0',
+  version: '0.2.0',
 };
 
 const MODES: Readonly<Record<string, () => Served | Promise<Served>>> = {

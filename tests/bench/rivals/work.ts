@@ -6,7 +6,7 @@ export const STATUS = {
   chainId: 84532,
   rpc: 'https://sepolia.base.org',
   database: 'connected',
-  version: '0.1.0',
+  version: '0.2.0',
 };
 
 /** How many registrations a look-up finds one of. */
