@@ -2,7 +2,7 @@
 import { element, showOne, write } from '../wallet/view.ts';
 import { text, type WordId } from './words.ts';
 
-export { element, onPress, step, toggle, write } from '../wallet/view.ts';
+export { element, fault, field, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page, of which one is shown. */
 const PARTS = ['loading', 'start', 'code', 'passkey', 'progress', 'problem', 'done'] as const;
@@ -29,30 +29,6 @@ export function show(part: Part): void {
 /** Writes words of the page into elements, by the elements' ids. */
 export function say(texts: Readonly<Record<string, WordId>>, values: Readonly<Record<string, string>> = {}): void {
   for (const [id, wordId] of Object.entries(texts)) write(id, text(wordId, values));
-}
-
-/** Calls `act` when the person submits the form. */
-export function onSubmit(id: string, act: () => void): void {
-  element(id).onsubmit = (event) => {
-    event.preventDefault();
-    if (event.isTrusted) act();
-  };
-}
-
-/** The field with this id. */
-export function field(id: string): HTMLInputElement {
-  return element<HTMLInputElement>(id);
-}
-
-/** Says below a field what is wrong with it, and goes there; undefined takes it back. */
-export function fault(id: string, text: string | undefined): void {
-  write(`${id}-fault`, text);
-  const input = field(id);
-  if (text === undefined) input.removeAttribute('aria-invalid');
-  else {
-    input.setAttribute('aria-invalid', 'true');
-    input.focus();
-  }
 }
 
 /** What is left of a time, `0:42`. */

@@ -54,6 +54,30 @@ export function press(button: HTMLElement, act: () => void): void {
   };
 }
 
+/** Calls `act` when the person submits the form. */
+export function onSubmit(id: string, act: () => void): void {
+  element(id).onsubmit = (event) => {
+    event.preventDefault();
+    if (event.isTrusted) act();
+  };
+}
+
+/** The field with this id. */
+export function field(id: string): HTMLInputElement {
+  return element<HTMLInputElement>(id);
+}
+
+/** Says below a field what is wrong with it, and goes there; undefined takes it back. */
+export function fault(id: string, text: string | undefined, into = `${id}-fault`): void {
+  write(into, text);
+  const input = field(id);
+  if (text === undefined) input.removeAttribute('aria-invalid');
+  else {
+    input.setAttribute('aria-invalid', 'true');
+    input.focus();
+  }
+}
+
 /** Marks a step of a list as current and the steps before it as past. */
 export function step(ids: readonly string[], current: string | undefined): void {
   const at = current === undefined ? ids.length : ids.indexOf(current);

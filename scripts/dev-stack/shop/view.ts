@@ -1,7 +1,18 @@
 // The screens of the shop. Only text is written, never HTML.
 import { element, showOne, step, toggle, write } from '../../../assets/wallet/view.ts';
 
-export { copyOnPress, element, onPress, step, toggle, write, writeAddress } from '../../../assets/wallet/view.ts';
+export {
+  copyOnPress,
+  element,
+  fault,
+  field,
+  onPress,
+  onSubmit,
+  step,
+  toggle,
+  write,
+  writeAddress,
+} from '../../../assets/wallet/view.ts';
 
 const PARTS = ['loading', 'start', 'code', 'working', 'money', 'pay', 'waiting', 'receipt', 'problem'] as const;
 
@@ -33,30 +44,6 @@ export function showProblem({ title, words, button }: Record<'title' | 'words' |
   write('problem-words', words);
   write('problem-go', button);
   show('problem');
-}
-
-/** The field with this id. */
-export function field(id: string): HTMLInputElement {
-  return element<HTMLInputElement>(id);
-}
-
-/** Says below a field what is wrong with it, and goes there; undefined takes it back. */
-export function fault(id: string, text: string | undefined): void {
-  write(`${id}-fault`, text);
-  const input = field(id);
-  if (text === undefined) input.removeAttribute('aria-invalid');
-  else {
-    input.setAttribute('aria-invalid', 'true');
-    input.focus();
-  }
-}
-
-/** Calls `act` when the form is submitted. */
-export function onSubmit(id: string, act: () => void): void {
-  element(id).onsubmit = (event) => {
-    event.preventDefault();
-    act();
-  };
 }
 
 /** Does something while its button turns and takes no second press. */
