@@ -7,7 +7,7 @@ import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
 import { type Paymaster, startPaymaster } from './paymaster.ts';
 import { freeOr } from './port.ts';
-import { SMS_ACCOUNT, type SmsProvider, startSmsProvider } from './sms.ts';
+import { type SmsProvider, smsVars, startSmsProvider } from './sms.ts';
 import { placeUsdc } from './usdc.ts';
 import { devAccount } from './wallet.ts';
 
@@ -86,12 +86,7 @@ async function startParts(
     EMAIL_PROVIDER: 'smtp',
     EMAIL_FROM: 'Vault <vault@localhost.test>',
     SMTP_URL: mail.url,
-    SMS_PROVIDER: 'twilio',
-    SMS_COUNTRIES: '*',
-    TWILIO_API_URL: sms.url,
-    TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
-    TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
-    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
+    ...smsVars(sms.url),
     ...WIDE_LIMITS,
   };
   return { chain, contracts, bundler, paymaster, mail, sms, inbox, vars };

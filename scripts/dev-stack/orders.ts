@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { PaymentVerdict } from '../../client/payments.ts';
 import { createClient } from '../../client/vault/index.ts';
 import { USDC } from './usdc.ts';
 
@@ -27,19 +28,12 @@ export interface ShownOrder {
 }
 
 /** A payment that the server found, and where to see it: a page of the explorer, else the vault's own answer. */
-export interface Paid {
-  readonly status: 'paid';
-  readonly final: boolean;
-  readonly block: number;
-  readonly blockHash: string;
-  readonly userOpHash: string;
-  readonly txHash: string;
-  readonly account: string;
+export type Paid = Extract<PaymentVerdict, { status: 'paid' }> & {
   readonly link: string;
   readonly isExplorer: boolean;
   /** When the server first found it. ISO 8601. */
   readonly foundAt: string;
-}
+};
 
 /** What the server found of an order. */
 export type Finding =

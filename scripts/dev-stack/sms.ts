@@ -29,6 +29,18 @@ export const SMS_ACCOUNT = {
   serviceSid: `VA${'0'.repeat(31)}1`,
 };
 
+/** The settings of a vault that sends its SMS there. */
+export function smsVars(url: string) {
+  return {
+    SMS_PROVIDER: 'twilio',
+    SMS_COUNTRIES: '*',
+    TWILIO_API_URL: url,
+    TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
+    TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
+    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
+  };
+}
+
 /** A running stand-in. Its messages are the texts "sent"; `faults` apply from the next request on, until unset. */
 export interface SmsProvider extends Mailbox {
   readonly port: number;

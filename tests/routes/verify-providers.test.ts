@@ -18,6 +18,7 @@ import {
   SMS_ERRORS,
   type SmsFault,
   type SmsProvider,
+  smsVars,
   startSmsProvider,
 } from '../../scripts/dev-stack/sms.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
@@ -68,12 +69,7 @@ function start(vars: Readonly<Record<string, string>> = {}, host: Parameters<typ
     EMAIL_FROM: 'Vault <vault@example.net>',
     RESEND_API_KEY,
     RESEND_API_URL: resend.url,
-    SMS_PROVIDER: 'twilio',
-    TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
-    TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
-    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
-    TWILIO_API_URL: twilio.url,
-    SMS_COUNTRIES: '*',
+    ...smsVars(twilio.url),
     MAX_VERIFY_SENDS_PER_IP: '1000',
     RATE_LIMIT_CODES_PER_NUMBER: '1000',
   };

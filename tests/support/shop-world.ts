@@ -4,7 +4,7 @@ import { smtpMailer } from '../../commands/mail/smtp.ts';
 import { type Inbox, startInbox } from '../../scripts/dev-stack/inbox.ts';
 import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { type Shop, startShop } from '../../scripts/dev-stack/shop.ts';
-import { SMS_ACCOUNT, type SmsProvider, startSmsProvider } from '../../scripts/dev-stack/sms.ts';
+import { type SmsProvider, smsVars, startSmsProvider } from '../../scripts/dev-stack/sms.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import {
   confirmWindow,
@@ -59,12 +59,7 @@ export async function startShopWorld(more: Readonly<Record<string, string>> = {}
       EMAIL_FROM: 'Vault <vault@localhost.test>',
       SMTP_URL: mail.url,
       EXPLORER_URL: 'none',
-      SMS_PROVIDER: 'twilio',
-      SMS_COUNTRIES: '*',
-      TWILIO_API_URL: sms.url,
-      TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
-      TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
-      TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
+      ...smsVars(sms.url),
       MAX_VERIFY_SENDS_PER_IP: '1000',
       MAX_REGISTRATIONS_PER_IP: '1000',
       RELAY_DAILY_MAX: '1000000',
