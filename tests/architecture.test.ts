@@ -32,6 +32,7 @@ const TOP_LEVEL = [
   'examples',
   'lib',
   'package.json',
+  'packaging',
   'routes',
   'scripts',
   'server.ts',

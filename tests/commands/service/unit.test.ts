@@ -1,0 +1,44 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGED, type UnitOptions, unitText } from '../../../commands/service/unit.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { programAt } from '../../support/proxies.ts';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+const analyze = programAt('systemd-analyze');
+
+test('packaging/vault.service is what the function prints', () => {
+  const path = join(import.meta.dir, '../../../packaging/vault.service');
+  expect(readFileSync(path, 'utf8')).toBe(unitText(PACKAGED));
+});
+
+/** Runs systemd-analyze on the unit, of a program that this machine has. */
+function judge(words: readonly string[], options: Partial<UnitOptions>): { code: number; text: string } {
+  const path = join(folder.path, 'vault.service');
+  writeFileSync(path, unitText({ ...PACKAGED, program: '/bin/true', user: 'root', ...options }));
+  const { exitCode, stdout, stderr } = Bun.spawnSync([analyze as string, ...words, path], { env: {} });
+  return { code: exitCode, text: `${stdout}${stderr}` };
+}
+
+const KINDS: readonly [string, Partial<UnitOptions>][] = [
+  ['of the package', {}],
+  ['with data elsewhere', { dataDir: '/srv/vault' }],
+  ['with a port below 1024', { isPortPrivileged: true }],
+];
+
+if (analyze) {
+  describe.each(KINDS)('the unit %s, to systemd-analyze,', (_, options) => {
+    test('has no fault', () => {
+      expect(judge(['verify'], options)).toEqual({ code: 0, text: '' });
+    });
+
+    test('exposes 2.0 at most', () => {
+      const user = { ...options, user: 'vault' };
+      const { text } = judge(['security', '--offline=true', '--no-pager'], user);
+      const [, exposure = 'not said'] = /exposure level for vault.service: ([\d.]+)/.exec(text) ?? [];
+      expect(Number(exposure)).toBeLessThanOrEqual(2);
+    });
+  });
+} else console.log('no systemd-analyze on this machine: the unit is not judged');
