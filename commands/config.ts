@@ -28,12 +28,18 @@ export interface DescribedSetting {
  * Prints every setting in force and its source, as a table or JSON. Writes nothing; exit code 2 if the vault would not
  * start.
  */
-function config(given: Arguments): number {
+async function config(given: Arguments): Promise<number> {
   const { settings } = previewSettings(given);
   const described = describeConfig(settings);
   printAnswer(given, described, () => table(described));
   for (const warning of settings.warnings) console.error(`vault: ${warning}`);
-  checkSettings(settings);
+  const { describeWarning, findWarnings, withNearMisses } = await import('./setup/warnings.ts');
+  try {
+    const inForce = { ...settings, config: checkSettings(settings) };
+    for (const warning of findWarnings(inForce)) console.error(`vault: ${describeWarning(warning)}`);
+  } catch (error) {
+    throw withNearMisses(error);
+  }
   return 0;
 }
 

@@ -1,8 +1,8 @@
+import { closest } from '../lib/base/closest.ts';
 import { VaultError } from '../lib/base/error.ts';
 import { STORED_LIMITS, type StoredLimit } from '../lib/limits/catalogue.ts';
 import { clearLimit, type LimitUse, showLimits } from '../lib/limits/report.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
-import { closest } from './cli/closest.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';

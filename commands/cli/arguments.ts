@@ -1,6 +1,6 @@
+import { closest } from '../../lib/base/closest.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
-import { closest } from './closest.ts';
 import { flagOfOption, isOperand, type Option, takesValue } from './options.ts';
 
 /** Invalid usage: a wrong command line, or a wrong file that it names. The message never contains a value. */

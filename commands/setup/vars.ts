@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
+import { closest } from '../../lib/base/closest.ts';
 import { once } from '../../lib/base/once.ts';
 import { SETTING_CHARS_MAX, SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Vars } from '../../lib/config/setting.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { flagOf, UsageError } from '../cli/arguments.ts';
-import { closest } from '../cli/closest.ts';
 
 /** Settings as text with their sources; settings without a value are absent. */
 export interface Given {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { closest } from '../../commands/cli/closest.ts';
+import { closest } from '../../lib/base/closest.ts';
 import { UsageError } from './usage.ts';
 
 /** Folders of long tests: they start first, so that no core is idle at the end of a run. */

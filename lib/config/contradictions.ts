@@ -1,0 +1,165 @@
+import { chosenProvider, DELIVERY_CHANNELS, type DeliveryChannel } from '../delivery/providers.ts';
+import type { Config, SettingName } from './settings.ts';
+import { isLoopbackHost, isLoopbackOrigin } from './url-parsers.ts';
+
+/** What the vault starts with, though it cannot be meant. Reads "NAME problem: remedy" and contains no value. */
+export interface SettingWarning {
+  /** The name of the setting, or of what was set instead of one. */
+  readonly name: string;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+/** Whether a value was given, by a person: a default or a generated secret is none. */
+type IsSet = (name: SettingName) => boolean;
+
+/** A rule: the settings that it warns of where they are given, and when. */
+interface Contradiction {
+  readonly names: readonly SettingName[];
+  readonly when: (config: Config, isSet: IsSet) => boolean;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+const CONTRADICTIONS: readonly Contradiction[] = [
+  {
+    names: ['CLIENT_IP_HEADER'],
+    when: ({ trustedProxies }) => trustedProxies.length === 0,
+    problem: 'is never read, because TRUSTED_PROXIES is none',
+    remedy: 'set TRUSTED_PROXIES to the network of your proxy',
+  },
+  {
+    names: ['HOST'],
+    when: ({ host, baseUrl }) => !isLoopbackHost(host) && isLoopbackOrigin(baseUrl),
+    problem: 'lets other machines in, but BASE_URL is an origin of this machine alone',
+    remedy: 'set BASE_URL to the https origin that people open: links, passkeys and tokens are made for it',
+  },
+  {
+    names: ['RP_IDS'],
+    when: ({ rpIds, baseUrl }) => !rpIds.some((rpId) => isWithin(new URL(baseUrl).hostname, rpId)),
+    problem: 'names neither the host of BASE_URL nor a domain above it, so the pages of the vault make no passkeys',
+    remedy: 'add the host of BASE_URL, or a domain above it',
+  },
+  {
+    names: ['ALLOW_LOG_DELIVERY'],
+    when: (config) => config.allowLogDelivery && !DELIVERY_CHANNELS.some((one) => chosenProvider(one, config)?.prints),
+    problem: 'is true, though no provider prints codes',
+    remedy: 'remove it, so that no later change prints them on a public host',
+  },
+  {
+    names: ['RPC_URL_84532'],
+    when: ({ chainId, rpcUrl, rpcUrl84532 }) => chainId === 84532 && rpcUrl !== rpcUrl84532,
+    problem: 'has no effect, because RPC_URL is set and CHAIN_ID is 84532',
+    remedy: 'remove one of the two',
+  },
+  {
+    names: ['RPC_URL_8453'],
+    when: ({ chainId, rpcUrl, rpcUrl8453 }) => chainId === 8453 && rpcUrl !== rpcUrl8453,
+    problem: 'has no effect, because RPC_URL is set and CHAIN_ID is 8453',
+    remedy: 'remove one of the two',
+  },
+  {
+    names: ['RPC_PUBLIC_URL', 'RPC_WITNESS_URL'],
+    when: ({ chainId }, isSet) => !isSet('RPC_URL') && !(isRpcSetting(chainId) && isSet(`RPC_URL_${chainId}`)),
+    problem: 'is set, but RPC_URL is not: the vault reads the public endpoint of the chain',
+    remedy: 'set RPC_URL to your own endpoint',
+  },
+  {
+    names: ['FOLLOWER_START_BLOCK', 'FOLLOWER_POLL_SECONDS'],
+    when: ({ follower }) => !follower,
+    problem: 'has no effect, because the vault follows no chain',
+    remedy:
+      'set DID_REGISTRY_ADDRESS and an RPC_URL of your own, and leave INDEXER_URL and FOLLOWER unset; or remove it',
+  },
+  {
+    names: ['INDEXER_URL'],
+    when: ({ follower }) => follower,
+    problem: 'is set, and FOLLOWER is true: the chain is followed by both',
+    remedy: 'remove one of the two',
+  },
+  {
+    names: ['BUNDLER_EXTRA_METHODS', 'SPONSOR_CONTEXT', 'SPONSOR_CALLS', 'SPONSOR_DAILY_MAX'],
+    when: ({ bundlerUrl }) => bundlerUrl === undefined,
+    problem: 'has no effect without BUNDLER_URL',
+    remedy: 'set BUNDLER_URL, or remove it',
+  },
+  {
+    names: ['WEBHOOK_SECRET', 'WEBHOOK_ALLOW_PRIVATE'],
+    when: ({ webhookUrl }) => webhookUrl === undefined,
+    problem: 'has no effect without WEBHOOK_URL',
+    remedy: 'set WEBHOOK_URL, or remove it',
+  },
+  {
+    names: ['RELAY_DAILY_MAX'],
+    when: ({ registrarPrivateKey }) => registrarPrivateKey === undefined,
+    problem: 'has no effect without REGISTRAR_PRIVATE_KEY: the vault registers nobody’s DID',
+    remedy: 'set REGISTRAR_PRIVATE_KEY, or remove it',
+  },
+  {
+    names: ['RECOVERIES_DAILY_MAX'],
+    when: ({ guardianPrivateKey }) => guardianPrivateKey === undefined,
+    problem: 'has no effect without GUARDIAN_PRIVATE_KEY: the vault offers no recoveries',
+    remedy: 'set GUARDIAN_PRIVATE_KEY, or remove it',
+  },
+  {
+    names: ['DATABASE_AUTH_TOKEN'],
+    when: ({ databaseUrl }) => isFile(databaseUrl),
+    problem: 'has no effect, because DATABASE_URL is a file',
+    remedy: 'set DATABASE_URL to the libSQL server that the token is for, or remove it',
+  },
+  {
+    names: [
+      'DATABASE_WRITER',
+      'DATABASE_CHECKPOINT',
+      'DATABASE_CACHE_MB',
+      'DATABASE_MMAP_MB',
+      'DATABASE_READ_AHEAD_MB',
+    ],
+    when: ({ databaseUrl }) => !isFile(databaseUrl),
+    problem: 'has no effect, because DATABASE_URL is a server',
+    remedy: 'remove it: it is for the embedded database',
+  },
+  {
+    names: ['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'],
+    when: ({ backupS3AccessKeyId: id, backupS3SecretAccessKey: key }) => (id === undefined) !== (key === undefined),
+    problem: 'is set, but its other half is not: backups to s3:// are refused',
+    remedy: 'set BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY both',
+  },
+];
+
+/** What contradicts itself in settings that can be used, each with its remedy. `vault serve` and the doctor say it. */
+export function findContradictions(config: Config, isSet: IsSet): readonly SettingWarning[] {
+  const found = CONTRADICTIONS.filter(({ names, when }) => names.some(isSet) && when(config, isSet));
+  return [
+    ...DELIVERY_CHANNELS.flatMap((channel) => unusedOf(channel, config, isSet)),
+    ...found.flatMap(({ names, problem, remedy }) => names.filter(isSet).map((name) => ({ name, problem, remedy }))),
+  ];
+}
+
+/** What the vault reads whatever the provider is. */
+const READ_ANYWAY: readonly string[] = ['SMS_COUNTRIES'];
+
+/** Settings of a provider that is not the chosen one. */
+function unusedOf(channel: DeliveryChannel, config: Config, isSet: IsSet): SettingWarning[] {
+  const { setting, providers } = channel;
+  const chosen = chosenProvider(channel, config);
+  const names = new Set(providers.flatMap(({ needs }) => needs as readonly SettingName[]));
+  const unused = [...names].filter((name) => isSet(name) && ![...READ_ANYWAY, ...(chosen?.needs ?? [])].includes(name));
+  return unused.map((name) => {
+    const users = providers.filter(({ needs }) => needs.includes(name)).map((one) => one.name);
+    const problem = `is set, but ${setting} is ${chosen?.name}, which does not use it`;
+    return { name, problem, remedy: `set ${setting}=${users.join(' or ')}, or remove ${name}` };
+  });
+}
+
+function isRpcSetting(chainId: number): chainId is 84532 | 8453 {
+  return chainId === 84532 || chainId === 8453;
+}
+
+function isFile(databaseUrl: string): boolean {
+  return /^file:/i.test(databaseUrl);
+}
+
+function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}

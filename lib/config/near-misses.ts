@@ -1,0 +1,59 @@
+import { closest } from '../base/closest.ts';
+import type { SettingWarning } from './contradictions.ts';
+import { SETTING_NAMES } from './effective.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
+
+/** What other programs, and those who ported their settings from them, call ours. */
+const BY_OTHER_PROGRAMS: Readonly<Record<string, SettingName>> = {
+  SMTP_HOST: 'SMTP_URL',
+  SMTP_SERVER: 'SMTP_URL',
+  SMTP_USER: 'SMTP_URL',
+  SMTP_USERNAME: 'SMTP_URL',
+  SMTP_PASS: 'SMTP_URL',
+  SMTP_PASSWORD: 'SMTP_URL',
+  SMTP_PORT: 'SMTP_URL',
+  SMTP_FROM: 'EMAIL_FROM',
+  PUBLIC_URL: 'BASE_URL',
+  LISTEN_ADDR: 'HOST',
+  RESEND_KEY: 'RESEND_API_KEY',
+};
+
+/**
+ * Kubernetes sets these for a service that is named vault, and many programs the others, which mean something else
+ * there.
+ */
+const OTHERS = /^(?:VAULT_(?:SERVICE_|PORT)|(?:HOME|PATH|MAIL|TERM|USER|SHELL|LOGNAME|HOSTNAME|HOSTTYPE)$)/;
+
+/** A short name is near many others. */
+const CHARS_PER_EDIT = 4;
+const EDITS_MAX = 3;
+
+/**
+ * The names of environment variables that look like a setting's and are none. Of names alone: no value is looked at.
+ * Takes about a millisecond, so `vault serve` asks after its first answer.
+ */
+export function findNearMisses(names: readonly string[]): readonly SettingWarning[] {
+  const known = new Set<string>(SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]));
+  return names.flatMap((name) => {
+    if (known.has(name)) return misplacedFile(name);
+    if (OTHERS.test(name)) return [];
+    const meant = meantBy(name, known);
+    return meant === undefined ? [] : [{ name, problem: 'is not a setting', remedy: `did you mean ${meant}?` }];
+  });
+}
+
+function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
+  const written = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+  const bare = written.replace(/^VAULT_/, '');
+  if (known.has(written)) return written;
+  if (known.has(bare)) return bare;
+  const most = Math.min(EDITS_MAX, Math.floor(written.length / CHARS_PER_EDIT));
+  return BY_OTHER_PROGRAMS[written] ?? (most === 0 ? undefined : closest(written, [...known], most));
+}
+
+/** `NAME_FILE` is for secrets and URLs: of any other setting it would be ignored. */
+function misplacedFile(name: string): SettingWarning[] {
+  const setting = name.replace(/_FILE$/, '') as SettingName;
+  const isRead = Object.hasOwn(SETTINGS, name) || SETTINGS[setting].kind !== 'plain';
+  return isRead ? [] : [{ name, problem: `is not read, as ${setting} is no secret`, remedy: `set ${setting} itself` }];
+}
