@@ -51,7 +51,7 @@ const FIRST_ANSWERS_MS = 5;
  * start.
  */
 async function serve(given: Arguments): Promise<number> {
-  const loading = beginSettings(given);
+  const loading = await begin(given);
   const { settings } = loading;
   const print = createLog(settings.config.logFormat);
   const log = atLevel(settings.config.logLevel, print);
@@ -85,7 +85,8 @@ async function serve(given: Arguments): Promise<number> {
   const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);
   const broken = untilBroken(database, log);
-  const code = await Promise.race([stop, broken.ended]);
+  const wrong = import('./second-look.ts').then(({ untilWrong }) => untilWrong(running.settings, log));
+  const end = await Promise.race([stop, broken.ended, wrong]);
   work.stop();
   // A stream never ends by itself; its client reconnects to the next process that listens here.
   vault.endStreams();
@@ -94,7 +95,17 @@ async function serve(given: Arguments): Promise<number> {
     (await reading)?.stop();
   });
   log({ level: 'info', event: 'stopped' });
-  return broken.isSo() ? 1 : code;
+  if (end instanceof UsageError) throw end;
+  return broken.isSo() ? 1 : end;
+}
+
+/** Throws settings that cannot be used with the names that may have been meant. */
+async function begin(given: Arguments): Promise<Loading> {
+  try {
+    return beginSettings(given);
+  } catch (error) {
+    throw (await import('../setup/warnings.ts')).withNearMisses(error);
+  }
 }
 
 /** So that no later request waits for it. What fails here is tried again by each request that needs it. */

@@ -46,7 +46,8 @@ export async function readBlockTime(chain: ChainReader, which: number | 'latest'
 export async function readGenesis(chain: ChainReader): Promise<Block> {
   const { config, rpc } = chain;
   const [chainId, genesis] = await Promise.all([rpc.call(config.chainId, 'eth_chainId', []), readBlock(chain, 0)]);
-  if (Number(chainId) !== config.chainId) throw unusable(`the node is on chain ${Number(chainId)}`);
+  if (Number(chainId) !== config.chainId)
+    throw unusable(`as one of chain ${Number(chainId)}, but CHAIN_ID is ${config.chainId}`);
   if (!genesis) throw unusable('no first block');
   return genesis;
 }

@@ -51,7 +51,7 @@ test('the first block is told only by a node on the configured chain', async () 
   const failure = await failureOf(readGenesis(open({ CHAIN_ID: '8453', RPC_URL_8453: node.url })));
   expect([failure.code, String(failure.cause)]).toEqual([
     'rpc_error',
-    'Error: a node answered the node is on chain 84532',
+    'Error: a node answered as one of chain 84532, but CHAIN_ID is 8453',
   ]);
 });
 
