@@ -1,22 +1,12 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8 } from '../base/bytes.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
 import { callUpstreamWith, type Fetch, measureUpstream, UpstreamError } from '../base/http-client.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { type WebhookMessage, webhookHeaders } from '../base/webhook-signature.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { RETRY_AFTER_STATUSES } from './retries.ts';
 
 /** How long one attempt may take. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
-
-// Standard Webhooks (standardwebhooks.com, specification 1.0).
-
-/** One message; `id` is the same for all attempts. */
-export interface WebhookMessage {
-  readonly id: string;
-  readonly body: string;
-}
 
 /** The result of one attempt; `retryAfterMs` is the `Retry-After` of `RETRY_AFTER_STATUSES`. */
 export type AttemptResult =
@@ -35,12 +25,6 @@ export function webhookId({ id, at }: Pick<StoredEvent, 'id' | 'at'>): string {
 export function webhookBody({ id, app, channel, type, at, data }: StoredEvent): string {
   const head = JSON.stringify({ type, timestamp: isoTime(at), id, app, channel });
   return `${head.slice(0, -1)},"data":${data}}`;
-}
-
-/** The value of `webhook-signature`: one HMAC-SHA-256 per secret over id, timestamp (seconds) and body. */
-export function signWebhook(secrets: readonly Uint8Array[], { id, body }: WebhookMessage, seconds: number): string {
-  const signed = utf8(`${id}.${seconds}.${body}`);
-  return secrets.map((secret) => `v1,${btoa(String.fromCharCode(...hmac(sha256, secret, signed)))}`).join(' ');
 }
 
 interface Outside {
@@ -63,14 +47,7 @@ export async function postWebhook(
   { url, secrets }: Receiver,
   message: WebhookMessage,
 ): Promise<AttemptResult> {
-  const seconds = Math.floor(outside.clock.now() / 1000);
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'vault',
-    'webhook-id': message.id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': signWebhook(secrets, message, seconds),
-  };
+  const headers = webhookHeaders(secrets, message, outside.clock.now());
   const request = { url, method: 'POST', headers, body: message.body } as const;
   let refusal: AttemptResult | undefined;
   try {
