@@ -7,15 +7,16 @@ import { lateBy } from '../db/leases.ts';
 export const NOTICE_TRIES_MAX = 6;
 
 /**
- * Leases up to `limit` notices that are due, and says to whom they go. Each is due again later, four times as long
- * after each try, unless it is settled; after the last one it is given up.
+ * Leases up to `limit` notices that are due, and says to whom they go and which registration took over. Each is due
+ * again later, four times as long after each try, unless it is settled; after the last one it is given up.
  */
 export function leaseDueNotices(now: number, firstRetryMs: number, limit: number): Statement {
   return {
     sql: `UPDATE registrations SET notice_tries = notice_tries + 1, notice_at = CASE
         WHEN notice_tries + 1 < ${NOTICE_TRIES_MAX} THEN :now + (:retry << 2 * notice_tries) END
       WHERE id IN (SELECT id FROM registrations WHERE notice_at <= :now ORDER BY notice_at LIMIT :limit)
-      RETURNING id, identifier`,
+      RETURNING id, identifier, registered_at, (SELECT id FROM registrations AS taker
+        WHERE taker.identifier = registrations.identifier AND taker.holds = 1) AS taker`,
     args: { now, retry: firstRetryMs, limit },
   };
 }

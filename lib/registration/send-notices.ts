@@ -19,15 +19,15 @@ export function leaseNotices(now: number): Statement {
 }
 
 /**
- * Tells addresses and numbers that another DID has taken them over. A notice may come twice if the process dies, and
- * a provider that only knows codes carries none.
+ * Tells addresses and numbers that another DID has taken them over. A process that dies in between sends a notice
+ * again, with the same Message-ID. A provider that only knows codes carries none.
  */
 export async function deliverNotices(ctx: Ctx, leased: readonly Row[]): Promise<void> {
   await Promise.all(
     leased.map(async (row) => {
       const id = Number(row['id']);
       try {
-        await send(ctx, String(row['identifier']));
+        await send(ctx, String(row['identifier']), idOf(row));
         await ctx.db.write(settleNotice(id));
       } catch (error) {
         ctx.log({ level: 'warn', event: 'notice_failed', registration: id, ...describeError(error) });
@@ -36,10 +36,15 @@ export async function deliverNotices(ctx: Ctx, leased: readonly Row[]): Promise<
   );
 }
 
-async function send({ config, email, sms }: Ctx, key: string): Promise<void> {
+/** The same for each try of one notice. Numbers come again in a database that was restored; the time does not. */
+function idOf({ id, taker, registered_at: registeredAt }: Row): string {
+  return `taken-over-${id}-${taker ?? 0}-${Number(registeredAt).toString(36)}`;
+}
+
+async function send({ config, email, sms }: Ctx, key: string, messageId: string): Promise<void> {
   const to = key.slice(key.indexOf(':') + 1);
   const who = { to, app: DEFAULT_APP, language: config.defaultLanguage };
-  const notice = { ...who, notice: 'taken_over', lifetimeSeconds: 0 } as const;
+  const notice = { ...who, notice: 'taken_over', messageId, lifetimeSeconds: 0 } as const;
   if (key.startsWith('email:') && !email.isOff) await email.send(notice);
   if (key.startsWith('sms:') && sms.kind === 'own') await sms.send(notice);
 }

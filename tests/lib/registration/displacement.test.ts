@@ -192,9 +192,11 @@ describe('the address hears that it was taken over', () => {
   test('in a mail that names the service and neither DID nor code, and again after a failure', async () => {
     await t.stop();
     const mails: Mail[] = [];
+    const tried: (string | undefined)[] = [];
     let isDown = false;
     const mailer = {
       async send(mail: Mail) {
+        tried.push(mail.messageId);
         if (isDown) throw new Error('the server is down');
         mails.push(mail);
       },
@@ -219,6 +221,9 @@ describe('the address hears that it was taken over', () => {
     await t.work();
     const [mail] = mails.slice(sent);
     expect(mails.length).toBe(sent + 1);
+    // The same mail: a receiver that took it before it failed shows it once.
+    expect(tried.slice(-2)).toEqual(Array(2).fill(expect.stringMatching(/^<taken-over-\d+-\d+-\w+@localhost>$/)));
+    expect(tried.at(-1)).toBe(tried.at(-2));
     expect(mail).toMatchObject({
       to: owner.identifier,
       subject: expect.stringContaining('belongs to another account'),
