@@ -26,6 +26,7 @@ const CALLED_LATER = [
   'lib/chain/witness.ts',
   'lib/db/migrations.ts',
   'lib/delivery/email.ts',
+  'lib/delivery/hook.ts',
   'lib/delivery/resend.ts',
   'lib/delivery/sms.ts',
   'lib/delivery/smtp.ts',

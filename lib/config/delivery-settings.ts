@@ -31,6 +31,14 @@ export const DELIVERY_SETTINGS = {
   DKIM_PRIVATE_KEY: secret('RSA key in PEM that signs mails', parse.unsetOr(secrets.pemKey)),
   RESEND_API_KEY: secret('key of the Resend API', parse.unsetOr(secrets.token(1))),
   RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
+  EMAIL_HOOK_URL: endpoint(
+    'URL of your server that mails are posted to, signed, where EMAIL_PROVIDER is hook',
+    parse.unsetOr(url.httpUrl),
+  ),
+  EMAIL_HOOK_SECRET: secret(
+    'keys that sign them (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
+    parse.unsetOr(secrets.webhookSecrets(secrets.WEBHOOK_SECRETS_MAX)),
+  ),
   SMS_PROVIDER: plain(
     'how codes are sent to phones; log prints them, none switches SMS off',
     parse.oneOf(...SMS_PROVIDERS.map(({ name }) => name)),
@@ -40,5 +48,13 @@ export const DELIVERY_SETTINGS = {
   TWILIO_AUTH_TOKEN: secret('token of the Twilio account', parse.unsetOr(secrets.token(1))),
   TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', parse.unsetOr(parse.sid('VA'))),
   TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
+  SMS_HOOK_URL: endpoint(
+    'URL of your server that text messages are posted to, signed, where SMS_PROVIDER is hook',
+    parse.unsetOr(url.httpUrl),
+  ),
+  SMS_HOOK_SECRET: secret(
+    'keys that sign them (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
+    parse.unsetOr(secrets.webhookSecrets(secrets.WEBHOOK_SECRETS_MAX)),
+  ),
   ALLOW_LOG_DELIVERY: plain('allows printed codes on a public host', parse.boolean, 'false'),
 };

@@ -125,6 +125,15 @@ const backupsAreEncrypted: Rule = ({ backupS3Endpoint: endpoint }) =>
     ? [{ name: 'BACKUP_S3_ENDPOINT', problem: 'must be an https URL unless it is in your own network' }]
     : [];
 
+/** The messages hold codes, which anyone on the way could read. */
+const hooksAreEncrypted: Rule = ({ emailHookUrl, smsHookUrl }) =>
+  Object.entries({ EMAIL_HOOK_URL: emailHookUrl, SMS_HOOK_URL: smsHookUrl } as const)
+    .filter(([, url]) => url?.startsWith('http:') && isPublicHost(new URL(url).hostname))
+    .map(([name]) => ({
+      name: name as SettingName,
+      problem: 'must be an https URL unless it is in your own network',
+    }));
+
 /** One value for two purposes would leak the stronger one: these two are sent in requests. */
 const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
   const faults: SettingFault[] = [];
@@ -192,6 +201,7 @@ export const RULES: readonly Rule[] = [
   webhooksGoOut,
   tokensAreEncrypted,
   backupsAreEncrypted,
+  hooksAreEncrypted,
   secretsDiffer,
   guardianIsAlone,
   guardianHasFactory,
@@ -200,13 +210,17 @@ export const RULES: readonly Rule[] = [
   mailsAreSigned,
 ];
 
+const WEBHOOK_SECRET = { remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' };
+
 const REMEDIES: { readonly [Name in SettingName]?: { readonly remedy: string } } = {
   EMAIL_FROM: { remedy: 'for instance "Example <no-reply@example.com>"' },
   SMS_COUNTRIES: {
     remedy: 'name the countries of your users, for instance +1,+49; * allows every country, also the costly ones',
   },
   SMTP_URL: { remedy: 'for instance smtp://user:password@mail.example.com:587' },
-  WEBHOOK_SECRET: { remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' },
+  EMAIL_HOOK_SECRET: WEBHOOK_SECRET,
+  SMS_HOOK_SECRET: WEBHOOK_SECRET,
+  WEBHOOK_SECRET,
 };
 
 function isPublicUrl(url: string | undefined): boolean {

@@ -5,6 +5,9 @@ import { parsed } from './parsers.ts';
 export const SECRET_BYTES_MIN = 32;
 const SECRET_DISTINCT_BYTES_MIN = 8;
 
+/** The most secrets of a webhook, so that one can be rotated. */
+export const WEBHOOK_SECRETS_MAX = 4;
+
 // Parsers of secrets. Their messages describe the format and never contain the text.
 
 const SECRET_EXAMPLE = 'for instance from: openssl rand -hex 32';

@@ -13,9 +13,6 @@ import * as secrets from './secret-parsers.ts';
 import { derived, endpoint, plain, type Setting, secret } from './setting.ts';
 import * as url from './url-parsers.ts';
 
-/** The most webhook secrets, so that a secret can be rotated. */
-const WEBHOOK_SECRETS_MAX = 4;
-
 /** SQLite maps a little less than 2 GiB. */
 const DATABASE_MMAP_MB_MAX = 2_047;
 const DATABASE_CACHE_MB_MAX = 65_536;
@@ -123,7 +120,7 @@ const UPSTREAMS = {
   WEBHOOK_URL: endpoint('URL that events are posted to', parse.unsetOr(url.httpUrl)),
   WEBHOOK_SECRET: secret(
     'keys that sign webhooks (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
-    parse.unsetOr(secrets.webhookSecrets(WEBHOOK_SECRETS_MAX)),
+    parse.unsetOr(secrets.webhookSecrets(secrets.WEBHOOK_SECRETS_MAX)),
   ),
   WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', parse.boolean, 'false'),
 };

@@ -20,14 +20,28 @@ export interface MailSettings {
   readonly baseUrl: string;
 }
 
+/** What letters are made of. */
+export type Stationery = Pick<DeliveryContext<MailSettings>, 'config' | 'brandOf' | 'wordsOf'>;
+
 /** What makes the mails of a provider, by brand and language. Throws without `EMAIL_FROM`. */
-export function mailOf(
-  provider: string,
-  { config, brandOf, wordsOf }: Pick<DeliveryContext<MailSettings>, 'config' | 'brandOf' | 'wordsOf'>,
-): (message: CodeMail) => Promise<Mail> {
-  const { emailFrom, baseUrl } = config;
+export function mailOf(provider: string, stationery: Stationery): (message: CodeMail) => Promise<Mail> {
+  const { emailFrom, baseUrl } = stationery.config;
   if (emailFrom === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
-  const { host, hostname } = new URL(baseUrl);
+  const { hostname } = new URL(baseUrl);
+  const contentOf = createContents(stationery);
+  return async (message) => {
+    const { to, app, messageId } = message;
+    const brand = stationery.brandOf(app);
+    const { subject, text, html } = await contentOf(message);
+    const mail = { from: senderOf(emailFrom, brand), to, subject, text, html };
+    const replyTo = brand.support === undefined ? {} : { replyTo: brand.support };
+    return { ...mail, ...replyTo, ...(messageId === undefined ? {} : { messageId: `<${messageId}@${hostname}>` }) };
+  };
+}
+
+/** What writes the content of mails, by brand and language. */
+export function createContents({ config, brandOf, wordsOf }: Stationery): (message: CodeMail) => Promise<CodeMessage> {
+  const { host } = new URL(config.baseUrl);
   const composers = new Map<MailBrand, Map<string, ReturnType<typeof createComposer>>>();
   const composerOf = async (brand: MailBrand, language: string) => {
     const known = composers.get(brand) ?? new Map<string, ReturnType<typeof createComposer>>();
@@ -36,19 +50,11 @@ export function mailOf(
     known.set(language, compose);
     return compose;
   };
-  return async (message) => {
-    const { to, app, language, messageId } = message;
-    const brand = brandOf(app);
-    const compose = await composerOf(brand, language);
-    const { subject, text, html } = compose(message);
-    const mail = { from: senderOf(emailFrom, brand), to, subject, text, html };
-    const replyTo = brand.support === undefined ? {} : { replyTo: brand.support };
-    return { ...mail, ...replyTo, ...(messageId === undefined ? {} : { messageId: `<${messageId}@${hostname}>` }) };
-  };
+  return async (message) => (await composerOf(brandOf(message.app), message.language))(message);
 }
 
 /** `EMAIL_FROM`; the brand is the name of an address without one, an app's own brand the name of any. */
-function senderOf(from: string, { name, isOwn }: MailBrand): string {
+export function senderOf(from: string, { name, isOwn }: MailBrand): string {
   const address = /<([^<>]*)>$/.exec(from)?.[1];
   return isOwn || address === undefined ? `"${name}" <${address ?? from}>` : from;
 }

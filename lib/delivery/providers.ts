@@ -1,3 +1,4 @@
+import { emailHook, smsHook } from './hook.ts';
 import { emailLog, smsLog } from './log.ts';
 import { noEmail, noSms } from './none.ts';
 import type { CheckResult, DeliveryProvider } from './provider.ts';
@@ -6,10 +7,10 @@ import { smtp } from './smtp.ts';
 import { twilio } from './twilio.ts';
 
 /** The providers of mail, in the order that settings name them. */
-export const EMAIL_PROVIDERS = [emailLog, noEmail, smtp, resend] as const;
+export const EMAIL_PROVIDERS = [emailLog, noEmail, smtp, resend, emailHook] as const;
 
 /** The providers of text messages, in the order that settings name them. */
-export const SMS_PROVIDERS = [smsLog, noSms, twilio] as const;
+export const SMS_PROVIDERS = [smsLog, noSms, twilio, smsHook] as const;
 
 /** What any provider of mail may be made of, and any of text messages. */
 export type EmailContext = All<Parameters<(typeof EMAIL_PROVIDERS)[number]['create']>[0]>;

@@ -306,6 +306,13 @@ describe('combinations', () => {
       { SMS_PROVIDER: 'twilio' },
       ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID', 'SMS_COUNTRIES'],
     ],
+    [{ EMAIL_PROVIDER: 'hook' }, ['EMAIL_HOOK_URL', 'EMAIL_HOOK_SECRET']],
+    [{ SMS_PROVIDER: 'hook' }, ['SMS_HOOK_URL', 'SMS_HOOK_SECRET', 'SMS_COUNTRIES']],
+    [
+      { EMAIL_HOOK_URL: 'http://hooks.example.com', SMS_HOOK_URL: 'http://8.8.8.8' },
+      ['EMAIL_HOOK_URL', 'SMS_HOOK_URL'],
+    ],
+    [{ EMAIL_HOOK_URL: 'http://127.0.0.1:3000/messages', SMS_HOOK_URL: 'http://mailer:3000' }, []],
     [{ ...PUBLIC, SMS_COUNTRIES: '' }, ['SMS_COUNTRIES']],
     [{ ...PUBLIC, SMS_COUNTRIES: '*' }, []],
     [{ WEBHOOK_URL: 'https://hooks.example.com' }, ['WEBHOOK_SECRET']],

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { createSmsProvider } from '../../../lib/delivery/sms.ts';
 import { BRAND, wordsOf } from '../../support/brand.ts';
 import { testClock } from '../../support/clock.ts';
@@ -18,7 +19,7 @@ function open(config: Partial<typeof account> & { smsProvider: 'log' | 'none' | 
   const metrics = createMetrics();
   const log = (entry: LogEntry) => void entries.push(entry);
   const unset = { twilioAccountSid: undefined, twilioAuthToken: undefined, twilioVerifyServiceSid: undefined };
-  const settings = { ...unset, twilioApiUrl: account.twilioApiUrl, ...config };
+  const settings = { ...unset, twilioApiUrl: account.twilioApiUrl, baseUrl: 'https://vault.example.com', ...config };
   return {
     entries,
     metrics,
@@ -26,6 +27,7 @@ function open(config: Partial<typeof account> & { smsProvider: 'log' | 'none' | 
       config: settings,
       fetch,
       clock: testClock(),
+      random: systemRandom,
       log,
       metrics,
       brandOf: () => BRAND,
