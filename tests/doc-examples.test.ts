@@ -304,6 +304,7 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'docs/embedding.md': ['tests/runtimes/package.test.ts'],
   'docs/enclave.md': ['tests/doc-examples.test.ts'],
   'docs/events.md': ['tests/doc-examples.test.ts'],
+  'docs/hooks.md': ['tests/journeys/webhooks.test.ts'],
   'docs/http.md': ['tests/examples.test.ts'],
   'docs/passkey-proof.md': ['tests/doc-examples.test.ts'],
   'docs/payments.md': ['tests/journeys/pay-hostile.test.ts', 'tests/routes/pay-verify.test.ts'],
