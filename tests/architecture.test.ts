@@ -85,6 +85,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   'authorization-codes': [...GROUND, 'registration'],
   recovery: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
   monitoring: [...GROUND, 'indexer'],
+  doctor: [...GROUND, 'brand', 'bundler', 'chain', 'delivery', 'indexer', 'limits', 'monitoring', 'relay', 'words'],
 };
 
 /** They put the subjects together and import any of them. Nothing of `lib/` imports them. */

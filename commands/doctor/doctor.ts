@@ -1,15 +1,15 @@
+import { isoTime, systemClock } from '../../lib/base/clock.ts';
 import { VERSION } from '../../lib/base/version.ts';
 import { type Config, ConfigError, describeFault, readConfig } from '../../lib/config/config.ts';
+import { examine } from '../../lib/doctor/examine.ts';
+import { byArea, type DoctorReport, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
 import type { Arguments } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, FULL, HELP, JSON_OUTPUT } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
-import { chainChecks } from './chain.ts';
-import { deliveryChecks } from './delivery.ts';
-import { type Finding, fail, ok, runChecks, warn } from './finding.ts';
-import { peopleChecks } from './people.ts';
-import { fileChecks, networkChecks } from './place.ts';
+import { fileChecks } from './files.ts';
+import { SIGHT } from './host.ts';
 import { storageChecks } from './storage.ts';
 
 /** `vault doctor`. */
@@ -28,20 +28,16 @@ export const doctorCommand: Command = {
 /** Checks every dependency without side effects and prints what to do; exit code 1 on a failure. */
 async function doctor(given: Arguments): Promise<number> {
   const { findings, config, namesProxies = true } = examineSettings(given);
-  if (config) {
-    // The disk is looked at after the network, because the database's check lets nothing else run meanwhile.
-    const [network, delivery, chain] = await Promise.all([
-      runChecks(networkChecks(config, { namesProxies })),
-      runChecks(deliveryChecks(config)),
-      runChecks(chainChecks(config)),
-    ]);
-    const isFull = given.options['full'] !== undefined;
-    const people = await runChecks(peopleChecks(config));
-    const storage = await runChecks([...fileChecks(config), ...storageChecks(config, { isFull })]);
-    findings.push(...storage, ...chain, ...delivery, ...people, ...network);
-  }
-  const isWell = findings.every(({ state }) => state !== 'fail');
-  printAnswer(given, { ok: isWell, version: VERSION, findings }, () => describe(findings));
+  const isFull = given.options['full'] !== undefined;
+  const { checkedAt, checks } = config
+    ? await examine({
+        ...{ config, fetch, clock: systemClock, namesProxies },
+        host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull })] },
+      })
+    : { checkedAt: isoTime(systemClock.now()), checks: [] };
+  const report = { checkedAt, checks: [...byArea(findings), ...checks] };
+  const isWell = report.checks.every(({ state }) => state !== 'fail');
+  printAnswer(given, { ok: isWell, version: VERSION, ...report }, () => describe(report));
   return isWell ? 0 : 1;
 }
 
@@ -84,14 +80,14 @@ function splitRemedy(warning: string): [text: string, remedy: string] {
   return at < 0 ? [warning, ''] : [warning.slice(0, at), warning.slice(at + 2)];
 }
 
-const MARKS = { ok: '✓', warn: '!', fail: '✗', skip: '–' };
+const MARKS = { ok: '✓', warn: '!', fail: '✗', skipped: '–' };
 
-function describe(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ check }) => check.length));
-  const lines = findings.map(({ check, state, text, remedy }) => {
-    const line = `${MARKS[state]} ${check.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
+function describe({ checks }: DoctorReport): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.map(({ name, state, text, remedy }) => {
+    const line = `${MARKS[state]} ${name.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
     return remedy ? `${line}\n${' '.repeat(width + 4)}→ ${remedy}` : line;
   });
-  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
+  const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;
   return [...lines, '', `${count('fail')} ✗, ${count('warn')} !, ${count('ok')} ✓`].join('\n');
 }

@@ -2,11 +2,11 @@ import type { Client } from '@libsql/client/http';
 import { systemClock } from '../../lib/base/clock.ts';
 import { callUpstream } from '../../lib/base/http-client.ts';
 import type { Config } from '../../lib/config/config.ts';
+import { type DoctorCheck, type Finding, ok, warn } from '../../lib/doctor/finding.ts';
+import { checkSchema } from '../../lib/doctor/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { databaseOf } from '../storage/database.ts';
 import { openServer, requestUrl } from '../storage/server.ts';
-import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
-import { checkSchema } from './schema.ts';
 
 /** The check of a libSQL server: that it answers and takes writes, and what it promises. */
 export function serverCheck(config: Config): DoctorCheck {

@@ -3,14 +3,14 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
+import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
+import { checkSchema } from '../../lib/doctor/schema.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
 import { measureSync } from '../storage/disk-speed.ts';
 import { isCode } from '../storage/durable.ts';
 import { checkTables, type Extent, schemaVersion } from '../storage/tables.ts';
 import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
-import { type DoctorCheck, type Finding, fail, ok, warn } from './finding.ts';
-import { checkSchema } from './schema.ts';
 import { serverCheck } from './server.ts';
 
 /** From when on disk and log are a finding. */
@@ -23,23 +23,23 @@ const WAL_BYTES_MAX = 256 * 1024 * 1024;
 export function storageChecks(config: Config, extent: Extent = {}): readonly DoctorCheck[] {
   if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
   const path = resolve(filePath(config.databaseUrl));
-  const isThere = existsSync(dirname(path));
   return [
     {
       name: 'database',
       remedy: 'restore a backup (vault restore) and check the disk',
       run: () => mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
     },
-    ...(isThere
-      ? [
-          {
-            name: 'disk',
-            remedy: `allow the vault to write to ${dirname(path)}`,
-            run: () => checkDisk(path, config.databaseWriter),
-          },
-        ]
-      : []),
+    ...diskChecks(config),
   ];
+}
+
+/** Checks of the disk of an embedded database. */
+export function diskChecks(config: Config): readonly DoctorCheck[] {
+  if (!isEmbedded(config.databaseUrl)) return [];
+  const path = resolve(filePath(config.databaseUrl));
+  if (!existsSync(dirname(path))) return [];
+  const remedy = `allow the vault to write to ${dirname(path)}`;
+  return [{ name: 'disk', remedy, run: () => checkDisk(path, config.databaseWriter) }];
 }
 
 /** SQLite needs the directory too, for its log. */

@@ -60,12 +60,15 @@ export interface DeliveryContext<Config> {
   readonly wordsOf: (language: string) => Promise<MailWords>;
 }
 
-/** What a check is given; it sends nothing. `connect` is the host's mail server, for those that need sockets. */
+/**
+ * What a check is given; it sends nothing. `connect` is the host's mail server, for those that need sockets;
+ * undefined on a host that has none.
+ */
 export interface CheckContext<Config> {
   readonly config: Config;
   readonly fetch: Fetch;
   readonly clock: Clock;
-  readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
+  readonly connect?: ((smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>) | undefined;
 }
 
 /** A message on its way: a code, the link of a pass, or both; or a notice without either. */

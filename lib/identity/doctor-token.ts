@@ -27,3 +27,17 @@ export function isDoctorToken(vaultSecret: Uint8Array, token: string, now: numbe
 function sign(vaultSecret: Uint8Array, until: number): string {
   return toHex(hmac(sha256, doctorKey(vaultSecret), utf8(String(until))));
 }
+
+/** What the vault saw of a request's origin, for the operator who sets up a proxy. */
+export interface Sighting {
+  /** The key that limits count. */
+  readonly client: string;
+  /** The socket's other end; null where the host does not know it. */
+  readonly peer: string | null;
+  /** Whether `TRUSTED_PROXIES` lists the peer. */
+  readonly trusted: boolean;
+  /** The value of `CLIENT_IP_HEADER`; null without it. */
+  readonly named: string | null;
+  /** Whether a proxy forwarded the request with `X-Forwarded-For`. */
+  readonly forwarded: boolean;
+}

@@ -3,6 +3,7 @@ import type { Log } from '../../lib/base/log.ts';
 import { once } from '../../lib/base/once.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Context } from '../../lib/context.ts';
+import type { Sighting } from '../../lib/identity/doctor-token.ts';
 import { isAdminPath } from './admin.ts';
 import type { Hosts } from './host.ts';
 import type { Incoming, Route } from './route.ts';
@@ -37,20 +38,6 @@ export function createFindClient(parts: Parts, hosts: Hosts): FindClient {
     const isBelieved = ip !== undefined && (namesProxies || peer === undefined || hosts.isOwn(request));
     return isBelieved ? clientKey(ip) : found.key;
   };
-}
-
-/** What the vault saw of a request's origin, for the operator who sets up a proxy. */
-export interface Sighting {
-  /** The key that limits count. */
-  readonly client: string;
-  /** The socket's other end; null where the host does not know it. */
-  readonly peer: string | null;
-  /** Whether `TRUSTED_PROXIES` lists the peer. */
-  readonly trusted: boolean;
-  /** The value of `CLIENT_IP_HEADER`; null without it. */
-  readonly named: string | null;
-  /** Whether a proxy forwarded the request with `X-Forwarded-For`. */
-  readonly forwarded: boolean;
 }
 
 /** What the vault saw of a request. */

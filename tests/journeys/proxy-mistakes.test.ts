@@ -44,8 +44,8 @@ async function start(trusted: string, edit?: (config: string) => string): Promis
     proxy,
     async doctor(own = {}) {
       const { out } = await runProgram(['doctor', '--json'], { cwd: folder.path, vars: { ...vars, ...own } });
-      const { findings } = JSON.parse(out) as { findings: { check: string; state: string; text: string }[] };
-      return findings.filter(({ check }) => check === 'proxies').map(({ state, text }) => `${state} ${text}`);
+      const { checks } = JSON.parse(out) as { checks: { name: string; state: string; text: string }[] };
+      return checks.filter(({ name }) => name === 'proxies').map(({ state, text }) => `${state} ${text}`);
     },
   };
 }
@@ -102,9 +102,9 @@ if (nginx) {
     test('a vault with other keys, or none, is not judged', async () => {
       const place = await start('127.0.0.1/32');
       const [found] = await place.doctor({ VAULT_SECRET: VAULT_SECRET.replace('00', '11') });
-      expect(found).toContain('skip not tried: the vault at');
+      expect(found).toContain('skipped not tried: the vault at');
       await place.proxy.stop();
-      expect(await place.doctor()).toEqual([expect.stringContaining('skip not tried: nothing answers')]);
+      expect(await place.doctor()).toEqual([expect.stringContaining('skipped not tried: nothing answers')]);
     });
   });
 } else console.log('no nginx on this machine: mistakes at a proxy are not tried');

@@ -3,12 +3,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContractAddress } from 'ox';
-import { chainChecks, judgeClock } from '../../../commands/doctor/chain.ts';
-import { deliveryChecks } from '../../../commands/doctor/delivery.ts';
-import { type Finding, ok, runChecks } from '../../../commands/doctor/finding.ts';
-import { fileChecks, networkChecks } from '../../../commands/doctor/place.ts';
+import { fileChecks } from '../../../commands/doctor/files.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
+import { systemClock } from '../../../lib/base/clock.ts';
 import { readConfig } from '../../../lib/config/config.ts';
+import { chainChecks } from '../../../lib/doctor/chain.ts';
+import { judgeClock } from '../../../lib/doctor/clock.ts';
+import { deliveryChecks } from '../../../lib/doctor/delivery.ts';
+import { type DoctorCheck, type Finding, ok, runChecks as runChecksBy } from '../../../lib/doctor/finding.ts';
+import { networkChecks } from '../../../lib/doctor/network.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
@@ -17,6 +20,7 @@ import { placeUsdc, USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { addressOf, devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { type RelayChain, startRelayChain } from '../../support/candidates.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { examinedOf } from '../../support/doctor.ts';
 import { type Liar, startLiar } from '../../support/liar.ts';
 import { startProgram } from '../../support/program.ts';
 import { runProgram } from '../../support/run.ts';
@@ -26,9 +30,10 @@ import { VAULT_SECRET } from '../../support/vault.ts';
 const NOWHERE = 'http://127.0.0.1:1';
 const SECRETS = { VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff') };
 const configOf = (vars: Record<string, string> = {}) => readConfig({ ...SECRETS, RPC_URL: NOWHERE, ...vars });
+const runChecks = (checks: readonly DoctorCheck[], timeoutMs?: number) => runChecksBy(systemClock, checks, timeoutMs);
 /** `state text` of each finding of a check. */
 const told = (findings: readonly Finding[], check: string) =>
-  findings.filter((finding) => finding.check === check).map(({ state, text }) => `${state} ${text}`);
+  findings.filter(({ name }) => name === check).map(({ state, text }) => `${state} ${text}`);
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -92,22 +97,23 @@ describe('vault doctor', () => {
     const program = await startProgram({ RPC_URL: NOWHERE }, { cwd: folder.path });
     const { code, out } = await run(['doctor', '--json'], { RPC_URL: NOWHERE });
     expect(code).toBe(1);
-    const { ok: isWell, findings } = JSON.parse(out);
+    const { ok: isWell, checkedAt, checks } = JSON.parse(out);
+    expect(Date.parse(checkedAt)).toBeLessThanOrEqual(Date.now());
     expect(isWell).toBe(false);
-    expect(told(findings, 'chain')).toEqual(['fail unreachable (ECONNREFUSED)']);
-    expect(told(findings, 'contracts')).toEqual(['skip the node at RPC_URL does not answer']);
-    expect(told(findings, 'database')).toEqual([expect.stringContaining('intact, journal wal'), 'ok accepts writes']);
-    expect(told(findings, 'schema')).toEqual([expect.stringMatching(/^ok version \d+, up to date$/)]);
+    expect(told(checks, 'chain')).toEqual(['fail unreachable (ECONNREFUSED)']);
+    expect(told(checks, 'contracts')).toEqual(['skipped the node at RPC_URL does not answer']);
+    expect(told(checks, 'database')).toEqual([expect.stringContaining('intact, journal wal'), 'ok accepts writes']);
+    expect(told(checks, 'schema')).toEqual([expect.stringMatching(/^ok version \d+, up to date$/)]);
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     await program.stop();
   });
 
   test('that waits for a check in vain says so after its time', async () => {
-    const never = { name: 'slow', remedy: 'wait', run: () => new Promise<never>(() => {}) };
-    const quick = { name: 'quick', remedy: '', run: () => [ok('quick', 'well')] };
+    const never = { name: 'bundler' as const, remedy: 'wait', run: () => new Promise<never>(() => {}) };
+    const quick = { name: 'mail' as const, remedy: '', run: () => [ok('mail', 'well')] };
     expect(await runChecks([never, quick], 20)).toEqual([
-      { check: 'slow', state: 'fail', text: 'no answer within 0.02 s', remedy: 'wait' },
-      { check: 'quick', state: 'ok', text: 'well' },
+      { name: 'bundler', state: 'fail', text: 'no answer within 0.02 s', remedy: 'wait' },
+      { name: 'mail', state: 'ok', text: 'well' },
     ]);
   });
 });
@@ -126,7 +132,7 @@ describe('the clock', () => {
   test('is compared with the time on the answer of the node', async () => {
     const hourAgo = new Date(Date.now() - 3_600_000).toUTCString();
     const node = serve(() => Response.json({ jsonrpc: '2.0', id: 1, result: '0x1' }, { headers: { date: hourAgo } }));
-    const findings = await runChecks(chainChecks(configOf({ RPC_URL: node.url })));
+    const findings = await runChecks(chainChecks(examinedOf(configOf({ RPC_URL: node.url }))));
     expect(told(findings, 'clock')).toEqual([expect.stringMatching(/^fail 360\d s ahead of the node at RPC_URL/)]);
     await node.stop();
   });
@@ -146,7 +152,8 @@ describe('the chain', () => {
   beforeEach(() => {
     liar.lies.length = 0;
   });
-  const check = (vars: Record<string, string> = {}) => runChecks(chainChecks(configOf({ ...chain.vars, ...vars })));
+  const check = (vars: Record<string, string> = {}) =>
+    runChecks(chainChecks(examinedOf(configOf({ ...chain.vars, ...vars }))));
   const ONLY_OURS = {
     ENTRY_POINT_ADDRESS: 'none',
     ACCOUNT_HELPER_ADDRESS: 'none',
@@ -346,7 +353,7 @@ describe('the chain', () => {
 
 describe('delivery', () => {
   const SMTP = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'a@example.com' };
-  const check = (vars: Record<string, string>) => runChecks(deliveryChecks(configOf(vars)));
+  const check = (vars: Record<string, string>) => runChecks(deliveryChecks(examinedOf(configOf(vars))));
 
   test('by SMTP is tried up to the credentials, without a mail', async () => {
     const server = scriptedSmtp((line) =>
@@ -374,7 +381,7 @@ describe('delivery', () => {
     [200, '{"data":[]}', 'ok Resend accepts the key; only a real mail'],
     [401, '{"name":"restricted_api_key"}', 'ok Resend accepts the key, which may only send'],
     [401, '{"name":"invalid_api_key"}', 'fail Resend refuses the key (401)'],
-    [500, '{}', 'skip Resend answers 500'],
+    [500, '{}', 'skipped Resend answers 500'],
   ])('by Resend that answers %i %s', async (status, body, words) => {
     const resend = serve(() => new Response(body, { status }));
     const vars = {
@@ -506,7 +513,7 @@ describe('files, disk and database', () => {
     expect(told(await runChecks(storageChecks(readConfig(vars))), 'schema')).toEqual(['warn there are no tables yet']);
     await run(['migrate'], vars);
     const findings = await runChecks(storageChecks(readConfig(vars)));
-    expect(findings.map(({ check, state }) => `${check} ${state}`)).toEqual([
+    expect(findings.map(({ name, state }) => `${name} ${state}`)).toEqual([
       'database ok',
       'database ok',
       'database warn',
@@ -551,14 +558,15 @@ describe('the network', () => {
     RESEND_API_KEY: 're_1',
     SMS_PROVIDER: 'none',
   };
-  const check = (vars: Record<string, string>) => runChecks(networkChecks(configOf({ ...PUBLIC, ...vars })));
+  const check = (vars: Record<string, string>) =>
+    runChecks(networkChecks(examinedOf(configOf({ ...PUBLIC, ...vars }))));
 
   test('is warned about where proxies let clients choose their address', async () => {
     const findings = await check({ TRUSTED_PROXIES: '10.0.0.0/8,128.0.0.0/1', CLIENT_IP_HEADER: 'X-Forwarded-For' });
     expect(told(findings, 'proxies')).toEqual([
       expect.stringContaining('warn clients can write X-Forwarded-For'),
       expect.stringContaining('warn TRUSTED_PROXIES 128.0.0.0/1 is very wide'),
-      expect.stringContaining('skip not tried'),
+      expect.stringContaining('skipped not tried'),
     ]);
     expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('only this machine can reach')]);
   });
@@ -587,7 +595,9 @@ describe('the network', () => {
     const webhook = { WEBHOOK_URL: 'https://hooks.example.com/in', WEBHOOK_SECRET: `whsec_${btoa('k'.repeat(32))}` };
     const leadingTo = async (address: string, vars: Record<string, string> = {}) =>
       told(
-        await runChecks(networkChecks(configOf({ ...webhook, ...vars }), { resolve: async () => [address] })),
+        await runChecks(
+          networkChecks(examinedOf(configOf({ ...webhook, ...vars }), { addressesOf: async () => [address] })),
+        ),
         'webhooks',
       );
     expect(await leadingTo('10.0.0.7')).toEqual([
@@ -596,7 +606,9 @@ describe('the network', () => {
     expect(await leadingTo('10.0.0.7', { WEBHOOK_ALLOW_PRIVATE: 'true' })).toEqual([
       expect.stringContaining('ok hooks.example.com is private, which'),
     ]);
-    const mixed = await runChecks(networkChecks(configOf(webhook), { resolve: async () => ['10.0.0.7', '8.8.8.8'] }));
+    const mixed = await runChecks(
+      networkChecks(examinedOf(configOf(webhook), { addressesOf: async () => ['10.0.0.7', '8.8.8.8'] })),
+    );
     expect(told(mixed, 'webhooks')).toEqual([
       expect.stringContaining('warn hooks.example.com has private and public addresses'),
     ]);

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChecks } from '../../../commands/doctor/finding.ts';
-import { peopleChecks } from '../../../commands/doctor/people.ts';
+import { systemClock } from '../../../lib/base/clock.ts';
 import { readConfig } from '../../../lib/config/config.ts';
+import { runChecks } from '../../../lib/doctor/finding.ts';
+import { peopleChecks } from '../../../lib/doctor/people.ts';
 import { SVG } from '../../support/brand.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { examinedOf } from '../../support/doctor.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -15,7 +17,9 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 const at = (name: string) => join(folder.path, name);
 const check = async (vars: Record<string, string>) =>
-  (await runChecks(peopleChecks(readConfig({ VAULT_SECRET, ...vars })))).map(({ state, text }) => `${state} ${text}`);
+  (await runChecks(systemClock, peopleChecks(examinedOf(readConfig({ VAULT_SECRET, ...vars }))))).map(
+    ({ state, text }) => `${state} ${text}`,
+  );
 
 describe('vault doctor, of what people see', () => {
   test('says nothing where no file is named', async () => {

@@ -1,13 +1,13 @@
-import { systemClock } from '../../lib/base/clock.ts';
-import { callUpstream } from '../../lib/base/http-client.ts';
-import { parseCidr, parseIp } from '../../lib/base/ip.ts';
-import { isObject } from '../../lib/base/json.ts';
-import type { Config } from '../../lib/config/config.ts';
-import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
-import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
-import { makeDoctorToken } from '../../lib/identity/doctor-token.ts';
-import type { Sighting } from '../../routes/http/client-address.ts';
+import { callUpstream } from '../base/http-client.ts';
+import { parseCidr, parseIp } from '../base/ip.ts';
+import { isObject } from '../base/json.ts';
+import type { Config } from '../config/config.ts';
+import { isLoopbackHost } from '../config/url-parsers.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import type { Sighting } from '../identity/doctor-token.ts';
+import { makeDoctorToken } from '../identity/doctor-token.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
+import type { Examined } from './host.ts';
 
 /** A trusted network with fewer bits is a finding. */
 const PROXY_BITS_MIN = 8;
@@ -16,8 +16,8 @@ const PROXY_BITS_MIN = 8;
 const FORGED = '192.0.2.1';
 
 /** Checks the settings of proxies, and asks the running vault which client it sees through `BASE_URL`. */
-export async function checkProxies(config: Config, namesProxies: boolean): Promise<readonly Finding[]> {
-  return [...checkNetworks(config), ...(await tryProxy(config, namesProxies))];
+export async function checkProxies(examined: Examined): Promise<readonly Finding[]> {
+  return [...checkNetworks(examined.config), ...(await tryProxy(examined))];
 }
 
 function checkNetworks({ trustedProxies, clientIpHeader }: Config): readonly Finding[] {
@@ -38,10 +38,11 @@ function checkNetworks({ trustedProxies, clientIpHeader }: Config): readonly Fin
 }
 
 /** Sends an honest request and one with a forged header, and judges which client the vault saw. */
-async function tryProxy(config: Config, namesProxies: boolean): Promise<readonly Finding[]> {
-  const honest = await ask(config, {});
+async function tryProxy(examined: Examined): Promise<readonly Finding[]> {
+  const { config, namesProxies } = examined;
+  const honest = await ask(examined, {});
   if (typeof honest === 'string') return [skip('proxies', `not tried: ${honest}`)];
-  const forged = await ask(config, { [config.clientIpHeader]: FORGED });
+  const forged = await ask(examined, { [config.clientIpHeader]: FORGED });
   if (typeof forged === 'string') return [skip('proxies', `not tried: ${forged}`)];
   return judge({ ...config, namesProxies }, honest, forged);
 }
@@ -94,13 +95,16 @@ function isAddress(text: string | null): boolean {
 const OVERWRITE = 'let the proxy overwrite the header (docs/proxies.md)';
 
 /** What the vault saw of a request through `BASE_URL`, or why that cannot be told. */
-async function ask(config: Config, headers: Readonly<Record<string, string>>): Promise<Sighting | string> {
+async function ask(
+  { config, ...outside }: Examined,
+  headers: Readonly<Record<string, string>>,
+): Promise<Sighting | string> {
   const { baseUrl, vaultSecret } = config;
-  const authorization = `Bearer ${makeDoctorToken(vaultSecret, systemClock.now())}`;
+  const authorization = `Bearer ${makeDoctorToken(vaultSecret, outside.clock.now())}`;
   const request = { url: `${baseUrl}/api/client`, method: 'GET', headers: { ...headers, authorization } } as const;
   const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
   try {
-    const { status, text } = await callUpstream({ fetch, clock: systemClock }, request, limits);
+    const { status, text } = await callUpstream(outside, request, limits);
     if (status === 401) return `the vault at ${baseUrl} has another VAULT_SECRET`;
     const seen: unknown = status === 200 ? JSON.parse(text) : undefined;
     return isSighting(seen) ? seen : `${baseUrl} answers ${status}, but not as this vault`;

@@ -1,15 +1,15 @@
 import * as Address from 'ox/Address';
 import { type AccountFactory, KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
-import { type AccountKind, computeAddress } from '../../lib/chain/account.ts';
+import { type AccountKind, computeAddress } from '../chain/account.ts';
 import {
   type FactoryReader,
   factoryOf,
   knownFactory,
   readOwnFactory,
   readPrediction,
-} from '../../lib/chain/account-factory.ts';
-import { findWords, uint256Word } from '../../lib/chain/contract-call.ts';
-import type { Config } from '../../lib/config/config.ts';
+} from '../chain/account-factory.ts';
+import { findWords, uint256Word } from '../chain/contract-call.ts';
+import type { Config } from '../config/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const SETTINGS = { 1: 'HYPERAUTH_FACTORY_ADDRESS', 2: 'ACCOUNT_FACTORY_2_ADDRESS' } as const;

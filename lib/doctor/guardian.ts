@@ -1,8 +1,8 @@
 import * as Value from 'ox/Value';
-import type { Rpc } from '../../lib/chain/rpc.ts';
-import { readEtherBalance } from '../../lib/chain/signer-state.ts';
-import type { Config } from '../../lib/config/config.ts';
-import { RELAY_LOW_BALANCE_TIMES_MIN } from '../../lib/constants.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import { readEtherBalance } from '../chain/signer-state.ts';
+import type { Config } from '../config/config.ts';
+import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Checks that the guardian can pay, and that the mails which guard its recoveries are sent. */

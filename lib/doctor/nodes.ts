@@ -1,8 +1,8 @@
-import { readBlockTime, readGenesis } from '../../lib/chain/blocks.ts';
-import type { Rpc } from '../../lib/chain/rpc.ts';
-import { readDecimals, USDC_DECIMALS } from '../../lib/chain/tokens.ts';
-import type { Witnessed } from '../../lib/chain/witness.ts';
-import type { Config } from '../../lib/config/config.ts';
+import { readBlockTime, readGenesis } from '../chain/blocks.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import { readDecimals, USDC_DECIMALS } from '../chain/tokens.ts';
+import type { Witnessed } from '../chain/witness.ts';
+import type { Config } from '../config/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Nothing is final for the vault before both nodes have it. */

@@ -1,4 +1,4 @@
-import { MIGRATIONS } from '../../lib/db/schema.ts';
+import { MIGRATIONS } from '../db/schema.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Whether this vault and the tables are of one version. */

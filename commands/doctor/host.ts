@@ -1,0 +1,26 @@
+import { lookup } from 'node:dns/promises';
+import { parseJson } from '../../lib/base/json.ts';
+import type { Sight } from '../../lib/doctor/host.ts';
+import type { BuiltIn } from '../../lib/words/words.ts';
+import { openAssets } from '../serve/assets.ts';
+import { operatorFiles } from '../setup/operator-files.ts';
+
+/** What the doctor looks at through this process. */
+export const SIGHT: Sight = {
+  async addressesOf(name) {
+    return (await lookup(name, { all: true })).map(({ address }) => address);
+  },
+  /** Loaded only where it is asked for, as it is half of the program's start. */
+  async connect(smtpUrl) {
+    const { smtpMailer } = await import('../mail/smtp.ts');
+    return smtpMailer(smtpUrl);
+  },
+  operatorFiles,
+  builtIn(page) {
+    const assets = openAssets();
+    return async (language) => {
+      const answer = await assets.fetch(new Request(`https://assets.invalid/words/${language}/${page}.json`));
+      return parseJson(await answer.text()) as Awaited<ReturnType<BuiltIn>>;
+    };
+  },
+};

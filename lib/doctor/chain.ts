@@ -1,0 +1,178 @@
+import { MINUTE_MS } from '../base/clock.ts';
+import { createMetrics } from '../base/metrics.ts';
+import { createBundler } from '../bundler/client.ts';
+import { ACCOUNT_KINDS } from '../chain/account.ts';
+import { readQuantity } from '../chain/contract-call.ts';
+import { createRpc } from '../chain/rpc.ts';
+import { signerAddress } from '../chain/transaction.ts';
+import { createWitness, createWitnessFacts } from '../chain/witness.ts';
+import { CHAINS } from '../config/chain-settings.ts';
+import type { Config } from '../config/config.ts';
+import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { createAskIndexer } from '../indexer/graphql-client.ts';
+import { checkAccounts, checkEntryPointVersion } from './accounts.ts';
+import { CLOCK_SKEW_FAIL_MS, checkClock, judgeClock } from './clock.ts';
+import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
+import { checkGuardian } from './guardian.ts';
+import type { Examined, ExaminedChain, Outside } from './host.ts';
+import { checkTokens, checkWitness } from './nodes.ts';
+import { checkRegistrar } from './registrar.ts';
+
+const CHAIN_SILENT_MS = 10 * MINUTE_MS;
+
+/** Checks of clock, chain, contracts, registrar, guardian, bundler and indexer. */
+export function chainChecks({ config, fetch, clock }: Examined): readonly DoctorCheck[] {
+  // Metrics of its own: what the doctor asks is no work of the vault.
+  const outside: Outside = { fetch, clock, metrics: createMetrics(), log: () => undefined };
+  const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
+  const witness = createWitness({ ...outside, config }, createWitnessFacts());
+  const chain = { ...outside, config, rpc, witness };
+  const remedy = 'check the node at RPC_URL, or set another one';
+  const { registrarPrivateKey: key, guardianPrivateKey: guardian, bundlerUrl, indexerUrl, usdcAddress: usdc } = config;
+  return [
+    { name: 'clock', remedy, run: () => checkClock(outside, config) },
+    { name: 'chain', remedy, run: () => checkChain(chain) },
+    { name: 'contracts', remedy, run: () => checkContracts(chain) },
+    { name: 'contracts', remedy, run: async () => checkEntryPointVersion(config) },
+    ...(witness === undefined
+      ? []
+      : [
+          {
+            name: 'witness',
+            remedy: 'check the node at RPC_WITNESS_URL',
+            run: () => checkWitness(chain, witness),
+          } as const,
+        ]),
+    ...ACCOUNT_KINDS.map((kind) => ({ name: 'accounts' as const, remedy, run: () => checkAccounts(chain, kind) })),
+    ...(usdc === null ? [] : [{ name: 'tokens', remedy, run: () => checkTokens(chain, usdc) } as const]),
+    ...(key === undefined
+      ? []
+      : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) } as const]),
+    ...(guardian === undefined
+      ? []
+      : [{ name: 'guardian', remedy, run: () => checkGuardian(chain, signerAddress(guardian)) } as const]),
+    ...(bundlerUrl === undefined
+      ? []
+      : [
+          {
+            name: 'bundler',
+            remedy: 'check the bundler at BUNDLER_URL',
+            run: () => checkBundler(outside, config, bundlerUrl),
+          } as const,
+        ]),
+    ...(indexerUrl === undefined
+      ? []
+      : [
+          {
+            name: 'indexer',
+            remedy: 'check the indexer at INDEXER_URL',
+            run: () => checkIndexer(outside, config, indexerUrl),
+          } as const,
+        ]),
+  ];
+}
+
+async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readonly Finding[]> {
+  const [id, block] = await Promise.all([
+    rpc.call(config.chainId, 'eth_chainId', []),
+    rpc.call(config.chainId, 'eth_getBlockByNumber', ['latest', false]),
+  ]);
+  const found = Number(readQuantity(id));
+  if (found !== config.chainId) {
+    const text = `RPC_URL is an endpoint of chain ${found}, but CHAIN_ID is ${config.chainId}`;
+    return [fail('chain', text, 'set both to the same chain')];
+  }
+  const { number, timestamp } = block as { number: string; timestamp: string };
+  const age = clock.now() - Number(readQuantity(timestamp)) * 1000;
+  const place = `${config.chainName} (${found}), block ${Number(readQuantity(number))}`;
+  return [
+    // A block's time is never far ahead of the world's, so a clock that is behind the newest block is behind.
+    ...(age <= -CLOCK_SKEW_FAIL_MS ? [judgeClock(age)] : []),
+    age > CHAIN_SILENT_MS
+      ? warn(
+          'chain',
+          `${place} is ${Math.round(age / 60_000)} minutes old`,
+          'the node may be cut off: compare its block with a block explorer',
+        )
+      : ok('chain', place),
+    ...(config.rpcUrl === CHAINS[config.chainId]?.['RPC_URL']
+      ? [
+          warn(
+            'chain',
+            'is read through its public endpoint, which limits requests',
+            'set RPC_URL to your own endpoint',
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function checkContracts({ config, rpc }: ExaminedChain): Promise<readonly Finding[]> {
+  const contracts = {
+    ENTRY_POINT_ADDRESS: config.entryPointAddress,
+    DID_REGISTRY_ADDRESS: config.didRegistryAddress,
+    ACCOUNT_HELPER_ADDRESS: config.accountHelperAddress,
+    SESSION_SBT_ADDRESS: config.sessionSbtAddress,
+    HYPERAUTH_FACTORY_ADDRESS: config.hyperauthFactoryAddress,
+    ACCOUNT_FACTORY_2_ADDRESS: config.accountFactory2Address,
+    USDC_ADDRESS: config.usdcAddress,
+  };
+  const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
+  // That the node does not answer is reported once, by the check of the chain.
+  if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node at RPC_URL does not answer')];
+  const missing = await Promise.all(
+    set.map(async ({ name, address }): Promise<readonly Finding[]> => {
+      if ((await rpc.call(config.chainId, 'eth_getCode', [address, 'latest'])) !== '0x') return [];
+      return [
+        fail(
+          'contracts',
+          `${name}: there is no code at ${address}`,
+          'set it to the deployed contract (vault contracts deploy) or to none',
+        ),
+      ];
+    }),
+  );
+  const found = missing.flat();
+  return found.length > 0
+    ? found
+    : [ok('contracts', `${set.length} of ${Object.keys(contracts).length} set, all with code`)];
+}
+
+function isAnswering({ config, rpc }: Pick<ExaminedChain, 'config' | 'rpc'>): Promise<boolean> {
+  return rpc.call(config.chainId, 'eth_chainId', []).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function checkBundler(outside: Outside, { entryPointAddress }: Config, url: string): Promise<readonly Finding[]> {
+  const outcome = await createBundler({ ...outside, url }).call('eth_supportedEntryPoints', [], UPSTREAM_TIMEOUT_MS);
+  if ('error' in outcome) throw new Error(`it answers with an error: ${outcome.error.message}`);
+  const supported = Array.isArray(outcome.result) ? outcome.result.map((one) => String(one).toLowerCase()) : [];
+  if (entryPointAddress !== null && !supported.includes(entryPointAddress.toLowerCase()))
+    return [
+      fail(
+        'bundler',
+        `does not support ENTRY_POINT_ADDRESS ${entryPointAddress}`,
+        'use a bundler that does, or another entry point',
+      ),
+    ];
+  return [ok('bundler', 'answers and supports the entry point')];
+}
+
+async function checkIndexer(outside: Outside, { chainId }: Config, url: string): Promise<readonly Finding[]> {
+  const answer = (await createAskIndexer({ ...outside, url })('health', {})) as { ok?: unknown; chain?: unknown };
+  if (Number(answer.chain) !== chainId)
+    return [
+      fail(
+        'indexer',
+        `is one of chain ${Number(answer.chain)}`,
+        'set INDEXER_URL to an indexer of CHAIN_ID, or unset it',
+      ),
+    ];
+  return [
+    answer.ok === true
+      ? ok('indexer', 'answers and is healthy')
+      : warn('indexer', 'is behind the chain', 'check the indexer'),
+  ];
+}

@@ -1,0 +1,24 @@
+import { isoTime } from '../base/clock.ts';
+import { chainChecks } from './chain.ts';
+import { deliveryChecks } from './delivery.ts';
+import { byArea, type DoctorCheck, type DoctorReport, runChecks } from './finding.ts';
+import type { DoctorHost, Examined } from './host.ts';
+import { networkChecks } from './network.ts';
+import { peopleChecks } from './people.ts';
+
+/**
+ * Runs every check once and resolves with what was found. Changes nothing and never throws. `more` runs beside the
+ * others.
+ */
+export async function examine(
+  { host, ...rest }: Omit<Examined, 'host'> & { readonly host: DoctorHost | undefined },
+  more: readonly DoctorCheck[] = [],
+): Promise<DoctorReport> {
+  const examined: Examined = { ...rest, host };
+  const { clock } = examined;
+  const checkedAt = isoTime(clock.now());
+  const checks = [chainChecks, deliveryChecks, peopleChecks, networkChecks].flatMap((list) => list(examined));
+  const found = await runChecks(clock, [...more, ...checks]);
+  // The disk is looked at after the network, because the program's check of the database lets nothing else run.
+  return { checkedAt, checks: byArea([...found, ...(await runChecks(clock, host?.checks ?? []))]) };
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../base/clock.ts';
+import { VaultError } from '../base/error.ts';
+
+/** How long a check may take. */
+const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
+
+/** What each check is of, by area: the order in which they are shown. */
+const AREAS = {
+  settings: ['settings'],
+  storage: ['files', 'database', 'schema', 'disk'],
+  chain: ['chain', 'contracts', 'witness', 'accounts', 'tokens', 'registrar', 'guardian', 'bundler', 'indexer'],
+  delivery: ['mail', 'sms'],
+  people: ['brand', 'words', 'sign-up'],
+  network: ['clock', 'origin', 'proxies', 'webhooks'],
+} as const;
+
+/** The subject of a finding. */
+export type CheckName = (typeof AREAS)[keyof typeof AREAS][number];
+
+/**
+ * The result of a check: `ok`, `warn` (works with a warning), `fail` (does not work), `skipped` (not checked). The
+ * texts contain no secret and no whole URL.
+ */
+export interface Finding {
+  readonly name: CheckName;
+  readonly state: 'ok' | 'warn' | 'fail' | 'skipped';
+  readonly text: string;
+  readonly remedy?: string;
+}
+
+/** One check. `run` throws if the thing does not work at all. */
+export interface DoctorCheck {
+  readonly name: CheckName;
+  /** What to do if `run` throws or does not end. */
+  readonly remedy: string;
+  readonly run: () => Promise<readonly Finding[]> | readonly Finding[];
+}
+
+/** What was found, by area, and when (ISO 8601). */
+export interface DoctorReport {
+  readonly checkedAt: string;
+  readonly checks: readonly (Finding & { readonly area: string })[];
+}
+
+/** It works. */
+export const ok = (name: CheckName, text: string): Finding => ({ name, state: 'ok', text });
+
+/** It works with a warning. */
+export const warn = (name: CheckName, text: string, remedy: string): Finding => ({ name, state: 'warn', text, remedy });
+
+/** It does not work. */
+export const fail = (name: CheckName, text: string, remedy: string): Finding => ({ name, state: 'fail', text, remedy });
+
+/** It could not be checked. */
+export const skip = (name: CheckName, text: string): Finding => ({ name, state: 'skipped', text });
+
+/** The findings with their areas, in the order of these. */
+export function byArea(findings: readonly Finding[]): DoctorReport['checks'] {
+  return Object.entries(AREAS).flatMap(([area, names]) =>
+    findings.flatMap(({ name, ...rest }) =>
+      (names as readonly CheckName[]).includes(name) ? [{ area, name, ...rest }] : [],
+    ),
+  );
+}
+
+/** Runs all checks in parallel, each with a timeout, and resolves with their findings in order. Never throws. */
+export async function runChecks(
+  clock: Clock,
+  checks: readonly DoctorCheck[],
+  timeoutMs = DOCTOR_CHECK_TIMEOUT_MS,
+): Promise<readonly Finding[]> {
+  return (await Promise.all(checks.map((check) => runCheck(clock, check, timeoutMs)))).flat();
+}
+
+async function runCheck(
+  clock: Clock,
+  { name, remedy, run }: DoctorCheck,
+  timeoutMs: number,
+): Promise<readonly Finding[]> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs / 1000} s`)));
+  });
+  try {
+    return await Promise.race([run(), late]);
+  } catch (error) {
+    return [fail(name, reasonOf(error), remedy)];
+  } finally {
+    cancel();
+  }
+}
+
+/** A failure as text. For an upstream it is the cause, which contains neither URL nor key. */
+function reasonOf(error: unknown): string {
+  const told = error instanceof VaultError && error.cause instanceof Error ? error.cause : error;
+  return told instanceof Error ? told.message : String(told);
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../base/clock.ts';
+import type { Fetch } from '../base/http-client.ts';
+import type { Log } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { OperatorFiles } from '../base/operator-files.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import type { Config } from '../config/config.ts';
+import type { BuiltIn, ServedPage } from '../words/words.ts';
+import type { DoctorCheck } from './finding.ts';
+
+/** What the doctor is lent beyond Fetch: name look-ups, sockets for mail, files, and the host's own checks. */
+export interface DoctorHost {
+  /** The addresses of a host name. Rejects if there are none. */
+  readonly addressesOf: (name: string) => Promise<readonly string[]>;
+  /** The mail server of `SMTP_URL`. */
+  readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
+  readonly operatorFiles: OperatorFiles;
+  /** The vault's own words of a page. */
+  readonly builtIn: (page: ServedPage) => BuiltIn;
+  /** Checks of what only the host sees: files, disk and database. They run after all others. */
+  readonly checks: readonly DoctorCheck[];
+}
+
+/** The host without its checks. */
+export type Sight = Omit<DoctorHost, 'checks'>;
+
+/** What is said of what only a host could check that lends nothing. */
+export const UNSEEN = 'the host of this vault cannot check it';
+
+/** What every check is given. */
+export interface Examined {
+  readonly config: Config;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** Whether `TRUSTED_PROXIES` is set; its default is for development. */
+  readonly namesProxies: boolean;
+  /** Undefined on a host that lends the doctor nothing. */
+  readonly host: Sight | undefined;
+}
+
+/** What asks others, with metrics of its own: what the doctor asks is no work of the vault. */
+export interface Outside {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** The configured chain. */
+export interface ExaminedChain extends Outside {
+  readonly config: Config;
+  readonly rpc: Rpc;
+}

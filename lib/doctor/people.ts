@@ -1,0 +1,42 @@
+import { createBrands } from '../brand/brands.ts';
+import type { Config } from '../config/config.ts';
+import { readMailWords } from '../words/mail-words.ts';
+import { createWords, WORD_PAGES } from '../words/words.ts';
+import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
+import type { Examined, Sight } from './host.ts';
+
+/** How many texts are named; the rest is counted. */
+const NAMED_MAX = 5;
+
+/** Checks of the files that people's pages and messages are made of, where settings name any. */
+export function peopleChecks({ config, host }: Examined): readonly DoctorCheck[] {
+  // The files are read at the start already: a host without a doctor has none that could be read again.
+  if (!host) return [];
+  const { brandLogo, brands, wordsDir } = config;
+  const hasBrand = brandLogo !== undefined || brands !== undefined;
+  return [
+    ...(hasBrand ? [{ name: 'brand', remedy: 'see docs/brand.md', run: () => checkBrand(config, host) } as const] : []),
+    ...(wordsDir === undefined
+      ? []
+      : [{ name: 'words', remedy: 'see docs/brand.md', run: () => checkWords(config, host) } as const]),
+  ];
+}
+
+function checkBrand(config: Config, { operatorFiles }: Sight): readonly Finding[] {
+  createBrands(config, operatorFiles);
+  return [ok('brand', 'the files of BRAND_LOGO and BRANDS can be used')];
+}
+
+async function checkWords(config: Config, { operatorFiles, builtIn }: Sight): Promise<readonly Finding[]> {
+  const words = createWords(config, operatorFiles);
+  const leftOut = await Promise.all(
+    WORD_PAGES.map(async (page) =>
+      (await words.leftOut(page, page === 'mail' ? readMailWords : builtIn(page))).map((one) => `${page}.json, ${one}`),
+    ),
+  );
+  const all = leftOut.flat();
+  if (all.length === 0) return [ok('words', 'all texts of WORDS_DIR are used')];
+  const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
+  const text = `texts of WORDS_DIR that are not used: ${all.slice(0, NAMED_MAX).join('; ')}${more}`;
+  return [warn('words', text, 'compare their ids and {places} with the texts of the vault: docs/brand.md')];
+}
