@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleClientPart, CLIENT_PARTS, loadedApart } from './client-parts.ts';
-import { pageStyle, smallHtml } from './small-page.ts';
+import { minify, pageStyle, smallHtml } from './small-page.ts';
 
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
 const SCRIPTS: readonly string[] = [
@@ -23,7 +23,8 @@ const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
   /^words\/[\w-]+\/\w+\.json$/,
-  /^(?:account|design|landing|pass|pay|console|register)\/.+\.(?:html|css|json)$/,
+  /^(?:account|design|landing|pass|pay|register)\/.+\.(?:html|css|json)$/,
+  /^console\/.+\.html$/,
 ];
 
 /**
@@ -38,7 +39,12 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
   for (const name of SCRIPTS) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'iife');
   for (const name of MODULES) made[`/${name}.js`] = await bundleScript(join(import.meta.dir, `${name}.ts`), 'esm');
   for (const [part, path] of Object.entries(CLIENT_PARTS)) made[`/${path}`] = await bundleClientPart(part, true);
-  return { ...made, ...(await smallPages()), '/openapi.json': await describeApi() };
+  return {
+    ...made,
+    ...(await smallPages()),
+    ...(await consoleFiles()),
+    '/openapi.json': await describeApi(),
+  };
 }
 
 /** Pages with a budget of bytes: they get of the shared design what they use. */
@@ -55,6 +61,17 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
     '/pay/confirm.css': new Blob([confirm.style]),
     '/register/index.html': new Blob([smallHtml(register.html)]),
     '/register/register.css': new Blob([register.style]),
+  };
+}
+
+/** The console's style and icon: a listener of `ADMIN_PORT` serves nothing but the console's own paths. */
+async function consoleFiles(): Promise<Readonly<Record<string, Blob>>> {
+  const own = readdirSync(join(import.meta.dir, 'console')).filter((name) => name.endsWith('.css'));
+  const paths = ['design/tokens.css', 'design/parts.css', ...own.toSorted().map((name) => `console/${name}`)];
+  const texts = await Promise.all(paths.map((path) => Bun.file(join(import.meta.dir, path)).text()));
+  return {
+    '/console/icon.svg': Bun.file(join(import.meta.dir, 'icons/vault.svg')),
+    '/console/style.css': new Blob([minify(texts.join('\n'))]),
   };
 }
 

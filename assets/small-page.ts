@@ -106,8 +106,10 @@ function isUsed(selector: string, { elements, given, text }: Made): boolean {
   });
 }
 
-function minify(css: string): string {
+/** A style sheet without comments and blanks. */
+export function minify(css: string): string {
   return css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,>]) ?/g, '$1')
     .replace(/([{;][\w-]+): /g, '$1:')

@@ -53,7 +53,7 @@ function createCard(name: string, title: string) {
   const detail = make('p', { class: 'detail' });
   const svg = draw('svg', { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, preserveAspectRatio: 'none', role: 'img' });
   return {
-    card: make('li', { class: `card chart ${name}`, 'data-chart': name }, make('h3', {}, title), figure, svg, detail),
+    card: make('li', { class: `chart ${name}`, 'data-chart': name }, make('h2', {}, title), figure, svg, detail),
     show(shown: Shown) {
       say(figure, shown.figure);
       say(detail, shown.detail);

@@ -79,7 +79,7 @@ function sayCounts(ring: Ring, seenWhenPaused: number | undefined): void {
   const { kept, seen, byChannel } = ring.counts();
   const limit = seen > kept ? `, the newest ${formatCount(kept)} kept` : '';
   const waiting = seenWhenPaused === undefined ? '' : `, ${formatCount(seen - seenWhenPaused)} since the pause`;
-  say(byId('events-count'), `${formatCount(seen)} received${limit}${waiting}`);
+  say(byId('state-events'), `${formatCount(seen)} received${limit}${waiting}`);
   for (const label of byId('channels').querySelectorAll<HTMLElement>('label'))
     say(label.lastElementChild ?? label, formatCount(byChannel.get(label.dataset['channel'] ?? '') ?? 0));
 }

@@ -23,7 +23,6 @@ export function showHealth(overview: Overview, earlier: Overview): void {
       : make('p', { class: 'empty' }, 'No limit has refused a request since the vault started.'),
   );
   say(byId('version'), overview.version);
-  say(byId('seen-as'), `Your address as this vault sees it: ${overview.client}`);
 }
 
 function part(name: string, state: State, word: string, detail: string): HTMLElement {
@@ -31,7 +30,7 @@ function part(name: string, state: State, word: string, detail: string): HTMLEle
   return make(
     'li',
     { 'data-part': name.toLowerCase() },
-    make('h3', {}, name),
+    make('h2', {}, name),
     badge,
     make('p', { class: 'detail' }, detail),
   );

@@ -63,7 +63,7 @@ function tableOf(limits: readonly Use[], choose: (use: Use) => void): Node {
   return make(
     'table',
     {},
-    make('caption', { class: 'unseen' }, 'Use of each limit'),
+    make('caption', { class: 'sr' }, 'Use of each limit'),
     make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
     make('tbody', {}, ...rows.map((use) => rowOf(use, choose))),
   );

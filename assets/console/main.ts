@@ -15,9 +15,11 @@ import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
 import { appended } from './series.ts';
 import { createSession } from './session.ts';
+import { createShell } from './shell.ts';
 import { createStatus } from './status.ts';
 import { createTheme } from './theme.ts';
 import { createTools } from './tools.ts';
+import { createViews } from './views.ts';
 import { createWebhooks } from './webhooks.ts';
 
 const session = createSession(storageOf('sessionStorage'));
@@ -25,7 +27,13 @@ const api = createApi(session.secret, () => signOut('The vault no longer accepts
 const feed = createFeed();
 const charts = createCharts();
 const tools = createTools(api);
-const panels = [createLimits(api), createRecoveries(api), createWebhooks(api), createMessages(api)];
+const panels = {
+  limits: createLimits(api),
+  recoveries: createRecoveries(api),
+  webhooks: createWebhooks(api),
+  messages: createMessages(api),
+};
+const shell = createShell(createViews(panels));
 const showStatus = createStatus(() => begin(live.state().lastId));
 const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
 const app = byId('app', HTMLSelectElement);
@@ -57,11 +65,13 @@ async function readOverview(): Promise<Overview> {
   recent = appended(recent, overview, READINGS_KEPT);
   charts.add(overview);
   showHealth(overview, recent[0] ?? overview);
-  say(byId('read-at'), `Read at ${formatTime(overview.at)}`);
+  shell.say('overview', `Read at ${formatTime(overview.at)}`);
+  shell.say('health', `Your address as this vault sees it: ${overview.client}`);
   return overview;
 }
 
-const PANELS_EVERY = 3;
+/** What is less urgent than the charts is read with every third reading. */
+const VIEW_EVERY = 3;
 
 /** A minute of readings: what failed before is no news. */
 const READINGS_KEPT = Math.ceil(60_000 / OVERVIEW_POLL_MS);
@@ -73,16 +83,10 @@ async function signIn(): Promise<void> {
   byId('app-field').hidden = overview.apps.length < 2;
   feed.setChannels(overview.events.channels);
   begin(firstId(overview));
-  refreshPanels();
   polledAt = Date.now();
-  byId('console').focus();
+  shell.start();
   clearTimeout(timer);
   timer = setTimeout(poll, OVERVIEW_POLL_MS);
-}
-
-/** What is less urgent than the charts: every third reading. */
-function refreshPanels(): void {
-  for (const refresh of panels) void refresh();
 }
 
 /** Never before what is kept: nothing is missing from a list that has not begun. */
@@ -103,7 +107,7 @@ async function poll(): Promise<void> {
   try {
     await readOverview();
     say(byId('trouble'), '');
-    if (++readings % PANELS_EVERY === 0) refreshPanels();
+    if (++readings % VIEW_EVERY === 0) shell.refresh();
   } catch (error) {
     say(byId('trouble'), session.secret() === '' ? '' : explain(error));
   }
@@ -115,6 +119,7 @@ function signOut(reason = ''): void {
   clearTimeout(timer);
   session.signOut();
   live.stop();
+  shell.stop();
   feed.clear();
   charts.clear();
   recent = [];
@@ -156,13 +161,20 @@ app.addEventListener('change', () => {
 addEventListener('online', () => live.wake());
 document.addEventListener('visibilitychange', () => live.wake());
 
+/** Opens a view, then goes to a field of it. */
+function goTo(view: string, id: string): void {
+  if (document.documentElement.dataset['view'] !== 'console') return;
+  shell.go(view);
+  byId(id).focus();
+}
+
 const help = byId('help', HTMLDialogElement);
 byId('help-open').addEventListener('click', () => help.showModal());
 byId('help-close').addEventListener('click', () => help.close());
 bindKeys({
-  '/': () => byId('filter').focus(),
+  '/': () => goTo('events', 'filter'),
   p: feed.togglePause,
-  l: () => byId('lookup-value').focus(),
+  l: () => goTo('registrations', 'lookup-value'),
   t: nextTheme,
   '?': () => help.showModal(),
 });

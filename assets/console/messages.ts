@@ -61,9 +61,9 @@ function drawn({ mail, sms, lang }: Preview): Node {
     { class: 'messages' },
     make('p', {}, make('b', {}, 'Subject '), make('span', { lang, dir: 'auto', id: 'messages-subject' }, mail.subject)),
     frame,
-    make('h3', {}, 'Mail as text'),
+    make('h2', {}, 'Mail as text'),
     make('pre', { lang, dir: 'auto', id: 'messages-text' }, mail.text),
-    make('h3', {}, 'Text message'),
+    make('h2', {}, 'Text message'),
     sms === null
       ? make('p', { class: 'empty' }, 'None: it goes out by mail alone, or the SMS provider writes its own text.')
       : make('pre', { lang, dir: 'auto', id: 'messages-sms' }, sms.text),

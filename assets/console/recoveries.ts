@@ -27,7 +27,7 @@ export function createRecoveries(api: Api): () => Promise<void> {
   const withdraw = (one: Recovery): void =>
     void answerInto(byId('recoveries-answer'), async () => {
       await api.post('recoveries/cancel', { account: one.account });
-      byId('recoveries').focus();
+      byId('title-recoveries').focus();
       void refresh();
       return make('p', { class: 'done' }, `The guardian will withdraw the recovery of ${one.account}.`);
     });
@@ -40,7 +40,7 @@ function tableOf(recoveries: readonly Recovery[], withdraw: (one: Recovery) => v
   return make(
     'table',
     {},
-    make('caption', { class: 'unseen' }, 'Recoveries of accounts that may still end'),
+    make('caption', { class: 'sr' }, 'Recoveries of accounts that may still end'),
     make('thead', {}, make('tr', {}, ...headings)),
     make('tbody', {}, ...recoveries.map((one) => rowOf(one, withdraw))),
   );

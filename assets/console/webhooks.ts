@@ -27,7 +27,7 @@ export function createWebhooks(api: Api): () => Promise<void> {
   const resend = (one: Delivery): void =>
     void answerInto(byId('webhooks-answer'), async () => {
       await api.post('webhooks/resend', { id: one.id });
-      byId('webhooks').focus();
+      byId('title-webhooks').focus();
       void refresh();
       return make('p', { class: 'done' }, `Event ${one.id} will be sent again.`);
     });
@@ -41,7 +41,7 @@ function tableOf(deliveries: readonly Delivery[], resend: (one: Delivery) => voi
   return make(
     'table',
     {},
-    make('caption', { class: 'unseen' }, 'Webhooks that the vault gave up on'),
+    make('caption', { class: 'sr' }, 'Webhooks that the vault gave up on'),
     make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
     make('tbody', {}, ...rows),
   );

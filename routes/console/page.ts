@@ -30,5 +30,6 @@ export const consolePageRoutes = [
     headers: HEADERS,
   }),
   file('/console/style.css', { type: 'text/css; charset=utf-8', headers: HEADERS }),
+  file('/console/icon.svg', { type: 'image/svg+xml', headers: HEADERS }),
   file('/console/main.js', { type: 'text/javascript; charset=utf-8', headers: HEADERS }),
 ] as const satisfies readonly Route[];

@@ -148,12 +148,19 @@ if (chromium) {
     });
 
     test('/console', async () => {
-      const { page, signIn, phase } = await openConsole(world.own.browser, world.t.url);
+      const { page, signIn, phase, view } = await openConsole(world.own.browser, world.t.url);
       await expectSound('sign-in', page);
       await signIn(OPERATOR_SECRET);
       await phase('live');
       await page.waitForSelector('#events tr');
-      await expectSound('live', page);
+      for (const name of await page.$$eval('#views a', (all) => all.map((one) => one.hash.slice(2)))) {
+        await view(name);
+        await page.waitForFunction(() => document.querySelector('[aria-busy]') === null);
+        await expectSound(name, page);
+      }
+      await page.$eval('#more', (button) => (button as HTMLElement).click());
+      await expectSound('the opened bar', page);
+      await view('registrations');
       await page.type('#lookup-value', 'axe@example.com');
       await page.keyboard.press('Enter');
       await page.waitForFunction(() => (document.querySelector('#lookup-answer')?.textContent ?? '') !== '');

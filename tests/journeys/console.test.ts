@@ -65,7 +65,7 @@ if (chromium) {
       expect(await c.page.$eval('#console', (view) => view.checkVisibility())).toBe(false);
       await signIn();
       await c.says('#version', /^\d+\.\d+\.\d+$/);
-      await c.says('#seen-as', /^Your address as this vault sees it: 127\.0\.0\.1$/);
+      await c.says('#state-health', /^Your address as this vault sees it: 127\.0\.0\.1$/);
       expect(c.page.url()).toBe(`${t.url}/console`);
       expect(await c.page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).toBe('[{},{}]');
       await c.page.click('#sign-out');
@@ -127,6 +127,7 @@ if (chromium) {
       expect(await c.text('[data-part="database"]')).toContain('writable');
       expect(await c.text('[data-part="upstreams"]')).toContain('rpc');
 
+      await c.view('registrations');
       for (const [by, value] of [
         ['identifier', who.identifier],
         ['credentialId', credentialId],
@@ -144,6 +145,7 @@ if (chromium) {
 
     test('messages are shown as people get them: by message, language and app', async () => {
       await signIn();
+      await c.view('messages');
       await c.says('#messages-subject', /^Your code for localhost/);
       await c.says('#messages-count', /^1 segment \(GSM, \d+ units\)$/);
       const mail = async () => {
@@ -186,6 +188,7 @@ if (chromium) {
       await t.from('10.1.9.1').call('POST /api/verify/check', wrong);
       await c.says('[data-part="guessing"]', /seen.*1 email/s);
       await c.says('#events', /code\.guessing/);
+      await c.view('limits');
       await c.says('#limits-list', /guesses-per-identifier.*20 of 20.*a code verifies/s);
     });
 
@@ -194,6 +197,7 @@ if (chromium) {
       const claim = { handle: 'undone', did: 'did:key:zUndone', credentialId: 'U'.repeat(22).replace(/.$/, 'A') };
       const recorded = await t.call('POST /api/dids', { ...claim, txHash: `0x${'7'.repeat(64)}` });
       expect(recorded.status).toBe(200);
+      await c.view('registrations');
       await c.page.select('#lookup-by', 'did');
       await c.page.$eval('#lookup-value', (input) => Object.assign(input, { value: '' }));
       await c.page.type('#lookup-value', claim.did);
@@ -250,6 +254,7 @@ if (chromium) {
       await signIn();
       await send('before');
       await expectComplete(2);
+      await c.view('tokens');
       await c.page.waitForSelector('#own-token:not([hidden])');
       await c.page.click('#own-token');
       await c.page.click('#revoke button[type="submit"]');
@@ -360,6 +365,7 @@ if (chromium) {
       for (const name of ['a', 'b', 'c']) await send(name, '10.9.8.7');
       expect((await send('d', '10.9.8.7')).status).toBe(429);
       await signIn();
+      await c.view('limits');
       await c.says('#limits-reached', /sends-per-ip/);
       await c.says('#limits-list', /sends-per-ip.*10\.9\.8\.7.*3 of 3 – reached/);
       await c.page.click('#limits-list tr.reached button');
@@ -374,6 +380,7 @@ if (chromium) {
       await t.rows(`INSERT INTO webhook_deliveries (event_id, app, channel, type, at, data, status, attempts, give_up_at, last_error, created_at, settled_at)
         SELECT id, app, channel, type, at, data, 'dead', 12, at, 'unreachable', at, at FROM events WHERE id = 1`);
       await signIn();
+      await c.view('webhooks');
       await c.says('#webhooks-list', /code\.sent.*12.*unreachable/);
       await c.page.click('#webhooks-list button');
       await c.says('#webhooks-answer', /Event 1 will be sent again/);
@@ -408,7 +415,8 @@ if (chromium) {
       await c.says('#events', /<img src=x/);
       expect(await c.text('#events')).toContain('\\u{202e}');
       expect(await c.page.$$('#events img, #events script, #events b b')).toEqual([]);
-      expect(await c.page.title()).toBe('vault console');
+      expect(await c.page.title()).toBe('Overview · vault console');
+      await c.view('registrations');
       await c.page.type('#lookup-value', '<i>none</i>@example.com');
       await c.page.keyboard.press('Enter');
       await c.page.waitForSelector('#lookup-answer *');
@@ -436,7 +444,7 @@ if (chromium) {
       await keyboard.press('p');
       await c.says('#pause', /Resume/);
       await send('carol');
-      await c.says('#events-count', /1 since the pause/);
+      await c.says('#state-events', /1 since the pause/);
       await keyboard.press('p');
       await keyboard.press('l');
       expect(await focused()).toBe('lookup-value');
@@ -452,7 +460,7 @@ if (chromium) {
       expect(await c.text('#theme')).toBe('Theme: light');
       // Tab reaches every control that is shown, and each shows that it has the focus.
       const wanted = await c.page.$$eval(
-        'button, input, select',
+        'button, input, select, nav a',
         (all) => all.filter((one) => one.checkVisibility()).length,
       );
       await c.page.evaluate('document.activeElement.blur()');
@@ -467,11 +475,47 @@ if (chromium) {
       expect(reached.size).toBeGreaterThanOrEqual(wanted);
     });
 
+    test('each view has an address that a reload, a link and the way back keep, and its heading gets the focus', async () => {
+      await c.page.click('#keep');
+      await signIn();
+      const shown = () =>
+        c.page.evaluate(`[...document.querySelectorAll('#console > section')]
+          .filter((one) => one.checkVisibility()).map((one) => one.id).join()`);
+      const now = async () => [await shown(), await c.page.title(), await c.page.evaluate('location.hash')];
+      const names = await c.page.$$eval('#views a', (all) => all.map((one) => one.hash.slice(2)));
+      expect(names.length).toBeGreaterThan(8);
+      expect(await shown()).toBe(`view-${names[0]}`);
+      await c.page.setViewport({ width: 360, height: 640 });
+      for (const name of names) {
+        await c.view(name);
+        expect(await shown()).toBe(`view-${name}`);
+        // The focus takes neither the header with the live state nor the page with it.
+        expect(
+          await c.page.evaluate('[scrollY, document.querySelector("header").getBoundingClientRect().top]'),
+        ).toEqual([0, 0]);
+      }
+      await c.view('limits');
+      await c.view('health');
+      await c.page.goBack();
+      await until(shown, (id) => id === 'view-limits');
+      expect(await now()).toEqual(['view-limits', 'Limits · vault console', '#/limits']);
+      await c.page.goForward();
+      await until(shown, (id) => id === 'view-health');
+      await c.page.reload();
+      await c.phase('live');
+      expect(await now()).toEqual(['view-health', 'Health · vault console', '#/health']);
+      expect(await c.page.$eval('#sign-out', (button) => button.checkVisibility())).toBe(true);
+      // What no view is called is the first one.
+      await c.page.evaluate(`location.hash = '/nonsense'`);
+      await until(shown, (id) => id === `view-${names[0]}`);
+    });
+
     test('channels are switched off and on, and a cleared list begins anew', async () => {
       await signIn();
       await t.call('POST /api/sessions', { handle: 'bob', did: DID });
       await send('alice');
       await until(c.ids, (ids) => ids.length === 3);
+      await c.view('events');
       await c.page.click('#channels label[data-channel="audit"] input');
       await until(c.ids, (ids) => ids.length === 1);
       expect(await c.text('#events')).toContain('session.created');
@@ -487,7 +531,7 @@ if (chromium) {
       await signIn();
       await send('alice');
       await c.says('#events', /code\.sent/);
-      await c.page.setViewport({ width: 320, height: 640, isMobile: true, hasTouch: true });
+      await c.page.setViewport({ width: 320, height: 640 });
       expect(await c.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
       const ground = () => c.page.$eval('body', (body) => getComputedStyle(body).backgroundColor);
       await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
@@ -495,6 +539,7 @@ if (chromium) {
       await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
       const dark = await ground();
       expect(dark).not.toBe(light);
+      await c.page.click('#more');
       await c.page.click('#theme');
       expect(await ground()).toBe(light);
       await c.page.click('#theme');
@@ -509,6 +554,7 @@ if (chromium) {
       await c.signIn(OPERATOR_SECRET);
       await c.phase('off');
       await c.says('#stream-state', /live stream off/);
+      await c.view('events');
       expect(await c.page.$eval('.off-note', (note) => note.checkVisibility())).toBe(true);
       await send('alice');
       await c.says('[data-chart="sends"] .detail', /1 accepted/);
@@ -522,7 +568,7 @@ if (chromium) {
 /** Which control has the focus, and the line it shows around it. */
 const FOCUS = `(() => {
   const one = document.activeElement;
-  if (!one || !one.matches('button, input, select')) return ['', ''];
-  const all = [...document.querySelectorAll('button, input, select')];
+  if (!one || !one.matches('button, input, select, nav a')) return ['', ''];
+  const all = [...document.querySelectorAll('button, input, select, nav a')];
   return [one.tagName + all.indexOf(one), getComputedStyle(one).outlineStyle];
 })()`;

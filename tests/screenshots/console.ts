@@ -37,7 +37,7 @@ try {
     await t.clock.advance(POLL_MS);
     await t.work();
     await page.waitForFunction(
-      `document.querySelector('#read-at').textContent.includes(${JSON.stringify(new Date(t.clock.now()).toISOString().slice(11, 19))})`,
+      `document.querySelector('#state-overview').textContent.includes(${JSON.stringify(new Date(t.clock.now()).toISOString().slice(11, 19))})`,
     );
   }
   await page.type('#lookup-value', 'person38@example.com');

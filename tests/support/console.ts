@@ -8,6 +8,8 @@ export interface ConsolePage {
   /** Faults of the page so far: exceptions, and what its policy refused. */
   readonly faults: readonly string[];
   signIn(secret: string): Promise<void>;
+  /** Opens a view by its name in the rail. */
+  view(name: string): Promise<void>;
   /** The ids of the events in the list, oldest first. */
   ids(): Promise<readonly number[]>;
   /** How many events came in all, also such as would have been shown twice. */
@@ -38,9 +40,13 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
       await page.type('#secret', secret);
       await page.keyboard.press('Enter');
     },
+    async view(name) {
+      await page.$eval(`#rail a[href="#/${name}"]`, (link) => (link as HTMLElement).click());
+      await page.waitForFunction(`document.activeElement.id === 'title-${name}'`);
+    },
     ids: () =>
       page.$$eval('#events tr', (rows) => rows.map((row) => Number((row as HTMLElement).dataset['id'])).reverse()),
-    received: async () => Number(/^[\d,]+/.exec(await text('#events-count'))?.[0].replaceAll(',', '') ?? -1),
+    received: async () => Number(/^[\d,]+/.exec(await text('#state-events'))?.[0].replaceAll(',', '') ?? -1),
     async phase(phase) {
       await page.waitForSelector(`html[data-stream="${phase}"]`, { timeout: WAIT_MS });
     },

@@ -1,11 +1,18 @@
 import { expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const CSS = readFileSync(join(import.meta.dir, '../../../assets/console/style.css'), 'utf8');
+const ASSETS = join(import.meta.dir, '../../../assets');
+const textOf = (folder: string) =>
+  readdirSync(join(ASSETS, folder))
+    .filter((name) => name.endsWith('.css'))
+    .map((name) => readFileSync(join(ASSETS, folder, name), 'utf8'))
+    .join('\n');
+const CSS = textOf('console');
+const TOKENS = textOf('design');
 const THEMES = ['light', 'dark'] as const;
 const colors = new Map(
-  Array.from(CSS.matchAll(/--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g), ([, name, light, dark]) => [
+  Array.from(TOKENS.matchAll(/--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g), ([, name, light, dark]) => [
     name,
     { light, dark },
   ]),
@@ -32,14 +39,15 @@ test.each(THEMES)('every colour of text is read on every ground: 4.5 to 1 at lea
   }
 });
 
-test('every colour that is used is named, for light and dark', () => {
+test('every colour and size that is used is a token of the design, and the console has no colour of its own', () => {
+  const named = new Set(Array.from(`${TOKENS}${CSS}`.matchAll(/--([a-z-]+):/g), ([, name]) => name));
   const used = new Set(Array.from(CSS.matchAll(/var\(--([a-z-]+)\)/g), ([, name]) => name));
-  expect([...used].filter((name) => name !== 'mono' && !colors.has(name))).toEqual([]);
+  expect([...used].filter((name) => !named.has(name))).toEqual([]);
   expect(used.size).toBeGreaterThan(8);
+  expect(CSS.match(/#[0-9a-f]{3,8}\b(?=\s*[;,)])/g)).toBeNull();
 });
 
 test('who asked for less motion gets none', () => {
-  const outside = CSS.replace(/@media \(prefers-reduced-motion: no-preference\) \{[\s\S]*?\n\}/, '');
-  expect(CSS).toContain('prefers-reduced-motion');
-  expect(outside).not.toMatch(/\b(?:transition|animation)\b/);
+  expect(TOKENS).toContain('prefers-reduced-motion: reduce');
+  expect(CSS).not.toMatch(/\b(?:transition|animation)\b/);
 });

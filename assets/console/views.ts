@@ -1,0 +1,42 @@
+import type { View } from './shell.ts';
+
+type Refresh = () => Promise<void>;
+
+/** The panels that refresh themselves while their view is open. */
+export interface Panels {
+  readonly limits: Refresh;
+  readonly recoveries: Refresh;
+  readonly webhooks: Refresh;
+  readonly messages: Refresh;
+}
+
+/**
+ * Every view, in the order of the rail; on a phone the first four stand in the bar. To add one, add an entry: the shell
+ * makes its name in the rail, its title and its place, and the tests walk it.
+ */
+export function createViews(panels: Panels): readonly View[] {
+  return [
+    { name: 'overview', title: 'Overview', icon: ICONS.chart },
+    { name: 'health', title: 'Health', icon: ICONS.pulse },
+    { name: 'events', title: 'Events', icon: ICONS.list },
+    { name: 'registrations', title: 'Registrations', icon: ICONS.person },
+    { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
+    { name: 'limits', title: 'Limits', icon: ICONS.gauge, refresh: panels.limits },
+    { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
+    { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key },
+    { name: 'messages', title: 'Messages', icon: ICONS.mail, refresh: panels.messages },
+  ];
+}
+
+/** Drawings of 24 by 24 units, as lines. */
+const ICONS = {
+  chart: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
+  pulse: 'M3 12h4l3 7 4-14 3 7h4',
+  list: 'M4 6h16M4 12h16M4 18h10',
+  person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8M4 21c0-4 4-6 8-6s8 2 8 6',
+  ring: 'M4 12a8 8 0 1 1 3 6M4 20v-4h4',
+  gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
+  send: 'M4 12h13M12 6l6 6-6 6',
+  key: 'M8 17a4 4 0 1 1 0-8 4 4 0 0 1 0 8M12 13h9v3M17 13v3',
+  mail: 'M3 6h18v12H3zM3 7l9 7 9-7',
+} as const;
