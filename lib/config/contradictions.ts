@@ -144,9 +144,12 @@ function unusedOf(channel: DeliveryChannel, config: Config, isSet: IsSet): Setti
   const { setting, providers } = channel;
   const chosen = chosenProvider(channel, config);
   const names = new Set(providers.flatMap(({ needs }) => needs as readonly SettingName[]));
-  const unused = [...names].filter((name) => isSet(name) && ![...READ_ANYWAY, ...(chosen?.needs ?? [])].includes(name));
+  const used = [...READ_ANYWAY, ...(chosen?.needs ?? []), ...(chosen?.takes ?? [])];
+  const unused = [...names].filter((name) => isSet(name) && !used.includes(name));
   return unused.map((name) => {
-    const users = providers.filter(({ needs }) => needs.includes(name)).map((one) => one.name);
+    const users = providers
+      .filter(({ needs, takes = [] }) => [...needs, ...takes].includes(name))
+      .map((one) => one.name);
     const problem = `is set, but ${setting} is ${chosen?.name}, which does not use it`;
     return { name, problem, remedy: `set ${setting}=${users.join(' or ')}, or remove ${name}` };
   });

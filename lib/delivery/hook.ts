@@ -28,6 +28,7 @@ type HookContext<Settings> = DeliveryContext<MailSettings & Settings> & { readon
 export const emailHook = {
   name: 'hook',
   needs: ['EMAIL_HOOK_URL', 'EMAIL_HOOK_SECRET'],
+  takes: ['EMAIL_FROM'],
   remedy: 'start the server of EMAIL_HOOK_URL, and allow connections to it',
   create(outside: HookContext<EmailHookSettings>) {
     const hook = emailHookOf(outside.config);

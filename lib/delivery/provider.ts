@@ -11,6 +11,8 @@ export interface DeliveryProvider {
   readonly name: string;
   /** The variables that have to be set with it. */
   readonly needs: readonly string[];
+  /** Those that it reads too, if they are set. */
+  readonly takes?: readonly string[];
   /** Each message costs money, so the settings must say which countries SMS are sent to. */
   readonly costs?: true;
   /** It prints the codes: for trying out, and refused on public hosts. */

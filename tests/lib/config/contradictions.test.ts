@@ -17,6 +17,16 @@ test.each<[string, Record<string, string>, string[]]>([
   ['a mail server that no mail goes to', SMTP, ['SMTP_URL', 'EMAIL_FROM']],
   ['keys of another provider of mail', { ...SMTP, EMAIL_PROVIDER: 'smtp', RESEND_API_KEY: 'x' }, ['RESEND_API_KEY']],
   [
+    'a mail server beside a hook, which reads the sender',
+    {
+      ...SMTP,
+      EMAIL_PROVIDER: 'hook',
+      EMAIL_HOOK_URL: 'http://127.0.0.1:3000',
+      EMAIL_HOOK_SECRET: `whsec_${btoa('x'.repeat(32))}`,
+    },
+    ['SMTP_URL'],
+  ],
+  [
     'an account of a provider of SMS that is not chosen',
     { TWILIO_ACCOUNT_SID: 'AC1', TWILIO_AUTH_TOKEN: 'x' },
     ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN'],
