@@ -16,6 +16,7 @@ import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { LANGUAGES_OF_ADDRESSES } from './schema-languages.ts';
 import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from './schema-lists.ts';
+import { NEWEST_FIRST } from './schema-newest.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
@@ -243,4 +244,5 @@ export const MIGRATIONS: readonly Migration[] = [
   AUTHORIZATION_CODES,
   CHANNEL_OF_CODES,
   LANGUAGES_OF_ADDRESSES,
+  NEWEST_FIRST,
 ];

@@ -49,6 +49,16 @@ export function parseQueryIdentifier(channel: Channel, text: string, settings?: 
   return parseIdentifier(channel, channel === 'email' ? restorePlus(text) : text, settings);
 }
 
+/**
+ * The identifier as the operator writes it, at any mail domain. It may have its channel as a prefix, which separates a
+ * handle from a phone number. Throws 400 `Invalid identifier`.
+ */
+export function parseNamedIdentifier(text: string): Identifier {
+  const [, channel, rest] = /^(email|sms|handle):(.+)$/.exec(text) ?? [];
+  const value = rest ?? text;
+  return parseQueryIdentifier((channel as Channel | undefined) ?? inferChannel(value), value, ANY_DOMAIN);
+}
+
 /** No address has a space before its `@`. */
 function restorePlus(text: string): string {
   const trimmed = text.trim();
