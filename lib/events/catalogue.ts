@@ -70,6 +70,11 @@ export const EVENTS = {
     description: 'the operator freed a limit',
     data: ['kind', 'key', 'cleared'],
   },
+  'list.exported': {
+    channel: 'audit',
+    description: 'the operator exported a list to a file',
+    data: ['list', 'format', 'filter'],
+  },
   'key.rotated': {
     channel: 'audit',
     description: 'a key of the vault was replaced',
