@@ -15,6 +15,7 @@ import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
 import { recoveryConsoleRoutes } from './console/recoveries.ts';
 import { registrationRoutes } from './console/registrations.ts';
+import { sessionConsoleRoutes } from './console/sessions.ts';
 import { tokenRoutes } from './console/tokens.ts';
 import { webhookRoutes } from './console/webhooks.ts';
 import { contractRoutes } from './contracts.ts';
@@ -70,6 +71,7 @@ export const ROUTES = [
   ...healthRoutes,
   ...tokenRoutes,
   ...registrationRoutes,
+  ...sessionConsoleRoutes,
   ...recoveryConsoleRoutes,
   ...limitRoutes,
   ...overviewRoutes,

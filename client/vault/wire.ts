@@ -545,6 +545,72 @@ export type Registered = {
   readonly status?: 'confirmed';
 };
 
+/** A registration with what belongs to it. */
+export type RegistrationDetail = {
+  readonly registration: {
+    readonly id: Count;
+    readonly app: string;
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly did: Did;
+    readonly credentialId: string;
+    readonly status: 'submitted' | 'confirmed' | 'failed';
+    readonly failure: string | null;
+    readonly lost: string | null;
+    readonly final: boolean;
+    readonly holder: boolean;
+    readonly proven: boolean;
+    readonly txHash: Hash | null;
+    readonly blockNumber: Whole | null;
+    readonly smartAccount: Address | null;
+    readonly registeredAt: Time;
+  };
+  readonly watch: { readonly checks: number; readonly nextCheckAt: Time | null };
+  readonly relay: {
+    readonly status: 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
+    readonly failure: string | null;
+    readonly signer: Address | null;
+    readonly nonce: Count | null;
+    readonly queuedAt: Time;
+  } | null;
+  readonly session: {
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly app: string;
+    readonly did: Did;
+    readonly status: 'open' | 'linked' | 'lapsed';
+    readonly createdAt: Time;
+    readonly expiresAt: Time | null;
+  } | null;
+  readonly verifiedAt: Time | null;
+  readonly codes: readonly {
+    readonly sentAt: Time;
+    readonly expiresAt: Time;
+    readonly delivery: 'pending' | 'accepted' | 'refused' | 'unsent' | 'lost';
+    readonly attempts: number;
+    readonly verifiedAt: Time | null;
+  }[];
+  readonly others: readonly {
+    readonly id: Count;
+    readonly app: string;
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly did: Did;
+    readonly credentialId: string;
+    readonly status: 'submitted' | 'confirmed' | 'failed';
+    readonly failure: string | null;
+    readonly lost: string | null;
+    readonly final: boolean;
+    readonly holder: boolean;
+    readonly proven: boolean;
+    readonly txHash: Hash | null;
+    readonly blockNumber: Whole | null;
+    readonly smartAccount: Address | null;
+    readonly registeredAt: Time;
+  }[];
+  readonly chain: { readonly chainId: Count; readonly name: string; readonly explorer: string | null };
+};
+
 /** The vault is registering the DID: it is in no block yet. */
 export type RegistrationSubmitted = {
   readonly ok: true;
@@ -562,7 +628,7 @@ export type RegistrationUndone = {
   readonly holder: { readonly id: Count; readonly did: Did } | null;
 };
 
-/** The registrations that the operator searched for, the newest first. */
+/** Registrations, the newest first. */
 export type Registrations = {
   readonly registrations: readonly {
     readonly id: Count;
@@ -582,6 +648,9 @@ export type Registrations = {
     readonly smartAccount: Address | null;
     readonly registeredAt: Time;
   }[];
+  readonly next: string | null;
+  readonly searchedTo: Time | null;
+  readonly total: { readonly count: Count; readonly exact: boolean } | null;
 };
 
 /** How many sessions there are, of the client's address and in all. */
@@ -597,6 +666,22 @@ export type SessionOpened = {
   readonly identifier: string;
   readonly channel: Channel;
   readonly did: Did;
+};
+
+/** Sessions, the newest first. */
+export type Sessions = {
+  readonly sessions: readonly {
+    readonly identifier: string;
+    readonly channel: Channel;
+    readonly app: string;
+    readonly did: Did;
+    readonly status: 'open' | 'linked' | 'lapsed';
+    readonly createdAt: Time;
+    readonly expiresAt: Time | null;
+  }[];
+  readonly next: string | null;
+  readonly searchedTo: Time | null;
+  readonly total: { readonly count: Count; readonly exact: boolean } | null;
 };
 
 /** The process is alive. */
@@ -975,17 +1060,43 @@ export interface Operations {
   };
   /** Revoke a token or a delegation. */
   'POST /v1/console/revoke': { input: { readonly cid: string }; answer: TokenRevoked };
-  /** The registrations of an identifier, a credential or a DID. */
+  /** Registrations, the newest first; or those of an identifier, a credential or a DID. */
   'GET /v1/console/registrations': {
     input: {
       readonly identifier?: string | undefined;
       readonly credentialId?: string | undefined;
       readonly did?: string | undefined;
+      readonly status?: 'submitted' | 'confirmed' | 'failed' | undefined;
+      readonly channel?: 'sms' | 'email' | 'handle' | undefined;
+      readonly app?: string | undefined;
+      readonly from?: string | number | bigint | undefined;
+      readonly to?: string | number | bigint | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: string | number | bigint | undefined;
     };
     answer: Registrations;
   };
+  /** A registration with its relay, session and codes. */
+  'GET /v1/console/registrations/detail': {
+    input: { readonly id: string | number | bigint };
+    answer: RegistrationDetail;
+  };
   /** Fail a registration that took an address over wrongly. */
   'POST /v1/console/registrations/undo': { input: { readonly id: number }; answer: RegistrationUndone };
+  /** Sessions, the newest first; or that of an identifier. */
+  'GET /v1/console/sessions': {
+    input: {
+      readonly identifier?: string | undefined;
+      readonly status?: 'open' | 'linked' | 'lapsed' | undefined;
+      readonly channel?: 'sms' | 'email' | 'handle' | undefined;
+      readonly app?: string | undefined;
+      readonly from?: string | number | bigint | undefined;
+      readonly to?: string | number | bigint | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: string | number | bigint | undefined;
+    };
+    answer: Sessions;
+  };
   /** Recoveries of accounts, the newest first. */
   'GET /v1/console/recoveries': {
     input: { readonly account?: string | undefined; readonly open?: 'true' | 'false' | undefined };

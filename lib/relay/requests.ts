@@ -1,5 +1,13 @@
 import type { Store } from '../db/database.ts';
-import { type RelayKey, type RelayRow, selectRelay, selectRelayOf, selectRelaysOfRecovery, toRelay } from './store.ts';
+import {
+  type RelayKey,
+  type RelayRow,
+  selectRelay,
+  selectRelayOf,
+  selectRelayOfRegistration,
+  selectRelaysOfRecovery,
+  toRelay,
+} from './store.ts';
 
 // For registration and recovery, which queue relays and wait for them.
 export { type QueuedCall, queueCall, queueRelay, withdrawRelay } from './change-store.ts';
@@ -10,6 +18,12 @@ type Reader = Pick<Store, 'read'>;
 /** The live relay of the same identifier, DID, credential and account, so that a retry joins it. */
 export async function findRelay(db: Reader, key: RelayKey): Promise<RelayRow | undefined> {
   const [row] = await db.read(selectRelayOf(key));
+  return row && toRelay(row);
+}
+
+/** The relay of a registration, if the vault registers it. */
+export async function findRelayOfRegistration(db: Reader, registrationId: number): Promise<RelayRow | undefined> {
+  const [row] = await db.read(selectRelayOfRegistration(registrationId));
   return row && toRelay(row);
 }
 

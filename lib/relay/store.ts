@@ -100,6 +100,14 @@ export function selectRelay(id: number): Statement {
   return { sql: `SELECT * FROM relays WHERE id = :id`, args: { id } };
 }
 
+/** The relay of a registration, one row or none. */
+export function selectRelayOfRegistration(registrationId: number): Statement {
+  return {
+    sql: `SELECT * FROM relays WHERE registration_id = :registration_id`,
+    args: { registration_id: registrationId },
+  };
+}
+
 /** The key of a relay: identifier key, DID, credential and the controlling account. */
 export interface RelayKey {
   readonly identifier: string;

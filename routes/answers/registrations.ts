@@ -61,28 +61,86 @@ export const DidRecord = v.object({
   registeredAt: Time,
 });
 
-/** The registrations that the operator searched for, the newest first. */
-export const Registrations = v.object({
-  registrations: v.array(
+const ShownRegistration = v.object({
+  id: Count,
+  app: v.string(),
+  identifier: about(v.string(), 'Masked unless it was searched by'),
+  channel: Channel,
+  did: Did,
+  credentialId: v.string(),
+  status: words('submitted', 'confirmed', 'failed'),
+  failure: about(v.nullable(v.string()), 'Why it failed'),
+  lost: about(v.nullable(v.string()), 'Why it lost its handle'),
+  final: v.boolean(),
+  holder: about(v.boolean(), 'It holds its identifier'),
+  proven: v.boolean(),
+  txHash: v.nullable(Hash),
+  blockNumber: v.nullable(Whole),
+  smartAccount: v.nullable(Address),
+  registeredAt: Time,
+});
+
+const ShownSession = v.object({
+  identifier: about(v.string(), 'Masked unless it was searched by'),
+  channel: Channel,
+  app: v.string(),
+  did: Did,
+  status: about(words('open', 'linked', 'lapsed'), 'Linked to a DID, open until it is, or about to be removed'),
+  createdAt: Time,
+  expiresAt: about(v.nullable(Time), 'Null while it is linked'),
+});
+
+const page = {
+  next: about(v.nullable(v.string()), 'The `cursor` of the rows that follow; null at the end'),
+  searchedTo: about(v.nullable(Time), 'How far back rows were looked through; null at the end'),
+  total: about(
+    v.nullable(v.object({ count: Count, exact: v.boolean() })),
+    'How many there are, or at least; null with a cursor and for a look-up',
+  ),
+};
+
+/** Registrations, the newest first. */
+export const Registrations = v.object({ registrations: v.array(ShownRegistration), ...page });
+
+/** Sessions, the newest first. */
+export const Sessions = v.object({ sessions: v.array(ShownSession), ...page });
+
+/** A registration with what belongs to it. */
+export const RegistrationDetail = v.object({
+  registration: ShownRegistration,
+  watch: v.object({
+    checks: about(Count, 'How often the chain was asked about it'),
+    nextCheckAt: about(v.nullable(Time), 'Null when it is no longer watched'),
+  }),
+  relay: about(
+    v.nullable(
+      v.object({
+        status: words('queued', 'signed', 'mined', 'confirmed', 'failed'),
+        failure: v.nullable(v.string()),
+        signer: v.nullable(Address),
+        nonce: v.nullable(Count),
+        queuedAt: Time,
+      }),
+    ),
+    'The call by which the vault registers it; null where the client did',
+  ),
+  session: v.nullable(ShownSession),
+  verifiedAt: about(v.nullable(Time), 'When the identifier was last verified'),
+  codes: v.array(
     v.object({
-      id: Count,
-      app: v.string(),
-      identifier: about(v.string(), 'Masked unless it was searched by'),
-      channel: Channel,
-      did: Did,
-      credentialId: v.string(),
-      status: words('submitted', 'confirmed', 'failed'),
-      failure: about(v.nullable(v.string()), 'Why it failed'),
-      lost: about(v.nullable(v.string()), 'Why it lost its handle'),
-      final: v.boolean(),
-      holder: about(v.boolean(), 'It holds its identifier'),
-      proven: v.boolean(),
-      txHash: v.nullable(Hash),
-      blockNumber: v.nullable(Whole),
-      smartAccount: v.nullable(Address),
-      registeredAt: Time,
+      sentAt: Time,
+      expiresAt: Time,
+      delivery: words('pending', 'accepted', 'refused', 'unsent', 'lost'),
+      attempts: about(Count, 'Checks that were spent'),
+      verifiedAt: v.nullable(Time),
     }),
   ),
+  others: about(v.array(ShownRegistration), 'Other registrations of the identifier, the newest first'),
+  chain: v.object({
+    chainId: Count,
+    name: v.string(),
+    explorer: about(v.nullable(v.string()), '`/tx/<hash>` and `/address/<account>` below it are pages'),
+  }),
 });
 
 /** A registration that was undone, and the one that holds its identifier now. */

@@ -101,6 +101,10 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     await t.work();
     return { ...claim, handle };
   };
+  const recordedId = async () => {
+    const { did } = await recorded();
+    return { ID: (await t.call('GET /v1/console/registrations', { did }, OPERATOR)).body.registrations[0].id };
+  };
   const opened = async () => {
     const of = await owner();
     const passkey = createPasskey();
@@ -181,10 +185,12 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     },
     'POST /v1/console/revoke': async () => ({ CID: (await token()).cid }),
     'GET /v1/console/events': async () => ({ TOKEN: (await token()).token }),
-    'POST /v1/console/registrations/undo': async () => {
-      const { did } = await recorded();
-      return { ID: (await t.call('GET /v1/console/registrations', { did }, OPERATOR)).body.registrations[0].id };
-    },
+    'GET /v1/console/registrations': recordedId,
+    'GET /v1/console/registrations/detail': recordedId,
+    'GET /v1/console/registrations/export': recordedId,
+    'GET /v1/console/sessions': recordedId,
+    'GET /v1/console/sessions/export': recordedId,
+    'POST /v1/console/registrations/undo': recordedId,
     'POST /v1/console/recoveries/cancel': async () => ({ ACCOUNT: (await opened()).of.account }),
     'POST /v1/console/webhooks/resend': async () => {
       await recorded();
