@@ -464,6 +464,12 @@ describe('the operator', () => {
     ]);
   });
 
+  test('exports a list', async () => {
+    const data = { list: 'sessions', format: 'csv', filter: 'status=open' };
+    const leave = () => t.call('GET /v1/console/sessions/export', { status: 'open' }, OPERATOR);
+    expect(await tell(leave)).toEqual([['list.exported', data]]);
+  });
+
   test('is told of refusals: the notice that bounds them comes with the event', async () => {
     expect(await tell(() => t.call('GET /v1/console/limits'))).toEqual([
       ['operator.refused', { client: '127.0.0.***' }],
