@@ -25,6 +25,8 @@ import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import type { Mailer } from './delivery/smtp.ts';
+import type { DoctorHost } from './doctor/host.ts';
+import { createDoctor, type Doctor } from './doctor/service.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
@@ -74,6 +76,8 @@ export interface Env {
   readonly webhookFetch?: Fetch | undefined;
   /** Reads the resources of the host's process, for `/metrics`. */
   readonly process?: (() => ProcessState) | undefined;
+  /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
+  readonly doctor?: (() => Promise<DoctorHost>) | undefined;
   /** The log sink; entries are already masked. Default: none. */
   readonly log?: Log;
 }
@@ -119,6 +123,7 @@ export interface Context extends Platform {
   readonly files: Files;
   readonly sha256Of: Sha256Of;
   readonly readiness: () => Promise<Readiness>;
+  readonly doctor: Doctor;
   readonly webhookFetch: Fetch;
   readonly trustClientIpHeader: boolean;
   /** Whether `TRUSTED_PROXIES` was set; its default is for development. */
@@ -196,6 +201,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     bundler: () => (bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl })),
     askIndexer: () => (indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl })),
     notices: () => shared.notices,
+    doctor: () => createDoctor({ fetch, last: shared.doctor }, env.doctor),
     strangers: () => shared.strangers,
     keyNotes: () => shared.keyNotes,
     searchRange: () => shared.searchRange,

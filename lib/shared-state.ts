@@ -8,6 +8,7 @@ import { createRegistryFacts, type RegistryFacts } from './chain/registry-versio
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
 import type { Outages, Schema } from './db/store.ts';
+import { createDoctorFacts, type DoctorFacts } from './doctor/service.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
 import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
 import { createSchedule, type RelaySchedule } from './relay/relay.ts';
@@ -41,6 +42,8 @@ export interface Shared {
   readonly notices: Notices;
   /** How many checks of strangers were answered, by code. */
   readonly strangers: StrangersChecks;
+  /** What the doctor found last. */
+  readonly doctor: DoctorFacts;
 }
 
 /** Nothing known yet, but perhaps that the tables are up to date. */
@@ -57,5 +60,6 @@ export function createShared(config: Config, isCurrent: boolean): Shared {
     keyNotes: createKeyNotes,
     notices: createNotices,
     strangers: createStrangersChecks,
+    doctor: createDoctorFacts,
   });
 }

@@ -8,6 +8,7 @@ import { brandRoutes } from './brand.ts';
 import { bundlerRoutes } from './bundler.ts';
 import { clientRoutes } from './client.ts';
 import { clientScriptRoutes } from './client-script.ts';
+import { doctorRoutes } from './console/doctor.ts';
 import { eventRoutes } from './console/events.ts';
 import { limitRoutes } from './console/limits.ts';
 import { messageRoutes } from './console/messages.ts';
@@ -76,6 +77,7 @@ export const ROUTES = [
   ...limitRoutes,
   ...overviewRoutes,
   ...messageRoutes,
+  ...doctorRoutes,
   ...consolePageRoutes,
   ...eventRoutes,
   ...metricsRoutes,

@@ -31,6 +31,7 @@ const CALLED_LATER = [
   'lib/delivery/sms.ts',
   'lib/delivery/smtp.ts',
   'lib/delivery/twilio.ts',
+  'lib/doctor/service.ts',
   'lib/identity/keys.ts',
   'lib/indexer/graphql-client.ts',
   'lib/indexer/queries.ts',

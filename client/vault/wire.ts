@@ -284,6 +284,18 @@ export type StreamToken = { readonly token: string; readonly expires_at: Time; r
 /** A token or a delegation is revoked. */
 export type TokenRevoked = { readonly ok: true; readonly cid: string; readonly revoked: boolean };
 
+/** What the checks found. */
+export type DoctorChecks = {
+  readonly checkedAt: Time;
+  readonly checks: readonly {
+    readonly area: string;
+    readonly name: string;
+    readonly state: 'ok' | 'warn' | 'fail' | 'skipped';
+    readonly text: string;
+    readonly remedy?: string;
+  }[];
+};
+
 /** What people see of the service. */
 export type PageBrand = {
   readonly name: string;
@@ -1188,6 +1200,8 @@ export interface Operations {
     };
     answer: MessagePreview;
   };
+  /** Check every dependency, at most every 15 seconds, and say what to do. */
+  'GET /v1/console/doctor': { input: Readonly<Record<never, never>>; answer: DoctorChecks };
   /** Webhooks, the newest first. */
   'GET /v1/console/webhooks': {
     input: {

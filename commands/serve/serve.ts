@@ -180,7 +180,8 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
-  const env = { vars, database, mail, assets: openAssets(), operatorFiles, webhookFetch, process, log };
+  const doctor = async () => (await import('../doctor/serving.ts')).servingHost(config);
+  const env = { vars, database, mail, assets: openAssets(), operatorFiles, webhookFetch, process, doctor, log };
   const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
   await Promise.all([kept.durable, database.durable]);
   return {

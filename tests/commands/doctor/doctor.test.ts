@@ -104,6 +104,17 @@ describe('vault doctor', () => {
     expect(told(checks, 'contracts')).toEqual(['skipped the node at RPC_URL does not answer']);
     expect(told(checks, 'database')).toEqual([expect.stringContaining('intact, journal wal'), 'ok accepts writes']);
     expect(told(checks, 'schema')).toEqual([expect.stringMatching(/^ok version \d+, up to date$/)]);
+    const operator = readFileSync(at('vault-data/operator.secret'), 'utf8').trim();
+    const inside = await fetch(`${program.url}/v1/console/doctor`, {
+      headers: { authorization: `Bearer ${operator}` },
+    });
+    const seen = (await inside.json()) as { checks: Finding[] };
+    expect(told(seen.checks, 'files')).toEqual(told(checks, 'files'));
+    expect(told(seen.checks, 'database')).toEqual(['ok accepts writes']);
+    expect(told(seen.checks, 'disk')).toEqual([
+      expect.stringMatching(/^\w+ \d+ MB free/),
+      expect.stringContaining('a durable write takes'),
+    ]);
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     await program.stop();
   });
