@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => serveCommand,
   config: async () => configCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+  health: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   backup: async () => (await import('./backup/backup.ts')).backupCommand,
   restore: async () => (await import('./backup/restore.ts')).restoreCommand,

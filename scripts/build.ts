@@ -2,24 +2,38 @@
 // files it serves.
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
 import { bundleClientPart, CLIENT_PARTS } from '../assets/client-parts.ts';
+import { readCommit } from './commit.ts';
+import { keptApart } from './kept-apart.ts';
 import { type Assets, packAssets } from './packed-assets.ts';
 import { readyMade } from './ready-made.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
-import { programName, readTarget, type Target, USAGE } from './targets.ts';
+import { nameOf, programName, readTarget, type Target, USAGE } from './targets.ts';
 import { withoutAnswers } from './without-answers.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
-/**
- * The program as one file without anything it would look for at run time. Another `target` needs its base executable
- * from the package registry.
- */
-export async function buildProgram(outfile: string, target?: Target): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'vault-assets-'));
+/** How a program is built, where it is not for this machine and of this moment. */
+export interface Making {
+  /** Without an `executable` of it, Bun's comes from the package registry. */
+  readonly target?: Target | undefined;
+  readonly executable?: string;
+  /**
+   * Where the embedded files are made; it must not be there yet. Names in the program depend on its path from the
+   * working directory, so a release has one that is always the same.
+   */
+  readonly folder?: string;
+  /** The public key of who signs the release. */
+  readonly publicKey?: string | null;
+}
+
+/** The program as one file without anything it would look for at run time. */
+export async function buildProgram(outfile: string, making: Making = {}): Promise<void> {
+  const folder = making.folder ?? (await mkdtemp(join(tmpdir(), 'vault-assets-')));
+  if (making.folder !== undefined) await mkdir(folder);
   try {
     const plugins = [
       tablesAsConstants,
@@ -27,10 +41,9 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
       withoutAnswers,
       embed(await packAssets(await writeAssets(folder))),
       await embedReadyMade(folder),
-      ...(await Promise.all(TABLES.map((table) => keepAsFile(table, folder)))),
-      ...(await Promise.all(APART.map((one) => keepApart(one, folder)))),
+      ...(await keptApart(folder)),
     ];
-    await compile(outfile, target, plugins);
+    await compile(outfile, making, plugins);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -39,7 +52,9 @@ export async function buildProgram(outfile: string, target?: Target): Promise<vo
 /** The program, the thread that writes, and what a start leaves out. */
 const ENTRIES = ['server.ts', 'commands/storage/writer.ts', REST];
 
-async function compile(outfile: string, target: Target | undefined, plugins: Bun.BunPlugin[]): Promise<void> {
+async function compile(outfile: string, making: Making, plugins: Bun.BunPlugin[]): Promise<void> {
+  const { target, executable, publicKey = null } = making;
+  const built = { ...readCommit(), target: nameOf(target), publicKey };
   await Bun.build({
     // The thread that writes has an entry of its own. It shares the chunks of the program, so it costs 20 kB.
     entrypoints: ENTRIES.map((path) => join(ROOT, path)),
@@ -56,44 +71,16 @@ async function compile(outfile: string, target: Target | undefined, plugins: Bun
     // are found by a path.
     allowUnresolved: [''],
     plugins,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', VAULT_BUILT: JSON.stringify(built) },
     compile: {
       outfile,
       // Else the program would run code and take settings from the directory it is started in.
       autoloadDotenv: false,
       autoloadBunfig: false,
       ...(target === undefined ? {} : { target }),
+      ...(executable === undefined ? {} : { executablePath: executable }),
     },
   });
-}
-
-/**
- * Tables that few starts look into: the world's numbering plans and the creation code of the contracts. In the source
- * each would be in the program twice, as text and as bytecode.
- */
-const TABLES = [
-  ['libphonenumber-js/metadata.min.json.js', 'libphonenumber-js/min/metadata'],
-  ['contracts/creation-code.json', '../contracts/creation-code.json'],
-] as const;
-
-/** Puts a table into the program as a compressed file, which is read and parsed at the first look into it. */
-async function keepAsFile([path, name]: (typeof TABLES)[number], folder: string): Promise<Bun.BunPlugin> {
-  const { default: table } = await import(name);
-  const file = join(folder, `${basename(path, '.js')}.zst`);
-  await Bun.write(file, Bun.zstdCompressSync(JSON.stringify(table), { level: 19 }));
-  const getters = Object.keys(table).map((key) => `get ${key}() { return open().${key}; }`);
-  const contents = `import { readFileSync } from 'node:fs';
-import file from ${JSON.stringify(file)} with { type: 'file' };
-let table;
-const open = () => (table ??= JSON.parse(Bun.zstdDecompressSync(readFileSync(file)).toString()));
-export default { ${getters.join(', ')} };`;
-  const filter = new RegExp(`${path.replaceAll('.', '\\.').replaceAll('/', '[\\\\/]')}$`);
-  return {
-    name: `keep ${path} as a file`,
-    setup(build) {
-      build.onLoad({ filter }, () => ({ contents, loader: 'js' }));
-    },
-  };
 }
 
 async function writeAssets(folder: string): Promise<Assets> {
@@ -135,45 +122,6 @@ async function embedReadyMade(folder: string): Promise<Bun.BunPlugin> {
       build.onLoad({ filter: /commands[\\/]storage[\\/]ready-made-file\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
-}
-
-/**
- * Large modules of which few starts need one: as bytecode each is five times its size
- * (`docs/decisions/0010-size-of-the-program.md`). One that is `called` is read at the first call of that function, the
- * only one there is.
- */
-const APART = [
-  { name: 'nodemailer' },
-  { name: 'libphonenumber-js/core', called: 'parsePhoneNumberFromString' },
-] as const;
-
-/** Puts a module into the program as a file of source text, which is read when the module is imported or called. */
-async function keepApart(module: (typeof APART)[number], folder: string): Promise<Bun.BunPlugin> {
-  const { name } = module;
-  const { outputs } = await Bun.build({
-    entrypoints: [Bun.resolveSync(name, ROOT)],
-    target: 'bun',
-    format: 'esm',
-    minify: true,
-    allowUnresolved: [],
-  });
-  const file = join(folder, `${name.replaceAll('/', '-')}.js`);
-  await Bun.write(file, outputs[0] ?? '');
-  const names = Object.keys(await import(file)).filter((key) => key !== 'default');
-  const contents = `import file from ${JSON.stringify(file)} with { type: 'file' };
-${'called' in module ? callOf(module.called) : `const { ${names.join(', ')} } = await import(file);\nexport { ${names.join(', ')} };`}`;
-  return {
-    name: `keep ${name} apart`,
-    setup(build) {
-      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'apart' }));
-      build.onLoad({ filter: new RegExp(`^${name}$`), namespace: 'apart' }, () => ({ contents, loader: 'js' }));
-    },
-  };
-}
-
-function callOf(name: string): string {
-  return `let module;
-export const ${name} = (...given) => (module ??= import.meta.require(file)).${name}(...given);`;
 }
 
 /**
@@ -242,7 +190,7 @@ async function main(words: readonly string[]): Promise<void> {
   const dist = join(ROOT, 'dist');
   await mkdir(dist, { recursive: true });
   const name = programName(target);
-  await buildProgram(join(dist, name), target);
+  await buildProgram(join(dist, name), { target });
   if (target === undefined) await buildPackage(dist);
   for (const file of target === undefined ? [name, 'index.js'] : [name]) {
     const { size } = await stat(join(dist, file));

@@ -36,9 +36,16 @@ export function readTarget(words: readonly string[]): Target | undefined {
   return target;
 }
 
+/** The target's name without `bun-`, or that of this machine. */
+export function nameOf(target: Target | undefined): string {
+  return (
+    target?.replace(/^bun-/, '') ?? `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  );
+}
+
 /** The program's file in `dist`: what Bun makes for Windows ends in `.exe`. */
 export function programName(target: Target | undefined, platform: NodeJS.Platform = process.platform): string {
   if (target === undefined) return platform === 'win32' ? 'vault.exe' : 'vault';
-  const name = target.replace(/^bun-/, 'vault-');
+  const name = `vault-${nameOf(target)}`;
   return target.startsWith('bun-windows') ? `${name}.exe` : name;
 }

@@ -111,7 +111,9 @@ describe('the one file', () => {
 
   test('says its help and its release', async () => {
     expect(await run('--version')).toEqual({ code: 0, out: `vault ${VERSION}\n`, err: '' });
-    expect(await run('version')).toEqual({ code: 0, out: `vault ${VERSION}\n`, err: '' });
+    expect((await run('version')).out).toMatch(
+      /^vault [\d.]+\ncommit {2}.+\n(?:date {4}.+\n)?target {2}\w+-\w+\nBun {5}/,
+    );
     for (const args of [['--help'], ['help'], ['serve', '--help']]) {
       const { code, out } = await run(...args);
       expect(code).toBe(0);

@@ -1,0 +1,16 @@
+/** What a program was built from, and for which machine. */
+export interface Built {
+  /** The commit; it ends in `+changes` if files differed from it. Null outside a repository. */
+  readonly commit: string | null;
+  /** The commit's time, or `SOURCE_DATE_EPOCH`: never that of the build. */
+  readonly date: string | null;
+  /** Bun's name of the machine, without `bun-`. */
+  readonly target: string;
+  /** The public key, as minisign writes it, of who signs the releases. Null in a build of one's own. */
+  readonly publicKey: string | null;
+}
+
+declare const VAULT_BUILT: Built | undefined;
+
+/** The facts that `scripts/build.ts` puts into the program; undefined when it runs from its sources. */
+export const BUILT: Built | undefined = typeof VAULT_BUILT === 'undefined' ? undefined : VAULT_BUILT;
