@@ -464,10 +464,15 @@ describe('the operator', () => {
     ]);
   });
 
-  test('exports a list', async () => {
-    const data = { list: 'sessions', format: 'csv', filter: 'status=open' };
+  test('exports a list, and nothing leaves without the event', async () => {
     const leave = () => t.call('GET /v1/console/sessions/export', { status: 'open' }, OPERATOR);
-    expect(await tell(leave)).toEqual([['list.exported', data]]);
+    await t.rows(NO_EVENTS);
+    expect((await leave()).status).toBe(500);
+    await t.rows('DROP TRIGGER no_events');
+    expect((await leave()).status).toBe(200);
+    const [row] = await t.rows(`SELECT data FROM events WHERE type = 'list.exported'`);
+    seen.add('list.exported');
+    expect(JSON.parse(String(row?.['data']))).toEqual({ list: 'sessions', format: 'csv', filter: 'status=open' });
   });
 
   test('is told of refusals: the notice that bounds them comes with the event', async () => {
