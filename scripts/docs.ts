@@ -7,6 +7,8 @@ import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
 import { LIMITS } from '../lib/limits/catalogue.ts';
 import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
+import type { OtherTable } from '../lib/person/other-tables.ts';
+import { type PersonalTable, TABLES } from '../lib/person/table-store.ts';
 import { withReference } from './openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
 import { withTroubles } from './troubleshooting/document.ts';
@@ -41,6 +43,29 @@ const MARKS = { plain: '', secret: ' 🔑', endpoint: ' 🔗' };
 function row(name: string, { kind, meaning, default: fallback }: Setting): string {
   const words = typeof fallback === 'object' ? fallback.words.replaceAll('<', '&lt;') : fallback && `\`${fallback}\``;
   return `| \`${name}\`${MARKS[kind]} | ${words || '–'} | ${meaning} |`;
+}
+
+/** docs/privacy.md with its tables, as `lib/person/` has them. Throws where the marks of the tables are gone. */
+export function withPersonalTables(document: string): string {
+  const entries = Object.entries<PersonalTable | OtherTable>(TABLES);
+  const personal = entries.flatMap(([table, one]) =>
+    'none' in one ? [] : [`| \`${table}\` | ${one.about} | ${one.kept} |`],
+  );
+  const others = entries.flatMap(([table, one]) => ('none' in one ? [`| \`${table}\` | ${one.none} |`] : []));
+  const first = between(document, PERSONAL_BEGIN, ['| table | a row is | kept |', '|---|---|---|', ...personal]);
+  return between(first, OTHERS_BEGIN, ['| table | what it holds |', '|---|---|', ...others]);
+}
+
+const PERSONAL_BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/person/table-store.ts: change it there. -->';
+const OTHERS_BEGIN = '<!-- Written by `bun scripts/docs.ts`: tables without persons. -->';
+
+/** The document with these lines between a mark and the next end of what is written. */
+function between(document: string, begin: string, lines: readonly string[]): string {
+  const [before, rest] = document.split(begin);
+  const end = rest?.indexOf(LIMITS_END) ?? -1;
+  if (before === undefined || rest === undefined || end < 0)
+    throw new Error(`there is no place for what ${begin} says`);
+  return `${before}${begin}\n${lines.join('\n')}\n${rest.slice(end)}`;
 }
 
 /** docs/operating.md with the table of limits as the catalogue has it. Throws where the marks of the table are gone. */
@@ -84,6 +109,8 @@ if (import.meta.main) {
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
   const operating = Bun.file(join(docs, 'operating.md'));
   await Bun.write(operating, withLimits(await operating.text()));
+  const privacy = Bun.file(join(docs, 'privacy.md'));
+  await Bun.write(privacy, withPersonalTables(await privacy.text()));
   const troubleshooting = Bun.file(join(docs, 'troubleshooting.md'));
   await Bun.write(troubleshooting, withTroubles(await troubleshooting.text()));
   const pages = Bun.file(join(docs, 'pages.md'));

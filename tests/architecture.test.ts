@@ -86,6 +86,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   recovery: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
   monitoring: [...GROUND, 'indexer'],
   doctor: [...GROUND, 'brand', 'bundler', 'chain', 'delivery', 'indexer', 'limits', 'monitoring', 'relay', 'words'],
+  person: [...GROUND, 'holders', 'limits'],
 };
 
 /** They put the subjects together and import any of them. Nothing of `lib/` imports them. */

@@ -4,7 +4,7 @@ import { ERROR_STATUS } from '../../lib/base/error.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
-import { settingsDocument, withLimits } from '../../scripts/docs.ts';
+import { settingsDocument, withLimits, withPersonalTables } from '../../scripts/docs.ts';
 import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
 import { withReference } from '../../scripts/openapi/reference.ts';
@@ -24,6 +24,11 @@ test('docs/settings.md names every setting once', () => {
 test("docs/operating.md's table of limits is what `bun scripts/docs.ts` writes", async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/operating.md')).text();
   expect(text).toBe(withLimits(text));
+});
+
+test('docs/privacy.md has every table of the schema as the program knows it', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../docs/privacy.md')).text();
+  expect(text).toBe(withPersonalTables(text));
 });
 
 test('docs/troubleshooting.md is what `bun scripts/docs.ts` writes, with an entry of each word', async () => {

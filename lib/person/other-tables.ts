@@ -1,0 +1,24 @@
+/** A table without any row of a person: what it holds. */
+export interface OtherTable {
+  readonly none: string;
+}
+
+/** These tables. */
+export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
+  attestation_uses: { none: 'signatures of attestations alone, until these end' },
+  budget_uses: { none: 'how much of a day’s budget a network used: 24 hours, nobody’s in particular' },
+  chain_blocks: { none: 'blocks of the chain' },
+  chains: { none: 'which chains there are' },
+  clocks: { none: 'processes of the vault' },
+  follower: { none: 'how far the chain is read' },
+  key_marks: { none: 'keys of the vault' },
+  leases: { none: 'jobs of the vault' },
+  migrations: { none: 'versions of the schema' },
+  recovery_cursors: { none: 'how far the chain is read' },
+  sends_given_back: { none: 'how many sends reached nobody' },
+  signers: { none: 'accounts of the vault' },
+  streams: { none: 'tokens of the operator’s streams' },
+  tallies: { none: 'numbers of rows' },
+  token_revocations: { none: 'tokens of the operator’s streams' },
+  webhook_cursor: { none: 'how far the events are copied' },
+};

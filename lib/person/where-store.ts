@@ -1,0 +1,46 @@
+// SQL that is true of the rows of a person, over the lists of `argsOf`.
+
+/** A JSON list of the arguments. */
+export const listed = (name: string) => `(SELECT value FROM json_each(:${name}))`;
+/** Of one of the identifiers. */
+export const OF_IDENTIFIERS = `identifier IN ${listed('identifiers')}`;
+/** Of one of the accounts. */
+export const OF_ACCOUNTS = `account IN ${listed('accounts')}`;
+
+/** A registration whose controller's passkey signed for it, in a final block: it shows whose the DID is. */
+export const PROVES_DID = `status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL`;
+
+/** SQL that is true of an identifier that an erasure has put in the place of another one. */
+export const IS_ERASED = `identifier GLOB '*:[[]*'`;
+
+/**
+ * The registrations of a person. Others may claim the same DID without a proof, with an address of theirs: those are
+ * not the person's.
+ */
+export const REGISTRATIONS_OF = `(SELECT id FROM registrations WHERE ${OF_IDENTIFIERS} AND status <> 'failed'
+  UNION SELECT id FROM registrations WHERE ${OF_IDENTIFIERS} AND status = 'failed'
+  UNION SELECT id FROM registrations WHERE did_hash IN ${listed('did_hashes')}
+    AND (${PROVES_DID} OR ${IS_ERASED}))`;
+
+/** What the registrations of a person name. */
+export const namedBy = (name: string) => `(SELECT ${name} FROM registrations WHERE id IN ${REGISTRATIONS_OF})`;
+
+/** Recoveries of the person's accounts, or by the person's address. */
+export const RECOVERIES_OF = `(SELECT id FROM recoveries WHERE ${OF_ACCOUNTS}
+  UNION SELECT id FROM recoveries WHERE identifier IS NOT NULL AND ${OF_IDENTIFIERS})`;
+
+/** What the vault sends for the person. */
+export const RELAYS_OF = `(SELECT id FROM relays WHERE registration_id IN ${REGISTRATIONS_OF}
+  UNION SELECT id FROM relays WHERE recovery_id IS NOT NULL AND recovery_id IN ${RECOVERIES_OF})`;
+
+/** Of an event only what is the person's beyond doubt: many addresses have the same mask. */
+export const IN_DATA = `(data ->> 'did' IN ${listed('dids')} OR data ->> 'account' IN ${listed('accounts')}
+  OR data ->> 'did_hash' IN ${listed('did_hashes')}
+  OR data ->> 'identifier' IN ${listed('masks')} AND data ->> 'did' IN ${namedBy('did')})`;
+
+/** The limits' buckets are named `limit key`. */
+export const OF_BUCKETS = `bucket IN (SELECT kinds.value || ' ' || ids.value
+  FROM json_each(:limits) AS kinds, json_each(:identifiers) AS ids)`;
+
+/** Of a chain that accounts may be on. */
+export const OF_CHAINS = `chain_id IN ${listed('chains')}`;
