@@ -80,6 +80,16 @@ export const EVENTS = {
     description: 'a key of the vault was replaced',
     data: ['key'],
   },
+  'person.shown': {
+    channel: 'audit',
+    description: 'the operator looked at what is stored of a person',
+    data: ['identifiers', 'dids'],
+  },
+  'person.exported': {
+    channel: 'audit',
+    description: 'the operator exported it',
+    data: ['identifiers', 'dids'],
+  },
   'session.created': {
     channel: 'sessions',
     description: 'a registration session was opened',
