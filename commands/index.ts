@@ -20,6 +20,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'limits clear': async () => (await import('./limits.ts')).limitsClearCommand,
   'registrations find': async () => (await import('./registrations.ts')).registrationsFindCommand,
   'registrations undo': async () => (await import('./registrations.ts')).registrationsUndoCommand,
+  'person show': async () => (await import('./person.ts')).personShowCommand,
+  'person export': async () => (await import('./person.ts')).personExportCommand,
   'recoveries list': async () => (await import('./recoveries.ts')).recoveriesListCommand,
   'recoveries cancel': async () => (await import('./recoveries.ts')).recoveriesCancelCommand,
   'keys rotate': async () => (await import('./keys.ts')).keysRotateCommand,

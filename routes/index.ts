@@ -14,6 +14,7 @@ import { limitRoutes } from './console/limits.ts';
 import { messageRoutes } from './console/messages.ts';
 import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
+import { personRoutes } from './console/person.ts';
 import { recoveryConsoleRoutes } from './console/recoveries.ts';
 import { registrationRoutes } from './console/registrations.ts';
 import { sessionConsoleRoutes } from './console/sessions.ts';
@@ -73,6 +74,7 @@ export const ROUTES = [
   ...tokenRoutes,
   ...registrationRoutes,
   ...sessionConsoleRoutes,
+  ...personRoutes,
   ...recoveryConsoleRoutes,
   ...limitRoutes,
   ...overviewRoutes,

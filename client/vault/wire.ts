@@ -401,6 +401,37 @@ export type Token = {
   readonly deposit?: string;
 };
 
+/** What is stored of a person, for machines. */
+export type PersonExported = {
+  readonly identifiers: readonly string[];
+  readonly dids: readonly Did[];
+  readonly accounts: readonly string[];
+  readonly unproven: number;
+  readonly next: string | null;
+  readonly tables: readonly {
+    readonly table: string;
+    readonly about: string;
+    readonly rows: readonly { readonly [name: string]: string | number | null }[];
+  }[];
+};
+
+/** What is stored of a person, for people. */
+export type PersonShown = {
+  readonly identifiers: readonly string[];
+  readonly dids: readonly Did[];
+  readonly accounts: readonly string[];
+  readonly unproven: number;
+  readonly next: string | null;
+  readonly tables: readonly {
+    readonly table: string;
+    readonly about: string;
+    readonly kept: string;
+    readonly erasure: 'removed' | 'unlinked' | 'stays';
+    readonly why: string;
+    readonly rows: readonly { readonly [name: string]: string }[];
+  }[];
+};
+
 /** What an owner passes to `setGuardian`. */
 export type Commitment = { readonly guardian: Address; readonly delaySecondsMin: Seconds; readonly commitment: Hash };
 
@@ -1108,6 +1139,16 @@ export interface Operations {
       readonly limit?: string | number | bigint | undefined;
     };
     answer: Sessions;
+  };
+  /** What is stored of a person, in words, page by page. */
+  'POST /v1/console/person/show': {
+    input: { readonly identifier: string; readonly after?: string | undefined };
+    answer: PersonShown;
+  };
+  /** What is stored of a person, as it is stored, page by page. */
+  'POST /v1/console/person/export': {
+    input: { readonly identifier: string; readonly after?: string | undefined };
+    answer: PersonExported;
   };
   /** Recoveries of accounts, the newest first. */
   'GET /v1/console/recoveries': {

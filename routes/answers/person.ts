@@ -1,0 +1,36 @@
+import * as v from 'valibot';
+import { about, Count, Did, words } from './common.ts';
+
+const person = {
+  identifiers: about(v.array(v.string()), 'The one asked for, and those proven for the same DID, after their channel'),
+  dids: v.array(Did),
+  accounts: about(v.array(v.string()), 'Controllers of the DIDs'),
+  unproven: about(Count, 'Registrations of the DIDs that nobody signed for: they are not in the answer'),
+  next: about(v.nullable(v.string()), 'Sent as `after`, it continues; null at the end'),
+};
+const table = { table: v.string(), about: about(v.string(), 'What a row is') };
+
+/** What is stored of a person, for people. */
+export const PersonShown = v.object({
+  ...person,
+  tables: v.array(
+    v.object({
+      ...table,
+      kept: about(v.string(), 'For how long'),
+      erasure: about(words('removed', 'unlinked', 'stays'), 'What becomes of it when the person is erased'),
+      why: about(v.string(), 'What the erasure leaves, and why'),
+      rows: v.array(v.record(v.string(), v.string())),
+    }),
+  ),
+});
+
+/** What is stored of a person, for machines. */
+export const PersonExported = v.object({
+  ...person,
+  tables: v.array(
+    v.object({
+      ...table,
+      rows: v.array(v.record(v.string(), v.nullable(v.union([v.string(), v.number()])))),
+    }),
+  ),
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { storedPerson, storePerson } from '../support/person-rows.ts';
+import { startProgram } from '../support/program.ts';
+import { runProgram } from '../support/run.ts';
+
+const folder = temporaryFolder();
+const alice = storedPerson(1);
+beforeAll(async () => {
+  await (await startProgram({}, { cwd: folder.path })).stop();
+  const database = openSqlite(join(folder.path, 'vault-data/vault.db'));
+  await storePerson(database, alice, Date.now());
+  database.close();
+});
+afterAll(() => folder.remove());
+
+const run = (...args: string[]) => runProgram(['person', ...args], { cwd: folder.path });
+
+test('vault person shows what is stored in words, and exports it as JSON', async () => {
+  expect((await run('show', 'nobody@example.com')).out).toBe('Nothing is stored of this person.\n');
+  const shown = await run('show', alice.identifier);
+  expect([shown.code, shown.err]).toEqual([0, '']);
+  expect(shown.out).toStartWith(`  email:${alice.identifier}\n  ${alice.did}\n  ${alice.account}\n\ncodes: a code`);
+  expect(shown.out).toMatch(
+    /\n\nverifications: that .*an erasure removes it\n {2}identifier email:\S+, verified at \d{4}-/,
+  );
+
+  const exported = JSON.parse((await run('export', alice.did)).out);
+  expect(exported).toMatchObject({
+    format: 'vault-person-1',
+    identifiers: [`email:${alice.identifier}`],
+    dids: [alice.did],
+    tables: { verifications: { rows: [{ identifier: `email:${alice.identifier}` }] } },
+  });
+});
+
+test('what is no identifier is refused with 2', async () => {
+  for (const args of [['show'], ['show', 'did:'], ['export', 'a@b@c']]) {
+    const refused = await run(...args);
+    expect([refused.code, refused.out]).toEqual([2, '']);
+  }
+});
