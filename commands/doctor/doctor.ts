@@ -10,6 +10,7 @@ import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
+import { settingWarnings } from './settings.ts';
 import { storageChecks } from './storage.ts';
 
 /** `vault doctor`. */
@@ -49,7 +50,11 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
     try {
       const config = readConfig(settings.vars);
       return {
-        findings: [ok('settings', `${countGiven(settings.sources)} given, all valid`), ...findings],
+        findings: [
+          ok('settings', `${countGiven(settings.sources)} given, all valid`),
+          ...findings,
+          ...settingWarnings({ config, sources: settings.sources }),
+        ],
         config,
         namesProxies: settings.sources['TRUSTED_PROXIES'] !== undefined,
       };

@@ -1,12 +1,16 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
-import { type DoctorCheck, type Finding, ok, warn } from '../../lib/doctor/finding.ts';
+import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
 
 /** Checks who can read the vault's files. */
 export function fileChecks({ dataDir }: Config): readonly DoctorCheck[] {
-  return [{ name: 'files', remedy: `give the vault access to DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) }];
+  const authority = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
+  return [
+    { name: 'files', remedy: `give the vault access to DATA_DIR ${dataDir}`, run: () => checkModes(dataDir) },
+    ...(authority === '' ? [] : [{ name: 'files', remedy: UNREADABLE, run: () => checkAuthority(authority) } as const]),
+  ];
 }
 
 function checkModes(dataDir: string): readonly Finding[] {
@@ -25,9 +29,24 @@ function checkModes(dataDir: string): readonly Finding[] {
     ...left.map((name) =>
       warn('files', `${name} was left by a killed command, or is still being written`, `rm ${join(dataDir, name)}`),
     ),
-    ...(open.length === 0 ? [ok('files', `${there.length} in DATA_DIR, none readable by other users`)] : []),
+    ...(open.length === 0 ? [ok('files', inDataDir(there.length - 1))] : []),
   ];
+}
+
+/** `count` is without the directory itself. */
+function inDataDir(count: number): string {
+  if (count === 0) return 'DATA_DIR is empty, and closed to other users: the first start fills it';
+  return `DATA_DIR and the ${count === 1 ? 'file' : `${count} files`} of the vault in it are closed to other users`;
 }
 
 /** As `draftOf` names what is not whole yet. */
 const DRAFT = /\.\d+\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+const UNREADABLE = 'let the vault read the file of NODE_EXTRA_CA_CERTS: it is read once, as the process starts';
+
+/** The runtime reads the file at its start, and trusts fewer authorities where it cannot. */
+function checkAuthority(path: string): readonly Finding[] {
+  const count = readFileSync(path, 'utf8').split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (count === 0) return [fail('files', `NODE_EXTRA_CA_CERTS ${path} has no certificate in PEM`, UNREADABLE)];
+  return [ok('files', `NODE_EXTRA_CA_CERTS adds ${count === 1 ? 'an authority' : `${count} authorities`}`)];
+}

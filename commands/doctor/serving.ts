@@ -1,10 +1,21 @@
-import type { Config } from '../../lib/config/config.ts';
+import { type DoctorCheck, ok } from '../../lib/doctor/finding.ts';
 import type { DoctorHost } from '../../lib/doctor/host.ts';
+import type { Settings } from '../setup/settings.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
+import { settingWarnings } from './settings.ts';
 import { diskChecks } from './storage.ts';
 
 /** What the doctor looks at in a process that serves, which no check may keep waiting. */
-export function servingHost(config: Config): DoctorHost {
-  return { ...SIGHT, checks: [...fileChecks(config), ...diskChecks(config)] };
+export function servingHost(settings: Pick<Settings, 'config' | 'sources'>): DoctorHost {
+  const { config } = settings;
+  const check: DoctorCheck = {
+    name: 'settings',
+    remedy: '',
+    run() {
+      const warnings = settingWarnings(settings);
+      return warnings.length > 0 ? warnings : [ok('settings', 'all valid, and none contradicts another')];
+    },
+  };
+  return { ...SIGHT, checks: [check, ...fileChecks(config), ...diskChecks(config)] };
 }

@@ -180,7 +180,7 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
-  const doctor = async () => (await import('../doctor/serving.ts')).servingHost(config);
+  const doctor = async () => (await import('../doctor/serving.ts')).servingHost(settings);
   const env = { vars, database, mail, assets: openAssets(), operatorFiles, webhookFetch, process, doctor, log };
   const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
   await Promise.all([kept.durable, database.durable]);

@@ -1,7 +1,9 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { createMetrics } from '../base/metrics.ts';
+import { once } from '../base/once.ts';
 import { createBundler } from '../bundler/client.ts';
 import { ACCOUNT_KINDS } from '../chain/account.ts';
+import { factoryOf } from '../chain/account-factory.ts';
 import { readQuantity } from '../chain/contract-call.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { signerAddress } from '../chain/transaction.ts';
@@ -12,7 +14,7 @@ import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { createAskIndexer } from '../indexer/graphql-client.ts';
 import { checkAccounts, checkEntryPointVersion } from './accounts.ts';
 import { CLOCK_SKEW_FAIL_MS, checkClock, judgeClock } from './clock.ts';
-import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
+import { type CheckName, type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { checkGuardian } from './guardian.ts';
 import type { Examined, ExaminedChain, Outside } from './host.ts';
 import { checkTokens, checkWitness } from './nodes.ts';
@@ -27,50 +29,40 @@ export function chainChecks({ config, fetch, clock }: Examined): readonly Doctor
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const witness = createWitness({ ...outside, config }, createWitnessFacts());
   const chain = { ...outside, config, rpc, witness };
-  const remedy = 'check the node at RPC_URL, or set another one';
   const { registrarPrivateKey: key, guardianPrivateKey: guardian, bundlerUrl, indexerUrl, usdcAddress: usdc } = config;
-  return [
-    { name: 'clock', remedy, run: () => checkClock(outside, config) },
-    { name: 'chain', remedy, run: () => checkChain(chain) },
-    { name: 'contracts', remedy, run: () => checkContracts(chain) },
-    { name: 'contracts', remedy, run: async () => checkEntryPointVersion(config) },
-    ...(witness === undefined
-      ? []
-      : [
-          {
-            name: 'witness',
-            remedy: 'check the node at RPC_WITNESS_URL',
-            run: () => checkWitness(chain, witness),
-          } as const,
-        ]),
-    ...ACCOUNT_KINDS.map((kind) => ({ name: 'accounts' as const, remedy, run: () => checkAccounts(chain, kind) })),
-    ...(usdc === null ? [] : [{ name: 'tokens', remedy, run: () => checkTokens(chain, usdc) } as const]),
-    ...(key === undefined
-      ? []
-      : [{ name: 'registrar', remedy, run: () => checkRegistrar(chain, signerAddress(key)) } as const]),
-    ...(guardian === undefined
-      ? []
-      : [{ name: 'guardian', remedy, run: () => checkGuardian(chain, signerAddress(guardian)) } as const]),
-    ...(bundlerUrl === undefined
-      ? []
-      : [
-          {
-            name: 'bundler',
-            remedy: 'check the bundler at BUNDLER_URL',
-            run: () => checkBundler(outside, config, bundlerUrl),
-          } as const,
-        ]),
-    ...(indexerUrl === undefined
-      ? []
-      : [
-          {
-            name: 'indexer',
-            remedy: 'check the indexer at INDEXER_URL',
-            run: () => checkIndexer(outside, config, indexerUrl),
-          } as const,
-        ]),
+  const checks: DoctorCheck[] = [
+    { name: 'clock', remedy: NODE, run: () => checkClock(outside, config) },
+    { name: 'chain', remedy: NODE, run: () => checkChain(chain) },
+    { name: 'contracts', remedy: NODE, run: async () => checkEntryPointVersion(config) },
   ];
+  const answers = once(() => isAnswering(chain));
+  // That the node does not answer is reported once, by the check of the chain.
+  const onNode = (name: CheckName, look: () => Promise<readonly Finding[]>) => {
+    const run = async () => ((await answers()) ? look() : [skip(name, 'the node at RPC_URL does not answer')]);
+    checks.push({ name, remedy: NODE, run });
+  };
+  onNode('contracts', () => checkContracts(chain));
+  if (witness) {
+    const remedy = 'check the node at RPC_WITNESS_URL';
+    checks.push({ name: 'witness', remedy, run: () => checkWitness(chain, witness) });
+  }
+  for (const kind of ACCOUNT_KINDS)
+    if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
+  if (usdc !== null) onNode('tokens', () => checkTokens(chain, usdc));
+  if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key)));
+  if (guardian !== undefined) onNode('guardian', () => checkGuardian(chain, signerAddress(guardian)));
+  if (bundlerUrl !== undefined) {
+    const remedy = 'check the bundler at BUNDLER_URL';
+    checks.push({ name: 'bundler', remedy, run: () => checkBundler(outside, config, bundlerUrl) });
+  }
+  if (indexerUrl !== undefined) {
+    const remedy = 'check the indexer at INDEXER_URL';
+    checks.push({ name: 'indexer', remedy, run: () => checkIndexer(outside, config, indexerUrl) });
+  }
+  return checks;
 }
+
+const NODE = 'check the node at RPC_URL, or set another one';
 
 async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readonly Finding[]> {
   const [id, block] = await Promise.all([
@@ -118,8 +110,6 @@ async function checkContracts({ config, rpc }: ExaminedChain): Promise<readonly 
     USDC_ADDRESS: config.usdcAddress,
   };
   const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
-  // That the node does not answer is reported once, by the check of the chain.
-  if (!(await isAnswering({ config, rpc }))) return [skip('contracts', 'the node at RPC_URL does not answer')];
   const missing = await Promise.all(
     set.map(async ({ name, address }): Promise<readonly Finding[]> => {
       if ((await rpc.call(config.chainId, 'eth_getCode', [address, 'latest'])) !== '0x') return [];

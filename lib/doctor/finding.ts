@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { VaultError } from '../base/error.ts';
+import { troubleOf } from './trouble.ts';
 
 /** How long a check may take. */
 const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
@@ -84,14 +84,9 @@ async function runCheck(
   try {
     return await Promise.race([run(), late]);
   } catch (error) {
-    return [fail(name, reasonOf(error), remedy)];
+    const trouble = troubleOf(error, remedy);
+    return [fail(name, trouble.text, trouble.remedy)];
   } finally {
     cancel();
   }
-}
-
-/** A failure as text. For an upstream it is the cause, which contains neither URL nor key. */
-function reasonOf(error: unknown): string {
-  const told = error instanceof VaultError && error.cause instanceof Error ? error.cause : error;
-  return told instanceof Error ? told.message : String(told);
 }

@@ -6,6 +6,7 @@ import { MAX_REGISTRATIONS_PER_IP, MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS
 import { type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { type Examined, UNSEEN } from './host.ts';
 import { checkProxies } from './proxies.ts';
+import { troubleOf } from './trouble.ts';
 
 /** Checks of origin, proxies, sign-up page and webhook receiver. */
 export function networkChecks(examined: Examined): readonly DoctorCheck[] {
@@ -41,7 +42,8 @@ async function checkOrigin({ config: { baseUrl }, ...outside }: Examined): Promi
     if (status === 200 && text.includes('"chainId"')) return [ok('origin', `a vault answers at ${baseUrl}`)];
     return [warn('origin', `${baseUrl} answers ${status}, but not as a vault`, remedy)];
   } catch (error) {
-    return [warn('origin', `nothing answers at ${baseUrl}: ${error instanceof Error ? error.message : error}`, remedy)];
+    const trouble = troubleOf(error, remedy);
+    return [warn('origin', `nothing answers at ${baseUrl}: ${trouble.text}`, trouble.remedy)];
   }
 }
 
