@@ -39,7 +39,7 @@ if (haproxy) {
 
     test('its plain health check, HTTP/1.0 without Host, finds both up, and no vault logs an error', async () => {
       const found = await until(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
-      expect(found).toEqual(['one UP L7OK 200', 'two UP L7OK 200']);
+      expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
       for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
     });
 

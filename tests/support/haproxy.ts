@@ -12,6 +12,8 @@ export const haproxy = programAt('haproxy');
 export interface Haproxy {
   readonly url: string;
   readonly port: number;
+  /** Where it takes orders. */
+  readonly socket: string;
   /** What its access log says so far. */
   log(): string;
   /** Of each server its name, its state, and what its last health check found. */
@@ -29,11 +31,17 @@ export async function startHaproxy(
   const socket = join(folder, `haproxy-${port}.sock`);
   const file = join(folder, `haproxy-${port}.cfg`);
   const here = replaceAll(edit(exampleOf('haproxy')), [
+    ['log /dev/log local0', 'log stdout format raw local0'],
+    [/stats socket \S+ mode 660/, `stats socket ${socket}`],
+    [/ +(chroot|user|group) .*\n/, ''],
+    [/ +(chroot|user|group) .*\n/, ''],
+    [/ +(chroot|user|group) .*\n/, ''],
+    [/frontend redirect\n[\s\S]*?\n\n/, ''],
     [/bind :443 .*/, `bind 127.0.0.1:${port}`],
     ['127.0.0.1:8787', `127.0.0.1:${vaults[0]}`],
     ['127.0.0.1:8788', `127.0.0.1:${vaults[1]}`],
   ]);
-  writeFileSync(file, `global\n  stats socket ${socket}\n  log stdout format raw local0\n${here}`);
+  writeFileSync(file, here);
   const output = join(folder, `haproxy-${port}.log`);
   const stdio = ['ignore', Bun.file(output), 'ignore'] as const;
   const child = Bun.spawn([haproxy ?? 'haproxy', '-db', '-f', file], { stdio: [...stdio] });
@@ -45,6 +53,7 @@ export async function startHaproxy(
   return {
     url,
     port,
+    socket,
     log: () => readFileSync(output, 'utf8'),
     async checks() {
       const [head = '', ...lines] = (await ask(socket, 'show stat')).trim().split('\n');

@@ -39,24 +39,36 @@ export interface Setup {
   readonly folder: string;
   /** The vault's URL. */
   readonly upstream: string;
+  /** The second one's URL; by default the same. */
+  readonly second?: string;
   /** A free port unless one is given. */
   readonly port?: number;
   /** Changes the example. */
   readonly edit?: (config: string) => string;
 }
 
+/** What nginx and Caddy look for in a test, instead of `/run/vault-second`. */
+export function switchFile(folder: string): string {
+  return join(folder, 'vault-second');
+}
+
 const same = (config: string) => config;
 
 /** Starts nginx with the example, but for addresses, certificates and places of files. */
-export function startNginx({ program, folder, upstream, port = freePort(), edit = same }: Setup): Promise<FrontProxy> {
+export function startNginx({ port = freePort(), edit = same, ...setup }: Setup): Promise<FrontProxy> {
+  const { program, folder, upstream, second = upstream } = setup;
   const prefix = join(folder, `nginx-${port}`);
   mkdirSync(join(prefix, 'temporary'), { recursive: true });
   const here = replaceAll(edit(exampleOf('nginx')), [
     ['listen 443 ssl http2', `listen 127.0.0.1:${port}`],
-    [/ +ssl_certificate(_key)? .*\n +ssl_certificate(_key)? .*\n/, ''],
+    [/ +listen \[::\]:443 .*\n/, ''],
+    [/ +ssl_certificate .*\n +ssl_certificate_key .*\n +ssl_protocols .*\n/, ''],
+    [/\nserver \{\n +listen 80;[\s\S]*?\n\}\n/, ''],
     ['/var/log/nginx/vault.log', `${prefix}/access.log`],
     ['/var/log/nginx/vault-error.log', `${prefix}/error.log`],
-    ['http://127.0.0.1:8787', upstream],
+    ['127.0.0.1:8787', new URL(upstream).host],
+    ['127.0.0.1:8788', new URL(second).host],
+    ['/run/vault-second', switchFile(folder)],
   ]);
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${prefix}/temporary/${name};`,
@@ -72,13 +84,16 @@ export function startNginx({ program, folder, upstream, port = freePort(), edit 
  * Starts Caddy with the example, but for addresses and places of files: on loopback, without its own listener for
  * orders, and without certificates.
  */
-export function startCaddy({ program, folder, upstream, port = freePort(), edit = same }: Setup): Promise<FrontProxy> {
+export function startCaddy({ port = freePort(), edit = same, ...setup }: Setup): Promise<FrontProxy> {
+  const { program, folder, upstream, second = upstream } = setup;
   const home = join(folder, `caddy-${port}`);
   mkdirSync(home, { recursive: true });
   const here = replaceAll(edit(exampleOf('caddyfile')), [
     ['vault.example.com {', `http://:${port} {\n\tbind 127.0.0.1`],
     ['/var/log/caddy/vault.log', `${home}/access.log`],
     ['127.0.0.1:8787', new URL(upstream).host],
+    ['127.0.0.1:8788', new URL(second).host],
+    ['root /run\n', `root ${folder}\n`],
   ]);
   const file = join(home, 'Caddyfile');
   writeFileSync(file, `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${home}/data\n}\n${here}`);
