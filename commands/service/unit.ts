@@ -5,8 +5,8 @@ export interface UnitOptions {
   readonly configFile: string;
   readonly dataDir: string;
   readonly user: string;
-  /** Further flags of `vault serve`. */
-  readonly flags?: readonly string[];
+  /** Further folders that it writes to. */
+  readonly writable?: readonly string[];
   /** Whether it listens on a port below 1024. */
   readonly isPortPrivileged?: boolean;
 }
@@ -26,10 +26,22 @@ const STATE = '/var/lib/';
  * spaces and `%`.
  */
 export function unitText(options: UnitOptions): string {
-  const { program, configFile, user, flags = [] } = options;
-  return `[Unit]
-Description=vault: registration and identity over HTTP
-Wants=network-online.target
+  const head = '[Unit]\nDescription=vault: registration and identity over HTTP';
+  return `${head}\n${bodyText(options, [])}\n[Install]\nWantedBy=multi-user.target\n`;
+}
+
+/**
+ * The unit `vault@PORT.service`: a second vault on the same data, which serves on `PORT` while the first is upgraded.
+ * Its operator's listener has a port of its own, as the first holds `ADMIN_PORT`.
+ */
+export function secondUnitText(options: UnitOptions): string {
+  const head = '[Unit]\nDescription=vault on port %i, while vault.service is upgraded';
+  return `${head}\n${bodyText(options, ['--port', '%i', '--admin-port', '0'])}`;
+}
+
+function bodyText(options: UnitOptions, flags: readonly string[]): string {
+  const { program, configFile, user } = options;
+  return `Wants=network-online.target
 After=network-online.target
 # A start that fails is tried again for as long as the cause may pass, such as a server of the database that is away.
 StartLimitIntervalSec=0
@@ -77,18 +89,22 @@ RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+# The thread that writes lowers its own priority.
+SystemCallFilter=setpriority
 SystemCallErrorNumber=EPERM
-# Not MemoryDenyWriteExecute: the JavaScript engine writes the code that it then runs, and ends at its start with it.
-
-[Install]
-WantedBy=multi-user.target
+# Not MemoryDenyWriteExecute: the engine then cannot run the code that it compiles, and takes five times as long.
 `;
 }
 
 /** Below /var/lib systemd makes the directory and gives it to the user; elsewhere it must be there. */
-function placeLines({ dataDir }: UnitOptions): string {
-  if (!dataDir.startsWith(STATE)) return `ReadWritePaths=${dataDir}\nWorkingDirectory=${dataDir}`;
-  return `StateDirectory=${dataDir.slice(STATE.length)}\nStateDirectoryMode=0700\nWorkingDirectory=${dataDir}`;
+function placeLines({ dataDir, writable = [] }: UnitOptions): string {
+  const isState = dataDir.startsWith(STATE);
+  const others = isState ? writable : [dataDir, ...writable];
+  return [
+    ...(isState ? [`StateDirectory=${dataDir.slice(STATE.length)}`, 'StateDirectoryMode=0700'] : []),
+    ...(others.length > 0 ? [`ReadWritePaths=${others.join(' ')}`] : []),
+    `WorkingDirectory=${dataDir}`,
+  ].join('\n');
 }
 
 /** `PrivateUsers` would take the capability away where it is needed. */

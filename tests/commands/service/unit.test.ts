@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGED, type UnitOptions, unitText } from '../../../commands/service/unit.ts';
+import { PACKAGED, secondUnitText, type UnitOptions, unitText } from '../../../commands/service/unit.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { programAt } from '../../support/proxies.ts';
 
@@ -9,21 +9,29 @@ const folder = temporaryFolder();
 afterAll(folder.remove);
 const analyze = programAt('systemd-analyze');
 
-test('packaging/vault.service is what the function prints', () => {
-  const path = join(import.meta.dir, '../../../packaging/vault.service');
-  expect(readFileSync(path, 'utf8')).toBe(unitText(PACKAGED));
+test.each([
+  ['vault.service', unitText(PACKAGED)],
+  ['vault@.service', secondUnitText(PACKAGED)],
+])('packaging/%s is what the function prints', (name, text) => {
+  expect(readFileSync(join(import.meta.dir, '../../../packaging', name), 'utf8')).toBe(text);
 });
 
 /** Runs systemd-analyze on the unit, of a program that this machine has. */
-function judge(words: readonly string[], options: Partial<UnitOptions>): { code: number; text: string } {
-  const path = join(folder.path, 'vault.service');
-  writeFileSync(path, unitText({ ...PACKAGED, program: '/bin/true', user: 'root', ...options }));
+function judge(words: readonly string[], { second = false, ...options }: Kind): { code: number; text: string } {
+  const path = join(folder.path, second ? 'vault@8788.service' : 'vault.service');
+  writeFileSync(
+    path,
+    (second ? secondUnitText : unitText)({ ...PACKAGED, program: '/bin/true', user: 'root', ...options }),
+  );
   const { exitCode, stdout, stderr } = Bun.spawnSync([analyze as string, ...words, path], { env: {} });
   return { code: exitCode, text: `${stdout}${stderr}` };
 }
 
-const KINDS: readonly [string, Partial<UnitOptions>][] = [
+type Kind = Partial<UnitOptions> & { readonly second?: boolean };
+
+const KINDS: readonly [string, Kind][] = [
   ['of the package', {}],
+  ['of the second vault', { second: true }],
   ['with data elsewhere', { dataDir: '/srv/vault' }],
   ['with a port below 1024', { isPortPrivileged: true }],
 ];
@@ -37,7 +45,7 @@ if (analyze) {
     test('exposes 2.0 at most', () => {
       const user = { ...options, user: 'vault' };
       const { text } = judge(['security', '--offline=true', '--no-pager'], user);
-      const [, exposure = 'not said'] = /exposure level for vault.service: ([\d.]+)/.exec(text) ?? [];
+      const [, exposure = 'not said'] = /exposure level for vault(?:@8788)?.service: ([\d.]+)/.exec(text) ?? [];
       expect(Number(exposure)).toBeLessThanOrEqual(2);
     });
   });
