@@ -1,0 +1,92 @@
+import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, HELP, option } from '../cli/options.ts';
+import { print } from '../cli/print.ts';
+import { loadSettings } from '../setup/settings.ts';
+import { askHaproxy, serversOf } from './haproxy-socket.ts';
+import { HAPROXY_SOCKET, readSecondPort, SECOND_PORT, SECOND_SERVES, upstreamHost } from './proxy-facts.ts';
+
+const READY_MS = 120_000;
+const UP_MS = 20_000;
+const LOOK_MS = 200;
+const ANSWER_MS = 5_000;
+/** What the proxy has just chosen an address for is sent by then. */
+const SETTLE_MS = 1_000;
+
+/** `vault service switch`. */
+export const serviceSwitchCommand: Command = {
+  summary: 'sends all requests to the first or to the second port, once the vault there is ready',
+  options: [
+    option('WHICH', 'first or second'),
+    SECOND_PORT,
+    option('--haproxy-socket <file>', `where HAProxy takes orders, where it runs [${HAPROXY_SOCKET}]`),
+    option('--switch-file <file>', `what nginx and Caddy look for [${SECOND_SERVES}]`),
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  notes: ['It waits two minutes at most for /readyz, and changes nothing if it is not 200 by then.'],
+  run: switchPorts,
+};
+
+/** Waits for the vault that is to serve, and turns the proxy to it. Throws an `Error` if one of the two refuses. */
+async function switchPorts(given: Arguments): Promise<number> {
+  const which = needOption(given, 'WHICH');
+  if (which !== 'first' && which !== 'second') throw new UsageError('vault service switch needs first or second.');
+  const { config } = await loadSettings(given);
+  const port = which === 'first' ? config.port : readSecondPort(given, config);
+  const url = `http://${upstreamHost(config.host)}:${port}`;
+  await untilReady(url);
+  const socket = given.options['haproxy-socket'] ?? HAPROXY_SOCKET;
+  if (existsSync(socket)) await turnHaproxy(socket, which);
+  turnFile(given.options['switch-file'] ?? SECOND_SERVES, which);
+  await Bun.sleep(SETTLE_MS);
+  print(`All requests go to the ${which} port, ${port}.`);
+  return 0;
+}
+
+async function untilReady(url: string): Promise<void> {
+  const end = performance.now() + READY_MS;
+  let found = 'does not answer';
+  do {
+    const status = await statusOf(`${url}/readyz`);
+    if (status === 200) return;
+    if (status !== undefined) found = `answers ${status}`;
+    await Bun.sleep(LOOK_MS);
+  } while (performance.now() < end);
+  throw new Error(`nothing was switched: ${url}/readyz ${found}. Look at the log of the vault there (journalctl).`);
+}
+
+async function statusOf(url: string): Promise<number | undefined> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })).status;
+  } catch {
+    return undefined;
+  }
+}
+
+/** nginx and Caddy look for the file at each request. They run as other users. */
+function turnFile(path: string, which: 'first' | 'second'): void {
+  if (which === 'first') {
+    rmSync(path, { force: true });
+    return;
+  }
+  closeSync(openSync(path, 'a', 0o644));
+  chmodSync(path, 0o644);
+}
+
+/** HAProxy's own check finds the server up before the other gets no more requests. */
+async function turnHaproxy(socket: string, which: 'first' | 'second'): Promise<void> {
+  const other = which === 'first' ? 'second' : 'first';
+  await askHaproxy(socket, `set server vaults/${which} state ready`);
+  const end = performance.now() + UP_MS;
+  while (!(await serversOf(socket)).get(which)?.startsWith('UP')) {
+    if (performance.now() > end)
+      throw new Error(
+        `nothing was switched: HAProxy does not find the server vaults/${which} up ("show stat" at ${socket}).`,
+      );
+    await Bun.sleep(LOOK_MS);
+  }
+  await askHaproxy(socket, `set server vaults/${other} state drain`);
+}
