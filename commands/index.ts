@@ -32,6 +32,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'token delegate': async () => (await import('./token.ts')).tokenDelegateCommand,
   'token revoke': async () => (await import('./token.ts')).tokenRevokeCommand,
   'contracts deploy': async () => (await import('./contracts/contracts.ts')).contractsDeployCommand,
+  'service install': async () => (await import('./service/install.ts')).serviceInstallCommand,
+  'service switch': async () => (await import('./service/switch.ts')).serviceSwitchCommand,
   completions: async () => (await import('./cli/completions.ts')).completionsCommand,
   version: async () => versionCommand,
 };

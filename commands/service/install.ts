@@ -1,0 +1,185 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Config } from '../../lib/config/config.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
+import type { Command } from '../cli/command.ts';
+import { CONFIG, DRY_RUN, HELP, option } from '../cli/options.ts';
+import { print } from '../cli/print.ts';
+import { checkSettings, isEmbedded, randomSecret } from '../setup/settings.ts';
+import { type Given, readVars } from '../setup/vars.ts';
+import { filePath } from '../storage/database.ts';
+import { caddyText } from './caddy.ts';
+import { configText, serviceDefaults } from './config-text.ts';
+import { haproxyText } from './haproxy.ts';
+import { nextSteps } from './next-steps.ts';
+import { nginxText } from './nginx.ts';
+import { PROXIES, type ProxyName, readProxyFacts, readSecondPort, SECOND_PORT } from './proxy-facts.ts';
+import { type FileOutcome, type SystemFile, writeSystemFile } from './system-files.ts';
+import { PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts';
+
+/** `vault service install`. */
+export const serviceInstallCommand: Command = {
+  summary: 'writes the systemd units, the settings file and the files of a proxy',
+  options: [
+    option('--proxy <name>', `also write the files of ${PROXIES.join(', ')}`),
+    option('--root <dir>', 'write below this directory instead of /'),
+    option('--program <file>', 'the program that the unit runs; by default this one'),
+    option('--user <name>', `the user that the vault runs as [${PACKAGED.user}]`),
+    SECOND_PORT,
+    option('--certificate <file>', "the certificate that the proxy shows; by default certbot's, or Caddy's own"),
+    option('--certificate-key <file>', 'the key of the certificate'),
+    option('--force', 'replace files that were changed by hand; they are kept under another name'),
+    DRY_RUN,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  notes: [
+    `Settings that are given become ${PACKAGED.configFile}, if there is no such file. Otherwise the file's settings count.`,
+    'Nothing is started, and no file is replaced that a person has changed.',
+  ],
+  exitCodes: '0 success, 1 failure or a file was kept because it was changed by hand, 2 invalid usage',
+  run: install,
+};
+
+/** Writes what is not there yet, says what it did, and what to run next. */
+function install(given: Arguments): number {
+  const { options } = given;
+  const root = options['root'] ?? '/';
+  if (root === '/' && !existsSync('/etc/systemd'))
+    throw new Error('there is no systemd on this machine (/etc/systemd): --root DIR writes the files elsewhere');
+  const proxy = readProxy(options['proxy']);
+  const configFile = pathOf('--config', withoutRoot(options['config'] ?? PACKAGED.configFile, root));
+  const settings = settingsInForce(given, join(root, configFile));
+  const unit = unitOptions(settings.config, { given, root, configFile });
+  const secondPort = readSecondPort(given, settings.config);
+  const files: SystemFile[] = [
+    { path: configFile, text: configText(settings.given), mode: 0o600, isOperators: true },
+    { path: '/etc/sysusers.d/vault.conf', text: sysusersText(unit), mode: 0o644 },
+    { path: '/etc/tmpfiles.d/vault.conf', text: tmpfilesText(unit), mode: 0o644 },
+    ...unitFiles(unit, root),
+    ...(proxy === undefined ? [] : [proxyFile(proxy, settings.config, { given, secondPort })]),
+  ];
+  const isDryRun = options['dry-run'] !== undefined;
+  const writing = { root, isForced: options['force'] !== undefined, isDryRun };
+  const outcomes = files.map((file) => writeSystemFile(file, writing));
+  print(outcomes.map((outcome) => inWords(outcome, isDryRun)).join('\n'));
+  if (isDryRun) print(files.map(({ path, text }) => `\n=== ${path}\n${text}`).join(''));
+  else print(`\nNext:\n${nextSteps({ unit, proxy, secondPort })}`);
+  return outcomes.some(({ did }) => did === 'kept') ? 1 : 0;
+}
+
+interface InForce {
+  readonly given: Given;
+  readonly config: Config;
+}
+
+/** What is in force for the service: the settings file where there is one, else what is given now. */
+function settingsInForce({ vars: flags, options }: Arguments, file: string): InForce {
+  const isThere = existsSync(file);
+  const given = isThere ? readVars({}, {}, file) : readVars(flags, process.env);
+  for (const [name, value] of Object.entries(isThere ? flags : {}))
+    if (given.vars[name] !== value)
+      throw new UsageError(`${file} is there and is not changed: set ${name} in it, and try again.`);
+  const vars = isThere ? given.vars : { ...serviceDefaults(options['proxy'] !== undefined), ...given.vars };
+  // The vault makes the secret at its first start. Who sends codes is no matter of these files, and may come later.
+  const later = { VAULT_SECRET: randomSecret(), ALLOW_LOG_DELIVERY: 'true' };
+  const config = checkSettings({ vars: { ...later, ...vars }, sources: given.sources });
+  if (config.port === 0) throw new UsageError('PORT is 0: a service needs a fixed port, such as --port 8787.');
+  return { given: { ...given, vars }, config };
+}
+
+interface Choice {
+  readonly given: Arguments;
+  readonly root: string;
+  readonly configFile: string;
+}
+
+function unitOptions(config: Config, { given: { options }, root, configFile }: Choice): UnitOptions {
+  const dataDir = isAbsolute(config.dataDir) ? config.dataDir : PACKAGED.dataDir;
+  const database = isEmbedded(config.databaseUrl) ? dirname(filePath(config.databaseUrl)) : dataDir;
+  const isInside = !isAbsolute(database) || `${database}/`.startsWith(`${dataDir}/`);
+  const user = options['user'] ?? PACKAGED.user;
+  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user))
+    throw new UsageError('--user must be the name of a user of this system, such as vault.');
+  return {
+    program: pathOf('--program', withoutRoot(options['program'] ?? thisProgram(), root)),
+    configFile,
+    dataDir: pathOf('DATA_DIR', dataDir),
+    user,
+    writable: isInside ? [] : [pathOf('DATABASE_URL', database)],
+    isPortPrivileged: Math.min(config.port, config.adminPort || config.port) < 1024,
+  };
+}
+
+/** The units, but for those that a package has brought as they should be. */
+function unitFiles(unit: UnitOptions, root: string): SystemFile[] {
+  const units = { 'vault.service': unitText(unit), 'vault@.service': secondUnitText(unit) };
+  return Object.entries(units).flatMap(([name, text]) => {
+    const packaged = join(root, '/lib/systemd/system', name);
+    if (existsSync(packaged) && readFileSync(packaged, 'utf8') === text) return [];
+    return [{ path: `/etc/systemd/system/${name}`, text, mode: 0o644 }];
+  });
+}
+
+function proxyFile(
+  proxy: ProxyName,
+  config: Config,
+  { given: { options }, secondPort }: { given: Arguments; secondPort: number },
+): SystemFile {
+  const certificate = options['certificate'] && pathOf('--certificate', options['certificate']);
+  const certificateKey = options['certificate-key'] && pathOf('--certificate-key', options['certificate-key']);
+  const facts = readProxyFacts(config, { secondPort, certificate, certificateKey });
+  const [path, text] = {
+    nginx: ['/etc/nginx/conf.d/vault.conf', nginxText(facts)],
+    caddy: ['/etc/caddy/vault.caddyfile', caddyText(facts)],
+    haproxy: ['/etc/haproxy/vault.cfg', haproxyText(facts)],
+  }[proxy] as [string, string];
+  return { path, text, mode: 0o644 };
+}
+
+function sysusersText({ user, dataDir }: UnitOptions): string {
+  return `u ${user} - "vault" ${dataDir}\n`;
+}
+
+/** The folder of the settings file only where it is the vault's own: never /etc. */
+function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
+  const folders = [dirname(configFile), dataDir].filter((path) => path.endsWith('/vault'));
+  return [...folders.map((path) => `d ${path} 0700 ${user} ${user}`), `z ${configFile} 0600 ${user} ${user}`, ''].join(
+    '\n',
+  );
+}
+
+/** The built program; one that runs from the source names where a built one belongs. */
+function thisProgram(): string {
+  return import.meta.path.startsWith('/$bunfs/') ? process.execPath : '/usr/local/bin/vault';
+}
+
+/** A path that systemd and the proxies take as one word. */
+function pathOf(name: string, path: string): string {
+  if (/^\/[\w./@+-]*$/.test(path)) return path;
+  throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
+}
+
+function withoutRoot(path: string, root: string): string {
+  return root !== '/' && path.startsWith(`${root}/`) ? path.slice(root.length) : path;
+}
+
+function readProxy(text: string | undefined): ProxyName | undefined {
+  const proxy = PROXIES.find((name) => name === text);
+  if (text !== undefined && proxy === undefined) throw new UsageError(`--proxy must be one of ${PROXIES.join(', ')}.`);
+  return proxy;
+}
+
+const WOULD: Readonly<Record<FileOutcome['did'], string>> = {
+  wrote: 'would write',
+  updated: 'would update',
+  replaced: 'would replace',
+  unchanged: 'unchanged',
+  kept: 'would keep',
+};
+
+function inWords({ path, did, remark }: FileOutcome, isDryRun: boolean): string {
+  const verb = isDryRun ? WOULD[did] : did;
+  return `${verb} ${path}${remark === undefined ? '' : `: ${remark}`}`;
+}

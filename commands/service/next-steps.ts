@@ -1,0 +1,37 @@
+import type { ProxyName } from './proxy-facts.ts';
+import type { UnitOptions } from './unit.ts';
+
+interface Installed {
+  readonly unit: UnitOptions;
+  readonly proxy: ProxyName | undefined;
+  readonly secondPort: number;
+}
+
+/** What to run after the files are written, a line each. */
+export function nextSteps({ unit, proxy, secondPort }: Installed): string {
+  const { configFile, user, program } = unit;
+  return [
+    'systemd-sysusers /etc/sysusers.d/vault.conf',
+    'systemd-tmpfiles --create /etc/tmpfiles.d/vault.conf',
+    `\${EDITOR:-vi} ${configFile}`,
+    `runuser -u ${user} -- ${program} doctor --config ${configFile}`,
+    'systemctl daemon-reload',
+    'systemctl enable --now vault.service',
+    ...(proxy === undefined ? [] : PROXY_STEPS[proxy]),
+    `# Upgrades without a pause use the second port, ${secondPort}: see docs/operating.md, "Upgrading".`,
+  ]
+    .map((line) => `  ${line}`)
+    .join('\n');
+}
+
+const PROXY_STEPS: Readonly<Record<ProxyName, readonly string[]>> = {
+  nginx: ['nginx -t && systemctl reload nginx'],
+  caddy: [
+    "grep -q vault.caddyfile /etc/caddy/Caddyfile || echo 'import vault.caddyfile' >> /etc/caddy/Caddyfile",
+    'caddy validate --config /etc/caddy/Caddyfile && systemctl reload caddy',
+  ],
+  haproxy: [
+    "grep -q ^CONFIG= /etc/default/haproxy || echo 'CONFIG=/etc/haproxy/vault.cfg' >> /etc/default/haproxy",
+    'haproxy -c -f /etc/haproxy/vault.cfg && systemctl restart haproxy',
+  ],
+};

@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PACKAGED, secondUnitText, unitText } from '../../../commands/service/unit.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { runProgram } from '../../support/run.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const FILES = [
+  'etc/nginx/conf.d/vault.conf',
+  'etc/systemd/system/vault.service',
+  'etc/systemd/system/vault@.service',
+  'etc/sysusers.d/vault.conf',
+  'etc/tmpfiles.d/vault.conf',
+  'etc/vault/vault.env',
+];
+const PUBLIC = ['--base-url', 'https://vault.example.com'];
+
+/** A machine's files in a folder, and the command run on them. */
+function machine() {
+  const { path, remove } = temporaryFolder();
+  ends.push(remove);
+  return {
+    install: (words: readonly string[], vars = {}) =>
+      runProgram(['service', 'install', '--root', path, ...words], { cwd: path, vars }),
+    read: (file: string) => readFileSync(join(path, file), 'utf8'),
+    path: (file: string) => join(path, file),
+    files: () =>
+      readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter((name) => statSync(join(path, name)).isFile())
+        .sort(),
+    put(file: string, text: string) {
+      mkdirSync(dirname(join(path, file)), { recursive: true });
+      writeFileSync(join(path, file), text, { mode: 0o600 });
+    },
+  };
+}
+
+describe('vault service install', () => {
+  test('writes units, settings, user and proxy, says so, and what to run next', async () => {
+    const on = machine();
+    const vars = {
+      SMTP_URL: 'smtp://user:confidential@mail.example:587',
+      EMAIL_PROVIDER: 'smtp',
+      EMAIL_FROM: 'a@b.example',
+    };
+    const { code, out, err } = await on.install(['--proxy', 'nginx', ...PUBLIC], vars);
+    expect([code, err]).toEqual([0, '']);
+    expect(on.files()).toEqual(FILES);
+    expect(
+      out
+        .split('\n')
+        .filter((line) => line.startsWith('wrote '))
+        .sort(),
+    ).toEqual(FILES.map((file) => `wrote ${on.path(file)}`).sort());
+    for (const step of ['systemd-sysusers', 'doctor --config /etc/vault/vault.env', 'enable --now', 'nginx -t'])
+      expect(out).toContain(step);
+    expect(out).not.toContain('confidential');
+    expect(statSync(on.path('etc/vault/vault.env')).mode & 0o777).toBe(0o600);
+    expect(statSync(on.path('etc/vault')).mode & 0o777).toBe(0o700);
+    expect(statSync(on.path('etc/systemd/system/vault.service')).mode & 0o777).toBe(0o644);
+    expect(on.read('etc/vault/vault.env')).toContain(`\nSMTP_URL=${vars.SMTP_URL}\n`);
+    expect(on.read('etc/systemd/system/vault.service')).toStartWith(
+      unitText({ ...PACKAGED, program: '/usr/local/bin/vault' }),
+    );
+  });
+
+  test('a second run changes nothing, and the vault takes the settings it wrote', async () => {
+    const on = machine();
+    await on.install(['--proxy', 'caddy', ...PUBLIC, '--email-provider', 'none', '--sms-provider', 'none']);
+    const before = on.files().map((file) => statSync(on.path(file)).mtimeMs);
+    const again = await on.install(['--proxy', 'caddy']);
+    expect(again.code).toBe(0);
+    expect(again.out).not.toContain('wrote');
+    expect(on.files().map((file) => statSync(on.path(file)).mtimeMs)).toEqual(before);
+    const config = on.path('etc/vault/vault.env');
+    const shown = await runProgram(['config', '--config', config, '--data-dir', on.path('data')], {
+      cwd: on.path('.'),
+    });
+    expect([shown.code, shown.err]).toEqual([0, '']);
+  });
+
+  test('follows the settings that are in force, and never replaces the file of them', async () => {
+    const on = machine();
+    const own =
+      'BASE_URL=https://id.example.org\nPORT=443\nHOST=::\nDATA_DIR=/srv/vault\nDATABASE_URL=file:/data/v.db\nCLIENT_IP_HEADER=X-Client\n';
+    on.put('etc/vault/vault.env', `${own}TRUSTED_PROXIES=127.0.0.1/32\n`);
+    const { code, out } = await on.install(['--proxy', 'haproxy', '--second-port', '9999', '--user', 'keeper']);
+    expect([code, out]).toEqual([0, expect.stringContaining('it is yours, and never replaced')]);
+    expect(on.read('etc/vault/vault.env')).toStartWith(own);
+    const unit = on.read('etc/systemd/system/vault.service');
+    for (const line of ['User=keeper', 'ReadWritePaths=/srv/vault /data', 'AmbientCapabilities=CAP_NET_BIND_SERVICE'])
+      expect(unit.split('\n')).toContain(line);
+    const proxy = on.read('etc/haproxy/vault.cfg');
+    for (const part of [
+      'server first [::1]:443',
+      'server second [::1]:9999',
+      'set-header X-Client %[src]',
+      'id.example.org',
+    ])
+      expect(proxy).toContain(part);
+    expect(await on.install(['--port', '8080'])).toEqual({
+      code: 2,
+      out: '',
+      err: `vault: ${on.path('etc/vault/vault.env')} is there and is not changed: set PORT in it, and try again.\n`,
+    });
+  });
+
+  test('keeps what a person changed, until --force, which keeps the old file', async () => {
+    const on = machine();
+    await on.install(['--proxy', 'nginx', ...PUBLIC]);
+    const file = 'etc/nginx/conf.d/vault.conf';
+    appendFileSync(on.path(file), '# mine\n');
+    on.put('etc/systemd/system/vault.service', '[Service]\nExecStart=/bin/true\n');
+    const kept = await on.install(['--proxy', 'nginx']);
+    expect(kept.code).toBe(1);
+    for (const name of [file, 'etc/systemd/system/vault.service'])
+      expect(kept.out).toContain(
+        `kept ${on.path(name)}: it was not written here, or changed since: --force replaces it`,
+      );
+    expect(on.read(file)).toEndWith('# mine\n');
+    const forced = await on.install(['--proxy', 'nginx', '--force']);
+    expect(forced.code).toBe(0);
+    expect(on.read(file)).not.toContain('# mine');
+    const [aside = ''] = on.files().filter((name) => name.startsWith(`${file}.before-`));
+    expect(on.read(aside)).toEndWith('# mine\n');
+    // What is as it was written follows the settings.
+    const env = on.path('etc/vault/vault.env');
+    writeFileSync(env, readFileSync(env, 'utf8').replace('vault.example.com', 'other.example.com'));
+    expect((await on.install(['--proxy', 'nginx'])).out).toContain(`updated ${on.path(file)}`);
+  });
+
+  test('--dry-run prints every file and writes none', async () => {
+    const on = machine();
+    const { code, out } = await on.install(['--proxy', 'nginx', ...PUBLIC, '--dry-run']);
+    expect([code, on.files()]).toEqual([0, []]);
+    for (const text of [
+      ...FILES.map((file) => `would write ${on.path(file)}`),
+      'ExecStart=',
+      'server_name vault.example.com;',
+    ])
+      expect(out).toContain(text);
+  });
+
+  test("a package's units are used as they are", async () => {
+    const on = machine();
+    on.put('lib/systemd/system/vault.service', unitText(PACKAGED));
+    on.put('lib/systemd/system/vault@.service', secondUnitText(PACKAGED));
+    await on.install(['--program', '/usr/bin/vault']);
+    expect(existsSync(on.path('etc/systemd'))).toBe(false);
+  });
+
+  test.each<[string, string[], string]>([
+    ['a proxy that it does not know', ['--proxy', 'apache'], '--proxy must be one of nginx, caddy, haproxy.'],
+    ['a proxy without a public origin', ['--proxy', 'nginx'], 'add --base-url https://vault.example.com'],
+    ['a path that systemd splits', ['--program', '/opt/my vault'], '--program must be an absolute path'],
+    ['a user that cannot be', ['--user', 'a b'], '--user must be the name of a user'],
+    ['a port that cannot be', ['--second-port', '70000'], '--second-port must be a port'],
+    ['a port that changes', ['--port', '0'], 'a service needs a fixed port'],
+  ])('refuses %s, with the remedy', async (_, words, message) => {
+    const on = machine();
+    const { code, err } = await on.install(words);
+    expect([code, err, on.files()]).toEqual([2, expect.stringContaining(message), []]);
+  });
+});
