@@ -1,5 +1,12 @@
 type Outcomes = Readonly<Record<string, number>>;
 
+/** When a part outside last answered and last failed, and why. */
+export interface CallTimes {
+  readonly ok_at: string | null;
+  readonly failed_at: string | null;
+  readonly fault: string | null;
+}
+
 /** The answer of `GET /v1/console/overview`; a test compares it with the vault's own type. */
 export interface Overview {
   readonly at: string;
@@ -19,6 +26,9 @@ export interface Overview {
   readonly limits: Outcomes;
   readonly guessing: Outcomes;
   readonly upstreams: Readonly<Record<string, Outcomes>>;
+  readonly delivery: Readonly<Record<'email' | 'sms', { readonly provider: string; readonly messages: Outcomes }>>;
+  readonly calls: Readonly<Record<string, CallTimes>>;
+  readonly configured: Readonly<Record<'registry' | 'indexer' | 'follower' | 'relay' | 'webhooks', boolean>>;
   readonly database: {
     readonly state: string;
     readonly queries: Outcomes;

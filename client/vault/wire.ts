@@ -264,6 +264,24 @@ export type Overview = {
   readonly limits: { readonly [name: string]: number };
   readonly guessing: { readonly [name: string]: number };
   readonly upstreams: { readonly [name: string]: { readonly [name: string]: number } };
+  readonly delivery: {
+    readonly email: { readonly provider: string; readonly messages: { readonly [name: string]: number } };
+    readonly sms: { readonly provider: string; readonly messages: { readonly [name: string]: number } };
+  };
+  readonly calls: {
+    readonly [name: string]: {
+      readonly ok_at: Time | null;
+      readonly failed_at: Time | null;
+      readonly fault: string | null;
+    };
+  };
+  readonly configured: {
+    readonly registry: boolean;
+    readonly indexer: boolean;
+    readonly follower: boolean;
+    readonly relay: boolean;
+    readonly webhooks: boolean;
+  };
   readonly database: {
     readonly state: 'writable' | 'unavailable';
     readonly queries: { readonly [name: string]: number };

@@ -97,8 +97,11 @@ export async function measureUpstream<T>(
   const start = clock.monotonic();
   let outcome = 'ok';
   try {
-    return await call();
+    const answer = await call();
+    metrics.calls.record(upstream, clock.now());
+    return answer;
   } catch (error) {
+    metrics.calls.record(upstream, clock.now(), error);
     outcome = error instanceof UpstreamError ? error.fault : 'error';
     throw error;
   } finally {

@@ -1,3 +1,4 @@
+import { createLastCalls, type LastCalls } from './last-calls.ts';
 import { METRICS, type Metric, type MetricCatalogue, type MetricType } from './metric-catalogue.ts';
 
 /** Labels of one series; values come from bounded sets, never from a request. */
@@ -48,6 +49,8 @@ export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
   counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelOf<C, N>>;
   gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelOf<C, N>>;
   histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelOf<C, N>>;
+  /** How parts outside last answered, which no number tells. */
+  readonly calls: LastCalls;
   /** Adds families that are read at each scrape. */
   include(source: () => readonly Family[]): void;
   read(): readonly Family[];
@@ -81,6 +84,7 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
     counter: (name) => family(name).uses,
     gauge: (name) => family(name).uses,
     histogram: (name) => family(name).uses,
+    calls: createLastCalls(),
     include: (source) => void sources.push(source),
     read() {
       const counted = [...families.values()].map(({ name, help, type, bounds, series }) => ({

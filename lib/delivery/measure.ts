@@ -25,7 +25,9 @@ export async function measureDelivery(
   try {
     await deliver();
     outcome = 'accepted';
+    metrics.calls.record(channel, clock.now());
   } catch (cause) {
+    metrics.calls.record(channel, clock.now(), cause);
     throw cause instanceof VaultError ? cause : new VaultError(failure, { cause });
   } finally {
     messages.add({ channel, provider, outcome });

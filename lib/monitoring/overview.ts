@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import type { LastCall } from '../base/last-calls.ts';
 import type { MetricName } from '../base/metric-catalogue.ts';
 import type { Family, Labels } from '../base/metrics.ts';
 import { VERSION } from '../base/version.ts';
@@ -43,6 +44,12 @@ export interface Overview {
   /** Identifiers, by channel, whose codes came to need a pass because somebody guessed. */
   readonly guessing: Outcomes;
   readonly upstreams: Readonly<Record<string, Outcomes>>;
+  /** What carries messages, and the messages with codes by outcome. */
+  readonly delivery: Readonly<Record<'email' | 'sms', { readonly provider: string; readonly messages: Outcomes }>>;
+  /** The last calls of this process by upstream, `email` and `sms`. */
+  readonly calls: Readonly<Record<string, CallTimes>>;
+  /** What the settings turn on, whether it works or not. */
+  readonly configured: Readonly<Record<'registry' | 'indexer' | 'follower' | 'relay' | 'webhooks', boolean>>;
   readonly database: {
     readonly state: 'writable' | 'unavailable';
     readonly queries: Outcomes;
@@ -54,6 +61,13 @@ export interface Overview {
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
+}
+
+/** When a part outside last answered and last failed, and why. */
+export interface CallTimes {
+  readonly ok_at: string | null;
+  readonly failed_at: string | null;
+  readonly fault: string | null;
 }
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'clocks' | 'db' | 'metrics'> & {
@@ -92,6 +106,15 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
     limits: by('vault_limits_reached_total', 'limit'),
     guessing: by('vault_guessing_total', 'channel'),
     upstreams: readUpstreams(families.get('vault_upstream_requests_total')),
+    delivery: readDelivery(ctx.config, families.get('vault_messages_total')),
+    calls: readCalls(ctx.metrics.calls.read()),
+    configured: {
+      registry: ctx.config.didRegistryAddress !== null,
+      indexer: ctx.config.indexerUrl !== undefined,
+      follower: ctx.config.follower,
+      relay: ctx.config.registrarPrivateKey !== undefined,
+      webhooks: ctx.config.webhookUrl !== undefined,
+    },
     database: {
       state,
       queries: by('vault_db_queries_total', 'outcome'),
@@ -109,6 +132,28 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
     },
     follower,
   };
+}
+
+function readDelivery({ emailProvider, smsProvider }: Ctx['config'], family: Family | undefined): Overview['delivery'] {
+  const of = (channel: 'email' | 'sms') =>
+    sumBy(
+      family && { ...family, samples: family.samples.filter(({ labels }) => labels['channel'] === channel) },
+      (labels) => labels['outcome'],
+    );
+  return {
+    email: { provider: emailProvider, messages: of('email') },
+    sms: { provider: smsProvider, messages: of('sms') },
+  };
+}
+
+function readCalls(calls: Readonly<Record<string, LastCall>>): Overview['calls'] {
+  const time = (at: number | null) => (at === null ? null : isoTime(at));
+  return Object.fromEntries(
+    Object.entries(calls).map(([part, { okAt, failedAt, fault }]) => [
+      part,
+      { ok_at: time(okAt), failed_at: time(failedAt), fault },
+    ]),
+  );
 }
 
 /** The parts read from the database; without it relay and follower are null. */

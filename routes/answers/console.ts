@@ -34,6 +34,8 @@ export const LimitCleared = v.object({ ok: v.literal(true), kind: v.string(), ke
 
 const counts = about(v.record(v.string(), v.number()), 'Counts by outcome');
 
+const Channel = v.object({ provider: v.string(), messages: counts });
+
 /** What the process that answers is doing. */
 export const Overview = v.object({
   at: Time,
@@ -59,6 +61,24 @@ export const Overview = v.object({
   limits: counts,
   guessing: counts,
   upstreams: v.record(v.string(), counts),
+  delivery: v.object({ email: Channel, sms: Channel }),
+  calls: about(
+    v.record(
+      v.string(),
+      v.object({ ok_at: v.nullable(Time), failed_at: v.nullable(Time), fault: v.nullable(v.string()) }),
+    ),
+    'When each upstream, `email` and `sms` last answered this process and last failed, and why',
+  ),
+  configured: about(
+    v.object({
+      registry: v.boolean(),
+      indexer: v.boolean(),
+      follower: v.boolean(),
+      relay: v.boolean(),
+      webhooks: v.boolean(),
+    }),
+    'What the settings turn on, whether it works or not',
+  ),
   database: v.object({
     state: v.picklist(['writable', 'unavailable']),
     queries: counts,
