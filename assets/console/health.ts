@@ -1,21 +1,39 @@
 import { byId, definitions, make, say } from './dom.ts';
 import { formatCount, formatCounts, formatDuration } from './format.ts';
-import type { Overview } from './overview.ts';
-import { type Counts, growth, total } from './series.ts';
+import type { CallTimes, Overview } from './overview.ts';
+import { type Counts, total } from './series.ts';
 
-type State = 'good' | 'bad' | 'unused';
+/** `unused` is switched off, `quiet` has nothing to say yet. Never shown by colour alone: `word` says it. */
+type State = 'good' | 'warn' | 'bad' | 'unused' | 'quiet';
 
-/** Shows database, clock, relay, follower, upstreams and reached limits. Upstream failures count since `earlier`. */
-export function showHealth(overview: Overview, earlier: Overview): void {
-  byId('health').replaceChildren(
-    part('Database', ...databaseOf(overview)),
-    part('Clock', ...clockOf(overview)),
-    part('Relay', ...relayOf(overview)),
-    part('Follower', ...followerOf(overview)),
-    part('Upstreams', ...upstreamsOf(overview, earlier)),
-    part('Guessing', ...guessingOf(overview)),
-    part('Accounts', ...accountsOf(overview)),
-  );
+/** A part of the vault, or something outside that it needs, and how it is. */
+export interface Part {
+  readonly name: string;
+  readonly state: State;
+  readonly word: string;
+  /** One line each. */
+  readonly details: readonly string[];
+}
+
+/** Every part as the overview has it. */
+export function readHealth(overview: Overview): readonly Part[] {
+  return [
+    databaseOf(overview),
+    deliveryOf(overview, 'email'),
+    deliveryOf(overview, 'sms'),
+    relayOf(overview),
+    followerOf(overview),
+    upstreamsOf(overview),
+    clockOf(overview),
+    guessingOf(overview),
+    accountsOf(overview),
+  ];
+}
+
+/** Shows the parts, what is wrong first, and the limits that have refused. */
+export function showHealth(overview: Overview): void {
+  const parts = readHealth(overview).toSorted((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state));
+  byId('health').replaceChildren(...parts.map(cardOf));
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
     limits.length > 0
@@ -25,76 +43,157 @@ export function showHealth(overview: Overview, earlier: Overview): void {
   say(byId('version'), overview.version);
 }
 
-function part(name: string, state: State, word: string, detail: string): HTMLElement {
-  const badge = make('span', { class: `state ${state}` }, word);
+const RANK: readonly State[] = ['bad', 'warn', 'good', 'quiet', 'unused'];
+
+function cardOf({ name, state, word, details }: Part): HTMLElement {
   return make(
     'li',
-    { 'data-part': name.toLowerCase() },
+    { 'data-part': name.toLowerCase(), 'data-state': state },
     make('h2', {}, name),
-    badge,
-    make('p', { class: 'detail' }, detail),
+    make('p', { class: `state ${state}` }, word),
+    ...details.map((detail) => make('p', { class: 'detail' }, detail)),
   );
 }
 
-function guessingOf({ guessing }: Overview): [State, string, string] {
-  if (total(guessing) === 0) return ['good', 'none', 'Nobody made 20 wrong guesses in a row at one identifier.'];
-  const detail = `${formatCounts(guessing)}: codes need a pass until one verifies (event code.guessing)`;
-  return ['bad', 'seen', detail];
-}
-
-function accountsOf({ account_kinds: kinds }: Overview): [State, string, string] {
-  if (kinds.length === 0) return ['unused', 'not offered', 'Set ACCOUNT_FACTORY_2_ADDRESS to offer accounts.'];
-  const detail = kinds.map((kind) => KINDS[kind]).join(' · ');
-  return ['good', 'offered', detail];
-}
-
-const KINDS: Readonly<Record<number, string>> = { 1: 'first kind: one key', 2: 'second kind: several keys' };
-
-function databaseOf({ database }: Overview): [State, string, string] {
+function databaseOf({ database }: Overview): Part {
   const { used, max, waiting } = database.connections;
-  const detail = [
-    `${used} of ${max} connections in use`,
-    `${formatCount(waiting)} waiting`,
-    `${formatCount(failures(database.queries))} queries failed`,
+  const isGood = database.state === 'writable';
+  const details = [
+    `${used} of ${max} connections in use, ${formatCount(waiting)} requests waiting`,
+    `${formatCount(failures(database.queries))} queries failed since the start`,
   ];
-  return [database.state === 'writable' ? 'good' : 'bad', database.state, detail.join(' · ')];
+  return { name: 'Database', state: isGood ? 'good' : 'bad', word: database.state, details };
 }
 
-function clockOf({ clock }: Overview): [State, string, string] {
-  if (clock.off_ms === 0) return ['good', 'ok', 'No other process on the database has another time.'];
-  const off = `${formatDuration(Math.abs(clock.off_ms))} ${clock.off_ms > 0 ? 'ahead' : 'behind'}`;
-  return ['bad', off, 'This process does no background work until its clock is set.'];
+const CHANNELS = {
+  email: { name: 'Mail', setting: 'EMAIL_PROVIDER', one: 'mail' },
+  sms: { name: 'SMS', setting: 'SMS_PROVIDER', one: 'text message' },
+} as const;
+
+function deliveryOf({ at, delivery, calls }: Overview, channel: keyof typeof CHANNELS): Part {
+  const { provider, messages } = delivery[channel];
+  const { name, setting, one } = CHANNELS[channel];
+  if (provider === 'none') return { name, state: 'unused', word: 'not in use', details: [`${setting} is none.`] };
+  const call = calls[channel];
+  const counts = [
+    `${formatCount(messages['accepted'] ?? 0)} accepted`,
+    `${formatCount(messages['failed'] ?? 0)} failed`,
+  ];
+  const by = provider === 'log' ? 'Codes are printed to the log, not sent.' : `Sent by ${provider}.`;
+  if (!call) return { name, state: 'quiet', word: 'nothing sent yet', details: [by] };
+  const details = [`${counts.join(', ')} since the start. ${by}`, ...timesOf(call, at)];
+  if (isFailing(call)) return { name, state: 'bad', word: `the last ${one} failed`, details };
+  return { name, state: provider === 'log' ? 'warn' : 'good', word: provider === 'log' ? 'not sent' : 'ok', details };
 }
 
-function relayOf({ relay, database }: Overview): [State, string, string] {
-  if (!relay && database.state !== 'writable') return ['unused', 'unknown', UNKNOWN];
-  if (!relay)
-    return ['unused', 'not in use', 'Set REGISTRAR_PRIVATE_KEY to let the vault register DIDs on-chain itself.'];
-  const balance = relay.balance === null ? 'balance not read yet' : `${relay.balance.toFixed(4)} ether`;
-  const detail = [balance, formatCounts(relay.open) || 'nothing waiting'].join(' · ');
-  return relay.trouble === null ? ['good', 'ok', detail] : ['bad', relay.trouble.replaceAll('_', ' '), detail];
+function relayOf({ at, relay, database, configured, calls }: Overview): Part {
+  const name = 'Relay';
+  if (!configured.relay)
+    return {
+      name,
+      state: 'unused',
+      word: 'not in use',
+      details: ['Set REGISTRAR_PRIVATE_KEY to register DIDs on-chain.'],
+    };
+  if (!relay || database.state !== 'writable') return { name, state: 'warn', word: 'unknown', details: [UNKNOWN] };
+  const balance = relay.balance === null ? 'The balance is not read yet' : `${relay.balance.toFixed(4)} ether left`;
+  const details = [`${balance}, ${formatCounts(relay.open) || 'nothing waiting'}.`];
+  if (relay.trouble !== null) return { name, state: 'bad', word: relay.trouble.replaceAll('_', ' '), details };
+  return relay.balance === null && isFailing(calls['rpc'])
+    ? { name, state: 'bad', word: 'the node does not answer', details: [...details, ...timesOf(calls['rpc'], at)] }
+    : { name, state: 'good', word: 'ok', details };
 }
 
-function followerOf({ follower, database }: Overview): [State, string, string] {
-  if (!follower && database.state !== 'writable') return ['unused', 'unknown', UNKNOWN];
-  if (!follower) return ['unused', 'not in use', 'Set DID_REGISTRY_ADDRESS and RPC_URL to follow the registry.'];
-  const detail = `block ${follower.block} · last read ${formatDuration(follower.silent_ms)} ago`;
-  const word = follower.lag === 0 ? 'up to date' : `${formatCount(follower.lag)} blocks behind`;
+function followerOf({ at, follower, database, configured, calls }: Overview): Part {
+  const name = 'Follower';
+  if (!configured.follower) return { name, state: 'unused', word: 'not in use', details: [whyNoFollower(configured)] };
+  if (database.state !== 'writable') return { name, state: 'warn', word: 'unknown', details: [UNKNOWN] };
+  const node = isFailing(calls['rpc']) ? timesOf(calls['rpc'], at) : [];
+  if (!follower && node.length > 0)
+    return { name, state: 'bad', word: 'the node does not answer', details: ['It has read nothing yet.', ...node] };
+  if (!follower) return { name, state: 'quiet', word: 'starting', details: ['It has read nothing yet.'] };
+  const details = [
+    `Block ${formatCount(follower.block)}, last read ${formatDuration(follower.silent_ms)} ago.`,
+    ...node,
+  ];
   // A minute without a look is longer than any of its pauses.
-  return [follower.silent_ms < 60_000 ? 'good' : 'bad', word, detail];
+  if (follower.silent_ms >= 60_000) return { name, state: 'bad', word: 'has stopped reading', details };
+  return {
+    name,
+    state: 'good',
+    word: follower.lag === 0 ? 'up to date' : `${formatCount(follower.lag)} blocks behind`,
+    details,
+  };
 }
 
-function upstreamsOf({ upstreams }: Overview, earlier: Overview): [State, string, string] {
-  const named = Object.entries(upstreams);
-  if (named.length === 0) return ['unused', 'not called yet', 'The vault has called no provider, node or indexer yet.'];
-  const detail = named.map(([name, outcomes]) => `${name}: ${formatCounts(outcomes)}`).join(' · ');
-  const failing = named.filter(([name, outcomes]) => failures(growth(earlier.upstreams[name] ?? {}, outcomes)) > 0);
-  return failing.length === 0
-    ? ['good', 'ok', detail]
-    : ['bad', `failing: ${failing.map(([name]) => name).join(', ')}`, detail];
+function whyNoFollower({ registry, indexer }: Overview['configured']): string {
+  if (!registry) return 'Set DID_REGISTRY_ADDRESS and RPC_URL to follow the registry.';
+  return indexer ? 'INDEXER_URL answers in its place.' : 'Set RPC_URL to a node of your own to follow the registry.';
 }
+
+function upstreamsOf({ at, upstreams, calls }: Overview): Part {
+  const name = 'Upstreams';
+  const named = Object.entries(upstreams);
+  if (named.length === 0)
+    return { name, state: 'quiet', word: 'not called yet', details: ['No provider, node or indexer was called yet.'] };
+  const failing = named.map(([one]) => one).filter((one) => isFailing(calls[one]));
+  const details = named.flatMap(([one, outcomes]) => {
+    const call = calls[one];
+    return [`${one}: ${formatCounts(outcomes)}`, ...(isFailing(call) ? timesOf(call, at) : [])];
+  });
+  return failing.length === 0
+    ? { name, state: 'good', word: 'ok', details }
+    : { name, state: 'bad', word: `failing: ${failing.join(', ')}`, details };
+}
+
+function clockOf({ clock }: Overview): Part {
+  const name = 'Clock';
+  if (clock.off_ms === 0)
+    return { name, state: 'good', word: 'ok', details: ['No other process on the database has another time.'] };
+  const word = `${formatDuration(Math.abs(clock.off_ms))} ${clock.off_ms > 0 ? 'ahead' : 'behind'}`;
+  return { name, state: 'bad', word, details: ['This process does no background work until its clock is set.'] };
+}
+
+function guessingOf({ guessing }: Overview): Part {
+  const name = 'Guessing';
+  if (total(guessing) === 0)
+    return { name, state: 'good', word: 'none', details: ['Nobody made 20 wrong guesses in a row at one identifier.'] };
+  return {
+    name,
+    state: 'bad',
+    word: 'seen',
+    details: [`${formatCounts(guessing)}: codes need a pass until one verifies (event code.guessing).`],
+  };
+}
+
+function accountsOf({ account_kinds: kinds }: Overview): Part {
+  const name = 'Accounts';
+  if (kinds.length === 0)
+    return {
+      name,
+      state: 'unused',
+      word: 'not offered',
+      details: ['Set ACCOUNT_FACTORY_2_ADDRESS to offer accounts.'],
+    };
+  return { name, state: 'good', word: 'offered', details: kinds.map((kind) => KINDS[kind] ?? `kind ${kind}`) };
+}
+
+const KINDS: Readonly<Record<number, string>> = { 1: 'First kind: one key.', 2: 'Second kind: several keys.' };
 
 const UNKNOWN = 'The database does not answer.';
+
+/** Whether the newest call failed. */
+function isFailing(call: CallTimes | undefined): call is CallTimes {
+  return call?.failed_at != null && (call.ok_at === null || call.failed_at > call.ok_at);
+}
+
+function timesOf({ ok_at, failed_at, fault }: CallTimes, at: string): readonly string[] {
+  const ago = (then: string) => `${formatDuration(Math.max(0, Date.parse(at) - Date.parse(then)))} ago`;
+  return [
+    ...(failed_at === null ? [] : [`Last failure ${ago(failed_at)}: ${fault ?? 'unknown'}.`]),
+    ok_at === null ? 'None has worked since the start.' : `Last worked ${ago(ok_at)}.`,
+  ];
+}
 
 function failures(outcomes: Counts): number {
   return total(outcomes) - (outcomes['ok'] ?? 0);

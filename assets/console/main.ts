@@ -5,7 +5,8 @@ import { createCharts } from './charts.ts';
 import { byId, make, say } from './dom.ts';
 import { createFeed } from './feed.ts';
 import { formatTime } from './format.ts';
-import { showHealth } from './health.ts';
+import { createFreshness } from './freshness.ts';
+import { readHealth, showHealth } from './health.ts';
 import { bindKeys } from './keys.ts';
 import { EVENTS_BEFORE_MAX, OVERVIEW_POLL_MS, SLEPT_MS_MIN } from './limits.ts';
 import { createLimits } from './limits-panel.ts';
@@ -13,7 +14,6 @@ import { createLive } from './live.ts';
 import { createMessages } from './messages.ts';
 import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
-import { appended } from './series.ts';
 import { createSession } from './session.ts';
 import { createShell } from './shell.ts';
 import { createStatus } from './status.ts';
@@ -36,11 +36,12 @@ const panels = {
 const shell = createShell(createViews(panels));
 const showStatus = createStatus(() => begin(live.state().lastId));
 const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
+const freshness = createFreshness(() => void poll());
 const app = byId('app', HTMLSelectElement);
 
 /** What the vault's clock is ahead of the browser's: tokens are measured by the vault's. */
 let aheadMs = 0;
-let recent: readonly Overview[] = [];
+let latest: Overview | undefined;
 let readings = 0;
 let polledAt = Number.POSITIVE_INFINITY;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +53,10 @@ const live = createLive(api, () => Date.now() + aheadMs, {
     if (to < from) feed.clear();
     say(byId('lost'), to < from ? 'The vault now uses another database. The list starts again.' : LOST);
   },
-  onState: showStatus,
+  onState(state) {
+    showStatus(state);
+    freshness.stream(state.phase);
+  },
   onToken: tools.setToken,
 });
 
@@ -62,9 +66,11 @@ const LOST = 'The vault no longer keeps some of these events. The list has a gap
 async function readOverview(): Promise<Overview> {
   const overview = (await api.get('overview')) as Overview;
   aheadMs = Date.parse(overview.at) - Date.now();
-  recent = appended(recent, overview, READINGS_KEPT);
+  latest = overview;
+  freshness.read(true);
   charts.add(overview);
-  showHealth(overview, recent[0] ?? overview);
+  showHealth(overview);
+  shell.mark('health', readHealth(overview).filter(({ state }) => state === 'bad').length, 'failing');
   shell.say('overview', `Read at ${formatTime(overview.at)}`);
   shell.say('health', `Your address as this vault sees it: ${overview.client}`);
   return overview;
@@ -72,9 +78,6 @@ async function readOverview(): Promise<Overview> {
 
 /** What is less urgent than the charts is read with every third reading. */
 const VIEW_EVERY = 3;
-
-/** A minute of readings: what failed before is no news. */
-const READINGS_KEPT = Math.ceil(60_000 / OVERVIEW_POLL_MS);
 
 async function signIn(): Promise<void> {
   const overview = await readOverview();
@@ -95,7 +98,7 @@ function firstId({ events: { first_id, last_id } }: Overview): number {
 }
 
 function begin(lastId: number): void {
-  const overview = recent.at(-1);
+  const overview = latest;
   if (overview?.live) live.start({ app: app.value, types: overview.events.types, lastId });
   else showStatus({ phase: 'off', lastId: 0 });
 }
@@ -109,7 +112,9 @@ async function poll(): Promise<void> {
     say(byId('trouble'), '');
     if (++readings % VIEW_EVERY === 0) shell.refresh();
   } catch (error) {
-    say(byId('trouble'), session.secret() === '' ? '' : explain(error));
+    const isIn = session.secret() !== '';
+    if (isIn) freshness.read(false);
+    say(byId('trouble'), isIn ? explain(error) : '');
   }
   clearTimeout(timer);
   if (session.secret() !== '') timer = setTimeout(poll, OVERVIEW_POLL_MS);
@@ -122,7 +127,8 @@ function signOut(reason = ''): void {
   shell.stop();
   feed.clear();
   charts.clear();
-  recent = [];
+  latest = undefined;
+  freshness.stop();
   tools.setToken(null);
   for (const answer of document.querySelectorAll('output')) answer.replaceChildren();
   document.documentElement.dataset['view'] = 'sign-in';
@@ -154,7 +160,7 @@ byId('sign-in', HTMLFormElement).addEventListener('submit', async (event) => {
 });
 byId('sign-out').addEventListener('click', () => signOut());
 app.addEventListener('change', () => {
-  const overview = recent.at(-1);
+  const overview = latest;
   feed.clear();
   if (overview) begin(firstId(overview));
 });

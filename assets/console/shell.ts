@@ -34,8 +34,8 @@ export interface Shell {
   refresh(): void;
   /** The one line of state beside a view's title. */
   say(name: string, state: string): void;
-  /** A short word beside a view's name in the rail, such as a count of failures; empty for none. */
-  mark(name: string, word: string): void;
+  /** A count beside a view's name in the rail, and of what; none for 0. */
+  mark(name: string, count: number, what: string): void;
 }
 
 /** Creates the rail and a place for each view. */
@@ -102,9 +102,11 @@ export function createShell(views: readonly View[]): Shell {
       const line = built.get(name)?.state;
       if (line) say(line, state);
     },
-    mark(name, word) {
+    mark(name, count, what) {
       const mark = built.get(name)?.mark;
-      if (mark) say(mark, word);
+      if (!mark || mark.dataset['count'] === String(count)) return;
+      mark.dataset['count'] = String(count);
+      mark.replaceChildren(...(count === 0 ? [] : [String(count), make('span', { class: 'sr' }, ` ${what}`)]));
     },
   };
 }

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test';
+import { readHealth } from '../../../assets/console/health.ts';
+import type { Overview } from '../../../assets/console/overview.ts';
+
+const AT = '2026-01-15T09:30:00.000Z';
+const before = (seconds: number) => new Date(Date.parse(AT) - 1000 * seconds).toISOString();
+
+const QUIET: Overview = {
+  at: AT,
+  client: '127.0.0.1',
+  version: '0',
+  live: true,
+  apps: [],
+  account_kinds: [],
+  events: { types: [], channels: [], first_id: 0, last_id: 0 },
+  counters: { requests: {}, sends: {}, verifications: {}, sessions: {}, registrations: {} },
+  latency: [],
+  limits: {},
+  guessing: {},
+  upstreams: {},
+  delivery: { email: { provider: 'smtp', messages: {} }, sms: { provider: 'none', messages: {} } },
+  calls: {},
+  configured: { registry: true, indexer: false, follower: true, relay: true, webhooks: false },
+  database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 } },
+  relay: { trouble: null, balance: 1.5, open: {} },
+  clock: { off_ms: 0 },
+  follower: { block: 15, lag: 0, silent_ms: 1_000 },
+};
+const FAILING = { ok_at: before(600), failed_at: before(12), fault: 'unreachable (ConnectionRefused)' };
+const BACK = { ok_at: before(5), failed_at: before(12), fault: 'timeout' };
+
+const CASES: readonly (readonly [string, Partial<Overview>, string, string, RegExp])[] = [
+  ['mail that nobody has sent', {}, 'Mail', 'quiet', /nothing sent yet/],
+  [
+    'mail whose server is away',
+    {
+      calls: { email: FAILING },
+      delivery: { ...QUIET.delivery, email: { provider: 'smtp', messages: { failed: 3 } } },
+    },
+    'Mail',
+    'bad',
+    /the last mail failed.*3 failed.*Last failure 12 s ago: unreachable \(ConnectionRefused\).*Last worked 10 min ago/,
+  ],
+  [
+    'mail that works again',
+    { calls: { email: BACK } },
+    'Mail',
+    'good',
+    /ok.*Last failure 12 s ago.*Last worked 5 s ago/,
+  ],
+  ['SMS that is switched off', {}, 'SMS', 'unused', /not in use.*SMS_PROVIDER is none/],
+  [
+    'codes that go to the log',
+    { calls: { email: BACK }, delivery: { ...QUIET.delivery, email: { provider: 'log', messages: {} } } },
+    'Mail',
+    'warn',
+    /not sent.*printed to the log/,
+  ],
+  ['a follower that reads', {}, 'Follower', 'good', /up to date.*Block 15/],
+  [
+    'a follower whose node is away from the start',
+    { follower: null, calls: { rpc: { ...FAILING, ok_at: null } } },
+    'Follower',
+    'bad',
+    /node does not answer.*None has worked since the start/,
+  ],
+  ['a follower that has just started', { follower: null }, 'Follower', 'quiet', /starting/],
+  [
+    'a follower without a registry',
+    { follower: null, configured: { ...QUIET.configured, follower: false, registry: false } },
+    'Follower',
+    'unused',
+    /not in use.*DID_REGISTRY_ADDRESS/,
+  ],
+  [
+    'a relay that has never seen its node',
+    { relay: { trouble: null, balance: null, open: {} }, calls: { rpc: FAILING } },
+    'Relay',
+    'bad',
+    /node does not answer/,
+  ],
+  [
+    'a database that is away',
+    { database: { ...QUIET.database, state: 'unavailable' }, relay: null, follower: null },
+    'Relay',
+    'warn',
+    /unknown/,
+  ],
+  [
+    'an upstream that fails',
+    { upstreams: { rpc: { ok: 5, unreachable: 1 } }, calls: { rpc: FAILING } },
+    'Upstreams',
+    'bad',
+    /failing: rpc.*Last failure 12 s ago/,
+  ],
+  [
+    'an upstream that is back',
+    { upstreams: { rpc: { ok: 6, timeout: 1 } }, calls: { rpc: BACK } },
+    'Upstreams',
+    'good',
+    /ok/,
+  ],
+];
+
+test.each(CASES)('%s', (_, more, name, state, words) => {
+  const part = readHealth({ ...QUIET, ...more }).find((one) => one.name === name);
+  expect(part?.state).toBe(state as never);
+  expect([part?.word, ...(part?.details ?? [])].join(' ')).toMatch(words);
+});
