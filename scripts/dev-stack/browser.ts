@@ -13,6 +13,9 @@ export const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin
 
 if (!chromium) console.log('no Chromium on this machine: what is tried in a browser is left out (set CHROMIUM)');
 
+/** Chromium without its own windows, where Debian puts it. */
+const shell = ['/usr/bin/chromium-headless-shell'].find(existsSync);
+
 /** A headless browser with a fresh profile, which contacts only the pages it opens. */
 export interface OwnBrowser {
   readonly browser: Browser;
@@ -20,11 +23,23 @@ export interface OwnBrowser {
 }
 
 /** Starts Chromium. Throws if it is not installed. */
-export async function startBrowser(...flags: string[]): Promise<OwnBrowser> {
-  if (!chromium) throw new Error('there is no Chromium');
+export function startBrowser(...flags: string[]): Promise<OwnBrowser> {
+  return launch(chromium, flags);
+}
+
+/**
+ * Starts Chromium without its own windows, for pages that ask for no payment: a third less processor time. It is
+ * Chromium itself where the other is not installed. Throws if neither is.
+ */
+export function startShell(...flags: string[]): Promise<OwnBrowser> {
+  return launch(shell ?? chromium, flags);
+}
+
+async function launch(executablePath: string | undefined, flags: readonly string[]): Promise<OwnBrowser> {
+  if (!executablePath) throw new Error('there is no Chromium');
   const profile = mkdtempSync(join(tmpdir(), 'vault-browser-'));
   const browser = await puppeteer.launch({
-    executablePath: chromium,
+    executablePath,
     headless: true,
     userDataDir: profile,
     args: [...FLAGS, ...flags],

@@ -1,4 +1,4 @@
-import { Address, HdKey, type Hex, Mnemonic, Secp256k1, type TransactionReceipt, TxEnvelopeEip1559 } from 'ox';
+import { Address, type Hex, Secp256k1, type TransactionReceipt, TxEnvelopeEip1559 } from 'ox';
 import type { ChainRpc } from './chain.ts';
 
 /** A key and the address it controls. */
@@ -14,18 +14,47 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** The mnemonic every anvil funds its first ten accounts from: public, and worth nothing anywhere else. */
-const MNEMONIC = 'test test test test test test test test test test test junk';
-/** Which of them plays whom: relay, bundler and paymaster must not share a key with anyone. */
-const ROLES = { owner: 0, registrar: 1, executor: 2, utility: 3, alice: 4, bob: 5, sponsor: 6 } as const;
+/**
+ * Accounts that every anvil funds: public, and worth nothing anywhere else. Written out, as deriving one from the
+ * mnemonic takes a third of a second of each process. Relay, bundler and paymaster must not share a key with anyone.
+ */
+const ACCOUNTS = {
+  owner: {
+    privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+    address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  },
+  registrar: {
+    privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+    address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  executor: {
+    privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+    address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  },
+  utility: {
+    privateKey: '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6',
+    address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+  },
+  alice: {
+    privateKey: '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a',
+    address: '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
+  },
+  bob: {
+    privateKey: '0x8b3a350cf5c34c9194ca85829a2df0ec3153be0318b5e2d3348e872092edffba',
+    address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
+  },
+  sponsor: {
+    privateKey: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
+    address: '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
+  },
+} as const satisfies Readonly<Record<string, Account>>;
 const PRIORITY_FEE_WEI = 1_000_000n;
 const POLL_MS = 5;
 const RECEIPT_TIMEOUT_MS = 60_000;
 
 /** One of the local chain's funded accounts. */
-export function devAccount(role: keyof typeof ROLES): Account {
-  const { privateKey } = HdKey.fromSeed(Mnemonic.toSeed(MNEMONIC)).derive(HdKey.path({ index: ROLES[role] }));
-  return { privateKey, address: addressOf(privateKey) };
+export function devAccount(role: keyof typeof ACCOUNTS): Account {
+  return ACCOUNTS[role];
 }
 
 /** The checksummed address a key controls. */

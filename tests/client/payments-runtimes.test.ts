@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type PaymentOrder, type PaymentReceipt, verifyPayment } from '../../client/payments.ts';
-import { chromium, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { createPayer, orderOf, payOrder, USDC } from '../support/payers.ts';
@@ -77,7 +77,7 @@ describe('the package says the same as the sources', () => {
   if (chromium) {
     test('in a browser', async () => {
       const page = await bundle('page', "import { check } from './check.mjs';\nglobalThis.checked = check();");
-      const { browser, close } = await startBrowser();
+      const { browser, close } = await startShell();
       const tab = await browser.newPage();
       // A secure context.
       const blank = new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { programOf } from '../support/runtime.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -69,7 +69,7 @@ if (chromium) {
     let owned: OwnBrowser;
     let site: ReturnType<typeof Bun.serve>;
     beforeAll(async () => {
-      owned = await startBrowser();
+      owned = await startShell();
       const url = `${vault.url}/enclave.wasm`;
       const script = await bundle(
         'page',

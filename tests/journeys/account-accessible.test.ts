@@ -11,7 +11,7 @@ if (chromium) {
     const passkeys = createPasskeys();
     const open: Device[] = [];
     beforeAll(async () => {
-      world = await startPayWorld();
+      world = await startPayWorld({ pagesOnly: true });
       const maker = await openDevice(world, { passkeys });
       await createHere(world, maker);
       await maker.close();

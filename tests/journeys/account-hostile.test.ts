@@ -8,7 +8,7 @@ if (chromium) {
   let world: PayWorld;
   const devices = createDevices(() => world);
   beforeAll(async () => {
-    world = await startPayWorld();
+    world = await startPayWorld({ pagesOnly: true });
   });
   afterAll(() => world.stop());
   afterEach(async () => {

@@ -13,7 +13,7 @@ if (chromium) {
   let registry: Registry;
   const open: Device[] = [];
   beforeAll(async () => {
-    world = await startPayWorld();
+    world = await startPayWorld({ pagesOnly: true });
     registry = openRegistry(world.chain.rpc, world.contracts.didRegistry, 2);
   });
   afterAll(() => world.stop());

@@ -25,6 +25,7 @@ if (chromium) {
   const setBalance = (wei: string) => world.chain.rpc('anvil_setBalance', [addressOf(GUARDIAN_KEY), wei]);
   beforeAll(async () => {
     world = await startPayWorld({
+      pagesOnly: true,
       more: { GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY, MAX_VERIFY_SENDS_PER_IP: '1000', RECOVERIES_DAILY_MAX: '1000' },
     });
     await setBalance('0xde0b6b3a7640000');

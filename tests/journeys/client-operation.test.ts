@@ -8,7 +8,7 @@ if (chromium) {
   describe('an app, at a vault that does not relay', () => {
     let world: AppWorld;
     beforeAll(async () => {
-      world = await startAppWorld({ MAX_REGISTRATIONS_PER_IP: '100' });
+      world = await startAppWorld({ MAX_REGISTRATIONS_PER_IP: '100' }, true);
     });
     afterAll(() => world.stop());
     afterEach(() => world.closePages());

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -15,7 +15,7 @@ if (chromium) {
     let c: ConsolePage;
     let sent = 0;
     beforeAll(async () => {
-      own = await startBrowser();
+      own = await startShell();
     });
     afterAll(() => own.close());
     beforeEach(() => {

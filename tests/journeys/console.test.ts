@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { layLine } from '../support/line.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
@@ -19,7 +19,7 @@ if (chromium) {
       c = await openConsole(own.browser, t.url);
     };
     beforeAll(async () => {
-      [own, chain] = await Promise.all([startBrowser(), startTestChain()]);
+      [own, chain] = await Promise.all([startShell(), startTestChain()]);
     });
     afterAll(async () => {
       await Promise.all([own.close(), chain.stop()]);

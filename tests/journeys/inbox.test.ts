@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Inbox, startInbox } from '../../scripts/dev-stack/inbox.ts';
 import { createMailbox, type Message } from '../../scripts/dev-stack/mailbox.ts';
 import { spoken } from '../support/accessible.ts';
@@ -31,7 +31,7 @@ if (chromium) {
   });
   const asked: string[] = [];
   beforeAll(async () => {
-    own = await startBrowser();
+    own = await startShell();
   });
   afterAll(async () => {
     await own.close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { contrasts, spoken } from '../support/accessible.ts';
 import { OFFERS_ALL } from '../support/landing.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -12,7 +12,7 @@ if (chromium) {
     let bare: TestVault;
     beforeAll(async () => {
       [own, whole, bare] = await Promise.all([
-        startBrowser(),
+        startShell(),
         startVault(OFFERS_ALL),
         startVault({ ADMIN_PORT: '9999' }),
       ]);

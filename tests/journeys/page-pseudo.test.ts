@@ -19,7 +19,7 @@ if (chromium) {
     const [passkeys, payers] = [createPasskeys(), createPasskeys()];
     const open: Device[] = [];
     beforeAll(async () => {
-      world = await startPayWorld();
+      world = await startPayWorld({ pagesOnly: true });
     });
     afterAll(() => world.stop());
     afterEach(async () => {

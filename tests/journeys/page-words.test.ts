@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import type { Mail } from '../../lib/delivery/mail.ts';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { contrasts } from '../support/accessible.ts';
 import { SVG } from '../support/brand.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -43,7 +43,7 @@ if (chromium) {
     let page: Page;
     const mails: Mail[] = [];
     beforeAll(async () => {
-      own = await startBrowser();
+      own = await startShell();
       const vars = { APPS: 'tea,wide', BRANDS: '/etc/brands.json', WORDS_DIR: '/etc/words' };
       const mail = { send: async (one: Mail) => void mails.push(one) };
       const smtp = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'codes@example.net', SMTP_URL: 'smtp://127.0.0.1:1' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { contrasts } from '../support/accessible.ts';
 import { SVG } from '../support/brand.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -29,7 +29,7 @@ if (chromium) {
     let t: TestVault;
     let page: Page;
     beforeAll(async () => {
-      own = await startBrowser();
+      own = await startShell();
       t = await startVault({ APPS: 'tea', BRANDS: '/etc/brands.json', WORDS_DIR: '/etc/words' }, { operatorFiles });
       page = await own.browser.newPage();
     });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { smtpMailer } from '../../commands/mail/smtp.ts';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -16,7 +16,7 @@ if (chromium) {
     let page: Page;
     let asked: string[];
     beforeAll(async () => {
-      [own, box] = await Promise.all([startBrowser(), startMailCatcher()]);
+      [own, box] = await Promise.all([startShell(), startMailCatcher()]);
     });
     afterAll(async () => {
       await Promise.all([own.close(), box.stop()]);

@@ -21,7 +21,7 @@ if (chromium) {
   const passkeys = createPasskeys();
   let orders = 0;
   beforeAll(async () => {
-    world = await startPayWorld();
+    world = await startPayWorld({ pagesOnly: true });
   });
   afterAll(() => world.stop());
   afterEach(async () => {

@@ -31,6 +31,7 @@ if (chromium) {
     const contexts: BrowserContext[] = [];
     beforeAll(async () => {
       world = await startPayWorld({
+        pagesOnly: true,
         node(url) {
           node = startLiar({ target: url, seed: 1 });
           return node.url;

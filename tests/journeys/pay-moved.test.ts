@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
@@ -34,7 +34,7 @@ if (chromium) {
       sponsored = await startSponsoredBundler(chain);
       // Names lead to loopback, port 443 included, where browsers look for related origins.
       const rules = [OLD, NEW].map((host) => `MAP ${host}:443 127.0.0.1:${proxies[host].port}`);
-      own = await startBrowser('--ignore-certificate-errors', `--host-resolver-rules=${rules.join(', ')}`);
+      own = await startShell('--ignore-certificate-errors', `--host-resolver-rules=${rules.join(', ')}`);
       await serve({ BASE_URL: `https://${OLD}` }, [OLD]);
       const { page } = await pageOn(OLD, passkeys);
       await press(page, 'create');

@@ -29,7 +29,7 @@ if (chromium) {
     let world: PayWorld;
     const contexts: BrowserContext[] = [];
     beforeAll(async () => {
-      world = await startPayWorld();
+      world = await startPayWorld({ pagesOnly: true });
     });
     afterAll(() => world.stop());
     afterEach(async () => {
@@ -126,7 +126,7 @@ if (chromium) {
   describe('an account of the first kind, whose payments do not end', () => {
     let world: PayWorld;
     beforeAll(async () => {
-      world = await startPayWorld({ more: { ACCOUNT_FACTORY_2_ADDRESS: '' } });
+      world = await startPayWorld({ pagesOnly: true, more: { ACCOUNT_FACTORY_2_ADDRESS: '' } });
     });
     afterAll(() => world.stop());
 

@@ -4,7 +4,7 @@ import type { CDPSession, Frame, Page, Protocol, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Mailer } from '../../lib/delivery/smtp.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
@@ -69,6 +69,8 @@ interface PayWorldOptions extends ChainOptions {
   readonly mail?: Mailer;
   /** Puts something between the vault and its node, whose URL it answers. */
   readonly node?: (url: string) => string;
+  /** Whether its browser shows pages only, and no payment handler. */
+  readonly pagesOnly?: boolean;
 }
 
 /** A call to the bundler. */
@@ -79,7 +81,8 @@ export interface UpstreamCall {
 }
 
 /** Starts it all; about three seconds. */
-export async function startPayWorld({ more = {}, mail, node, ...options }: PayWorldOptions = {}): Promise<PayWorld> {
+export async function startPayWorld(world: PayWorldOptions = {}): Promise<PayWorld> {
+  const { more = {}, mail, node, pagesOnly = false, ...options } = world;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -100,7 +103,7 @@ export async function startPayWorld({ more = {}, mail, node, ...options }: PayWo
   };
   const t = await startVault({ ...vars, ...more }, { clock, mail });
   const shop = startShop();
-  const own = await startBrowser();
+  const own = await (pagesOnly ? startShell() : startBrowser());
   return {
     chain,
     contracts,

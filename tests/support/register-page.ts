@@ -40,6 +40,7 @@ export async function startRegisterWorld(more: Readonly<Record<string, string>> 
   const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
   const [app, other] = apps.map((one) => one.app) as [App, App];
   const world = await startPayWorld({
+    pagesOnly: true,
     more: {
       APPS: 'tea,books',
       REGISTER_REDIRECTS: `tea=${app.redirectUri},tea=${app.origin}/page,books=${other.redirectUri}`,

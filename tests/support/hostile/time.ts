@@ -27,6 +27,7 @@ export function worldTime(startMs: number): WorldTime {
   const timers = new Set<Timer>();
   let now = startMs;
   let busy = 0;
+  const idle = new Set<() => void>();
   let sequence = 0;
   const timer = (ms: number, fn: () => void) => {
     const one = { at: now + Math.max(0, ms), fn };
@@ -36,7 +37,9 @@ export function worldTime(startMs: number): WorldTime {
   async function settle(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
       await new Promise(setImmediate);
-      if (busy > 0) quiet = 0;
+      if (busy === 0) continue;
+      await new Promise<void>((resolve) => void idle.add(resolve));
+      quiet = 0;
     }
   }
   async function leap(ms: number): Promise<void> {
@@ -66,6 +69,8 @@ export function worldTime(startMs: number): WorldTime {
         return await work;
       } finally {
         busy--;
+        if (busy === 0) for (const resume of idle) resume();
+        if (busy === 0) idle.clear();
       }
     },
   };
