@@ -1,12 +1,12 @@
 import type { Assets } from '../../lib/static-files.ts';
-import { findAssets } from './embedded.ts';
+import { type Embedded, findAssets } from './embedded.ts';
 
 /** The served files: embedded in the compiled program, or built from `assets/` at the first request. */
-export function openAssets(): Assets {
-  let found: ReturnType<typeof findAssets> | undefined;
+export function openAssets(find: () => Promise<Readonly<Record<string, Embedded>>> = findAssets): Assets {
+  let found: ReturnType<typeof find> | undefined;
   return {
     async fetch(request) {
-      found ??= findAssets();
+      found ??= find();
       const file = (await found)[new URL(request.url).pathname];
       if (file === undefined) return new Response(null, { status: 404 });
       const { content, sha256 } = file;

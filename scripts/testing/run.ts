@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleAssets } from '../../assets/bundle.ts';
 import { startLibsql } from '../dev-stack/libsql.ts';
 import { type Counts, sumOf } from './counts.ts';
 import { type FileResult, runTestFile, type TestPlace } from './test-file.ts';
@@ -28,6 +29,7 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
   const shared = {
     TEST_LONG: isLong ? '1' : '',
     TEST_RUN_DIR: folder,
+    TEST_ASSETS_DIR: await buildAssets(join(folder, 'assets')),
     TEST_LIBSQL_URL: libsql?.url,
     TEST_LIBSQL_ADMIN_URL: libsql?.adminUrl,
   };
@@ -45,6 +47,13 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
     await libsql?.stop();
     await rm(folder, { recursive: true });
   }
+}
+
+/** The files that a vault serves, for all of them. Answers the folder. */
+async function buildAssets(folder: string): Promise<string> {
+  const files = Object.entries(await bundleAssets());
+  await Promise.all(files.map(([path, content]) => Bun.write(join(folder, path), content)));
+  return folder;
 }
 
 async function runAll(

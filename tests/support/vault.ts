@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAssets } from '../../commands/serve/assets.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import type { LogEntry } from '../../lib/base/log.ts';
 import type { Env } from '../../lib/context.ts';
 import { DATABASE_NOW } from '../../lib/db/clocks.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
+import { testAssets } from './assets.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
 import { watchAnswer } from './watch-answers.ts';
@@ -92,7 +92,7 @@ export async function startVault(
       DID_REGISTRY_ADDRESS: 'none',
       ...vars,
     },
-    assets: openAssets(),
+    assets: testAssets,
     ...env,
     database: sqlite ? refusingScans(timedBy(clock, sqlite)) : timedBy(clock, database),
     clock,
