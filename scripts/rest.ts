@@ -152,10 +152,13 @@ function textOf(names: readonly (string | number)[], value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((one, i) => textOf([...names, i], one)).join(', ')}]`;
   if (typeof value === 'bigint') return `${value}n`;
   if (value === undefined) return 'undefined';
+  if (value instanceof RegExp) return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Object.getPrototypeOf(value) !== Object.prototype)
     throw new Error(`${names.join('.')} is no constant: see scripts/rest.ts`);
-  const members = Object.entries(value).map(([name, one]) => `${name}: ${textOf([...names, name], one)}`);
+  const members = Object.entries(value).map(
+    ([name, one]) => `${JSON.stringify(name)}: ${textOf([...names, name], one)}`,
+  );
   return `{ ${members.join(', ')} }`;
 }
 

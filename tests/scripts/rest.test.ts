@@ -24,6 +24,7 @@ async function standIn(module: Readonly<Record<string, unknown>>, load = 'undefi
 /** What the program reads of a module before it calls one of its functions. */
 function constantsOf(value: unknown): unknown {
   if (typeof value === 'function') return 'a function';
+  if (value instanceof RegExp) return value;
   if (ROUTES.includes(value as (typeof ROUTES)[number])) {
     const { method, path, body, limit } = value as (typeof ROUTES)[number];
     return { method, path, limit, body, handle: 'a function' };
