@@ -322,7 +322,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/concepts.md': 'diagrams',
   'docs/console.md': 'the place of the secret',
   'docs/operating.md': 'a server’s files and users; Prometheus and Litestream run theirs in tests of their own',
+  'docs/privacy.md': 'commands on a person’s data; tests/commands/person.test.ts runs each',
   'docs/recovery.md': 'a recovery takes three days; each of its calls has an example in docs/http.md',
+  'docs/releases.md': 'needs a release; tests/commands/release runs the same commands',
   'docs/scaling.md': 'takes an hour',
 };
 
