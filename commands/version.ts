@@ -27,16 +27,17 @@ export function printVersion(): number {
   return 0;
 }
 
-function printBuilt(given: Arguments): number {
+async function printBuilt(given: Arguments): Promise<number> {
   const stray = ['sums', 'signature', 'key'].find((name) => given.options[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${stray} belongs to --verify.`);
-  const { commit = null, date = null, target = null, publicKey = null } = BUILT ?? {};
+  const { commit = null, date = null, publicKey = null } = BUILT ?? {};
+  const target = (await import('./release/target-name.ts')).targetName();
   printAnswer(given, { version: VERSION, commit, date, bun: Bun.version, target, publicKey }, () =>
     [
       `vault ${VERSION}`,
       BUILT === undefined ? 'runs from its sources' : `commit  ${commit ?? 'unknown'}`,
       ...(date === null ? [] : [`date    ${date}`]),
-      ...(target === null ? [] : [`target  ${target}`]),
+      `target  ${target}`,
       `Bun     ${Bun.version}`,
       ...(publicKey === null ? [] : [`key     ${publicKey}`]),
     ].join('\n'),

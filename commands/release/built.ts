@@ -1,11 +1,9 @@
-/** What a program was built from, and for which machine. */
+/** What a program was built from, the same for every machine. */
 export interface Built {
   /** The commit; it ends in `+changes` if files differed from it. Null outside a repository. */
   readonly commit: string | null;
   /** The commit's time, or `SOURCE_DATE_EPOCH`: never that of the build. */
   readonly date: string | null;
-  /** Bun's name of the machine, without `bun-`. */
-  readonly target: string;
   /** The public key, as minisign writes it, of who signs the releases. Null in a build of one's own. */
   readonly publicKey: string | null;
 }
