@@ -11,7 +11,7 @@ import { type Assets, packAssets } from './packed-assets.ts';
 import { readyMade } from './ready-made.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
-import { nameOf, programName, readTarget, type Target, USAGE } from './targets.ts';
+import { programName, readTarget, type Target, USAGE } from './targets.ts';
 import { withoutAnswers } from './without-answers.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -54,7 +54,7 @@ const ENTRIES = ['server.ts', 'commands/storage/writer.ts', REST];
 
 async function compile(outfile: string, making: Making, plugins: Bun.BunPlugin[]): Promise<void> {
   const { target, executable, publicKey = null } = making;
-  const built = { ...readCommit(), target: nameOf(target), publicKey };
+  const built = { ...readCommit(), publicKey };
   await Bun.build({
     // The thread that writes has an entry of its own. It shares the chunks of the program, so it costs 20 kB.
     entrypoints: ENTRIES.map((path) => join(ROOT, path)),

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+
+/** What the headers of a program say it is for. */
+export interface Image {
+  readonly format: 'ELF' | 'Mach-O' | 'PE';
+  readonly processor: string;
+  /** The loader that an ELF file asks for: of glibc or of musl. */
+  readonly loader?: string;
+  /** Whether a Mach-O file has a signature: a Mac with Apple's processor starts none without. */
+  readonly isSigned?: boolean;
+}
+
+const ELF_MACHINES: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' };
+const MACH_MACHINES: Readonly<Record<number, string>> = { 16777223: 'x64', 16777228: 'arm64' };
+const PE_MACHINES: Readonly<Record<number, string>> = { 34404: 'x64', 43620: 'arm64' };
+
+const MACH_O_64 = 0xfeedfacf;
+const LC_CODE_SIGNATURE = 0x1d;
+const PT_INTERP = 3;
+
+/** Reads the headers of a program. Throws if it is of no kind that is released. */
+export function readImage(bytes: Buffer): Image {
+  if (bytes.subarray(0, 4).equals(Buffer.from('\x7fELF', 'latin1'))) return readElf(bytes);
+  if (bytes.readUInt32LE(0) === MACH_O_64) return readMachO(bytes);
+  if (bytes.toString('latin1', 0, 2) === 'MZ') return readPe(bytes);
+  throw new Error('this is no program');
+}
+
+function readElf(bytes: Buffer): Image {
+  const [at, size, count] = [Number(bytes.readBigUInt64LE(32)), bytes.readUInt16LE(54), bytes.readUInt16LE(56)];
+  const headers = Array.from({ length: count }, (_, i) => at + i * size);
+  const interpreter = headers.find((header) => bytes.readUInt32LE(header) === PT_INTERP) ?? 0;
+  const from = Number(bytes.readBigUInt64LE(interpreter + 8));
+  const length = Number(bytes.readBigUInt64LE(interpreter + 32));
+  const loader = bytes.toString('latin1', from, from + length - 1);
+  return { format: 'ELF', processor: ELF_MACHINES[bytes.readUInt16LE(18)] ?? 'unknown', loader };
+}
+
+function readMachO(bytes: Buffer): Image {
+  const count = bytes.readUInt32LE(16);
+  let [at, isSigned] = [32, false];
+  for (let i = 0; i < count; i++) {
+    if (bytes.readUInt32LE(at) === LC_CODE_SIGNATURE) isSigned = true;
+    at += bytes.readUInt32LE(at + 4);
+  }
+  return { format: 'Mach-O', processor: MACH_MACHINES[bytes.readUInt32LE(4)] ?? 'unknown', isSigned };
+}
+
+function readPe(bytes: Buffer): Image {
+  const at = bytes.readUInt32LE(60);
+  if (bytes.toString('latin1', at, at + 4) !== 'PE\0\0') throw new Error('this is no program');
+  return { format: 'PE', processor: PE_MACHINES[bytes.readUInt16LE(at + 4)] ?? 'unknown' };
+}
+
+/** What Bun writes behind the files that it puts into a program, and the size of the table before it. */
+const END = Buffer.from('\n---- Bun! ----\n');
+const TABLE_BYTES = 32;
+
+/** The SHA-256 of what is embedded in a program: all that is not Bun. */
+export function embeddedSha256(program: Buffer): string {
+  const end = program.lastIndexOf(END);
+  const from = end < TABLE_BYTES ? -1 : end - TABLE_BYTES - Number(program.readBigUInt64LE(end - TABLE_BYTES));
+  if (from < 0) throw new Error('nothing is embedded in this program');
+  return createHash('sha256').update(program.subarray(from, end)).digest('hex');
+}
