@@ -27,6 +27,9 @@ ${tls}	log {
 	request_body {
 		max_size ${PROXY_BODY.caddy}
 	}
+	# One that says its length is refused before it is read.
+	@large header_regexp Content-Length ^(?:1[1-9]\\d{5}|[2-9]\\d{6}|\\d{8,})$
+	respond @large 413
 
 	# The vault resolves \\ and dot segments, which rules about paths do not see.
 	@odd expression \`{http.request.orig_uri}.matches('(?i)^[^?]*(\\\\\\\\|%5c|%2e|/[.][.]?(/|[?]|$))')\`

@@ -3,11 +3,11 @@ import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, option } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
-import { loadSettings } from '../setup/settings.ts';
+import { checkSettings, previewSettings } from '../setup/settings.ts';
 import { askHaproxy, serversOf } from './haproxy-socket.ts';
 import { HAPROXY_SOCKET, readSecondPort, SECOND_PORT, SECOND_SERVES, upstreamHost } from './proxy-facts.ts';
 
-const READY_MS = 120_000;
+const READY_SECONDS = 120;
 const UP_MS = 20_000;
 const LOOK_MS = 200;
 const ANSWER_MS = 5_000;
@@ -20,13 +20,14 @@ export const serviceSwitchCommand: Command = {
   options: [
     option('WHICH', 'first or second'),
     SECOND_PORT,
+    option('--wait <seconds>', `how long it waits for the vault to be ready [${READY_SECONDS}]`),
     option('--haproxy-socket <file>', `where HAProxy takes orders, where it runs [${HAPROXY_SOCKET}]`),
     option('--switch-file <file>', `what nginx and Caddy look for [${SECOND_SERVES}]`),
     CONFIG,
     HELP,
   ],
   usesSettings: true,
-  notes: ['It waits two minutes at most for /readyz, and changes nothing if it is not 200 by then.'],
+  notes: ['It waits for /readyz to be 200, and changes nothing if it is not by then.'],
   run: switchPorts,
 };
 
@@ -34,10 +35,10 @@ export const serviceSwitchCommand: Command = {
 async function switchPorts(given: Arguments): Promise<number> {
   const which = needOption(given, 'WHICH');
   if (which !== 'first' && which !== 'second') throw new UsageError('vault service switch needs first or second.');
-  const { config } = await loadSettings(given);
+  const config = checkSettings(previewSettings(given).settings);
   const port = which === 'first' ? config.port : readSecondPort(given, config);
   const url = `http://${upstreamHost(config.host)}:${port}`;
-  await untilReady(url);
+  await untilReady(url, readWait(given.options['wait']));
   const socket = given.options['haproxy-socket'] ?? HAPROXY_SOCKET;
   if (existsSync(socket)) await turnHaproxy(socket, which);
   turnFile(given.options['switch-file'] ?? SECOND_SERVES, which);
@@ -46,8 +47,13 @@ async function switchPorts(given: Arguments): Promise<number> {
   return 0;
 }
 
-async function untilReady(url: string): Promise<void> {
-  const end = performance.now() + READY_MS;
+function readWait(text = String(READY_SECONDS)): number {
+  if (!/^\d{1,5}$/.test(text)) throw new UsageError('--wait must be a number of seconds, such as 120.');
+  return Number(text) * 1_000;
+}
+
+async function untilReady(url: string, waitMs: number): Promise<void> {
+  const end = performance.now() + waitMs;
   let found = 'does not answer';
   do {
     const status = await statusOf(`${url}/readyz`);
