@@ -3,6 +3,7 @@ import { chainChecks } from './chain.ts';
 import { deliveryChecks } from './delivery.ts';
 import { byArea, type DoctorCheck, type DoctorReport, runChecks } from './finding.ts';
 import type { DoctorHost, Examined } from './host.ts';
+import { mailDnsChecks } from './mail-dns.ts';
 import { networkChecks } from './network.ts';
 import { peopleChecks } from './people.ts';
 
@@ -17,7 +18,9 @@ export async function examine(
   const examined: Examined = { ...rest, host };
   const { clock } = examined;
   const checkedAt = isoTime(clock.now());
-  const checks = [chainChecks, deliveryChecks, peopleChecks, networkChecks].flatMap((list) => list(examined));
+  const checks = [chainChecks, deliveryChecks, mailDnsChecks, peopleChecks, networkChecks].flatMap((list) =>
+    list(examined),
+  );
   const found = await runChecks(clock, [...more, ...checks]);
   // The disk is looked at after the network, because the program's check of the database lets nothing else run.
   return { checkedAt, checks: byArea([...found, ...(await runChecks(clock, host?.checks ?? []))]) };

@@ -9,7 +9,7 @@ const AREAS = {
   settings: ['settings'],
   storage: ['files', 'database', 'schema', 'disk'],
   chain: ['chain', 'contracts', 'witness', 'accounts', 'tokens', 'registrar', 'guardian', 'bundler', 'indexer'],
-  delivery: ['mail', 'sms'],
+  delivery: ['mail', 'spf', 'dkim', 'dmarc', 'sms'],
   people: ['brand', 'words', 'sign-up'],
   network: ['clock', 'origin', 'proxies', 'webhooks'],
 } as const;

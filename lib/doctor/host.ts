@@ -12,6 +12,10 @@ import type { DoctorCheck } from './finding.ts';
 export interface DoctorHost {
   /** The addresses of a host name. Rejects if there are none. */
   readonly addressesOf: (name: string) => Promise<readonly string[]>;
+  /** The TXT records of a name, each as one text; none where there are none. Rejects if DNS does not answer. */
+  readonly txt: (name: string) => Promise<readonly string[]>;
+  /** The public half of a private key in PEM, as SubjectPublicKeyInfo in base64; undefined if it cannot be read. */
+  readonly publicKeyOf: (pem: string) => string | undefined;
   /** The mail server of `SMTP_URL`. */
   readonly connect: (smtpUrl: string) => Promise<{ verify(): Promise<void>; close(): Promise<void> }>;
   readonly operatorFiles: OperatorFiles;
