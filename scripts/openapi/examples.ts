@@ -8,7 +8,9 @@ type Values = Readonly<Record<string, unknown>>;
 /** What the example of an operation sends: samples for what must be there, and what the row says. */
 export function exampleRequest(route: Route): Values | undefined {
   const form = formOf(route);
-  return form && (mapValues(form, sampleOf) as Values);
+  // A query is text.
+  const given = (value: unknown) => (route.method === 'GET' ? String(sampleOf(value)) : sampleOf(value));
+  return form && mapValues(form, given);
 }
 
 /** What a run got for it; undefined where it got another status. */

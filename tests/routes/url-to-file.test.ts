@@ -22,8 +22,8 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
 };
 
-/** Files without a route. */
-const SHARED = ['fields.ts', 'index.ts'];
+/** Files without a route: what several of them share. */
+const SHARED = ['console/lists.ts', 'fields.ts', 'index.ts'];
 
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !SHARED.includes(name) && !/^(?:answers|http)\//.test(name))
