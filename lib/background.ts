@@ -17,6 +17,7 @@ import { recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
+import { nextMinute } from './monitoring/minutes.ts';
 import { recallLatePayments, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch, PAYMENT_PAUSE_MAX_MS } from './payments/watch.ts';
 import { recallLateRecoveries } from './recovery/change-store.ts';
@@ -147,7 +148,7 @@ function everyMinute(task: Task): Task {
   };
 }
 
-/** The clean-up; its first write also records the keys the process has started with. */
+/** The clean-up; it takes along the minute's counters, and at first the keys the process has started with. */
 function createSweep(): Task {
   let hasRecorded = false;
   return async (ctx) => {
@@ -164,6 +165,7 @@ function createSweep(): Task {
 async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean> {
   const { db, clock, metrics } = ctx;
   const now = clock.now();
+  const minute = nextMinute(ctx);
   const results = await db.write(
     markLostCodes(now),
     leaseNotices(now),
@@ -187,7 +189,9 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     ...sweepPayments(now),
     ...recallLate(ctx, now),
     ...also,
+    ...minute.statements,
   );
+  minute.written();
   await deliverNotices(ctx, results[1]?.rows ?? []);
   const count = results[0]?.rowsAffected ?? 0;
   if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);

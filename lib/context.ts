@@ -31,6 +31,7 @@ import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
+import type { MinuteState } from './monitoring/minutes.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import { createPeople, type People } from './people.ts';
 import type { Platform } from './platform.ts';
@@ -95,6 +96,7 @@ export interface Context extends Platform {
   readonly db: OwnedStore;
   readonly hub: Hub;
   readonly notices: Notices;
+  readonly minutes: MinuteState;
   readonly strangers: StrangersChecks;
   /** Records the acceptance of a code's message. */
   readonly accepted: (seq: number) => void;
@@ -201,6 +203,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     bundler: () => (bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl })),
     askIndexer: () => (indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl })),
     notices: () => shared.notices,
+    minutes: () => shared.minutes,
     doctor: () => createDoctor({ fetch, last: shared.doctor }, env.doctor),
     strangers: () => shared.strangers,
     keyNotes: () => shared.keyNotes,

@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import type { Outages, Schema } from './db/store.ts';
 import { createDoctorFacts, type DoctorFacts } from './doctor/service.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
+import { createMinutes, type MinuteState } from './monitoring/minutes.ts';
 import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
 import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
@@ -40,6 +41,8 @@ export interface Shared {
   readonly open: { streams: number };
   /** Which refusals have their event already. */
   readonly notices: Notices;
+  /** What of this process's counters is written for the charts. */
+  readonly minutes: MinuteState;
   /** How many checks of strangers were answered, by code. */
   readonly strangers: StrangersChecks;
   /** What the doctor found last. */
@@ -59,6 +62,7 @@ export function createShared(config: Config, isCurrent: boolean): Shared {
     schedules: () => ({ registrar: createSchedule(), guardian: createSchedule() }),
     keyNotes: createKeyNotes,
     notices: createNotices,
+    minutes: createMinutes,
     strangers: createStrangersChecks,
     doctor: createDoctorFacts,
   });

@@ -36,6 +36,7 @@ const CALLED_LATER = [
   'lib/indexer/graphql-client.ts',
   'lib/indexer/queries.ts',
   'lib/limits/limit-events.ts',
+  'lib/monitoring/minutes.ts',
   'lib/recovery/guardian.ts',
   'lib/registration/look-at-keys.ts',
   'lib/relay/relay.ts',

@@ -183,6 +183,23 @@ export type Time = string;
 /** A whole number. */
 export type Whole = number;
 
+/** What all processes did in the last hour or day. */
+export type Activity = {
+  readonly range: 'hour' | 'day';
+  readonly step_seconds: Count;
+  readonly points: readonly {
+    readonly at: Time;
+    readonly requests: Count | null;
+    readonly errors: Count | null;
+    readonly sends: Count | null;
+    readonly verifications: Count | null;
+    readonly registrations: Count | null;
+    readonly p50_ms: number | null;
+    readonly p95_ms: number | null;
+  }[];
+  readonly totals: { readonly [name: string]: number };
+};
+
 /** Webhooks, the newest first. */
 export type Deliveries = { readonly webhooks: readonly Delivery[] };
 
@@ -1238,6 +1255,8 @@ export interface Operations {
   };
   /** What the process that answers is doing. */
   'GET /v1/console/overview': { input: Readonly<Record<never, never>>; answer: Overview };
+  /** What all processes did in the last hour or day. */
+  'GET /v1/console/history': { input: { readonly range?: 'hour' | 'day' | undefined }; answer: Activity };
   /** A mail and its text message, with made-up values. */
   'GET /v1/console/messages': {
     input: {

@@ -9,3 +9,14 @@ export const NEWEST_FIRST: Migration = {
     `CREATE INDEX sessions_by_time ON sessions (created_at)`,
   ],
 };
+
+/** The console's charts survive a reload and a restart, and have what all processes did. */
+export const MINUTES: Migration = {
+  version: 40,
+  name: 'minutes of each process for the charts',
+  statements: [
+    // `counts` is JSON: what grew in the `span_ms` before `at`, without what did not.
+    `CREATE TABLE minutes (at INTEGER NOT NULL, span_ms INTEGER NOT NULL, counts TEXT NOT NULL) STRICT`,
+    `CREATE INDEX minutes_by_time ON minutes (at)`,
+  ],
+};

@@ -16,7 +16,7 @@ import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { LANGUAGES_OF_ADDRESSES } from './schema-languages.ts';
 import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from './schema-lists.ts';
-import { NEWEST_FIRST } from './schema-newest.ts';
+import { MINUTES, NEWEST_FIRST } from './schema-newest.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
 import { CONTACTS_BY_ADDRESS } from './schema-persons.ts';
@@ -28,10 +28,7 @@ import { REVOKED_TOKENS } from './schema-tokens.ts';
 
 export type { Migration } from './schema-1.ts';
 
-/**
- * The tables, as an append-only list: never edit a published migration, add a new one. `docs/storage.md` explains
- * every column.
- */
+/** The tables. Never edit a published migration, add a new one. `docs/storage.md` explains every column. */
 export const MIGRATIONS: readonly Migration[] = [
   MAIN_JOB,
   {
@@ -247,4 +244,5 @@ export const MIGRATIONS: readonly Migration[] = [
   LANGUAGES_OF_ADDRESSES,
   NEWEST_FIRST,
   CONTACTS_BY_ADDRESS,
+  MINUTES,
 ];

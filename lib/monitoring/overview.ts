@@ -6,10 +6,8 @@ import { VERSION } from '../base/version.ts';
 import { EVENT_CHANNELS, EVENTS, type EventSpan } from '../events/catalogue.ts';
 import { readFollower } from '../indexer/queries.ts';
 import type { Platform } from '../platform.ts';
+import { type Outcomes, statusClass, sumBy, withoutConsole } from './families.ts';
 import type { Readiness } from './health.ts';
-
-/** Counts by outcome, status or limit. */
-export type Outcomes = Readonly<Record<string, number>>;
 
 /** The console's overview: counters since the process started, and the current state of its parts. */
 export interface Overview {
@@ -96,7 +94,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
       last_id: span.newest,
     },
     counters: {
-      requests: sumBy(withoutConsole(families.get('vault_http_requests_total')), ({ status }) => `${status?.[0]}xx`),
+      requests: sumBy(withoutConsole(families.get('vault_http_requests_total')), statusClass),
       sends: by('vault_codes_sent_total', 'outcome'),
       verifications: by('vault_codes_checked_total', 'outcome'),
       sessions: by('vault_sessions_total', 'outcome'),
@@ -168,15 +166,6 @@ async function readState(ctx: Ctx) {
   };
 }
 
-function sumBy(family: Family | undefined, keyOf: (labels: Labels) => string | undefined): Outcomes {
-  const sums: Record<string, number> = {};
-  for (const { labels, value } of family?.samples ?? []) {
-    const key = keyOf(labels) ?? 'other';
-    sums[key] = (sums[key] ?? 0) + value;
-  }
-  return sums;
-}
-
 function gaugeOf(family: Family | undefined, wanted: Labels): number | undefined {
   const isIt = (labels: Labels) => Object.keys(wanted).every((name) => labels[name] === wanted[name]);
   return family?.samples.find(({ labels }) => isIt(labels))?.value;
@@ -185,16 +174,6 @@ function gaugeOf(family: Family | undefined, wanted: Labels): number | undefined
 /** The outbox of registrations, without the guardian's. */
 function ofRegistrar(family: Family | undefined): Family | undefined {
   return family && { ...family, samples: family.samples.filter(({ labels }) => labels['signer'] === 'registrar') };
-}
-
-/** The console polls all the time; its own requests would hide those of clients. */
-function withoutConsole(family: Family | undefined): Family | undefined {
-  return (
-    family && {
-      ...family,
-      samples: family.samples.filter(({ labels }) => !/^(?:\/v1)?\/console(?:\/|$)/.test(labels['route'] ?? '')),
-    }
-  );
 }
 
 function readLatency(family: Family | undefined): Overview['latency'] {

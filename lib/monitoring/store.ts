@@ -1,4 +1,5 @@
-import type { Statement } from '../db/database.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Row, Statement } from '../db/database.ts';
 
 /** A read that every database answers, migrated or not. */
 export function selectOne(): Statement {
@@ -21,4 +22,43 @@ export function selectEngine(): Statement {
 /** How a commit is synced, one row: 2 and more is before it is answered. */
 export function selectSynchronous(): Statement {
   return { sql: 'PRAGMA synchronous', args: {} };
+}
+
+/** What a process counted in the `spanMs` before `at`. */
+export interface Minute {
+  readonly at: number;
+  readonly spanMs: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Records a minute of this process. */
+export function insertMinute({ at, spanMs, counts }: Minute): Statement {
+  return {
+    sql: `INSERT INTO minutes (at, span_ms, counts) VALUES (:at, :span_ms, :counts)`,
+    args: { at, span_ms: spanMs, counts: JSON.stringify(counts) },
+  };
+}
+
+/** The minutes of all processes that ended in a span of time, bounded. */
+export function selectMinutes(from: number, to: number): Statement {
+  return {
+    sql: `SELECT at, span_ms, counts FROM minutes WHERE at > :from AND at <= :to ORDER BY at DESC LIMIT ${MINUTES_READ_MAX}`,
+    args: { from, to },
+  };
+}
+
+/** A day of seven processes. */
+const MINUTES_READ_MAX = 10_080;
+
+/** A row of `selectMinutes`. */
+export function toMinute(row: Row): Minute {
+  return { at: Number(row['at']), spanMs: Number(row['span_ms']), counts: JSON.parse(String(row['counts'])) };
+}
+
+/** Deletes what is older than the charts, a bounded number of rows. */
+export function sweepMinutes(before: number): Statement {
+  return {
+    sql: `DELETE FROM minutes WHERE rowid IN (SELECT rowid FROM minutes WHERE at < :before LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before },
+  };
 }

@@ -89,6 +89,31 @@ export const Overview = v.object({
   follower: v.nullable(v.object({ block: ReadBlock, lag: Count, silent_ms: Whole })),
 });
 
+const counted = v.nullable(Count);
+const milliseconds = about(v.nullable(v.number()), 'Null too when nothing was answered');
+
+/** What all processes did in the last hour or day. */
+export const Activity = v.object({
+  range: v.picklist(['hour', 'day']),
+  step_seconds: Count,
+  points: about(
+    v.array(
+      v.object({
+        at: Time,
+        requests: counted,
+        errors: counted,
+        sends: counted,
+        verifications: counted,
+        registrations: counted,
+        p50_ms: milliseconds,
+        p95_ms: milliseconds,
+      }),
+    ),
+    'The oldest step first; null where no process is known to have run',
+  ),
+  totals: about(counts, 'The sums over all steps, by `<counter>.<outcome>`'),
+});
+
 /** A webhook, and what became of it. */
 export const Delivery = v.object({
   id: Count,

@@ -18,6 +18,7 @@ export const GROWING = [
   'joins',
   'key_accounts',
   'limit_notices',
+  'minutes',
   'pass_grants',
   'payments',
   'recoveries',

@@ -1,0 +1,174 @@
+import { DAY_MS, isoTime, MINUTE_MS } from '../base/clock.ts';
+import type { MetricName } from '../base/metric-catalogue.ts';
+import { DURATION_BOUNDS_SECONDS, type Family, type Metrics } from '../base/metrics.ts';
+import type { Statement } from '../db/database.ts';
+import type { Platform } from '../platform.ts';
+import { type Outcomes, statusClass, sumBy, withoutConsole } from './families.ts';
+import { insertMinute, type Minute, selectMinutes, sweepMinutes, toMinute } from './store.ts';
+
+/** What a process has written of its counters, so that the next minute has only what grew since. */
+export interface MinuteState {
+  at: number | undefined;
+  totals: Outcomes;
+}
+
+/** Nothing written yet. */
+export function createMinutes(): MinuteState {
+  return { at: undefined, totals: {} };
+}
+
+/** The spans that charts show, in minutes, and how many of them a point has. */
+const RANGES = { hour: { minutes: 60, step: 1 }, day: { minutes: 1_440, step: 15 } } as const;
+
+/** A span of the charts. */
+export type Range = keyof typeof RANGES;
+
+/** Its names. */
+export const RANGE_NAMES = Object.keys(RANGES) as readonly Range[];
+
+/** What happened in one step; all null where no process of the database is known to have run. */
+export interface ActivityPoint {
+  readonly at: string;
+  readonly requests: number | null;
+  readonly errors: number | null;
+  readonly sends: number | null;
+  readonly verifications: number | null;
+  readonly registrations: number | null;
+  /** Milliseconds; null too when nothing was answered. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
+/** What all processes did, the oldest step first, and the sums over it by `<counter>.<outcome>`. */
+export interface Activity {
+  readonly range: Range;
+  readonly step_seconds: number;
+  readonly points: readonly ActivityPoint[];
+  readonly totals: Outcomes;
+}
+
+type Ctx = Pick<Platform, 'clock' | 'metrics'> & { readonly minutes: MinuteState };
+
+/**
+ * The statements that write what grew since they were last written, to go along with a write that happens anyway, once
+ * a minute; `written` is called when they are committed.
+ */
+export function nextMinute({ clock, metrics, minutes }: Ctx): {
+  readonly statements: readonly Statement[];
+  readonly written: () => void;
+} {
+  const at = clock.now();
+  const totals = readTotals(metrics);
+  const span = at - (minutes.at ?? at);
+  const isDue = minutes.at === undefined || span >= MINUTE_MS / 2 || span < 0;
+  if (!isDue) return { statements: [], written: () => undefined };
+  const minute: Minute = { at, spanMs: Math.max(0, span), counts: growth(minutes.totals, totals) };
+  return {
+    statements: [insertMinute(minute), sweepMinutes(at - DAY_MS - MINUTE_MS)],
+    written() {
+      minutes.at = at;
+      minutes.totals = totals;
+    },
+  };
+}
+
+/** Reads the history up to now, with what this process has not written yet. */
+export async function readActivity(ctx: Ctx & Pick<Platform, 'db'>, range: Range): Promise<Activity> {
+  const { minutes, step } = RANGES[range];
+  const now = ctx.clock.now();
+  const stepMs = step * MINUTE_MS;
+  const end = Math.floor(now / stepMs) * stepMs + stepMs;
+  const from = end - minutes * MINUTE_MS;
+  const written = (await ctx.db.read(selectMinutes(from, end))).map(toMinute);
+  const since = ctx.minutes.at ?? now;
+  const own = {
+    at: now,
+    spanMs: Math.max(0, now - since),
+    counts: growth(ctx.minutes.totals, readTotals(ctx.metrics)),
+  };
+  const steps = Array.from({ length: minutes / step }, () => ({
+    isKnown: false,
+    counts: {} as Record<string, number>,
+  }));
+  const totals: Record<string, number> = {};
+  for (const { at, spanMs, counts } of [...written, own]) {
+    const indexOf = (time: number) => Math.min(steps.length - 1, Math.max(0, Math.floor((time - from) / stepMs)));
+    for (let i = indexOf(at - spanMs); i <= indexOf(at); i++) (steps[i] as (typeof steps)[0]).isKnown = true;
+    const middle = steps[indexOf(at - spanMs / 2)]?.counts ?? {};
+    for (const [key, count] of Object.entries(counts)) {
+      middle[key] = (middle[key] ?? 0) + count;
+      if (!key.startsWith(LATENCY)) totals[key] = (totals[key] ?? 0) + count;
+    }
+  }
+  const points = steps.map(({ isKnown, counts }, i) => pointOf(from + i * stepMs, isKnown ? counts : undefined));
+  return { range, step_seconds: stepMs / 1_000, points, totals };
+}
+
+function pointOf(at: number, counts: Outcomes | undefined): ActivityPoint {
+  const sum = (prefix: string) => {
+    if (!counts) return null;
+    return Object.entries(counts).reduce((all, [key, count]) => (key.startsWith(prefix) ? all + count : all), 0);
+  };
+  return {
+    at: isoTime(at),
+    requests: sum('requests.'),
+    errors: sum('requests.5xx'),
+    sends: sum('sends.accepted'),
+    verifications: sum('verifications.verified'),
+    registrations: sum('registrations.confirmed'),
+    p50_ms: quantile(counts ?? {}, 0.5),
+    p95_ms: quantile(counts ?? {}, 0.95),
+  };
+}
+
+const LATENCY = 'latency.';
+
+/** The counters of the charts, flat: `requests.2xx`, `latency.3` for the fourth bucket. */
+function readTotals(metrics: Metrics): Outcomes {
+  const families = new Map(metrics.read().map((family) => [family.name as MetricName, family]));
+  const outcomes = (name: MetricName) => sumBy(families.get(name), ({ outcome }) => outcome);
+  return {
+    ...named('requests.', sumBy(withoutConsole(families.get('vault_http_requests_total')), statusClass)),
+    ...named('sends.', outcomes('vault_codes_sent_total')),
+    ...named('verifications.', outcomes('vault_codes_checked_total')),
+    ...named('registrations.', outcomes('vault_registrations_total')),
+    ...named(LATENCY, latencies(withoutConsole(families.get('vault_http_request_duration_seconds')))),
+  };
+}
+
+function named(prefix: string, counts: Outcomes): Outcomes {
+  return Object.fromEntries(Object.entries(counts).map(([key, count]) => [prefix + key, count]));
+}
+
+/** Requests by bucket; the samples' own counts are cumulative. */
+function latencies(family: Family | undefined): Outcomes {
+  const counts: Record<string, number> = {};
+  for (const { buckets = [] } of family?.samples ?? []) {
+    for (const [i, { count }] of buckets.entries()) {
+      counts[i] = (counts[i] ?? 0) + count - (buckets[i - 1]?.count ?? 0);
+    }
+  }
+  return counts;
+}
+
+function growth(before: Outcomes, after: Outcomes): Outcomes {
+  const grown = Object.entries(after).map(([key, count]) => [key, count - (before[key] ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, count]) => count > 0));
+}
+
+/**
+ * The quantile in milliseconds, interpolated linearly inside its bucket like Prometheus' `histogram_quantile`. Beyond
+ * the last bound it is that bound; null if nothing was counted.
+ */
+export function quantile(counts: Outcomes, q: number): number | null {
+  const of = (i: number) => counts[LATENCY + i] ?? 0;
+  const all = [...DURATION_BOUNDS_SECONDS, 0].reduce((sum, _, i) => sum + of(i), 0);
+  if (all === 0) return null;
+  let below = 0;
+  for (const [i, bound] of DURATION_BOUNDS_SECONDS.entries()) {
+    const lower = DURATION_BOUNDS_SECONDS[i - 1] ?? 0;
+    if (below + of(i) >= q * all) return 1_000 * (lower + ((bound - lower) * (q * all - below)) / Math.max(1, of(i)));
+    below += of(i);
+  }
+  return 1_000 * (DURATION_BOUNDS_SECONDS.at(-1) ?? 0);
+}
