@@ -1,128 +1,68 @@
-import { byId, draw, make, say } from './dom.ts';
-import { formatCount, formatCounts, formatDuration } from './format.ts';
-import { HISTORY_POINTS_MAX } from './limits.ts';
-import type { Overview } from './overview.ts';
-import { bars, line, niceTop } from './scale.ts';
-import { appended, COUNTED, type Counts, type Point, pointBetween, total } from './series.ts';
+import { explain } from './answer.ts';
+import type { Api } from './api.ts';
+import { type ChartCard, createChartCard } from './chart-card.ts';
+import { drawnOf } from './chart-words.ts';
+import { byId, make } from './dom.ts';
+import type { History } from './history.ts';
+import type { Place } from './shell.ts';
 
-type Counted = 'requests' | 'sends' | 'verifications' | 'registrations' | 'errors';
+const NAMES = ['requests', 'sends', 'verifications', 'registrations', 'errors', 'latency'];
+const RANGES = [
+  ['hour', 'Last hour'],
+  ['day', 'Last 24 hours'],
+] as const;
 
-const TITLES: Readonly<Record<Counted | 'latency', string>> = {
-  requests: 'Requests',
-  sends: 'Codes sent',
-  verifications: 'Verifications',
-  registrations: 'Registrations',
-  errors: 'Errors',
-  latency: 'Latency, 95th percentile',
-};
+/** The charts of the overview, drawn from what the vault has stored: a reload loses nothing. */
+export interface Charts {
+  open(place: Place): void;
+  refresh(): Promise<void>;
+  clear(): void;
+}
 
-const SIZE = { width: 240, height: 48 };
-
-/** Draws the vault's counters: each reading adds the growth since the one before. */
-export function createCharts(): { readonly add: (overview: Overview) => void; readonly clear: () => void } {
-  const cards = new Map(Object.entries(TITLES).map(([name, title]) => [name, createCard(name, title)]));
-  byId('charts').replaceChildren(...[...cards.values()].map(({ card }) => card));
-  let before: Overview | undefined;
-  let points: readonly Point[] = [];
+/** Creates the charts and the choice of their span, which is in the address. */
+export function createCharts(api: Api): Charts {
+  const cards = new Map<string, ChartCard>();
+  const list = byId('charts');
+  let range: History['range'] = 'hour';
+  let place: Place | undefined;
+  const buttons = RANGES.map(([name, words]) => {
+    const button = make('button', { type: 'button', 'data-range': name }, words);
+    button.addEventListener('click', () => {
+      choose(name);
+      place?.setQuery(new URLSearchParams(name === 'hour' ? {} : { range: name }));
+      void refresh();
+    });
+    return button;
+  });
+  byId('chart-ranges').append(...buttons);
+  const choose = (name: History['range']): void => {
+    range = name;
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset['range'] === name));
+  };
+  const refresh = async (): Promise<void> => {
+    const asked = range;
+    try {
+      const history = (await api.get('history', { range })) as History;
+      if (asked !== range) return;
+      if (cards.size === 0) for (const name of NAMES) cards.set(name, createChartCard(name));
+      const shown = [...cards.values()].map(({ card }) => card);
+      if (list.firstElementChild !== shown[0]) list.replaceChildren(...shown);
+      for (const drawn of drawnOf(history)) cards.get(drawn.name)?.show(drawn, history.points);
+    } catch (error) {
+      // What is shown stays, and says how old it is.
+      if (cards.size === 0) list.replaceChildren(make('li', { class: 'failure' }, explain(error)));
+    }
+  };
+  choose(range);
   return {
-    add(overview) {
-      if (before) points = appended(points, pointBetween(before, overview), HISTORY_POINTS_MAX);
-      before = overview;
-      for (const [name, card] of cards) {
-        if (name === 'latency') card.show(latencyOf(points));
-        else card.show(countedOf(name as Counted, points, overview));
-      }
+    open(opened) {
+      place = opened;
+      choose(opened.query.get('range') === 'day' ? 'day' : 'hour');
     },
+    refresh,
     clear() {
-      before = undefined;
-      points = [];
+      cards.clear();
+      list.replaceChildren();
     },
   };
-}
-
-interface Shown {
-  readonly figure: string;
-  readonly detail: string;
-  /** The drawing in words. */
-  readonly label: string;
-  readonly parts: readonly SVGElement[];
-}
-
-function createCard(name: string, title: string) {
-  const figure = make('p', { class: 'figure' });
-  const detail = make('p', { class: 'detail' });
-  const svg = draw('svg', { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, preserveAspectRatio: 'none', role: 'img' });
-  return {
-    card: make('li', { class: `chart ${name}`, 'data-chart': name }, make('h2', {}, title), figure, svg, detail),
-    show(shown: Shown) {
-      say(figure, shown.figure);
-      say(detail, shown.detail);
-      svg.setAttribute('aria-label', `${title}: ${shown.label}`);
-      svg.replaceChildren(...shown.parts);
-    },
-  };
-}
-
-function countedOf(name: Counted, points: readonly Point[], { counters }: Overview): Shown {
-  const values = points.map((point) => point[name]);
-  const counts = wordsOf(name, counters);
-  const figure = formatCount(figureOf(name, counters));
-  const recent = values.reduce((sum, value) => sum + value, 0);
-  return {
-    figure,
-    detail: formatCounts(counts) || 'none since the vault started',
-    label: `${figure} since the vault started, ${formatCount(recent)} ${spanOf(points)}`,
-    parts: bars(values, HISTORY_POINTS_MAX, SIZE).map(({ x, y, width, height }) =>
-      draw('rect', { x: String(x), y: String(y), width: String(width), height: String(height) }),
-    ),
-  };
-}
-
-function figureOf(name: Counted, counters: Overview['counters']): number {
-  if (name === 'requests') return total(counters.requests);
-  return name === 'errors' ? (counters.requests['5xx'] ?? 0) : (counters[name][COUNTED[name]] ?? 0);
-}
-
-/** What else there was. Refusals are the caller's doing; they stand beside the vault's own failures. */
-function wordsOf(name: Counted, counters: Overview['counters']): Counts {
-  if (name !== 'requests' && name !== 'errors') return counters[name];
-  const { '2xx': answered = 0, '3xx': unchanged = 0, '4xx': refused = 0, '5xx': failed = 0 } = counters.requests;
-  return name === 'errors' ? { failed, refused } : { answered, unchanged, refused, failed };
-}
-
-function latencyOf(points: readonly Point[]): Shown {
-  const latest = points.findLast(({ p95 }) => p95 !== null);
-  const top = niceTop(Math.max(1, ...points.map(({ p95 }) => p95 ?? 0)));
-  const figure = latest?.p95 == null ? '–' : formatDuration(latest.p95);
-  return {
-    figure,
-    detail: latest?.p50 == null ? 'nothing answered yet' : `median ${formatDuration(latest.p50)}`,
-    label: `${figure} when last measured, scale to ${formatDuration(top)}, ${spanOf(points)}`,
-    parts: [
-      draw('path', {
-        class: 'median',
-        d: line(
-          points.map(({ p50 }) => p50),
-          HISTORY_POINTS_MAX,
-          top,
-          SIZE,
-        ),
-      }),
-      draw('path', {
-        d: line(
-          points.map(({ p95 }) => p95),
-          HISTORY_POINTS_MAX,
-          top,
-          SIZE,
-        ),
-      }),
-    ],
-  };
-}
-
-function spanOf(points: readonly Point[]): string {
-  const [first, last] = [points.at(0), points.at(-1)];
-  return first && last && first !== last
-    ? `in the last ${formatDuration(last.atMs - first.atMs)}`
-    : 'since the page opened';
 }

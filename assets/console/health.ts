@@ -34,6 +34,7 @@ export function readHealth(overview: Overview): readonly Part[] {
 export function showHealth(overview: Overview): void {
   const parts = readHealth(overview).toSorted((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state));
   byId('health').replaceChildren(...parts.map(cardOf));
+  showSummary(parts);
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
     limits.length > 0
@@ -41,6 +42,15 @@ export function showHealth(overview: Overview): void {
       : make('p', { class: 'empty' }, 'No limit has refused a request since the vault started.'),
   );
   say(byId('version'), overview.version);
+}
+
+/** One line on the overview: whether a part fails, and which. */
+function showSummary(parts: readonly Part[]): void {
+  const failing = parts.filter(({ state }) => state === 'bad').map(({ name }) => name);
+  const words = failing.length === 0 ? 'Nothing fails' : `Failing: ${failing.join(', ')}`;
+  const state = make('span', { class: `state ${failing.length === 0 ? 'good' : 'bad'}` }, words);
+  if (byId('summary').textContent === words) return;
+  byId('summary').replaceChildren(failing.length === 0 ? state : make('a', { href: '#/health' }, state));
 }
 
 const RANK: readonly State[] = ['bad', 'warn', 'good', 'quiet', 'unused'];

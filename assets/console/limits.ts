@@ -8,7 +8,6 @@ export const TEXT_SHOWN_CHARS_MAX = 300;
 export const OVERVIEW_POLL_MS = 5_000;
 /** More than a tab in the background is held back (a minute): the computer slept. */
 export const SLEPT_MS_MIN = 90_000;
-export const HISTORY_POINTS_MAX = 60;
 export const REQUEST_TIMEOUT_MS = 15_000;
 
 /** A token is renewed after this part of its life, which leaves the rest for trying again. */

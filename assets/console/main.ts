@@ -25,7 +25,7 @@ import { createWebhooks } from './webhooks.ts';
 const session = createSession(storageOf('sessionStorage'));
 const api = createApi(session.secret, () => signOut('The vault no longer accepts the secret. Sign in again.'));
 const feed = createFeed();
-const charts = createCharts();
+const charts = createCharts(api);
 const tools = createTools(api);
 const panels = {
   limits: createLimits(api),
@@ -33,7 +33,7 @@ const panels = {
   webhooks: createWebhooks(api),
   messages: createMessages(api),
 };
-const shell = createShell(createViews(panels));
+const shell = createShell(createViews({ ...panels, charts }));
 const showStatus = createStatus(() => begin(live.state().lastId));
 const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
 const freshness = createFreshness(() => void poll());
@@ -68,7 +68,6 @@ async function readOverview(): Promise<Overview> {
   aheadMs = Date.parse(overview.at) - Date.now();
   latest = overview;
   freshness.read(true);
-  charts.add(overview);
   showHealth(overview);
   shell.mark('health', readHealth(overview).filter(({ state }) => state === 'bad').length, 'failing');
   shell.say('overview', `Read at ${formatTime(overview.at)}`);
@@ -76,7 +75,7 @@ async function readOverview(): Promise<Overview> {
   return overview;
 }
 
-/** What is less urgent than the charts is read with every third reading. */
+/** Most views read their own with every third reading. */
 const VIEW_EVERY = 3;
 
 async function signIn(): Promise<void> {
@@ -110,7 +109,7 @@ async function poll(): Promise<void> {
   try {
     await readOverview();
     say(byId('trouble'), '');
-    if (++readings % VIEW_EVERY === 0) shell.refresh();
+    shell.refresh(++readings % VIEW_EVERY === 0);
   } catch (error) {
     const isIn = session.secret() !== '';
     if (isIn) freshness.read(false);

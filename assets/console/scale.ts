@@ -20,35 +20,55 @@ export function niceTop(max: number): number {
   return steps.find((step) => step >= max) ?? 10 * power;
 }
 
-/** One bar per value, the newest at the right edge of `slots` places. A value above 0 is at least one unit high. */
-export function bars(values: readonly number[], slots: number, { width, height }: Size): readonly Bar[] {
-  const top = niceTop(Math.max(0, ...values));
-  const slot = width / slots;
-  const shown = values.slice(-slots);
-  return shown.map((value, i) => {
+/** The round values of an axis up to a `niceTop`: nothing, half where that is a whole number, and the top. */
+export function ticks(top: number): readonly number[] {
+  return Number.isInteger(top / 2) ? [0, top / 2, top] : [0, top];
+}
+
+/** One bar per value, none for null. A value above 0 is at least one unit high. */
+export function bars(values: readonly (number | null)[], top: number, { width, height }: Size): readonly Bar[] {
+  const slot = width / values.length;
+  return values.flatMap((value, i) => {
+    if (value === null) return [];
     const high = value > 0 ? Math.max(1, (Math.min(value, top) / top) * height) : 0;
-    return { x: width - (shown.length - i) * slot, y: height - high, width: Math.max(0.5, slot * 0.8), height: high };
+    return [{ x: round(i * slot), y: round(height - high), width: round(slot * 0.8), height: round(high) }];
   });
 }
 
-/** The SVG path of a line through the values, the newest at the right edge, with gaps for null. `top` is its scale. */
-export function line(values: readonly (number | null)[], slots: number, top: number, { width, height }: Size): string {
-  const slot = width / slots;
-  const shown = values.slice(-slots);
+/** The SVG path of a line through the values, with gaps for null. `top` is its scale. */
+export function line(values: readonly (number | null)[], top: number, { width, height }: Size): string {
+  const slot = width / values.length;
   let path = '';
   let isDrawing = false;
-  shown.forEach((value, i) => {
+  values.forEach((value, i) => {
     if (value === null) {
       isDrawing = false;
       return;
     }
-    const x = width - (shown.length - i - 0.5) * slot;
+    const x = (i + 0.5) * slot;
     const y = height - (Math.min(value, top) / top) * height;
     // A single value between two gaps is drawn as a short dash.
     path += isDrawing ? `L${round(x)} ${round(y)}` : `M${round(x - slot * 0.4)} ${round(y)}L${round(x)} ${round(y)}`;
     isDrawing = true;
   });
   return path;
+}
+
+/** The SVG path of the ground below what is known: zero is drawn as zero, and no data as a gap. */
+export function ground(values: readonly (number | null)[], { width, height }: Size): string {
+  const slot = width / values.length;
+  return values
+    .flatMap((value, i) =>
+      value === null || (i > 0 && values[i - 1] !== null)
+        ? []
+        : [`M${round(i * slot)} ${height}H${round(endOf(values, i) * slot)}`],
+    )
+    .join('');
+}
+
+function endOf(values: readonly (number | null)[], from: number): number {
+  const end = values.indexOf(null, from);
+  return end === -1 ? values.length : end;
 }
 
 function round(value: number): number {

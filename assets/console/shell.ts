@@ -9,8 +9,9 @@ export interface View {
   readonly icon: string;
   /** Called when the view is opened, and when its query changes while it is open. */
   readonly open?: (place: Place) => void;
-  /** Called after `open`, and with every third reading while the view is open. */
+  /** Called after `open`, and while the view is open with every third reading, or with each where it `isQuick`. */
   readonly refresh?: () => Promise<void>;
+  readonly isQuick?: boolean;
 }
 
 /** An open view's part of the page. */
@@ -30,8 +31,8 @@ export interface Shell {
   stop(): void;
   /** Opens a view as a press on its name does. */
   go(name: string): void;
-  /** Refreshes the open view. */
-  refresh(): void;
+  /** Refreshes the open view, if it `isQuick` or a third reading is due. */
+  refresh(isDue: boolean): void;
   /** The one line of state beside a view's title. */
   say(name: string, state: string): void;
   /** A count beside a view's name in the rail, and of what; none for 0. */
@@ -97,7 +98,9 @@ export function createShell(views: readonly View[]): Shell {
       history.pushState(null, '', `#/${name}`);
       show();
     },
-    refresh: () => void opened?.refresh?.(),
+    refresh(isDue) {
+      if (isDue || opened?.isQuick) void opened?.refresh?.();
+    },
     say(name, state) {
       const line = built.get(name)?.state;
       if (line) say(line, state);

@@ -4,6 +4,7 @@ type Refresh = () => Promise<void>;
 
 /** The panels that refresh themselves while their view is open. */
 export interface Panels {
+  readonly charts: Pick<View, 'open'> & { readonly refresh: Refresh };
   readonly limits: Refresh;
   readonly recoveries: Refresh;
   readonly webhooks: Refresh;
@@ -16,12 +17,19 @@ export interface Panels {
  */
 export function createViews(panels: Panels): readonly View[] {
   return [
-    { name: 'overview', title: 'Overview', icon: ICONS.chart },
+    {
+      name: 'overview',
+      title: 'Overview',
+      icon: ICONS.chart,
+      isQuick: true,
+      ...(panels.charts.open ? { open: panels.charts.open } : {}),
+      refresh: panels.charts.refresh,
+    },
     { name: 'health', title: 'Health', icon: ICONS.pulse },
     { name: 'events', title: 'Events', icon: ICONS.list },
     { name: 'registrations', title: 'Registrations', icon: ICONS.person },
     { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
-    { name: 'limits', title: 'Limits', icon: ICONS.gauge, refresh: panels.limits },
+    { name: 'limits', title: 'Limits', icon: ICONS.gauge, isQuick: true, refresh: panels.limits },
     { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
     { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key },
     { name: 'messages', title: 'Messages', icon: ICONS.mail, refresh: panels.messages },

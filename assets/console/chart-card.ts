@@ -1,0 +1,162 @@
+import { timeOf } from './chart-words.ts';
+import { draw, make, say } from './dom.ts';
+import type { Drawn, HistoryPoint } from './history.ts';
+import { bars, ground, line, niceTop, ticks } from './scale.ts';
+
+/** One chart: figure, drawing with axis and times, a value under the pointer and by the arrow keys, and a table. */
+export interface ChartCard {
+  readonly card: HTMLElement;
+  show(drawn: Drawn, points: readonly HistoryPoint[]): void;
+}
+
+const SIZE = { width: 320, height: 100 };
+/** Room for the numbers of the axis, and for the times below. */
+const [LEFT, TOP, BELOW] = [44, 8, 20];
+
+/** Creates the card of a chart. */
+export function createChartCard(name: string): ChartCard {
+  const title = make('h2', { id: `chart-${name}` });
+  const figure = make('p', { class: 'figure' });
+  const detail = make('p', { class: 'detail' });
+  const svg = draw('svg', {
+    viewBox: `0 0 ${LEFT + SIZE.width} ${TOP + SIZE.height + BELOW}`,
+    'aria-hidden': 'true',
+  });
+  const tip = make('p', { class: 'tip', hidden: '' });
+  const plot = make(
+    'div',
+    { class: 'plot', role: 'slider', tabindex: '0', 'aria-labelledby': title.id, 'aria-valuemin': '0' },
+    svg,
+    tip,
+  );
+  const table = make('details', {}, make('summary', {}, 'As a table'));
+  const pointer = createPointer(plot, tip);
+  let now: readonly [Drawn, readonly HistoryPoint[]] | undefined;
+  table.addEventListener('toggle', () => now && fillTable(table, ...now));
+  return {
+    card: make('li', { class: `chart ${name}`, 'data-chart': name }, title, figure, detail, plot, table),
+    show(drawn, points) {
+      now = [drawn, points];
+      say(title, drawn.title);
+      say(figure, drawn.figure);
+      say(detail, drawn.detail);
+      svg.replaceChildren(...drawing(drawn, points));
+      pointer.show((index) => `${timeOf(points[index] ?? { at: '' })}: ${drawn.say(index)}`, points.length);
+      fillTable(table, drawn, points);
+    },
+  };
+}
+
+function drawing({ name, values, below = [], format }: Drawn, points: readonly HistoryPoint[]): SVGElement[] {
+  const top = niceTop(Math.max(1, ...[...values, ...below].map((value) => value ?? 0)));
+  const axis = ticks(top).map((value) => {
+    const y = TOP + SIZE.height * (1 - value / top);
+    return draw(
+      'g',
+      { class: 'tick' },
+      ...(value === 0 ? [] : [draw('path', { d: `M${LEFT} ${y}h${SIZE.width}` })]),
+      draw('text', { x: String(LEFT - 6), y: String(y + 4), 'text-anchor': 'end' }, format(value)),
+    );
+  });
+  const times = TIMES.map(([part, anchor]) => {
+    const point = points[Math.round(part * (points.length - 1))];
+    const x = LEFT + part * SIZE.width;
+    return draw(
+      'text',
+      { x: String(x), y: String(TOP + SIZE.height + 15), 'text-anchor': anchor },
+      point ? timeOf(point) : '',
+    );
+  });
+  const shapes =
+    name === 'latency'
+      ? [
+          draw('path', { class: 'median', d: line(below, top, SIZE) }),
+          draw('path', { class: 'line', d: line(values, top, SIZE) }),
+        ]
+      : bars(values, top, SIZE).map(({ x, y, width, height }) =>
+          draw('rect', { x: String(x), y: String(y), width: String(width), height: String(height) }),
+        );
+  const known = name === 'latency' ? points.map(({ requests }) => requests) : values;
+  const inner = draw(
+    'g',
+    { transform: `translate(${LEFT} ${TOP})` },
+    ...shapes,
+    draw('path', { class: 'ground', d: ground(known, SIZE) }),
+    draw('path', { class: 'cursor', d: '' }),
+  );
+  return [...axis, ...times, inner];
+}
+
+const TIMES = [
+  [0, 'start'],
+  [0.5, 'middle'],
+  [1, 'end'],
+] as const;
+
+/** The value under the pointer, or of the step that the arrow keys went to. */
+function createPointer(plot: HTMLElement, tip: HTMLElement) {
+  let [index, count] = [-1, 0];
+  let words: (index: number) => string = () => '';
+  let isShown = false;
+  const show = (): void => {
+    plot.setAttribute('aria-valuemax', String(Math.max(0, count - 1)));
+    plot.setAttribute('aria-valuenow', String(index));
+    plot.setAttribute('aria-valuetext', words(index));
+    tip.hidden = !isShown;
+    const cursor = plot.querySelector('.cursor');
+    const x = ((index + 0.4) * SIZE.width) / Math.max(1, count);
+    cursor?.setAttribute('d', isShown ? `M${x} 0V${SIZE.height}` : '');
+    if (!isShown) return;
+    say(tip, words(index));
+    const part = (LEFT + x) / (LEFT + SIZE.width);
+    tip.style.insetInlineStart = `${100 * part}%`;
+    tip.style.translate = `${-100 * part}%`;
+  };
+  const go = (to: number): void => {
+    index = Math.min(count - 1, Math.max(0, to));
+    isShown = true;
+    show();
+  };
+  const hide = (): void => {
+    isShown = false;
+    show();
+  };
+  plot.addEventListener('pointermove', ({ clientX }) => {
+    const { left, width } = plot.getBoundingClientRect();
+    const inside = ((clientX - left) / width) * (LEFT + SIZE.width) - LEFT;
+    go(Math.floor((inside / SIZE.width) * count));
+  });
+  plot.addEventListener('pointerleave', hide);
+  plot.addEventListener('blur', hide);
+  plot.addEventListener('keydown', (event) => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: index - 1,
+      ArrowRight: index + 1,
+      Home: 0,
+      End: count,
+    };
+    const to = steps[event.key];
+    if (event.key === 'Escape') hide();
+    if (to === undefined) return;
+    event.preventDefault();
+    go(to);
+  });
+  return {
+    show(next: (index: number) => string, length: number): void {
+      words = next;
+      if (count !== length) index = length - 1;
+      count = length;
+      show();
+    },
+  };
+}
+
+/** Only what is open is filled; the newest step first. */
+function fillTable(table: HTMLDetailsElement, drawn: Drawn, points: readonly HistoryPoint[]): void {
+  table.querySelector('.scroll')?.remove();
+  if (!table.open) return;
+  const rows = points.map((point, i) => make('tr', {}, make('td', {}, timeOf(point)), make('td', {}, drawn.say(i))));
+  const head = make('tr', {}, ...['time', drawn.title].map((name) => make('th', { scope: 'col' }, name)));
+  const body = make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows.toReversed()));
+  table.append(make('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': drawn.title }, body));
+}
