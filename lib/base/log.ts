@@ -25,11 +25,35 @@ export function atLevel(level: LogLevel, log: Log): Log {
   };
 }
 
-/** An error for the log: name, message and stack, and its causes, nearest first. */
+/**
+ * An error for the log: name, message and causes, nearest first. The stack is of failures that nobody expects: that an
+ * upstream is down or a disk is full says where it was called from to no one who can mend it.
+ */
 export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
   const causes = causesOf(error).map(say).join('; ');
-  const stack = error instanceof Error ? error.stack : undefined;
-  return { message: say(error), ...(stack ? { stack } : {}), ...(causes ? { cause: causes } : {}) };
+  const stack = error instanceof Error && !isExpected(error) ? error.stack : undefined;
+  return {
+    message: say(error),
+    ...(stack ? { stack: withoutProgramPaths(stack) } : {}),
+    ...(causes ? { cause: causes } : {}),
+  };
+}
+
+/** What comes from outside by its name: an upstream, a database that is away, a time that has passed. */
+const EXPECTED_NAMES = ['DatabaseUnavailable', 'UpstreamError', 'RpcError', 'TimeoutError', 'AbortError'];
+
+/** Codes of our own mistakes: of the runtime, and of statements that SQLite refuses. */
+const OWN_MISTAKE = /^(?:ERR_|internal_error|SQLITE_(?:ERROR|CONSTRAINT|MISUSE|MISMATCH|RANGE|SCHEMA|INTERNAL))/;
+
+/** Whether it is a failure of the world: by its name, or by the code of a system, a database or an answer. */
+function isExpected(error: Error): boolean {
+  if (EXPECTED_NAMES.includes(error.name)) return true;
+  return 'code' in error && typeof error.code === 'string' && !OWN_MISTAKE.test(error.code);
+}
+
+/** Where a program keeps its own code, on Unix and on Windows: a path that is on no disk. */
+function withoutProgramPaths(text: string): string {
+  return text.replace(/(?:file:\/\/)?(?:\/\$bunfs\/root|[A-Za-z]:[\\/]~BUN[\\/]root)[\\/]/g, '');
 }
 
 function causesOf(error: unknown): readonly unknown[] {
@@ -43,7 +67,7 @@ function causesOf(error: unknown): readonly unknown[] {
 }
 
 function say(error: unknown): string {
-  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  if (error instanceof Error) return withoutProgramPaths(`${error.name}: ${error.message}`);
   // Converting an object thrown by a host's database to text may itself fail.
   return typeof error === 'object' && error !== null ? 'a thrown object' : String(error);
 }

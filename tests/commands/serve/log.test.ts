@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { createPaint } from '../../../commands/cli/colour.ts';
 import { createLog } from '../../../commands/serve/log.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 
@@ -31,4 +32,20 @@ test('a pretty entry shows a stack on lines of its own', () => {
   expect(print('pretty', { level: 'error', event: 'x', stack: 'Error: y\n  at z' })).toEndWith(
     ' error x\n    Error: y\n      at z',
   );
+});
+
+test('numbers are rounded in both forms, and ids of requests are short in the one that people read', () => {
+  const requestId = '0123456789abcdef0123456789abcdef';
+  const entry: LogEntry = { level: 'info', event: 'x', ms: 2.1661309999999503, share: 0.0001234567, n: 12, requestId };
+  expect(JSON.parse(print('json', entry))).toMatchObject({ ms: 2.17, share: 0.000123, n: 12, requestId });
+  expect(print('pretty', entry)).toEndWith(' x ms=2.17 share=0.000123 n=12 requestId=89abcdef');
+  expect(print('pretty', { ...entry, requestId: 'mine' })).toEndWith(' requestId=mine');
+  expect(print('pretty', { level: 'info', event: 'x', all: { ms: 1.23456 } })).toContain('1.23');
+});
+
+test('a terminal shows the level in colour', () => {
+  const lines: string[] = [];
+  createLog('pretty', (line) => lines.push(line), createPaint(true))({ level: 'error', event: 'x' });
+  expect(lines[0]).toContain('\x1b[31merror\x1b[39m');
+  expect(print('pretty', { level: 'error', event: 'x' })).not.toContain('\x1b');
 });
