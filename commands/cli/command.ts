@@ -1,3 +1,4 @@
+import type { SettingName } from '../../lib/config/settings.ts';
 import type { Arguments } from './arguments.ts';
 import type { Option } from './options.ts';
 
@@ -8,6 +9,10 @@ export interface Command {
   readonly options: readonly Option[];
   /** Whether it reads the settings: each is then a flag of it too. */
   readonly usesSettings: boolean;
+  /** The settings that its own help shows: those that it reads, or of many the most used. */
+  readonly settings?: readonly SettingName[];
+  /** Command lines to begin with. */
+  readonly examples?: readonly string[];
   /** Paragraphs of its own help. */
   readonly notes?: readonly string[];
   /** Its exit codes, where they say more than the usual ones. */

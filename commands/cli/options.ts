@@ -1,15 +1,19 @@
+import type { SettingName } from '../../lib/config/settings.ts';
+
 /** A flag or an operand of a command, by the name under which its value is found. */
 export interface Option {
   readonly name: string;
   /** `--name`, `--name <value>`, or without dashes for an operand, which is given by its place. */
   readonly written: string;
   readonly meaning: string;
+  /** The words that it takes one of, as shells complete them; absent where it takes others too. */
+  readonly values?: readonly string[];
 }
 
 /** A flag or an operand, as it is written and what it means. */
-export function option(written: string, meaning: string): Option {
+export function option(written: string, meaning: string, values?: readonly string[]): Option {
   const [name = ''] = written.replace(/^--/, '').split(/[ ,]/);
-  return { name, written, meaning };
+  return { name, written, meaning, ...(values && { values }) };
 }
 
 /** Whether the flag is followed by a value. */
@@ -52,3 +56,21 @@ export const VERSION_FLAG = option('--version, -v', 'print the release');
 
 /** The row that a command acts on. */
 export const ID = option('ID', 'the id that list or find shows');
+
+/** Where the database is: what a command reads that works on it. */
+export const DATABASE_SETTINGS: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'DATABASE_AUTH_TOKEN'];
+
+/** What the help of `vault serve` shows; `vault help settings` has the others. */
+export const MOST_USED_SETTINGS: readonly SettingName[] = [
+  'BASE_URL',
+  'HOST',
+  'PORT',
+  'TRUSTED_PROXIES',
+  'DATA_DIR',
+  'DATABASE_URL',
+  'EMAIL_PROVIDER',
+  'EMAIL_FROM',
+  'SMTP_URL',
+  'RPC_URL',
+  'CHAIN_ID',
+];
