@@ -13,6 +13,8 @@ export const configCommand: Command = {
   summary: 'shows the settings in force and their sources',
   options: [CONFIG, JSON_OUTPUT, HELP],
   usesSettings: true,
+  settings: [],
+  examples: ['vault config --config /etc/vault/vault.env', 'vault config --json'],
   exitCodes: '0 the vault would start, 1 failure, 2 it would not start',
   run: config,
 };

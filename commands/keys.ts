@@ -31,6 +31,11 @@ export const keysRotateCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: ['DATA_DIR', 'DATABASE_URL', 'VAULT_SECRET', 'ATTESTATION_SIGNING_KEY', 'OPERATOR_SECRET'],
+  examples: [
+    'vault keys rotate --config /etc/vault/vault.env',
+    'vault keys rotate --operator --config /etc/vault/vault.env',
+  ],
   notes: [
     'The keys take effect at the next start of the vault.',
     'If a setting provides the key, the new value is printed for you to set, and nothing is changed.',

@@ -4,11 +4,11 @@ import { STORED_LIMITS, type StoredLimit } from '../lib/limits/catalogue.ts';
 import { clearLimit, type LimitUse, showLimits } from '../lib/limits/report.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
-const KIND = option('--kind <kind>', 'name of the limit, such as sends-per-ip');
+const KIND = option('--kind <kind>', 'name of the limit, such as sends-per-ip', STORED_LIMITS);
 const KEY = option(
   '--key <key>',
   'an IP, or an identifier such as email:alice@example.com; the -per-day limits have none',
@@ -19,6 +19,11 @@ export const limitsShowCommand: Command = {
   summary: 'shows how much of each limit is used',
   options: [KIND, KEY, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: [
+    'vault limits show --config /etc/vault/vault.env',
+    'vault limits show --kind sends-per-ip --key 203.0.113.7',
+  ],
   run: limitsShow,
 };
 
@@ -27,6 +32,8 @@ export const limitsClearCommand: Command = {
   summary: 'resets a limit for a blocked user',
   options: [KIND, KEY, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault limits clear --kind sends-per-number --key +14155550100'],
   run: limitsClear,
 };
 

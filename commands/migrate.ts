@@ -4,7 +4,7 @@ import { migrate as migrateDatabase, pendingMigrations } from '../lib/db/migrati
 import { MIGRATIONS, type Migration } from '../lib/db/schema.ts';
 import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DRY_RUN, HELP } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, DRY_RUN, HELP } from './cli/options.ts';
 import { print } from './cli/print.ts';
 import { counted } from './cli/progress.ts';
 import { checkSettings, isEmbedded, loadSettings, previewSettings } from './setup/settings.ts';
@@ -15,6 +15,8 @@ export const migrateCommand: Command = {
   summary: "brings the database's tables up to date",
   options: [CONFIG, DRY_RUN, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault migrate --dry-run --config /etc/vault/vault.env'],
   run: migrate,
 };
 

@@ -2,7 +2,7 @@ import { VaultError } from '../lib/base/error.ts';
 import { cancelRecoveries, type ListedRecovery, listRecoveries } from '../lib/recovery/list.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
@@ -11,6 +11,8 @@ export const recoveriesListCommand: Command = {
   summary: 'lists open recoveries of accounts; --account lists all of one',
   options: [option('--account <address>', 'address of the account'), JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault recoveries list --config /etc/vault/vault.env'],
   run: recoveriesList,
 };
 
@@ -19,6 +21,8 @@ export const recoveriesCancelCommand: Command = {
   summary: 'has the guardian withdraw the open recovery of an account',
   options: [option('ACCOUNT', 'address of the account'), JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault recoveries cancel 0x1234567890abcdef1234567890abcdef12345678 --config /etc/vault/vault.env'],
   run: recoveriesCancel,
 };
 

@@ -3,7 +3,7 @@ import { findRegistrations } from '../lib/registration/list.ts';
 import { undoClaim } from '../lib/registration/undo.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
@@ -19,6 +19,8 @@ export const registrationsFindCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault registrations find --identifier alice@example.com --config /etc/vault/vault.env'],
   run: registrationsFind,
 };
 
@@ -27,6 +29,8 @@ export const registrationsUndoCommand: Command = {
   summary: 'fails a registration and gives back what it took over',
   options: [ID, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault registrations undo 17 --config /etc/vault/vault.env'],
   run: registrationsUndo,
 };
 

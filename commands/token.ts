@@ -12,7 +12,7 @@ import { mintDelegation, UCAN_NONCE_BYTES } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { UNIT_MS } from './cli/units.ts';
 import { onStore } from './open-store.ts';
@@ -23,8 +23,16 @@ const APP = option('--app <app>', 'the app whose events may be read [token deleg
 /** `vault token mint`. */
 export const tokenMintCommand: Command = {
   summary: "prints a token for an app's event stream",
-  options: [APP, option('--channel <channel>', 'only the events of this channel [all]'), JSON_OUTPUT, CONFIG, HELP],
+  options: [
+    APP,
+    option('--channel <channel>', 'only the events of this channel [all]', EVENT_CHANNELS),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
   usesSettings: true,
+  settings: ['DATA_DIR', 'VAULT_SECRET', 'BASE_URL', 'APPS'],
+  examples: ['vault token mint --app shop --config /etc/vault/vault.env'],
   run: mintToken,
 };
 
@@ -50,6 +58,8 @@ export const tokenDelegateCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: ['DATA_DIR', 'VAULT_SECRET', 'BASE_URL', 'APPS'],
+  examples: ['vault token delegate --aud did:key:z6Mk… --expires 30d'],
   run: delegateToken,
 };
 
@@ -63,6 +73,8 @@ export const tokenRevokeCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault token revoke zdpu… --config /etc/vault/vault.env'],
   run: revoke,
 };
 

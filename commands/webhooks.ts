@@ -8,15 +8,22 @@ import {
 } from '../lib/webhooks/deliveries.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
 /** `vault webhooks list`. */
 export const webhooksListCommand: Command = {
   summary: 'lists dead webhooks; --status lists others',
-  options: [option('--status <status>', 'queued, delivered or dead [dead]'), JSON_OUTPUT, CONFIG, HELP],
+  options: [
+    option('--status <status>', 'queued, delivered or dead [dead]', ['queued', 'delivered', 'dead']),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault webhooks list --status queued --config /etc/vault/vault.env'],
   run: webhooksList,
 };
 
@@ -25,6 +32,8 @@ export const webhooksResendCommand: Command = {
   summary: 'sends a dead webhook again',
   options: [ID, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: [...DATABASE_SETTINGS, 'WEBHOOK_URL'],
+  examples: ['vault webhooks resend 42 --config /etc/vault/vault.env'],
   run: webhooksResend,
 };
 

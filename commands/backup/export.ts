@@ -5,7 +5,7 @@ import type { Database, Row } from '../../lib/db/database.ts';
 import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/list.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, HELP, option } from '../cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, option } from '../cli/options.ts';
 import { STANDARD_OUTPUT } from '../cli/print.ts';
 import { counted, createProgress } from '../cli/progress.ts';
 import { checkSettings, previewSettings } from '../setup/settings.ts';
@@ -23,6 +23,8 @@ export const exportCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault export --out registrations.jsonl --config /etc/vault/vault.env'],
   notes: ['The last line on standard error has their number and the id to continue --after.'],
   run: exportRegistrations,
 };

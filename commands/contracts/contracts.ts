@@ -26,7 +26,7 @@ export const contractsDeployCommand: Command = {
     CONFIG,
     option('--owner <address>', 'the account that appoints registrars [the account that pays]'),
     option('--registrar <address>', 'the first registrar [the account of REGISTRAR_PRIVATE_KEY, else none]'),
-    option('--registry <edition>', '2, or 1 for the first registry, which asks for no consent [2]'),
+    option('--registry <edition>', '2, or 1 for the first registry, which asks for no consent [2]', ['1', '2']),
     option(
       '--legacy-registry <address>',
       'the first registry that the second one follows [DID_REGISTRY_ADDRESS, or none]',
@@ -36,6 +36,15 @@ export const contractsDeployCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: [
+    'RPC_URL',
+    'CHAIN_ID',
+    'DEPLOYER_PRIVATE_KEY',
+    'REGISTRAR_PRIVATE_KEY',
+    'ENTRY_POINT_ADDRESS',
+    'DID_REGISTRY_ADDRESS',
+  ],
+  examples: ['vault contracts deploy --dry-run --config /etc/vault/vault.env'],
   run: deployContracts,
 };
 

@@ -5,7 +5,7 @@ import { prepareDatabase } from '../../lib/prepare-database.ts';
 import type { Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, HELP, VERSION_FLAG } from '../cli/options.ts';
+import { CONFIG, HELP, MOST_USED_SETTINGS, VERSION_FLAG } from '../cli/options.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 import {
@@ -35,6 +35,8 @@ export const serveCommand: Command = {
   summary: 'runs the vault (the default)',
   options: [CONFIG, HELP, VERSION_FLAG],
   usesSettings: true,
+  settings: MOST_USED_SETTINGS,
+  examples: ['vault', 'vault serve --config /etc/vault/vault.env', 'vault serve --port 9000 --data-dir /tmp/trial'],
   exitCodes: '0 stopped by SIGTERM or SIGINT, 1 cannot start or continue, 2 invalid usage',
   run: serve,
 };
