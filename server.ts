@@ -1,17 +1,22 @@
 #!/usr/bin/env bun
 import { parseArguments, takeCommand, UsageError } from './commands/cli/arguments.ts';
 import type { Command, Commands } from './commands/cli/command.ts';
-import { groupText, helpText } from './commands/cli/help.ts';
-import { HELP } from './commands/cli/options.ts';
+import { HELP, option } from './commands/cli/options.ts';
 import { print } from './commands/cli/print.ts';
 import { COMMANDS as ALL_BUT_HELP, loadCommands } from './commands/index.ts';
 import { isCode } from './commands/storage/durable.ts';
 import { printVersion } from './commands/version.ts';
 
 const HELP_COMMAND: Command = {
-  summary: 'prints this text',
-  options: [HELP],
-  usesSettings: true,
+  summary: 'explains a command, or the settings',
+  options: [option('TOPIC', 'a command, or settings, with the name of a setting or of a group behind it'), HELP],
+  usesSettings: false,
+  examples: [
+    'vault help backup',
+    'vault help settings',
+    'vault help settings delivery',
+    'vault help settings SMTP_URL',
+  ],
   run: () => help(),
 };
 
@@ -20,11 +25,13 @@ const COMMANDS = { ...ALL_BUT_HELP, help: async () => HELP_COMMAND };
 /** Exit codes: 0 success, 1 failure, 2 invalid usage. */
 async function main(line: readonly string[]): Promise<number> {
   // `vault help limits show` asks what `vault limits show --help` does.
-  const argv = line[0] === 'help' && line.length > 1 ? [...line.slice(1), '--help'] : line;
+  const isAsked = line[0] === 'help' && line.length > 1 && !line[1]?.startsWith('-');
+  const argv = isAsked ? [...line.slice(1), '--help'] : line;
   try {
+    if (isAsked && line[1] === 'settings' && line.length < 4) return say((await loadHelp()).settingsText(line[2]));
     const [first = '', ...rest] = argv;
     if (isGroup(first) && rest.length > 0 && rest.every((word) => word === '--help' || word === '-h'))
-      return say(groupText(await loadAll(), first));
+      return say((await loadHelp()).groupText(await loadAll(), first));
     const { command: name, words } = takeCommand(argv, Object.keys(COMMANDS));
     const command = await COMMANDS[name as keyof typeof COMMANDS]();
     const given = parseArguments(name, words, command.options);
@@ -41,7 +48,12 @@ async function main(line: readonly string[]): Promise<number> {
 }
 
 async function help(command?: string): Promise<number> {
-  return say(helpText(await loadAll(), command));
+  return say((await loadHelp()).helpText(await loadAll(), command));
+}
+
+/** No start needs it. */
+function loadHelp() {
+  return import('./commands/cli/help.ts');
 }
 
 async function loadAll(): Promise<Commands> {

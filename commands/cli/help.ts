@@ -1,78 +1,124 @@
-import { once } from '../../lib/base/once.ts';
 import { VERSION } from '../../lib/base/version.ts';
-import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Setting } from '../../lib/config/setting.ts';
-import { SUBJECTS } from '../../lib/config/settings.ts';
+import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 import { flagOf } from './arguments.ts';
+import { createPaint, isColourful } from './colour.ts';
 import type { Command, Commands } from './command.ts';
-import { CONFIG, HELP, isOperand, type Option, VERSION_FLAG } from './options.ts';
+import { type Style, settingsHelp } from './help-settings.ts';
+import { CONFIG, HELP, isOperand, VERSION_FLAG } from './options.ts';
+import { columns, widthOf, wrap } from './terminal.ts';
 
 const EXIT_CODES = '0 success, 1 failure, 2 invalid usage';
 
+const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
+  ['vault', 'runs it with defaults, to try it out'],
+  ['vault serve --config vault.env', 'runs it with the settings of a file'],
+  ['vault doctor --config vault.env', 'says what is wrong, and what to do'],
+  ['vault help settings SMTP_URL', 'type, default and example of a setting'],
+];
+
+/** How much of the width a command line may take beside its words. */
+const EXAMPLE_SHARE = 0.45;
+
+/** What the commands of two words do together. */
+const GROUPS: Readonly<Record<string, string>> = {
+  contracts: 'deploys the contracts',
+  keys: 'replaces the keys that attest',
+  limits: 'shows the limits in use, resets one',
+  person: 'shows, exports and erases what is kept of a person',
+  recoveries: 'lists recoveries of accounts, cancels one',
+  registrations: 'finds the registrations of a person, undoes one',
+  service: 'writes the files of a service and its proxy',
+  token: 'makes and revokes tokens of event streams',
+  webhooks: 'lists webhooks, sends one again',
+};
+
 /** The help for one command, or for the whole program. */
 export function helpText(commands: Commands, name?: string): string {
+  const style = styleOf();
   const command = name === undefined ? undefined : commands[name];
-  const head = command ? [`vault ${nameWithOperands(name, command)}: ${command.summary}`] : overview(commands);
-  const ends = ['', `Exit codes: ${command?.exitCodes ?? EXIT_CODES}.`];
-  const options = optionLines(command?.options ?? [CONFIG, HELP, VERSION_FLAG], commands);
-  const settings = command && !command.usesSettings ? [] : settingLines();
-  const notes = (command?.notes ?? []).flatMap((note) => ['', note]);
-  return [...head, ...notes, ...ends, '', 'Flags', ...options, ...settings].join('\n');
+  const lines = command && name !== undefined ? commandLines(name, command, style) : overview(commands, style);
+  return lines.join('\n');
 }
 
 /** The help for a first word that several commands begin with, such as `limits`. */
 export function groupText(commands: Commands, first: string): string {
+  const { width, paint } = styleOf();
   const own = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `));
-  return [...rows(own), '', `Run vault ${own[0]?.[0]} --help for details.`].join('\n');
+  const rows = own.map(([name, command]) => [nameWithOperands(name, command), command.summary] as const);
+  return [...columns(rows, width, paint), '', `vault ${own[0]?.[0]} --help says more.`].join('\n');
 }
 
-function overview(commands: Commands): string[] {
+/** The help for the settings, for a group or one of them. Throws `UsageError` for what is neither. */
+export function settingsText(topic: string | undefined): string {
+  return settingsHelp(topic, styleOf());
+}
+
+function styleOf(): Style {
+  return { width: widthOf(), paint: createPaint(isColourful()) };
+}
+
+function overview(commands: Commands, { width, paint }: Style): string[] {
   return [
-    `vault ${VERSION}: registration and identity over HTTP`,
+    `${paint.bold(`vault ${VERSION}`)}: registration and identity over HTTP`,
     '',
     'Usage: vault [command] [flags]',
     '',
-    ...rows(Object.entries(commands)),
+    paint.bold('Examples'),
+    ...columns(EXAMPLES, width, paint, EXAMPLE_SHARE),
     '',
-    'Run vault help <command> for details.',
+    paint.bold('Commands'),
+    ...columns(firstWords(commands), width, paint),
+    '',
+    ...wrap('vault help COMMAND and vault help settings say more. vault alone is vault serve.', width),
   ];
 }
 
-function rows(commands: readonly (readonly [name: string, command: Command])[]): string[] {
-  const cells = commands.map(([name, command]) => [nameWithOperands(name, command), command.summary] as const);
-  const width = Math.max(...cells.map(([name]) => name.length)) + 2;
-  return cells.map(([name, summary]) => `  ${name.padEnd(width)}${summary}`);
+/** A line for each first word. */
+function firstWords(commands: Commands): [name: string, summary: string][] {
+  const groups = Map.groupBy(Object.entries(commands), ([name]) => name.split(' ')[0] ?? name);
+  return [...groups].map(([first, all]) => {
+    const seconds = all.map(([name]) => name.split(' ')[1]).filter((word) => word !== undefined);
+    const own = all.find(([name]) => name === first)?.[1].summary.replace(/[;,].*/, '');
+    const summary = own ?? GROUPS[first] ?? all[0]?.[1].summary ?? '';
+    return [seconds.length === 0 ? first : `${first} ${seconds.join('|')}`, summary];
+  });
 }
 
-function nameWithOperands(name: string | undefined, { options }: Command): string {
-  return [name, ...options.filter(isOperand).map((one) => one.name)].join(' ');
+function commandLines(name: string, command: Command, { width, paint }: Style): string[] {
+  const { summary, examples = [], notes = [], exitCodes = EXIT_CODES } = command;
+  const options = command.options.length > 0 ? command.options : [CONFIG, HELP, VERSION_FLAG];
+  const flags = options.map(({ written, meaning }) => [written, meaning] as const);
+  return [
+    ...wrap(`vault ${nameWithOperands(name, command)}: ${summary}`, width),
+    ...notes.flatMap((note) => ['', ...wrap(note, width)]),
+    ...(examples.length > 0 ? ['', paint.bold('Examples'), ...examples.map((line) => `  ${paint.cyan(line)}`)] : []),
+    '',
+    paint.bold('Flags'),
+    ...columns(flags, width, paint),
+    ...(command.usesSettings ? settingLines(command.settings ?? [], { width, paint }) : []),
+    '',
+    ...wrap(`Exit codes: ${exitCodes}.`, width),
+  ];
 }
 
-function settingLines(): string[] {
-  const subjects = Object.entries<Readonly<Record<string, Setting>>>(SUBJECTS);
+/** The settings that the command reads, and where the others are. */
+function settingLines(names: readonly SettingName[], { width, paint }: Style): string[] {
+  const rows = names.map((name) => {
+    const { kind, meaning, default: fallback }: Setting = SETTINGS[name];
+    const words = typeof fallback === 'object' ? fallback.words : fallback;
+    return [kind === 'secret' ? name : flagOf(name), `${meaning}${words ? ` [${words}]` : ''}`] as const;
+  });
+  const all = 'vault help settings lists all settings, vault help settings NAME explains one.';
   return [
     '',
-    'Settings: each is an environment variable, a line of the --config file and, except for secrets, a flag.',
-    'NAME_FILE names a file that contains a secret or a URL. Lists are separated by commas.',
-    ...subjects.flatMap(([subject, settings]) => [
-      '',
-      subject,
-      ...Object.entries(settings).map(([name, setting]) => settingLine(name, setting)),
-    ]),
+    paint.bold('Settings'),
+    ...columns(rows, width, paint),
+    ...(rows.length > 0 ? [''] : []),
+    ...wrap(`  ${all}`, width),
   ];
 }
 
-/** As wide as the widest of all commands, so that each help looks alike. */
-function optionLines(options: readonly Option[], commands: Commands): string[] {
-  const all = Object.values(commands).flatMap((command) => command.options);
-  const width = Math.max(...all.map(({ written }) => written.length)) + 2;
-  return options.map(({ written, meaning }) => `  ${written.padEnd(width)}${meaning}`);
-}
-
-const nameWidth = once(() => Math.max(...SETTING_NAMES.map((name) => flagOf(name).length)) + 2);
-
-function settingLine(name: string, { kind, meaning, default: fallback }: Setting): string {
-  const label = kind === 'secret' ? name : flagOf(name);
-  const words = typeof fallback === 'object' ? fallback.words : fallback;
-  return `  ${label.padEnd(nameWidth())}${meaning}${words ? ` [${words}]` : ''}`;
+function nameWithOperands(name: string, { options }: Command): string {
+  return [name, ...options.filter(isOperand).map((one) => one.name)].join(' ');
 }

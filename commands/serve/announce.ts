@@ -44,7 +44,7 @@ export function announce(settings: Settings, { migrationsApplied, writing }: Sta
   }
 }
 
-const NEXT = 'vault config shows the settings in force, vault --help lists all';
+const NEXT = 'vault config shows the settings in force, vault help settings lists all';
 
 interface Hint {
   readonly setting: string;

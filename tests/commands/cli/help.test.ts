@@ -1,11 +1,24 @@
 import { afterAll, expect, test } from 'bun:test';
-import { COMMANDS } from '../../../commands/index.ts';
+import { helpText, settingsText } from '../../../commands/cli/help.ts';
+import { exampleOf } from '../../../commands/cli/setting-examples.ts';
+import { typeOf } from '../../../commands/cli/setting-types.ts';
+import { COMMANDS, loadCommands } from '../../../commands/index.ts';
+import { SETTING_NAMES } from '../../../lib/config/config.ts';
+import type { Setting } from '../../../lib/config/setting.ts';
+import { SETTINGS } from '../../../lib/config/settings.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const run = (...args: string[]) => runProgram(args, { cwd: folder.path });
+const commands = await loadCommands();
+const every: [string, string][] = [
+  ['all', helpText(commands)],
+  ...Object.keys(commands).map((name): [string, string] => [name, helpText(commands, name)]),
+  ['settings', settingsText(undefined)],
+  ['settings all', settingsText('all')],
+];
 
 test('help of a command may be asked for in front and behind', async () => {
   const behind = await run('limits', 'clear', '--help');
@@ -29,5 +42,69 @@ test('help of a first word names the commands that begin with it', async () => {
 
 test('every command says what it ends with', async () => {
   for (const name of Object.keys(COMMANDS).slice(0, 6))
-    expect((await run('help', ...name.split(' '))).out).toMatch(/^Exit codes: 0 .*, 2 .*\.$/m);
+    expect((await run('help', ...name.split(' '))).out).toMatch(/^Exit codes: 0 .*, 2\s.*\.$/ms);
+});
+
+test.each(every)('the help of %s is at most 80 columns wide where the output is no terminal', (_, text) => {
+  // A line with one long word, such as a path, stays whole.
+  const wide = text.split('\n').filter((line) => line.length > 80 && /\S\s+\S+\s+\S/.test(line));
+  expect(wide.filter((line) => !/^ +(?:vault|example) /.test(line))).toEqual([]);
+});
+
+test('the help without a command fits on one screen, with examples and where to read on', async () => {
+  const { code, out } = await run('--help');
+  expect(code).toBe(0);
+  expect(out.split('\n').length).toBeLessThanOrEqual(40);
+  for (const word of [...Object.keys(COMMANDS).flatMap((name) => name.split(' ')), 'help settings', '--config'])
+    expect(out).toContain(word);
+  expect((await run('help')).out).toBe(out);
+  expect((await run('-h')).out).toBe(out);
+});
+
+test('the help of serve has examples, the most used settings and no others', async () => {
+  const { out } = await run('serve', '--help');
+  expect(out.split('\n').length).toBeLessThanOrEqual(40);
+  for (const words of ['vault serve --config', '--base-url', 'SMTP_URL', '[8787]', 'vault help settings'])
+    expect(out).toContain(words);
+  expect(out).not.toContain('--database-mmap-mb');
+});
+
+test('the help of another command shows the settings that it reads', async () => {
+  const { out } = await run('limits', 'show', '--help');
+  expect(out).toContain('--data-dir');
+  expect(out).not.toContain('--base-url');
+});
+
+test('lines follow COLUMNS, and colour what the environment says', async () => {
+  const narrow = await runProgram(['--help'], { cwd: folder.path, vars: { COLUMNS: '60' } });
+  expect(Math.max(...narrow.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+  expect(narrow.out).not.toContain('\x1b[');
+  const colour = await runProgram(['--help'], { cwd: folder.path, vars: { FORCE_COLOR: '1' } });
+  expect(colour.out).toContain('\x1b[1mCommands\x1b[22m');
+});
+
+test('every setting is explained, with type, default and an example that is accepted', () => {
+  for (const name of SETTING_NAMES) {
+    const text = settingsText(name);
+    expect(text).toStartWith(`${name}\n`);
+    expect(text).toMatch(/^ {2}type {5}\S/m);
+    expect(text).toMatch(/^ {2}default {2}\S/m);
+    const setting = SETTINGS[name] as Setting;
+    const example = exampleOf(name, setting.default);
+    if (example !== undefined) expect(setting.parser(example)).toHaveProperty('value');
+    expect(typeOf(setting)).not.toMatch(/^must|undefined/);
+  }
+});
+
+test('settings are found by name, flag, file and group, and near misses are told', async () => {
+  const { out } = await run('help', 'settings', 'smtp_url');
+  expect(out).toContain('SMTP_URL_FILE with the path of a file');
+  expect(out).not.toContain('the flag');
+  expect((await run('help', 'settings', 'SMTP_URL_FILE')).out).toBe(out);
+  expect((await run('help', 'settings', '--base-url')).out).toContain('or the flag --base-url.');
+  expect((await run('help', 'settings', 'delivery')).out).toContain('one of log, none, smtp');
+  expect(await run('help', 'settings', 'BASEURL')).toMatchObject({
+    code: 2,
+    err: 'vault: There is no setting or group BASEURL: did you mean BASE_URL? Try vault help settings.\n',
+  });
 });

@@ -1,0 +1,111 @@
+import { closest } from '../../lib/base/closest.ts';
+import { SETTING_NAMES } from '../../lib/config/config.ts';
+import type { Setting } from '../../lib/config/setting.ts';
+import { SETTINGS, type SettingName, SUBJECTS } from '../../lib/config/settings.ts';
+import { flagOf, UsageError } from './arguments.ts';
+import type { Paint } from './colour.ts';
+import { exampleOf } from './setting-examples.ts';
+import { typeOf } from './setting-types.ts';
+import { columns, hang, wrap } from './terminal.ts';
+
+/** How the text is written: its width, and in which styles. */
+export interface Style {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+const HOW =
+  'A setting is an environment variable, a line of the --config file and, unless it is a secret, a flag. Flags win over the environment, the environment over the file. NAME_FILE names a file that contains a secret or a URL. Lists are separated by commas. vault config shows what is in force.';
+
+/**
+ * The text of `vault help settings`: the names by group; with `topic`, all of a group, or one setting. Throws
+ * `UsageError` for another topic.
+ */
+export function settingsHelp(topic: string | undefined, style: Style): string {
+  if (topic === undefined) return overview(style);
+  if (topic.toLowerCase() === 'all')
+    return Object.keys(GROUPS)
+      .flatMap((one) => groupLines(one, style))
+      .join('\n');
+  const name = topic.toUpperCase().replace(/^--/, '').replaceAll('-', '_');
+  const setting = SETTING_NAMES.find((one) => one === name || (takesFile(one) && `${one}_FILE` === name));
+  if (setting !== undefined) return settingText(setting, style);
+  const group = groupOf(topic);
+  if (group !== undefined) return groupLines(group, style).join('\n').trimEnd();
+  const near = closest(name, SETTING_NAMES) ?? closest(topic, Object.keys(GROUPS).map(firstWord));
+  throw new UsageError(
+    `There is no setting or group ${topic}${near === undefined ? '.' : `: did you mean ${near}?`} Try vault help settings.`,
+  );
+}
+
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Setting>>>> = SUBJECTS;
+
+function overview({ width, paint }: Style): string {
+  const groups = Object.entries(GROUPS).flatMap(([group, settings]) => [
+    '',
+    paint.bold(group),
+    ...wrap(Object.keys(settings).join(' '), width - 2).map((line) => `  ${paint.cyan(line)}`),
+  ]);
+  const more: [string, string][] = [
+    ['vault help settings NAME', 'one setting, such as SMTP_URL'],
+    ['vault help settings GROUP', `a group: ${Object.keys(GROUPS).map(firstWord).join(', ')}, or all`],
+  ];
+  return [...wrap(HOW, width), ...groups, '', ...columns(more, width, paint)].join('\n');
+}
+
+function groupLines(group: string, style: Style): string[] {
+  const names = Object.keys(GROUPS[group] ?? {}) as SettingName[];
+  return [style.paint.bold(group), '', ...names.flatMap((name) => [...settingLines(name, style), ''])];
+}
+
+function settingText(name: SettingName, style: Style): string {
+  const { kind } = SETTINGS[name];
+  const ways = [
+    `the environment variable ${name}`,
+    `a line ${name}=… of the --config file`,
+    ...(kind === 'secret' ? [] : [`the flag ${flagOf(name)}`]),
+    ...(kind === 'plain' ? [] : [`${name}_FILE with the path of a file that contains it`]),
+  ];
+  const shown = { plain: '', secret: ' It is never shown.', endpoint: ' Only its origin is ever shown.' }[kind];
+  return [...settingLines(name, style), '', ...wrap(`Set it by ${ways.join(', or ')}.${shown}`, style.width)].join(
+    '\n',
+  );
+}
+
+function settingLines(name: SettingName, { width, paint }: Style): string[] {
+  const setting = SETTINGS[name] as Setting;
+  const { default: fallback } = setting;
+  const words = typeof fallback === 'object' ? fallback.words : fallback;
+  const example = exampleOf(name, fallback);
+  return [
+    paint.cyan(name),
+    ...wrap(setting.meaning, width - 2).map((line) => `  ${line}`),
+    ...hang('  type     ', typeOf(setting), width).map(dimHead),
+    ...hang('  default  ', words || 'none', width).map(dimHead),
+    ...(example === undefined ? [] : [dimHead(`  example  ${name}=${quoted(example)}`)]),
+  ];
+
+  function dimHead(line: string): string {
+    return line.replace(/^ {2}(?:type|default|example)/, (head) => paint.dim(head));
+  }
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`;
+}
+
+function groupOf(topic: string): string | undefined {
+  const words = topic.toLowerCase();
+  const names = Object.keys(GROUPS);
+  return names.find((name) => firstWord(name) === words) ?? names.find((name) => name.toLowerCase() === words);
+}
+
+/** What a group is called on the command line. */
+function firstWord(group: string): string {
+  return group.toLowerCase().split(' ')[0] ?? '';
+}
+
+function takesFile(name: SettingName): boolean {
+  return SETTINGS[name].kind !== 'plain';
+}
