@@ -61,7 +61,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const faults = error.faults.map(({ remedy, ...fault }) =>
-        fail('settings', describeFault(fault), remedy ?? 'see docs/settings.md, or vault --help'),
+        fail('settings', describeFault(fault), remedy ?? `see vault help settings ${fault.name}`),
       );
       return { findings: [...faults, ...findings] };
     }
