@@ -1,16 +1,19 @@
 import type { Command, Commands } from './command.ts';
-import { isOperand, takesValue } from './options.ts';
+import { type CompletedFlag, isListed, ownFlags, settingFlags } from './completed-flags.ts';
+import { isOperand } from './options.ts';
 
 type Pair = readonly [name: string, meaning: string];
 
 /** The completion function of zsh (zshcompsys(1)): source it after compinit, or store it as `_vault` in `$fpath`. */
-export function zshScript(commands: Commands, settings: readonly Pair[], shells: readonly string[]): string {
+export function zshScript(commands: Commands): string {
   const names = Object.keys(commands);
   const groups = [...new Set(names.filter((name) => name.includes(' ')).map(firstWord))];
   return `#compdef vault
 # zsh completion of vault, behind compinit: source <(vault completions zsh)
 _vault_settings=(
-${settings.map(([flag, meaning]) => `  ${quoted(`${flag}=[${described(meaning)}]:value:`)}`).join('\n')}
+${settingFlags()
+  .map((one) => `  ${quoted(flagSpec(one))}`)
+  .join('\n')}
 )
 _vault() {
   local -a words_of_vault
@@ -33,7 +36,7 @@ ${groups.map((group) => `      ${group}) words_of_vault=(${secondWords(commands,
   (( CURRENT-- ))
   case "$key" in
 ${Object.entries(commands)
-  .map(([name, command]) => `    ${quoted(name)}) _arguments ${argumentsOf(command, shells)} ;;`)
+  .map(([name, command]) => `    ${quoted(name)}) _arguments ${argumentsOf(command)} ;;`)
   .join('\n')}
   esac
 }
@@ -58,15 +61,21 @@ function secondWords(commands: Commands, group: string): string {
     .join(' ');
 }
 
-function argumentsOf({ options, usesSettings }: Command, shells: readonly string[]): string {
-  const specs = options.map((one) => {
-    const { name, written, meaning } = one;
-    if (name === 'SHELL') return quoted(`1:shell:(${shells.join(' ')})`);
-    if (isOperand(one)) return quoted(`1:${described(meaning)}:${name === 'FILE' ? '_files' : ''}`);
-    const value = takesValue(one) ? `:value:${written.endsWith('<file>') ? '_files' : ''}` : '';
-    return quoted(`--${name}${value === '' ? '' : '='}[${described(meaning)}]${value}`);
+function argumentsOf(command: Command): string {
+  const operands = command.options.filter(isOperand).map(({ name, meaning, values }) => {
+    const choice = values === undefined ? '' : `(${values.join(' ')})`;
+    return `1:${described(meaning)}:${name === 'FILE' ? '_files' : choice}`;
   });
-  return [...specs, ...(usesSettings ? ['$_vault_settings'] : [])].join(' ');
+  const specs = [...operands, ...ownFlags(command).map(flagSpec)].map(quoted);
+  return [...specs, ...(command.usesSettings ? ['$_vault_settings'] : [])].join(' ');
+}
+
+/** As `_arguments` takes it. */
+function flagSpec(one: CompletedFlag): string {
+  const { flag, meaning, value } = one;
+  if (value === 'none') return `${flag}[${described(meaning)}]`;
+  const action = isListed(one) ? `(${one.value.join(' ')})` : value === 'file' ? '_files' : '';
+  return `${flag}=[${described(meaning)}]:value:${action}`;
 }
 
 /** As `_describe` takes it. */

@@ -1,22 +1,43 @@
-import { SETTING_NAMES } from '../../lib/config/config.ts';
-import { SETTINGS } from '../../lib/config/settings.ts';
-import { type Arguments, flagOf, needOption, UsageError } from './arguments.ts';
+import { type Arguments, needOption, UsageError } from './arguments.ts';
 import type { Command, Commands } from './command.ts';
+import {
+  type CompletedFlag,
+  everyFlag,
+  firstWords,
+  isListed,
+  ownFlags,
+  secondWords,
+  settingFlags,
+} from './completed-flags.ts';
+import { powershellScript } from './completions-powershell.ts';
 import { zshScript } from './completions-zsh.ts';
-import { flagOfOption, HELP, isOperand, option, takesValue } from './options.ts';
+import { HELP, option } from './options.ts';
 import { print } from './print.ts';
+
+const SHELLS: Readonly<Record<string, (commands: Commands) => string>> = {
+  bash,
+  zsh: zshScript,
+  fish,
+  powershell: powershellScript,
+};
 
 /** `vault completions`. */
 export const completionsCommand: Command = {
-  summary: 'prints a shell script that completes commands and flags',
-  options: [option('SHELL', 'bash, zsh or fish'), HELP],
+  summary: 'prints a script by which a shell completes lines',
+  options: [option('SHELL', 'bash, zsh, fish or powershell', Object.keys(SHELLS)), HELP],
   usesSettings: false,
+  examples: [
+    'source <(vault completions bash)',
+    'source <(vault completions zsh)',
+    'vault completions fish | source',
+    'vault completions powershell | Out-String | Invoke-Expression',
+  ],
   run: async (given, all) => completions(given, await all()),
 };
 
 /**
- * Prints a shell script that completes commands and flags. It is made from the tables that parse them. Throws
- * `UsageError` for an unknown shell.
+ * Prints a shell script that completes commands, flags and the values of flags that have some words for one. It is made
+ * from the tables that parse them. Throws `UsageError` for an unknown shell.
  */
 function completions(given: Arguments, commands: Commands): number {
   const shell = needOption(given, 'SHELL');
@@ -26,10 +47,10 @@ function completions(given: Arguments, commands: Commands): number {
   return 0;
 }
 
-const SHELLS: Readonly<Record<string, (commands: Commands) => string>> = { bash, zsh, fish };
-
 /** Words are looked up by what stands before them, so that a command of two words completes like any other. */
 function bash(commands: Commands): string {
+  const every = everyFlag(commands);
+  const files = every.filter(({ value }) => value === 'file').map(({ flag }) => flag);
   const cases = Object.entries(commands).map(
     ([name, command]) => `    '${name}') flags='${flagsOf(command).join(' ')}' ;;`,
   );
@@ -37,8 +58,14 @@ function bash(commands: Commands): string {
 _vault() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" flags words
   COMPREPLY=()
+  # bash splits --flag=value at the equals sign.
+  if [[ "$current" == = ]]; then current=''; elif [[ "$previous" == = ]]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   case "$previous" in
-    ${fileFlags(commands).join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${files.join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+${every
+  .filter(isListed)
+  .map(({ flag, value }) => `    ${flag}) COMPREPLY=($(compgen -W '${value.join(' ')}' -- "$current")); return ;;`)
+  .join('\n')}
   esac
   if [[ "$current" == -* ]]; then
     flags='${flagsOf(commands['serve']).join(' ')}'
@@ -67,10 +94,6 @@ ${secondWords(commands)
 complete -F _vault vault`;
 }
 
-function zsh(commands: Commands): string {
-  return zshScript(commands, settingFlags(), Object.keys(SHELLS));
-}
-
 function fish(commands: Commands): string {
   const topLevel = Object.entries(commands)
     .filter(([name]) => !name.includes(' '))
@@ -79,64 +102,31 @@ function fish(commands: Commands): string {
     ...(Object.hasOwn(commands, first) ? [] : [`complete -c vault -n __fish_use_subcommand -f -a ${first}`]),
     `complete -c vault -n '__fish_seen_subcommand_from ${first}' -f -a '${words.join(' ')}'`,
   ]);
-  const flags = Object.entries(commands).flatMap(([name, { options }]) =>
-    options
-      .filter((one) => !isOperand(one))
-      .map((one) => {
-        const last = name.split(' ').at(-1);
-        return `complete -c vault -n '__fish_seen_subcommand_from ${last}' -l ${one.name}${takesValue(one) ? ' -r' : ''} -d ${quoted(one.meaning)}`;
-      }),
-  );
-  const settings = settingFlags().map(
-    ([flag, meaning]) => `complete -c vault -l ${flag.slice(2)} -r -d ${quoted(meaning)}`,
+  const flags = Object.entries(commands).flatMap(([name, command]) =>
+    ownFlags(command).map((one) => fishFlag(one, ` -n '__fish_seen_subcommand_from ${name.split(' ').at(-1)}'`)),
   );
   return [
-    `# fish completion of vault: vault completions fish | source`,
+    '# fish completion of vault: vault completions fish | source',
     ...topLevel,
     ...groups,
     ...flags,
-    ...settings,
+    ...settingFlags().map((one) => fishFlag(one, '')),
   ].join('\n');
 }
 
+function fishFlag(one: CompletedFlag, condition: string): string {
+  const { flag, meaning, value } = one;
+  const values = isListed(one) ? ` -x -a '${one.value.join(' ')}'` : value === 'none' ? '' : ' -r';
+  return `complete -c vault${condition} -l ${flag.slice(2)}${values} -d ${quoted(meaning)}`;
+}
+
 function flagsOf(command: Command | undefined): string[] {
-  const own = (command?.options ?? []).filter((one) => !isOperand(one)).map(flagOfOption);
-  return [...own, ...(command?.usesSettings ? settingFlags().map(([flag]) => flag) : [])];
-}
-
-/** Every setting that has a flag, with its meaning. */
-function settingFlags(): (readonly [flag: string, meaning: string])[] {
-  return SETTING_NAMES.filter((name) => SETTINGS[name].kind !== 'secret').map(
-    (name) => [flagOf(name), SETTINGS[name].meaning] as const,
-  );
-}
-
-/** Flags whose value is a file. */
-function fileFlags(commands: Commands): string[] {
-  const all = Object.values(commands).flatMap(({ options }) => options);
-  return [...new Set(all.filter(({ written }) => written.endsWith('<file>')).map(flagOfOption))];
+  if (!command) return [];
+  return [...ownFlags(command), ...(command.usesSettings ? settingFlags() : [])].map(({ flag }) => flag);
 }
 
 function fileCommands(commands: Commands): string[] {
-  return Object.keys(commands).filter((name) => hasOperand(commands[name], 'FILE'));
-}
-
-function hasOperand(command: Command | undefined, name: string): boolean {
-  return command?.options.some((one) => one.name === name) === true;
-}
-
-function firstWords(commands: Commands): string[] {
-  return [...new Set(Object.keys(commands).map((name) => name.split(' ')[0] ?? name))];
-}
-
-/** What may stand behind a first word: the second one of a command, or a shell's name. */
-function secondWords(commands: Commands): [first: string, words: string[]][] {
-  const pairs = Object.keys(commands).flatMap((name) => {
-    const [first = '', second] = name.split(' ');
-    if (hasOperand(commands[name], 'SHELL')) return Object.keys(SHELLS).map((shell) => [first, shell] as const);
-    return second === undefined ? [] : [[first, second] as const];
-  });
-  return [...Map.groupBy(pairs, ([first]) => first)].map(([first, rest]) => [first, rest.map(([, second]) => second)]);
+  return Object.keys(commands).filter((name) => commands[name]?.options.some((one) => one.name === 'FILE'));
 }
 
 function indent(lines: readonly string[]): string {

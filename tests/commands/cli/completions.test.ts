@@ -5,11 +5,13 @@ import { flagOfOption, isOperand } from '../../../commands/cli/options.ts';
 import { loadCommands } from '../../../commands/index.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
 import { SETTINGS } from '../../../lib/config/settings.ts';
+import { EMAIL_PROVIDERS } from '../../../lib/delivery/providers.ts';
+import { STORED_LIMITS } from '../../../lib/limits/catalogue.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
 
 const COMMANDS = await loadCommands();
-const SHELLS = ['bash', 'zsh', 'fish'];
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 const folder = temporaryFolder();
 const scriptOf = async (shell: string) => {
   const { code, out } = await runProgram(['completions', shell], { cwd: folder.path });
@@ -30,7 +32,7 @@ test('another shell is refused with 2', async () => {
   expect(await runProgram(['completions'], { cwd: folder.path })).toMatchObject({ code: 2, out: '' });
 });
 
-const syntax = SHELLS.filter((shell) => Bun.which(shell));
+const syntax = SHELLS.filter((shell) => shell !== 'powershell' && Bun.which(shell));
 for (const shell of SHELLS.filter((one) => !syntax.includes(one)))
   console.log(`There is no ${shell} here: its script is not run.`);
 
@@ -85,9 +87,16 @@ if (Bun.which('zsh')) {
         '--help',
       ]);
       expect(own.some((spec) => spec.startsWith('--base-url=['))).toBe(true);
-      expect(await next('restore', 'a')).toContain('1:the backup:_files');
-      expect((await next('completions', '')).at(1)).toBe('1:shell:(bash zsh fish)');
+      expect(await next('restore', 'a')).toContain('1:the backup file:_files');
+      expect((await next('completions', '')).at(1)).toBe('1:bash, zsh, fish or powershell:(bash zsh fish powershell)');
       expect((await next('--data-d')).at(0)).toBe('2 vault --data-d');
+    });
+
+    test('names the values of a flag that has some', async () => {
+      expect(await next('--log-level', '')).toContain(
+        '--log-level=[lowest level that is written; debug adds one line per request]:value:(error warn info debug)',
+      );
+      expect((await next('limits', 'show', '')).join()).toContain(`:value:(${STORED_LIMITS.join(' ')})`);
     });
   });
 }
@@ -125,6 +134,17 @@ if (Bun.which('bash')) {
       expect(next('backup', 'x', '--with')).toEqual(['--with-secrets']);
     });
 
+    test('names the values of a flag that has some, behind a blank and behind an equals sign', () => {
+      expect(next('--email-provider', '')).toEqual([...EMAIL_PROVIDERS.map(({ name }) => name)]);
+      expect(next('serve', '--log-level', 'd')).toEqual(['debug']);
+      // As bash splits the words of a line.
+      expect(next('serve', '--log-level', '=')).toEqual(['error', 'warn', 'info', 'debug']);
+      expect(next('serve', '--log-level', '=', 'w')).toEqual(['warn']);
+      expect(next('limits', 'show', '--kind', 'sends-per-n')).toEqual(['sends-per-number', 'sends-per-number-day']);
+      expect(next('webhooks', 'list', '--status', 'd')).toEqual(['delivered', 'dead']);
+      expect(next('serve', '--port', '8')).toEqual([]);
+    });
+
     test('names files where one is asked for', async () => {
       await Bun.write(join(folder.path, 'a.backup'), '');
       expect(next('restore', 'a.')).toEqual(['a.backup']);
@@ -132,3 +152,52 @@ if (Bun.which('bash')) {
     });
   });
 }
+
+if (Bun.which('fish')) {
+  describe('fish, asked what may come next,', () => {
+    let path: string;
+    beforeAll(async () => {
+      path = join(folder.path, 'vault.fish');
+      await Bun.write(path, await scriptOf('fish'));
+    });
+    const next = (line: string) => {
+      const script = `source ${path}; complete -C ${JSON.stringify(line)}`;
+      const env = { HOME: folder.path, PATH: process.env['PATH'] ?? '' };
+      const { exitCode, stdout } = Bun.spawnSync(['fish', '--no-config', '-c', script], { cwd: folder.path, env });
+      expect(exitCode).toBe(0);
+      const lines = stdout.toString().split('\n').filter(Boolean);
+      return lines.map((word) => word.split('\t')[0] ?? '');
+    };
+
+    test('names commands, flags and values', () => {
+      expect(next('vault comp')).toEqual(['completions']);
+      expect(next('vault limits ').sort()).toEqual(['clear', 'show']);
+      expect(next('vault serve --data-d')).toEqual(['--data-dir']);
+      expect(next('vault serve --log-level ').sort()).toEqual(['debug', 'error', 'info', 'warn']);
+      expect(next('vault limits show --kind sends-per-n').sort()).toEqual(['sends-per-number', 'sends-per-number-day']);
+    });
+  });
+}
+
+// There is no PowerShell for this test to run: the text alone is looked at.
+describe('the script of PowerShell', () => {
+  test('is closed where it is opened, and its quotes pair up', async () => {
+    const script = await scriptOf('powershell');
+    const bare = script.replace(/^#.*$/gm, '').replace(/'(?:[^']|'')*'/g, "''");
+    for (const [open, close] of ['{}', '()', '[]'].map((pair) => pair.split('')))
+      expect(bare.split(open ?? '').length).toBe(bare.split(close ?? '').length);
+    for (const line of bare.split('\n')) expect([line, (line.match(/'/g) ?? []).length % 2]).toEqual([line, 0]);
+    expect(script).toContain('Register-ArgumentCompleter -Native -CommandName vault, vault.exe -ScriptBlock {');
+  });
+
+  test('has the flags of each command and the values of each flag', async () => {
+    const script = await scriptOf('powershell');
+    for (const [name, { options, usesSettings }] of Object.entries(COMMANDS)) {
+      const own = options.filter((one) => !isOperand(one)).map((one) => `'${flagOfOption(one)}'`);
+      expect(script).toContain(`    '${name}' = @(${own.join(', ')})${usesSettings ? ' + $settings' : ''}\n`);
+    }
+    expect(script).toContain(`'--log-level' = @('error', 'warn', 'info', 'debug')`);
+    expect(script).toContain(`'--kind' = @(${STORED_LIMITS.map((one) => `'${one}'`).join(', ')})`);
+    expect(script).toContain(`'limits' = @('show', 'clear')`);
+  });
+});
