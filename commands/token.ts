@@ -1,6 +1,7 @@
 import { DAY_MS, isoTime, systemClock } from '../lib/base/clock.ts';
+import { closest } from '../lib/base/closest.ts';
 import { systemRandom } from '../lib/base/random.ts';
-import { EVENT_CHANNELS } from '../lib/events/catalogue.ts';
+import { DEFAULT_APP, EVENT_CHANNELS } from '../lib/events/catalogue.ts';
 import { createKeys } from '../lib/identity/keys.ts';
 import { CONSOLE_COMMAND, mintConsoleToken } from '../lib/tokens/console-token.ts';
 import { revokeToken } from '../lib/tokens/tokens.ts';
@@ -84,7 +85,7 @@ async function mintToken(given: Arguments): Promise<number> {
   if (channel !== undefined && !EVENT_CHANNELS.some((one) => one === channel))
     throw new UsageError(`--channel is one of ${EVENT_CHANNELS.join(', ')}.`);
   const vault = { ...loadKeys(given), random: systemRandom };
-  const scope = { app: readApp(needOption(given, 'app')), channel };
+  const scope = { app: readApp(needOption(given, 'app'), vault.config), channel };
   const minted = await mintConsoleToken(vault, scope, systemClock.now());
   return printToken(given, minted.token, minted);
 }
@@ -95,9 +96,10 @@ async function delegateToken(given: Arguments): Promise<number> {
   const { app, command = CONSOLE_COMMAND, expires = '30d' } = given.options;
   if (!isCommand(command) || !covers('/vault', command))
     throw new UsageError('--command is /vault, or one below it such as /vault/console/events/read.');
-  const policy = app === undefined ? [] : [['==', '.app', readApp(app)]];
   const expiresAt = systemClock.now() + readDuration(expires);
-  const key = await ed25519Signer(loadKeys(given).keys.operatorSeed);
+  const { config, keys } = loadKeys(given);
+  const policy = app === undefined ? [] : [['==', '.app', readApp(app, config)]];
+  const key = await ed25519Signer(keys.operatorSeed);
   const nonce = systemRandom(UCAN_NONCE_BYTES);
   const minted = await mintDelegation({ key, subject: key.did, audience, command, policy, expiresAt, nonce });
   const { token, cid } = minted;
@@ -132,9 +134,15 @@ function loadKeys(given: Arguments) {
   return { config, keys: createKeys(config.vaultSecret, config.attestationSigningKey) };
 }
 
-function readApp(text: string): string {
-  if (/^[a-z0-9-]{1,64}$/.test(text)) return text;
-  throw new UsageError('--app is 1 to 64 of a-z, 0-9 and the hyphen.');
+/** Says on standard error if no request may name the app: its streams stay empty. */
+function readApp(text: string, { apps }: { readonly apps: readonly string[] }): string {
+  if (!/^[a-z0-9-]{1,64}$/.test(text)) throw new UsageError('--app is 1 to 64 of a-z, 0-9 and the hyphen.');
+  if (text !== DEFAULT_APP && !apps.includes(text)) {
+    const near = closest(text, apps);
+    const meant = near === undefined ? '' : `, did you mean ${near}?`;
+    console.error(`vault: ${text} is not in APPS, so no event is of it: add it to APPS${meant}`);
+  }
+  return text;
 }
 
 async function readDid(text: string): Promise<string> {

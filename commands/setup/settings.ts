@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomId, systemRandom } from '../../lib/base/random.ts';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
+import { SETTINGS } from '../../lib/config/settings.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import { beginDraft, syncDirectoryBeside } from '../storage/durable.ts';
 import { ATTESTATION_FILE, makeDataDirectory, nameSecret, readSecret, SECRET_FILES } from './secrets.ts';
@@ -88,7 +89,9 @@ export function previewSettings({ vars: flags, options }: Arguments) {
     sources['LOG_FORMAT'] = 'terminal';
   }
   const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars, ['DATA_DIR', 'DATABASE_URL']);
-  for (const name of isEmbedded(DATABASE_URL) ? SECRET_NAMES : []) {
+  // A URL that cannot be used is at fault alone: what another one would need is not missing.
+  const isAtHome = isEmbedded(DATABASE_URL) || 'problem' in SETTINGS.DATABASE_URL.parser(DATABASE_URL);
+  for (const name of isAtHome ? SECRET_NAMES : []) {
     if (vars[name] !== undefined) continue;
     const path = join(DATA_DIR, SECRET_FILES[name]);
     const kept = inDataDirectory(DATA_DIR, () => readSecret(path, warnings));

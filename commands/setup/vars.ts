@@ -88,18 +88,31 @@ function readSettingsFile(path: string, warnings: string[]): Vars {
   const vars: Record<string, string> = {};
   const faults: string[] = [];
   const text = readPrivate(path, '--config', warnings);
+  if (/^\s*[{[]/.test(text))
+    throw new UsageError(`${path} is JSON: write a line NAME=value for each setting, such as PORT=8787.`);
+  const others: number[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(?:#|$)/.test(line)) continue;
     const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
-    if (name === undefined) faults.push(`line ${i + 1} is not NAME=value`);
+    if (name === undefined) others.push(i + 1);
     else if (!fileNames().has(name)) faults.push(`line ${i + 1}: ${unknownName(name)}`);
     else if (vars[name] !== undefined) faults.push(`line ${i + 1}: ${name} is given twice`);
     else vars[name] = unquote(value.trim());
   }
+  if (others.length > 0) faults.unshift(describeOthers(others));
   const sentence = (fault: string) => `${path}: ${fault}${fault.endsWith('?') ? '' : '.'}`;
   if (faults.length > 0) throw new UsageError(faults.map(sentence).join('\n'));
   return vars;
 }
+
+/** Lines that set nothing, in one sentence: a file of another format has many. */
+function describeOthers(lines: readonly number[]): string {
+  if (lines.length === 1) return `line ${lines[0]} is not NAME=value`;
+  const more = lines.length > LINES_NAMED_MAX ? ` and ${lines.length - LINES_NAMED_MAX} more` : '';
+  return `lines ${lines.slice(0, LINES_NAMED_MAX).join(', ')}${more} are not NAME=value`;
+}
+
+const LINES_NAMED_MAX = 5;
 
 const fileNames = once(
   () => new Set<string>(SETTING_NAMES.flatMap((name) => (takesFile(name) ? [name, `${name}_FILE`] : [name]))),

@@ -24,11 +24,15 @@ export function unpack(text: string): readonly Uint8Array<ArrayBuffer>[] {
   const isContainer = text.startsWith('C');
   const encoded = isContainer ? text.slice(1) : text;
   const bytes = /^[\w-]+$/.test(encoded) ? fromBase64(encoded) : undefined;
-  if (!bytes) throw malformed('neither a container ("C…") nor a token in base64url');
+  if (!bytes || (!isContainer && bytes[0] !== TOKEN_BEGINS))
+    throw malformed('neither a container ("C…") nor a token ("g…") in base64url');
   return isContainer ? tokensOf(bytes) : [bytes];
 }
 
 const VERSION = 'ctn-v1';
+
+/** A list of two, in DAG-CBOR: signature and payload. */
+const TOKEN_BEGINS = 0x82;
 
 function tokensOf(bytes: Uint8Array): readonly Uint8Array<ArrayBuffer>[] {
   const container = decode(bytes);

@@ -63,6 +63,22 @@ describe('vault config', () => {
     expect(shown.err).not.toContain('hunter2');
   });
 
+  test('says what is near a setting and what contradicts, also beside faults', async () => {
+    const near = await show([], { SMTP_UR: 'x', SMTP_URL: 'smtp://mail.example.com' });
+    expect(near.code).toBe(0);
+    expect(near.err.split('\n').slice(0, 2)).toEqual([
+      'vault: SMTP_UR is not a setting: did you mean SMTP_URL?',
+      expect.stringMatching(
+        /^vault: SMTP_URL is set, but EMAIL_PROVIDER is log, which does not use it: set EMAIL_PROVIDER=smtp/,
+      ),
+    ]);
+    const faulty = await show([], { BASEURL: 'x', DATABASE_URL: 'postgres://localhost/vault' });
+    expect(faulty.code).toBe(2);
+    expect(faulty.err).toContain('DATABASE_URL must be file:<path>');
+    expect(faulty.err).toContain('BASEURL is not a setting: did you mean BASE_URL?');
+    expect(faulty.err).not.toContain('VAULT_SECRET');
+  });
+
   test('prints a table without --json', async () => {
     const { code, out } = await runProgram(['config'], { cwd: folder.path });
     expect(code).toBe(0);

@@ -15,7 +15,7 @@ import { runProgram } from '../support/run.ts';
 import { newSigner } from '../support/ucan.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
-const vars = { VAULT_SECRET };
+const vars = { VAULT_SECRET, APPS: 'shop,forum' };
 const config = readConfig({ VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff') });
 const vault = { config, keys: createKeys(config.vaultSecret) };
 
@@ -66,6 +66,12 @@ describe('vault token mint', () => {
     const { code, out, err } = await run(...args.map((arg) => (arg === 'DASHBOARD' ? did : arg)));
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(message);
+  });
+
+  test('says that an app is not one of APPS, and which is near', async () => {
+    const { code, out, err } = await run('mint', '--app', 'shpo');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^C/)]);
+    expect(err).toStartWith('vault: shpo is not in APPS, so no event is of it: add it to APPS, did you mean shop?\n');
   });
 
   test('makes no key up', async () => {
@@ -152,6 +158,7 @@ describe('vault token inspect', () => {
       [expired.token, 'Not valid: expired.'],
       [`${token.trim()}A`, 'Not valid: '],
       ['nonsense!', 'Not valid: neither a container'],
+      ['nonsense', 'Not valid: neither a container ("C…") nor a token ("g…") in base64url.'],
     ] as const) {
       const { code, out } = await run('inspect', text);
       expect([code, out]).toEqual([1, expect.stringContaining(message)]);

@@ -89,12 +89,24 @@ describe('the file of --config', () => {
       }
     })();
     expect(message.split('\n').map((line) => line.slice(path.length + 2))).toEqual([
-      'line 1: PROT is not a setting: did you mean PORT?',
       'line 2 is not NAME=value.',
+      'line 1: PROT is not a setting: did you mean PORT?',
       'line 4: PORT is given twice.',
       'line 5: __proto__ is not a setting.',
     ]);
     expect(message).not.toContain('hunter2');
+  });
+
+  test.each([
+    [
+      '{\n  "PORT": 8787,\n  "BASE_URL": "x"\n}\n',
+      ' is JSON: write a line NAME=value for each setting, such as PORT=8787.',
+    ],
+    ['PORT: 1\nHOST: x\n', ': lines 1, 2 are not NAME=value.'],
+    ['a\n'.repeat(9), ': lines 1, 2, 3, 4, 5 and 4 more are not NAME=value.'],
+  ])('of another format is one sentence: %p', (text, message) => {
+    const path = file(text);
+    expect(() => readVars({}, {}, path)).toThrow(new UsageError(`${path}${message}`));
   });
 
   test('is named when it is missing', () => {
