@@ -68,7 +68,7 @@ describe('a first start', () => {
     );
     expect(entry).toMatchObject({ url: program.url, data: join(dir, 'vault.db'), chain: 'Base Sepolia (84532)' });
     expect(Object.keys(entry.defaults)).toEqual(['EMAIL_PROVIDER', 'SMS_PROVIDER', 'RPC_URL', 'BASE_URL']);
-    expect(entry.next).toContain('vault --help');
+    expect(entry.next).toContain('vault help settings');
     expect(program.output()).not.toContain(readFileSync(join(dir, 'vault.secret'), 'utf8').trim());
   });
 
@@ -82,7 +82,7 @@ describe('a first start', () => {
       'vault-data/operator.secret',
       'set EMAIL_PROVIDER',
       'public endpoint',
-      'vault --help',
+      'vault help settings',
     ]) {
       expect(program.output()).toContain(said);
     }
@@ -131,7 +131,7 @@ describe('a start that cannot be', () => {
 
   test('ends with 2 and names the nearest flag for one that is unknown', async () => {
     const { code, err } = await runProgram(['--prot', '1'], { cwd: folder.path });
-    expect([code, err]).toEqual([2, 'vault: Unknown flag --prot: did you mean --port? Try vault --help.\n']);
+    expect([code, err]).toEqual([2, 'vault: Unknown flag --prot: did you mean --port? Try vault help settings.\n']);
   });
 
   test('ends with 1 and one line when the port is taken', async () => {
