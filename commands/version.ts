@@ -12,7 +12,7 @@ export const versionCommand: Command = {
     option('--verify <file>', 'check this download: the signature of SHA256SUMS, then the file against it'),
     option('--sums <file>', 'the list of sums [SHA256SUMS beside the download]'),
     option('--signature <file>', 'its signature [the list of sums, with .minisig]'),
-    option('--key <key>', 'the public key of who signs, RW…, or a file with it [the one in this program]'),
+    option('--public-key <key>', 'the public key of who signs, RW…, or a file with it [the one in this program]'),
     JSON_OUTPUT,
     HELP,
   ],
@@ -28,7 +28,7 @@ export function printVersion(): number {
 }
 
 async function printBuilt(given: Arguments): Promise<number> {
-  const stray = ['sums', 'signature', 'key'].find((name) => given.options[name] !== undefined);
+  const stray = ['sums', 'signature', 'public-key'].find((name) => given.options[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${stray} belongs to --verify.`);
   const { commit = null, date = null, publicKey = null } = BUILT ?? {};
   const target = (await import('./release/target-name.ts')).targetName();
@@ -46,8 +46,8 @@ async function printBuilt(given: Arguments): Promise<number> {
 }
 
 async function verify(given: Arguments, file: string): Promise<number> {
-  const { sums, signature, key = BUILT?.publicKey } = given.options;
-  if (!key) throw new UsageError('--verify needs --key: this program is a build of its own and knows no key.');
+  const { sums, signature, 'public-key': key = BUILT?.publicKey } = given.options;
+  if (!key) throw new UsageError('--verify needs --public-key: this program is a build of its own and knows no key.');
   const { verifyDownload } = await import('./release/verify-download.ts');
   const verdict = await verifyDownload({ file, sums, signature, key });
   printAnswer(given, verdict, () =>

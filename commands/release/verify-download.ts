@@ -66,7 +66,8 @@ export function parseSums(text: string): ReadonlyMap<string, string> {
 
 function readKey(given: string): MinisignKey {
   const key = parseMinisignKey(given) ?? (given.startsWith('RW') ? undefined : keyOfFile(given));
-  if (!key) throw new UsageError('--key is not a public key of minisign: it begins with RW and has 56 characters.');
+  if (!key)
+    throw new UsageError('--public-key is not a public key of minisign: it begins with RW and has 56 characters.');
   return key;
 }
 

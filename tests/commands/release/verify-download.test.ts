@@ -38,13 +38,13 @@ function flip(name: string, byte: number): void {
 test('a download of the release is right, by its name or under another', async () => {
   const { publicKey } = release();
   writeFileSync(at('release.pub'), `untrusted comment: a key\n${publicKey}\n`);
-  expect(await run('--verify', NAME, '--key', publicKey)).toEqual({
+  expect(await run('--verify', NAME, '--public-key', publicKey)).toEqual({
     code: 0,
     out: `✓ ${NAME} is ${NAME} of the release (${COMMENT})\n`,
     err: '',
   });
   renameSync(at(NAME), at('vault'));
-  const { code, out } = await run('--verify', 'vault', '--key', 'release.pub', '--json');
+  const { code, out } = await run('--verify', 'vault', '--public-key', 'release.pub', '--json');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ ok: true, name: NAME, comment: COMMENT, problem: null });
 });
@@ -52,7 +52,7 @@ test('a download of the release is right, by its name or under another', async (
 test('a flipped bit is refused: of the download, of the sums, of the signature', async () => {
   const { publicKey, sums } = release();
   const refusal = async () => {
-    const { code, out } = await run('--verify', NAME, '--key', publicKey);
+    const { code, out } = await run('--verify', NAME, '--public-key', publicKey);
     return [code, out];
   };
   flip(NAME, 3);
@@ -71,7 +71,7 @@ test('a signature of another key is refused, also one that has the name of the r
   const other = readSecretKey(makeKeys().secretKey);
   const refusal = async (id: Buffer) => {
     writeFileSync(at('SHA256SUMS.minisig'), signFile({ ...other, id }, Buffer.from(sums), COMMENT));
-    const { code, out } = await run('--verify', NAME, '--key', publicKey);
+    const { code, out } = await run('--verify', NAME, '--public-key', publicKey);
     return [code, out];
   };
   expect(await refusal(other.id)).toEqual([1, expect.stringContaining('the signature is of the key')]);
@@ -84,16 +84,16 @@ test('a signature of another key is refused, also one that has the name of the r
 test('a file that is not of the release is refused, and one whose parts are missing is a wrong call', async () => {
   const { publicKey } = release();
   writeFileSync(at('stranger'), 'another program');
-  expect(await run('--verify', 'stranger', '--key', publicKey)).toMatchObject({
+  expect(await run('--verify', 'stranger', '--public-key', publicKey)).toMatchObject({
     code: 1,
     out: expect.stringContaining('lists neither its name nor its SHA-256'),
   });
   for (const [words, said] of [
-    [['--verify', NAME], '--verify needs --key'],
-    [['--verify', NAME, '--key', 'RWnonsense'], 'not a public key of minisign'],
-    [['--verify', NAME, '--key', publicKey, '--sums', 'none'], 'none cannot be read'],
-    [['--verify', 'none', '--key', publicKey], 'none cannot be read'],
-    [['--key', publicKey], '--key belongs to --verify'],
+    [['--verify', NAME], '--verify needs --public-key'],
+    [['--verify', NAME, '--public-key', 'RWnonsense'], 'not a public key of minisign'],
+    [['--verify', NAME, '--public-key', publicKey, '--sums', 'none'], 'none cannot be read'],
+    [['--verify', 'none', '--public-key', publicKey], 'none cannot be read'],
+    [['--public-key', publicKey], '--public-key belongs to --verify'],
   ] as const) {
     const { code, err } = await run(...words);
     expect([code, err]).toEqual([2, expect.stringContaining(said)]);

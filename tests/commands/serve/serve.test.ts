@@ -131,7 +131,7 @@ describe('a start that cannot be', () => {
 
   test('ends with 2 and names the nearest flag for one that is unknown', async () => {
     const { code, err } = await runProgram(['--prot', '1'], { cwd: folder.path });
-    expect([code, err]).toEqual([2, 'vault: Unknown flag --prot: did you mean --port? Try vault help settings.\n']);
+    expect([code, err]).toEqual([2, 'vault: Unknown flag --prot: did you mean --port? Try vault --help.\n']);
   });
 
   test('ends with 1 and one line when the port is taken', async () => {
