@@ -104,5 +104,7 @@ function explainListen(error: unknown, host: string, port: number, flag: string)
     return `port ${port} on ${host} is in use: stop the program that listens there, or choose another port with ${flag} (0 picks a free one)`;
   if (code === 'EACCES')
     return `port ${port} needs privileges that this user lacks: choose a port above 1023 with ${flag}`;
+  if (code === 'EADDRNOTAVAIL')
+    return `${host} is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them`;
   return `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : error}`;
 }

@@ -153,7 +153,8 @@ function inDataDirectory<T>(dir: string, work: () => T): T {
 
 function unusable(dir: string, error: unknown): Error {
   const reason = error instanceof Error ? error.message : error;
-  return new Error(`DATA_DIR ${dir} cannot be used: ${reason}`, { cause: error });
+  const remedy = "set DATA_DIR to a folder in which the vault's user may write";
+  return new Error(`DATA_DIR ${dir} cannot be used: ${reason}: ${remedy}`, { cause: error });
 }
 
 const SECRET_NAMES = Object.keys(SECRET_FILES) as (keyof typeof SECRET_FILES)[];

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { DATABASE_CACHE_MB } from '../../lib/constants.ts';
 import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
-import { giveToOwnerOf } from './durable.ts';
+import { giveToOwnerOf, isCode } from './durable.ts';
 
 /**
  * SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual
@@ -68,9 +68,9 @@ export function connect(path: string, tuning: Tuning = {}): Connected {
     } catch (error) {
       connection?.close();
       if (isMoved(error)) continue;
-      throw new Error(`Cannot open the database ${path}: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      });
+      const reason = error instanceof Error ? error.message : error;
+      const remedy = isCode(error, 'SQLITE_NOTADB') ? ': restore a backup, or set DATABASE_URL to another file' : '';
+      throw new Error(`Cannot open the database ${path}: ${reason}${remedy}`, { cause: error });
     }
   }
 }

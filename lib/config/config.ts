@@ -42,7 +42,8 @@ export function readConfig(vars: Vars): Config {
     else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
   }
   // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.
-  const reported = [...unread.values()].filter(({ name, remedy }) => isSet(name) || remedy !== undefined);
+  const isOwn = (name: SettingName) => name in UNSET_REMEDIES && !(name === 'RPC_URL' && unread.has('CHAIN_ID'));
+  const reported = [...unread.values()].filter(({ name }) => isSet(name) || isOwn(name));
   // The rules also run beside faults, so that one start reports everything; a setting that did not parse is unset to
   // them.
   const config = values as Partial<Config>;

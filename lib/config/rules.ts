@@ -106,8 +106,8 @@ const webhooksGoOut: Rule = ({ webhookUrl, webhookAllowPrivate }) => {
   if (webhookUrl === undefined || webhookAllowPrivate !== false) return [];
   const isPublic = isPublicHost(new URL(webhookUrl).hostname);
   if (isPublic && webhookUrl.startsWith('https:')) return [];
-  const problem = isPublic ? 'must be an https URL' : 'must not point to a private, loopback or special address';
-  const remedy = 'or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network';
+  const problem = isPublic ? 'must be an https URL' : 'must be an https URL of a public address';
+  const remedy = 'use one, or set WEBHOOK_ALLOW_PRIVATE=true for a receiver in your own network';
   return [{ name: 'WEBHOOK_URL', problem, remedy }];
 };
 
