@@ -59,7 +59,7 @@ export function modulesLeftOut(): readonly string[] {
   const files = ['routes', 'routes/console'].flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
   );
-  const others = ['routes/index.ts', 'routes/fields.ts', 'routes/console/lists.ts', ...AT_ONCE];
+  const others = ['routes/index.ts', 'routes/fields.ts', ...AT_ONCE];
   const routes = files.filter((path) => path.endsWith('.ts') && !others.includes(path));
   return [...CALLED_LATER, ...CONSTANTS, ...routes].sort();
 }
