@@ -5,6 +5,7 @@ import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
 import { settingsDocument, withLimits, withPersonalTables } from '../../scripts/docs.ts';
+import { mistakesDocument } from '../../scripts/mistakes/table.ts';
 import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
 import { withReference } from '../../scripts/openapi/reference.ts';
@@ -29,6 +30,10 @@ test("docs/operating.md's table of limits is what `bun scripts/docs.ts` writes",
 test('docs/privacy.md has every table of the schema as the program knows it', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/privacy.md')).text();
   expect(text).toBe(withPersonalTables(text));
+});
+
+test('docs/mistakes.md is what `bun scripts/docs.ts` writes', async () => {
+  expect(await Bun.file(join(import.meta.dir, '../../docs/mistakes.md')).text()).toBe(mistakesDocument());
 });
 
 test('docs/troubleshooting.md is what `bun scripts/docs.ts` writes, with an entry of each word', async () => {
