@@ -25,7 +25,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   {
     names: ['CLIENT_IP_HEADER'],
     when: ({ trustedProxies }) => trustedProxies.length === 0,
-    problem: 'is never read, because TRUSTED_PROXIES is none',
+    problem: 'has no effect, because TRUSTED_PROXIES names no network',
     remedy: 'set TRUSTED_PROXIES to the network of your proxy',
   },
   {

@@ -49,7 +49,7 @@ export const UNHEARD: readonly Mistake[] = [
     vars: { CLIENT_IP_HEADER: 'X-Real-IP' },
     beside: { ...PUBLIC, TRUSTED_PROXIES: 'none' },
     says: [
-      'CLIENT_IP_HEADER is never read, because TRUSTED_PROXIES is none: set TRUSTED_PROXIES to the network of your proxy',
+      'CLIENT_IP_HEADER has no effect, because TRUSTED_PROXIES names no network: set TRUSTED_PROXIES to the network of your proxy',
     ],
     exit: 'goes on',
   },
@@ -127,7 +127,7 @@ export const OUTSIDE: readonly Mistake[] = [
     exit: 1,
   },
   {
-    done: 'A database that is none',
+    done: 'A text file as the database',
     vars: { DATABASE_URL: 'file:notes.txt' },
     files: { 'notes.txt': 'no database\n'.repeat(500) },
     says: [
