@@ -331,6 +331,17 @@ export type DoctorChecks = {
   }[];
 };
 
+/** What became of a test message. */
+export type TestMessage = {
+  readonly check: {
+    readonly area: string;
+    readonly name: string;
+    readonly state: 'ok' | 'warn' | 'fail' | 'skipped';
+    readonly text: string;
+    readonly remedy?: string;
+  };
+};
+
 /** What people see of the service. */
 export type PageBrand = {
   readonly name: string;
@@ -1218,6 +1229,7 @@ export interface Operations {
         | 'sponsorships-per-account'
         | 'joins-per-ip'
         | 'joins-per-hour'
+        | 'test-messages'
         | undefined;
       readonly key?: string | undefined;
     };
@@ -1248,7 +1260,8 @@ export interface Operations {
         | 'sponsorships-per-network'
         | 'sponsorships-per-account'
         | 'joins-per-ip'
-        | 'joins-per-hour';
+        | 'joins-per-hour'
+        | 'test-messages';
       readonly key?: string | undefined;
     };
     answer: LimitCleared;
@@ -1280,6 +1293,8 @@ export interface Operations {
   };
   /** Check every dependency, at most every 15 seconds, and say what to do. */
   'GET /v1/console/doctor': { input: Readonly<Record<never, never>>; answer: DoctorChecks };
+  /** Send a test mail or SMS through the provider in force, and say what became of it. */
+  'POST /v1/console/doctor/send': { input: { readonly to: string }; answer: TestMessage };
   /** Webhooks, the newest first. */
   'GET /v1/console/webhooks': {
     input: {

@@ -3,23 +3,28 @@ import { VERSION } from '../../lib/base/version.ts';
 import { type Config, ConfigError, describeFault, readConfig } from '../../lib/config/config.ts';
 import { examine } from '../../lib/doctor/examine.ts';
 import { byArea, type DoctorReport, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
-import type { Arguments } from '../cli/arguments.ts';
+import { parseRecipient } from '../../lib/doctor/send-test.ts';
+import type { Identifier } from '../../lib/identity/identifier.ts';
+import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, FULL, HELP, JSON_OUTPUT } from '../cli/options.ts';
+import { CONFIG, FULL, HELP, JSON_OUTPUT, option } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
+import { sendCheck } from './send.ts';
 import { settingWarnings } from './settings.ts';
 import { storageChecks } from './storage.ts';
+
+const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 
 /** `vault doctor`. */
 export const doctorCommand: Command = {
   summary: 'checks every dependency and prints what to do',
-  options: [CONFIG, FULL, JSON_OUTPUT, HELP],
+  options: [CONFIG, FULL, SEND_TO, JSON_OUTPUT, HELP],
   usesSettings: true,
   notes: [
-    'It changes nothing. It asks the vault at BASE_URL which client it sees, also with a forged header.',
+    'It changes nothing, and sends nothing but the message of --send-to. It asks the vault at BASE_URL which client it sees, also with a forged header.',
     'Each finding is marked ✓ works, ! works with a warning, ✗ does not work, or – not checked.',
   ],
   exitCodes: '0 no ✗, 1 at least one ✗, 2 invalid usage',
@@ -29,17 +34,32 @@ export const doctorCommand: Command = {
 /** Checks every dependency without side effects and prints what to do; exit code 1 on a failure. */
 async function doctor(given: Arguments): Promise<number> {
   const { findings, config, namesProxies = true } = examineSettings(given);
+  const recipient = recipientOf(given);
   const isFull = given.options['full'] !== undefined;
   const { checkedAt, checks } = config
-    ? await examine({
-        ...{ config, fetch, clock: systemClock, namesProxies },
-        host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull })] },
-      })
+    ? await examine(
+        {
+          ...{ config, fetch, clock: systemClock, namesProxies },
+          host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull })] },
+        },
+        recipient ? [await sendCheck(config, recipient)] : [],
+      )
     : { checkedAt: isoTime(systemClock.now()), checks: [] };
   const report = { checkedAt, checks: [...byArea(findings), ...checks] };
   const isWell = report.checks.every(({ state }) => state !== 'fail');
   printAnswer(given, { ok: isWell, version: VERSION, ...report }, () => describe(report));
   return isWell ? 0 : 1;
+}
+
+/** Throws `UsageError` for what is neither an address nor a number. */
+function recipientOf({ options }: Arguments): Identifier | undefined {
+  const text = options['send-to'];
+  if (text === undefined) return undefined;
+  try {
+    return parseRecipient(text);
+  } catch {
+    throw new UsageError('--send-to takes an address such as you@example.com, or a number such as +4915112345678');
+  }
 }
 
 /** Without settings that hold there is nothing else to try. */

@@ -6,7 +6,7 @@ import type { Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, MOST_USED_SETTINGS, VERSION_FLAG } from '../cli/options.ts';
-import type { SmtpMailer } from '../mail/smtp.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 import {
   beginSettings,
@@ -224,19 +224,6 @@ function atPorts(settings: Settings, { port, adminPort }: Ports): Settings {
   const admin = adminPort === undefined ? {} : { ADMIN_PORT: String(adminPort) };
   const vars = { ...settings.vars, PORT: String(port), ...admin };
   return { ...settings, vars, config: checkSettings({ vars, sources: settings.sources }) };
-}
-
-/** Loaded only where mail goes out by SMTP, as it is half of the program's start. */
-async function openMailer(config: Settings['config']): Promise<SmtpMailer | undefined> {
-  const { emailProvider, smtpUrl, dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey } = config;
-  if (emailProvider !== 'smtp' || smtpUrl === undefined) return undefined;
-  const dkim = domain && selector && privateKey ? { domain, selector, privateKey } : undefined;
-  const { smtpMailer } = await import('../mail/smtp.ts');
-  try {
-    return smtpMailer(smtpUrl, {}, dkim);
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'SMTP_URL cannot be used');
-  }
 }
 
 /** Background work at a fixed pace: what a task waits for must not keep the others from their next turn. */

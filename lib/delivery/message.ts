@@ -14,8 +14,8 @@ export interface CodeNotice {
   readonly code?: string | undefined;
   /** The link of a pass. */
   readonly pass?: string | undefined;
-  /** Another DID has taken the address or the number over: the message says so and carries nothing. */
-  readonly notice?: 'taken_over' | undefined;
+  /** Another DID has taken the address or the number over, or it is the operator's test: it carries nothing. */
+  readonly notice?: 'taken_over' | 'test' | undefined;
   /** A recovery of an account: the message says how it stands. */
   readonly recovery?: RecoveryNews | undefined;
   readonly lifetimeSeconds: number;
@@ -51,6 +51,7 @@ export function codeMessage(notice: CodeNotice, head: Letterhead): CodeMessage {
 /** The text of the SMS, one segment. */
 export function smsText(notice: CodeNotice, head: Letterhead): string {
   const { code, pass, lifetimeSeconds } = notice;
+  if (notice.notice === 'test') return `Test of ${head.host}: SMS arrive. Nobody need do anything.`;
   const bound = code === undefined ? undefined : boundLine(code, head.host);
   const lifetime = lifetimeText(lifetimeSeconds, head.language);
   const isTaken = notice.notice !== undefined;
@@ -68,6 +69,7 @@ function sayingOf({ lifetimeSeconds }: CodeNotice, { brand, words, language }: L
 
 function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, language: string): Letter {
   if (recovery !== undefined) return recoveryLetter(recovery, say, language);
+  if (notice === 'test') return TEST_LETTER;
   if (notice !== undefined) return letter('taken', say, ['what', 'before', 'advice']);
   if (code === undefined) {
     const { subject, parts } = letter('pass', say, ['why', 'how']);
@@ -81,6 +83,15 @@ function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, langua
   const sentences = letter('code', say, ['enter', 'ignore']);
   return { subject: sentences.subject, parts: [{ kind: 'code', text: code }, ...sentences.parts, ...another] };
 }
+
+/** The operator reads it, as English as the console. */
+const TEST_LETTER: Letter = {
+  subject: 'Test: this vault can send mail',
+  parts: [
+    { kind: 'text', text: 'This is a test that the operator of this service had sent. It carries no code.' },
+    { kind: 'text', text: 'If it lies among junk, see what vault doctor says of SPF, DKIM and DMARC.' },
+  ],
+};
 
 function letter(group: string, say: Say, ids: readonly string[]): Letter {
   const parts = ids.map((id): MailPart => ({ kind: 'text', text: say(`${group}.${id}`) }));

@@ -83,8 +83,8 @@ export interface CodeMail {
   /** Absent when the message carries the pass alone, because somebody has been guessing. */
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
-  /** Another DID has taken the address or the number over. */
-  readonly notice?: 'taken_over';
+  /** Another DID has taken the address or the number over, or it is the operator's test. */
+  readonly notice?: 'taken_over' | 'test';
   /** How a recovery of an account stands. */
   readonly recovery?: RecoveryNews;
   /** Names the mail, so that one that is sent again is the same one. */

@@ -16,7 +16,7 @@ export function troubleOf(error: unknown, remedy: string): Trouble {
     const known = KNOWN.find(({ code }) => code.test(text));
     if (known) return { text: `${known.is} (${known.code.exec(text)?.[0]})`, remedy: known.remedy };
   }
-  return { text: reason, remedy };
+  return { text: reason, remedy: REMEDIES.find(([words]) => words.test(reason))?.[1] ?? remedy };
 }
 
 /** A failure as text. For an upstream it is the cause, which contains neither URL nor key. */
@@ -73,3 +73,22 @@ const KNOWN = [
       'check scheme and port of the URL: of mail, smtps:// is for port 465 and smtp:// for 587; else http:// or https://',
   },
 ] as const;
+
+/** What helps by the words of mail servers and of providers; the first that fits. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^SMTP: .*RCPT TO/, 'the server refuses this recipient: try another address, or let the server relay for the vault'],
+  [
+    /^SMTP: .*(?:EENVELOPE|MAIL FROM)/,
+    'let the server send for the address of EMAIL_FROM, or set EMAIL_FROM to one that it sends for',
+  ],
+  [/^SMTP: .*EAUTH/, 'set user and password in SMTP_URL, special characters percent-encoded'],
+  [/^SMTP: .*(?:EDNS|ENOTFOUND|EAI_AGAIN)/, 'check the host in SMTP_URL, and the DNS of this machine'],
+  [/^SMTP: .*ECONNREFUSED/, 'nothing listens there: check host and port in SMTP_URL, and that the server runs'],
+  [/^SMTP: .*(?:ETIMEDOUT|EABORT)/, 'a firewall may be between: many networks block port 25, some 465 and 587 too'],
+  [/^SMTP: .*ETLS/, 'the server offers no STARTTLS: use smtps:// with its port for TLS'],
+  [
+    /^refused \((?:401|403)/,
+    'the provider refuses: check its key, and in its dashboard that it may send for EMAIL_FROM',
+  ],
+  [/^refused \(4/, 'the provider refuses: its dashboard says why'],
+];

@@ -65,6 +65,11 @@ export const EVENTS = {
     description: 'a token, or a link of its chain, was revoked',
     data: ['cid'],
   },
+  'message.tested': {
+    channel: 'audit',
+    description: 'the operator had a test message sent from the console',
+    data: ['channel', 'identifier'],
+  },
   'limit.cleared': {
     channel: 'audit',
     description: 'the operator freed a limit',

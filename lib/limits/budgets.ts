@@ -70,6 +70,11 @@ export function useForRecovery(config: Config, client: string, now: number): Bud
   return createUse(config, RECOVERY, { network: networkKey(client), now });
 }
 
+/** The budget of a test message that the operator has sent. */
+export function useForTestMessage(config: Config, now: number): BudgetUse {
+  return createUse(config, TEST_MESSAGE, { now });
+}
+
 /** Budgets that are used together. */
 interface BudgetSet {
   readonly kinds: readonly BudgetLimit[];
@@ -101,6 +106,7 @@ function setsOfSend(day: 'emails-per-day' | 'sms-per-day', share: 'emails-per-ne
 const EMAIL = setsOfSend('emails-per-day', 'emails-per-network');
 const SMS = setsOfSend('sms-per-day', 'sms-per-network');
 const SPONSORSHIP = setOf('sponsorships-per-day', 'sponsorships-per-network');
+const TEST_MESSAGE = setOf('test-messages');
 const RECOVERY = setOf('recoveries-per-day', 'recoveries-per-network');
 
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {

@@ -141,6 +141,14 @@ export const LIMITS = {
     error: 'rate_limited',
     stored: { table: 'joins', at: 'opened_at' },
   },
+  'test-messages': {
+    counts: "operator's test messages sent from the console",
+    max: 20,
+    windowSeconds: DAY,
+    bucket: 'vault',
+    error: 'rate_limited',
+    stored: usesOf('test-messages'),
+  },
   'sms-countries': {
     counts: 'SMS to a country that is not in `SMS_COUNTRIES`',
     max: 0,

@@ -1,7 +1,9 @@
-import { DoctorChecks } from '../answers/doctor.ts';
+import { parseRecipient, sendCountedTest } from '../../lib/doctor/send-test.ts';
+import { DoctorChecks, TestMessage } from '../answers/doctor.ts';
+import { required, textField } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
-import { get, type Route } from '../http/route.ts';
+import { get, post, type Route } from '../http/route.ts';
 
 /** What `vault doctor` checks, from inside the vault, for the operator. */
 export const doctorRoutes = [
@@ -11,6 +13,19 @@ export const doctorRoutes = [
       answers: { 200: DoctorChecks },
       async handler({ ctx }) {
         return json(await ctx.doctor.report(ctx));
+      },
+    }),
+  ),
+
+  requireOperator(
+    post('/v1/console/doctor/send', {
+      summary: 'Send a test mail or SMS through the provider in force, and say what became of it',
+      answers: { 200: TestMessage },
+      example: { to: 'ada@example.com' },
+      fields: { to: required(textField('to')) },
+      async handler({ ctx, input }) {
+        const { name, ...found } = await sendCountedTest(ctx, parseRecipient(input.to));
+        return json({ check: { area: 'delivery', name, ...found } });
       },
     }),
   ),

@@ -464,6 +464,18 @@ describe('the operator', () => {
     ]);
   });
 
+  test('has a test message sent', async () => {
+    const test = () => ask('POST /v1/console/doctor/send', { to: 'ada@example.com' });
+    const counted = () => t.rows(`SELECT 1 FROM budget_uses WHERE kind = 'test-messages'`);
+    await t.rows(NO_EVENTS);
+    expect([(await test()).status, (await counted()).length]).toEqual([500, 0]);
+    await t.rows('DROP TRIGGER no_events');
+    expect([(await test()).status, (await counted()).length]).toEqual([200, 1]);
+    const [row] = await t.rows(`SELECT data FROM events WHERE type = 'message.tested'`);
+    seen.add('message.tested');
+    expect(JSON.parse(String(row?.['data']))).toEqual({ channel: 'email', identifier: 'a***@example.com' });
+  });
+
   test('exports a list, and nothing leaves without the event', async () => {
     const leave = () => t.call('GET /v1/console/sessions/export', { status: 'open' }, OPERATOR);
     await t.rows(NO_EVENTS);

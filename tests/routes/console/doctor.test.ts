@@ -76,3 +76,42 @@ test('GET /v1/console/doctor: a host that lends nothing is examined as far as Fe
   expect(body.checks).toContainEqual({ area: 'delivery', name: 'mail', ...unseen });
   await t.stop();
 });
+
+describe('POST /v1/console/doctor/send', () => {
+  test('sends a test message by the provider in force, for 20 in a day, each an event', async () => {
+    const t = await startVault({ EMAIL_PROVIDER: 'log' });
+    const send = (to: string) => t.call('POST /v1/console/doctor/send', { to }, OPERATOR);
+    expect((await send('ada@tea.example')).body.check).toEqual({
+      ...{ area: 'delivery', name: 'mail', state: 'warn', text: 'EMAIL_PROVIDER is log: the test message was printed' },
+      remedy: 'set EMAIL_PROVIDER to smtp, resend, hook or none',
+    });
+    expect(t.entries.find(({ event }) => event === 'notice')).toMatchObject({ to: 'ada@tea.example', notice: 'test' });
+    for (let i = 1; i < 20; i++) expect((await send('+4915123456789')).status).toBe(200);
+    const full = await send('ada@tea.example');
+    expect([full.status, full.body.error, full.headers.get('retry-after')]).toEqual([429, 'rate_limited', '86400']);
+    expect((await t.rows(`SELECT 1 FROM events WHERE type = 'message.tested'`)).length).toBe(20);
+    const { limits } = (await t.call('GET /v1/console/limits', { kind: 'test-messages' }, OPERATOR)).body;
+    expect(limits).toEqual([expect.objectContaining({ used: 20, max: 20, reached: true })]);
+    await t.clock.advance(86_400_000);
+    expect((await send('ada@tea.example')).status).toBe(200);
+    await t.stop();
+  });
+
+  test('says why nothing was sent, and is for the operator alone', async () => {
+    const failing = Object.assign(new Error('SMTP: the server refused the credentials (EAUTH)'), {
+      reachedNobody: true,
+    });
+    const mail = { send: () => Promise.reject(failing) };
+    const vars = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'a@tea.example', SMTP_URL: 'smtp://127.0.0.1:1' };
+    const t = await startVault(vars, { mail });
+    const send = (to: string, headers = OPERATOR) => t.call('POST /v1/console/doctor/send', { to }, headers);
+    expect((await send('ada@tea.example')).body.check).toMatchObject({
+      state: 'fail',
+      text: 'the test message to a***@tea.example was not sent: SMTP: the server refused the credentials (EAUTH)',
+      remedy: expect.stringContaining('set user and password'),
+    });
+    expect((await send('ada')).status).toBe(400);
+    expect((await send('ada@tea.example', {} as typeof OPERATOR)).status).toBe(401);
+    await t.stop();
+  });
+});
