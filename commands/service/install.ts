@@ -143,11 +143,15 @@ function sysusersText({ user, dataDir }: UnitOptions): string {
 }
 
 /** The folder of the settings file only where it is the vault's own: never /etc. */
+/** The folder of the settings stays root's: systemd-tmpfiles changes nothing of root's in a folder of another user. */
 function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
-  const folders = [dirname(configFile), dataDir].filter((path) => path.endsWith('/vault'));
-  return [...folders.map((path) => `d ${path} 0700 ${user} ${user}`), `z ${configFile} 0600 ${user} ${user}`, ''].join(
-    '\n',
-  );
+  const [settings, data] = [dirname(configFile), dataDir].map((path) => path.endsWith('/vault') && path);
+  return [
+    ...(settings ? [`d ${settings} 0750 root ${user}`] : []),
+    ...(data ? [`d ${data} 0700 ${user} ${user}`] : []),
+    `z ${configFile} 0600 ${user} ${user}`,
+    '',
+  ].join('\n');
 }
 
 /** The built program; one that runs from the source names where a built one belongs. */
