@@ -21,16 +21,16 @@ export interface Minted {
 /** The operator's routes, called with the secret in a header, never in a URL. All throw `ApiError`. */
 export interface Api {
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
-  post(path: string, body: Readonly<Record<string, unknown>>): Promise<unknown>;
+  post(path: string, body: Readonly<Record<string, unknown>>, timeoutMs?: number): Promise<unknown>;
   /** A token for all channels of the app. */
   mint(app: string): Promise<Minted>;
 }
 
 /** Creates the API. `onUnauthorized` is called when the vault no longer accepts the secret. */
 export function createApi(secret: () => string, onUnauthorized: () => void): Api {
-  const ask = async (path: string, init: RequestInit): Promise<unknown> => {
+  const ask = async (path: string, init: RequestInit, timeoutMs = REQUEST_TIMEOUT_MS): Promise<unknown> => {
     const headers = { Authorization: `Bearer ${secret()}`, ...init.headers };
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(`/v1/console/${path}`, { ...init, headers, signal, cache: 'no-store' }).catch(() => {
       throw new ApiError(0, 'the vault does not answer');
     });
@@ -40,8 +40,10 @@ export function createApi(secret: () => string, onUnauthorized: () => void): Api
     if (word === 'operator_unauthorized') onUnauthorized();
     throw new ApiError(response.status, word);
   };
-  const post: Api['post'] = (path, body) =>
-    ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+  const post: Api['post'] = (path, body, timeoutMs) => {
+    const headers = { 'Content-Type': 'application/json' };
+    return ask(path, { method: 'POST', body: JSON.stringify(body), headers }, timeoutMs);
+  };
   return {
     get: (path, query) => ask(query ? `${path}?${new URLSearchParams(query)}` : path, {}),
     post,

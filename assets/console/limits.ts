@@ -9,6 +9,8 @@ export const OVERVIEW_POLL_MS = 5_000;
 /** More than a tab in the background is held back (a minute): the computer slept. */
 export const SLEPT_MS_MIN = 90_000;
 export const REQUEST_TIMEOUT_MS = 15_000;
+/** A mail server may take 20 seconds. */
+export const TEST_MESSAGE_TIMEOUT_MS = 30_000;
 
 /** A token is renewed after this part of its life, which leaves the rest for trying again. */
 export const RENEW_AT_LIFE = 0.6;

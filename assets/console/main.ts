@@ -2,6 +2,7 @@
 import { explain } from './answer.ts';
 import { createApi } from './api.ts';
 import { createCharts } from './charts.ts';
+import { createDoctor } from './doctor.ts';
 import { byId, make, say } from './dom.ts';
 import { createFeed } from './feed.ts';
 import { formatTime } from './format.ts';
@@ -32,6 +33,7 @@ const panels = {
   recoveries: createRecoveries(api),
   webhooks: createWebhooks(api),
   messages: createMessages(api),
+  doctor: createDoctor(api),
 };
 const shell = createShell(createViews({ ...panels, charts }));
 const showStatus = createStatus(() => begin(live.state().lastId));

@@ -9,6 +9,7 @@ export interface Panels {
   readonly recoveries: Refresh;
   readonly webhooks: Refresh;
   readonly messages: Refresh;
+  readonly doctor: NonNullable<View['open']>;
 }
 
 /**
@@ -33,11 +34,13 @@ export function createViews(panels: Panels): readonly View[] {
     { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
     { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key },
     { name: 'messages', title: 'Messages', icon: ICONS.mail, refresh: panels.messages },
+    { name: 'doctor', title: 'Doctor', icon: ICONS.tick, open: panels.doctor },
   ];
 }
 
 /** Drawings of 24 by 24 units, as lines. */
 const ICONS = {
+  tick: 'M4 5h16v14H4zM8 12l3 3 5-6',
   chart: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
   pulse: 'M3 12h4l3 7 4-14 3 7h4',
   list: 'M4 6h16M4 12h16M4 18h10',

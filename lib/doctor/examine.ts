@@ -9,11 +9,12 @@ import { peopleChecks } from './people.ts';
 
 /**
  * Runs every check once and resolves with what was found. Changes nothing and never throws. `more` runs beside the
- * others.
+ * others; `timeoutMs` is of each check.
  */
 export async function examine(
   { host, ...rest }: Omit<Examined, 'host'> & { readonly host: DoctorHost | undefined },
   more: readonly DoctorCheck[] = [],
+  timeoutMs?: number,
 ): Promise<DoctorReport> {
   const examined: Examined = { ...rest, host };
   const { clock } = examined;
@@ -21,7 +22,7 @@ export async function examine(
   const checks = [chainChecks, deliveryChecks, mailDnsChecks, peopleChecks, networkChecks].flatMap((list) =>
     list(examined),
   );
-  const found = await runChecks(clock, [...more, ...checks]);
+  const found = await runChecks(clock, [...more, ...checks], timeoutMs);
   // The disk is looked at after the network, because the program's check of the database lets nothing else run.
-  return { checkedAt, checks: byArea([...found, ...(await runChecks(clock, host?.checks ?? []))]) };
+  return { checkedAt, checks: byArea([...found, ...(await runChecks(clock, host?.checks ?? [], timeoutMs))]) };
 }

@@ -57,9 +57,7 @@ export const skip = (name: CheckName, text: string): Finding => ({ name, state: 
 /** The findings with their areas, in the order of these. */
 export function byArea(findings: readonly Finding[]): DoctorReport['checks'] {
   return Object.entries(AREAS).flatMap(([area, names]) =>
-    findings.flatMap(({ name, ...rest }) =>
-      (names as readonly CheckName[]).includes(name) ? [{ area, name, ...rest }] : [],
-    ),
+    names.flatMap((one) => findings.flatMap(({ name, ...rest }) => (name === one ? [{ area, name, ...rest }] : []))),
   );
 }
 

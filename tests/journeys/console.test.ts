@@ -94,6 +94,21 @@ if (chromium) {
       await c.page.waitForSelector('html[data-view="sign-in"]');
     });
 
+    test('the doctor says what works and what to do, and sends a test message after a second press', async () => {
+      await signIn();
+      await c.view('doctor');
+      await c.says('#state-doctor', /^checked at .*: \d+ ✗, \d+ !, \d+ ✓$/);
+      await c.says('#doctor-found', /database.*accepts writes/);
+      await c.says('#doctor-found', /mail.*codes are printed instead of mailed.*→ set EMAIL_PROVIDER to/);
+      await c.page.type('#doctor-to', 'ada@example.com');
+      await c.page.click('#doctor-send button');
+      await c.says('#doctor-send button', /^Really send to ada@example\.com$/);
+      expect(t.entries.some(({ event }) => event === 'notice')).toBe(false);
+      await c.page.click('#doctor-send button');
+      await c.says('#doctor-sent', /EMAIL_PROVIDER is log: the test message was printed/);
+      expect(t.entries.filter(({ event }) => event === 'notice').length).toBe(1);
+    });
+
     test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
       await signIn();
       const who = { identifier: 'alice@example.com', channel: 'email' };
