@@ -6,6 +6,7 @@ import { byArea, type DoctorReport, type Finding, fail, ok, warn } from '../../l
 import { parseRecipient } from '../../lib/doctor/send-test.ts';
 import type { Identifier } from '../../lib/identity/identifier.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
+import { createPaint, isColourful } from '../cli/colour.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, FULL, HELP, JSON_OUTPUT, option } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
@@ -13,7 +14,7 @@ import { previewSettings } from '../setup/settings.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
 import { sendCheck } from './send.ts';
-import { settingWarnings } from './settings.ts';
+import { nearMisses, settingWarnings } from './settings.ts';
 import { storageChecks } from './storage.ts';
 
 const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
@@ -83,7 +84,7 @@ function examineSettings(given: Arguments): { findings: Finding[]; config?: Conf
       const faults = error.faults.map(({ remedy, ...fault }) =>
         fail('settings', describeFault(fault), remedy ?? `see vault help settings ${fault.name}`),
       );
-      return { findings: [...faults, ...findings] };
+      return { findings: [...faults, ...findings, ...nearMisses()] };
     }
   } catch (error) {
     const texts = (error instanceof Error ? error.message : String(error)).split('\n');
@@ -106,12 +107,14 @@ function splitRemedy(warning: string): [text: string, remedy: string] {
 }
 
 const MARKS = { ok: '✓', warn: '!', fail: '✗', skipped: '–' };
+const STYLES = { ok: 'green', warn: 'yellow', fail: 'red', skipped: 'dim' } as const;
 
 function describe({ checks }: DoctorReport): string {
+  const paint = createPaint(isColourful());
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, state, text, remedy }) => {
-    const line = `${MARKS[state]} ${name.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
-    return remedy ? `${line}\n${' '.repeat(width + 4)}→ ${remedy}` : line;
+    const line = `${paint[STYLES[state]](MARKS[state])} ${name.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
+    return remedy ? `${line}\n${' '.repeat(width + 4)}${paint.cyan('→')} ${remedy}` : line;
   });
   const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;
   return [...lines, '', `${count('fail')} ✗, ${count('warn')} !, ${count('ok')} ✓`].join('\n');

@@ -58,6 +58,10 @@ describe('vault doctor', () => {
     expect(out).toContain('✗ settings  SMTP_URL must be set when EMAIL_PROVIDER is smtp');
     expect(out).toMatch(/→ for instance smtp:\/\//);
     expect(out).not.toContain('database');
+    expect(out).not.toContain('\x1b[');
+    const colour = await run(['doctor'], { PORT: 'many', FORCE_COLOR: '1', BASEURL: 'x' });
+    expect(colour.out).toContain('BASEURL is not a setting');
+    expect(colour.out).toContain('\x1b[31m✗\x1b[39m settings  PORT must be');
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
