@@ -9,9 +9,11 @@ const ANSWER_TIMEOUT_MS = 4_000;
 
 /** `vault health`. */
 export const healthCommand: Command = {
-  summary: 'asks the vault that runs here by these settings whether it is ready',
+  summary: 'asks the vault that runs here whether it is ready',
   options: [CONFIG, JSON_OUTPUT, HELP],
   usesSettings: true,
+  settings: ['HOST', 'PORT'],
+  examples: ['vault health --config /etc/vault/vault.env'],
   exitCodes: '0 ready, 1 not ready or not running, 2 invalid usage',
   run: health,
 };

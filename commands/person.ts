@@ -3,7 +3,7 @@ import { VaultError } from '../lib/base/error.ts';
 import { inWords, type PersonPage, type RowsOfPerson, readPerson } from '../lib/person/read.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
 import { counted } from './cli/progress.ts';
 import { onStore } from './open-store.ts';
@@ -15,6 +15,8 @@ export const personShowCommand: Command = {
   summary: 'shows what is stored of a person',
   options: [IDENTIFIER, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault person show alice@example.com --config /etc/vault/vault.env'],
   run: personShow,
 };
 
@@ -23,6 +25,8 @@ export const personExportCommand: Command = {
   summary: 'prints what is stored of a person as JSON, for the person',
   options: [IDENTIFIER, CONFIG, HELP],
   usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault person export alice@example.com --config /etc/vault/vault.env > alice.json'],
   notes: ['Secrets that still work are left out. docs/privacy.md says what each table is.'],
   run: personExport,
 };

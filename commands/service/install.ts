@@ -21,7 +21,7 @@ import { PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts'
 export const serviceInstallCommand: Command = {
   summary: 'writes the systemd units, the settings file and the files of a proxy',
   options: [
-    option('--proxy <name>', `also write the files of ${PROXIES.join(', ')}`),
+    option('--proxy <name>', `also write the files of ${PROXIES.join(', ')}`, PROXIES),
     option('--root <dir>', 'write below this directory instead of /'),
     option('--program <file>', 'the program that the unit runs; by default this one'),
     option('--user <name>', `the user that the vault runs as [${PACKAGED.user}]`),
@@ -34,6 +34,11 @@ export const serviceInstallCommand: Command = {
     HELP,
   ],
   usesSettings: true,
+  settings: ['BASE_URL', 'EMAIL_PROVIDER', 'EMAIL_FROM', 'RPC_URL'],
+  examples: [
+    'vault service install --proxy nginx --base-url https://vault.example.com',
+    'vault service install --dry-run --root /tmp/trial',
+  ],
   notes: [
     `Settings that are given become ${PACKAGED.configFile}, if there is no such file. Otherwise the file's settings count.`,
     'Nothing is started, and no file is replaced that a person has changed.',
