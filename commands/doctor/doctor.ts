@@ -24,6 +24,11 @@ export const doctorCommand: Command = {
   summary: 'checks every dependency and prints what to do',
   options: [CONFIG, FULL, SEND_TO, JSON_OUTPUT, HELP],
   usesSettings: true,
+  settings: [],
+  examples: [
+    'vault doctor --config /etc/vault/vault.env',
+    'vault doctor --send-to you@example.com --config /etc/vault/vault.env',
+  ],
   notes: [
     'It changes nothing, and sends nothing but the message of --send-to. It asks the vault at BASE_URL which client it sees, also with a forged header.',
     'Each finding is marked ✓ works, ! works with a warning, ✗ does not work, or – not checked.',
