@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { METRICS } from '../../lib/base/metric-catalogue.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { familyFaults } from '../support/promql.ts';
+import { programAt } from '../support/proxies.ts';
+import { CASES, HEALTHY, type Series } from './alert-cases.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const FILE = join(ROOT, 'packaging/alerts.yml');
+const promtool = programAt('promtool');
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+const { groups } = Bun.YAML.parse(readFileSync(FILE, 'utf8')) as { groups: { name: string; rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+describe('each alert', () => {
+  test('has a case of its own below', () => {
+    expect(rules.map(({ alert }) => alert)).toEqual(Object.keys(CASES));
+  });
+
+  test.each(rules)('$alert asks for families and labels that /metrics has', ({ expr }) => {
+    expect(familyFaults(expr)).toEqual([]);
+  });
+
+  test('leads to its entry in the runbook, which has no others', () => {
+    const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+    const entries = Array.from(runbook.matchAll(/^### (.+)$/gm), ([, name]) => name);
+    expect(entries).toEqual(rules.map(({ alert }) => alert));
+    for (const { alert, annotations, labels } of rules) {
+      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+      expect(['warning', 'critical']).toContain(labels.severity);
+      const entry = runbook.split(`### ${alert}\n`)[1]?.split(/^##/m)[0] ?? '';
+      expect([alert, entry.includes('**Look**'), entry.includes('**Mend**')]).toEqual([alert, true, true]);
+    }
+  });
+
+  test('a fault in an expression is found', () => {
+    expect(familyFaults('rate(vault_nothing_total{route="a"}[5m])')).toEqual(['vault_nothing_total is no family']);
+    expect(familyFaults('sum by (sort) (vault_streams{kind="a"})')).toEqual([
+      'vault_streams has no label kind',
+      'no family here has the label sort',
+    ]);
+    expect(Object.keys(METRICS).length).toBeGreaterThan(0);
+  });
+});
+
+if (promtool) {
+  test('promtool takes the rules', () => {
+    const { exitCode, stdout } = Bun.spawnSync([promtool, 'check', 'rules', FILE]);
+    expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining(`${rules.length} rules found`)]);
+  });
+
+  test("promtool's tests: a healthy vault fires nothing, and each trouble its own alert alone", () => {
+    const cases = Object.entries(CASES).map(([alert, { series, with: others = [] }]) => ({
+      name: alert,
+      series: { ...HEALTHY, ...series },
+      fires: [alert, ...others],
+    }));
+    const tests = [{ name: 'healthy', series: HEALTHY, fires: [] as string[] }, ...cases].map(testOf);
+    const path = join(folder.path, 'test.json');
+    writeFileSync(path, JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests }));
+    const { exitCode, stdout, stderr } = Bun.spawnSync([promtool, 'test', 'rules', path]);
+    expect([exitCode, exitCode === 0 ? '' : `${stdout}${stderr}`]).toEqual([0, '']);
+  });
+} else console.log('no promtool on this machine: the alerts are not tried');
+
+/** A test of promtool (prometheus.io, "Unit testing for rules"), after an hour: which alerts fire, and no others. */
+function testOf({ name, series, fires }: { name: string; series: Series; fires: readonly string[] }) {
+  return {
+    name,
+    interval: '1m',
+    input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: '60m',
+        exp_samples: fires.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+      },
+    ],
+  };
+}
