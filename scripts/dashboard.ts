@@ -1,4 +1,5 @@
-// bun scripts/dashboard.ts: writes packaging/grafana.json, the dashboard of docs/runbook.md, from the panels below.
+// bun scripts/dashboard.ts: writes packaging/grafana.json, the dashboard of docs/runbook.md, from the panels below; then
+// npm run format.
 import { join } from 'node:path';
 
 /** A panel: its queries by the legend of their series. */
