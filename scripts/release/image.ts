@@ -56,10 +56,11 @@ function readPe(bytes: Buffer): Image {
 const END = Buffer.from('\n---- Bun! ----\n');
 const TABLE_BYTES = 32;
 
-/** The SHA-256 of what is embedded in a program: all that is not Bun. */
+/** The SHA-256 of what is embedded in a program: all that is not Bun, nor Bun's table of where it is. */
 export function embeddedSha256(program: Buffer): string {
   const end = program.lastIndexOf(END);
-  const from = end < TABLE_BYTES ? -1 : end - TABLE_BYTES - Number(program.readBigUInt64LE(end - TABLE_BYTES));
+  const table = end - TABLE_BYTES;
+  const from = table < 0 ? -1 : table - Number(program.readBigUInt64LE(table));
   if (from < 0) throw new Error('nothing is embedded in this program');
-  return createHash('sha256').update(program.subarray(from, end)).digest('hex');
+  return createHash('sha256').update(program.subarray(from, table)).digest('hex');
 }
