@@ -11,12 +11,15 @@ import { readHealth, showHealth } from './health.ts';
 import { bindKeys } from './keys.ts';
 import { EVENTS_BEFORE_MAX, OVERVIEW_POLL_MS, SLEPT_MS_MIN } from './limits.ts';
 import { createLimits } from './limits-panel.ts';
+import { createDrawer } from './lists/drawer.ts';
+import { createRegistrations } from './lists/registrations.ts';
+import { createSessions } from './lists/sessions.ts';
 import { createLive } from './live.ts';
 import { createMessages } from './messages.ts';
 import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
 import { createSession } from './session.ts';
-import { createShell } from './shell.ts';
+import { createShell, type Shell } from './shell.ts';
 import { createStatus } from './status.ts';
 import { createTheme } from './theme.ts';
 import { createTools } from './tools.ts';
@@ -28,14 +31,18 @@ const api = createApi(session.secret, () => signOut('The vault no longer accepts
 const feed = createFeed();
 const charts = createCharts(api);
 const tools = createTools(api);
+const drawer = createDrawer();
 const panels = {
+  registrations: createRegistrations(api, drawer, (text) => shell.say('registrations', text)),
+  sessions: createSessions(api, drawer, (text) => shell.say('sessions', text)),
   limits: createLimits(api),
   recoveries: createRecoveries(api),
   webhooks: createWebhooks(api),
   messages: createMessages(api),
   doctor: createDoctor(api),
 };
-const shell = createShell(createViews({ ...panels, charts }));
+const lists = [panels.registrations, panels.sessions];
+const shell: Shell = createShell(createViews({ ...panels, charts }));
 const showStatus = createStatus(() => begin(live.state().lastId));
 const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
 const freshness = createFreshness(() => void poll());
@@ -85,6 +92,7 @@ async function signIn(): Promise<void> {
   document.documentElement.dataset['view'] = 'console';
   app.replaceChildren(...overview.apps.map((name) => make('option', { value: name }, name)));
   byId('app-field').hidden = overview.apps.length < 2;
+  for (const list of lists) list.setApps(overview.apps);
   feed.setChannels(overview.events.channels);
   begin(firstId(overview));
   polledAt = Date.now();
@@ -126,6 +134,8 @@ function signOut(reason = ''): void {
   session.signOut();
   live.stop();
   shell.stop();
+  drawer.close();
+  for (const list of lists) list.clear();
   feed.clear();
   charts.clear();
   latest = undefined;
@@ -181,7 +191,7 @@ byId('help-close').addEventListener('click', () => help.close());
 bindKeys({
   '/': () => goTo('events', 'filter'),
   p: feed.togglePause,
-  l: () => goTo('registrations', 'lookup-value'),
+  l: () => goTo('registrations', 'registrations-value'),
   t: nextTheme,
   '?': () => help.showModal(),
 });

@@ -1,10 +1,17 @@
-import type { View } from './shell.ts';
+import type { Place, View } from './shell.ts';
 
 type Refresh = () => Promise<void>;
 
-/** The panels that refresh themselves while their view is open. */
+/** A panel that reads its part of the address when its view is opened. */
+interface Opens {
+  readonly open: (place: Place) => void;
+}
+
+/** The panels that read what their view shows, when it is opened or while it is. */
 export interface Panels {
   readonly charts: Pick<View, 'open'> & { readonly refresh: Refresh };
+  readonly registrations: Opens;
+  readonly sessions: Opens;
   readonly limits: Refresh;
   readonly recoveries: Refresh;
   readonly webhooks: Refresh;
@@ -28,7 +35,8 @@ export function createViews(panels: Panels): readonly View[] {
     },
     { name: 'health', title: 'Health', icon: ICONS.pulse },
     { name: 'events', title: 'Events', icon: ICONS.list },
-    { name: 'registrations', title: 'Registrations', icon: ICONS.person },
+    { name: 'registrations', title: 'Registrations', icon: ICONS.person, open: panels.registrations.open },
+    { name: 'sessions', title: 'Sessions', icon: ICONS.clock, open: panels.sessions.open },
     { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
     { name: 'limits', title: 'Limits', icon: ICONS.gauge, isQuick: true, refresh: panels.limits },
     { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
@@ -45,6 +53,7 @@ const ICONS = {
   pulse: 'M3 12h4l3 7 4-14 3 7h4',
   list: 'M4 6h16M4 12h16M4 18h10',
   person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8M4 21c0-4 4-6 8-6s8 2 8 6',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M12 7v5l3 3',
   ring: 'M4 12a8 8 0 1 1 3 6M4 20v-4h4',
   gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
   send: 'M4 12h13M12 6l6 6-6 6',

@@ -1,0 +1,30 @@
+import { answerInto } from '../answer.ts';
+import type { Api } from '../api.ts';
+import { make } from '../dom.ts';
+import type { Registration } from './rows.ts';
+
+/** Fails a live registration, and gives back what it took over: a button that is pressed twice. Null for a failed one. */
+export function undoPart(api: Api, { id, status }: Registration, onUndone: (said: Node) => void): HTMLElement | null {
+  if (status === 'failed') return null;
+  const said = make(
+    'p',
+    { class: 'note', role: 'status' },
+    'Undoing fails it for good, and gives back what it took over.',
+  );
+  const button = make('button', { type: 'button', class: 'danger', id: 'undo' }, 'Undo this registration');
+  let isSure = false;
+  button.addEventListener('click', () => {
+    if (isSure) return void answerInto(said, () => undo(api, id, onUndone));
+    isSure = true;
+    button.textContent = 'Undo for good: press again';
+  });
+  return make('section', { class: 'group' }, said, button);
+}
+
+async function undo(api: Api, id: number, onUndone: (said: Node) => void): Promise<Node> {
+  const { holder } = (await api.post('registrations/undo', { id })) as { holder: { id: number; did: string } | null };
+  const now = holder === null ? 'Nobody holds' : `Registration ${holder.id} (${holder.did}) holds`;
+  const said = make('p', { class: 'done', role: 'status' }, `Undone. ${now} the identifier now.`);
+  onUndone(said);
+  return said.cloneNode(true);
+}
