@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { isCode } from '../storage/durable.ts';
 
 const ANSWER_MS = 5_000;
 const ANSWER_CHARS_MAX = 1_048_576;
@@ -15,7 +16,7 @@ export function askHaproxy(path: string, command: string): Promise<string> {
         answer += chunk;
         if (answer.length > ANSWER_CHARS_MAX) socket.destroy(new Error('the answer is too long'));
       })
-      .on('error', (error) => fail(error.message))
+      .on('error', (error) => fail(isCode(error, 'EACCES') ? 'run this as root (sudo)' : error.message))
       .on('close', () => {
         // An order that is followed has no answer.
         if (command.startsWith('set ') && answer.trim() !== '') fail(answer.trim());

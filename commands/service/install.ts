@@ -117,12 +117,16 @@ function unitOptions(config: Config, { given: { options }, root, configFile }: C
   };
 }
 
+const PACKAGED_UNITS = ['/usr/lib/systemd/system', '/lib/systemd/system'];
+
 /** The units, but for those that a package has brought as they should be. */
 function unitFiles(unit: UnitOptions, root: string): SystemFile[] {
   const units = { 'vault.service': unitText(unit), 'vault@.service': secondUnitText(unit) };
   return Object.entries(units).flatMap(([name, text]) => {
-    const packaged = join(root, '/lib/systemd/system', name);
-    if (existsSync(packaged) && readFileSync(packaged, 'utf8') === text) return [];
+    const isPackaged = PACKAGED_UNITS.map((folder) => join(root, folder, name)).some(
+      (path) => existsSync(path) && readFileSync(path, 'utf8') === text,
+    );
+    if (isPackaged) return [];
     return [{ path: `/etc/systemd/system/${name}`, text, mode: 0o644 }];
   });
 }

@@ -40,7 +40,8 @@ async function switchPorts(given: Arguments): Promise<number> {
   const url = `http://${upstreamHost(config.host)}:${port}`;
   await untilReady(url, readWait(given.options['wait']));
   const socket = given.options['haproxy-socket'] ?? HAPROXY_SOCKET;
-  if (existsSync(socket)) await turnHaproxy(socket, which);
+  // A HAProxy that serves others has no servers of the vault.
+  if (existsSync(socket) && (await serversOf(socket)).size > 0) await turnHaproxy(socket, which);
   turnFile(given.options['switch-file'] ?? SECOND_SERVES, which);
   await Bun.sleep(SETTLE_MS);
   print(`All requests go to the ${which} port, ${port}.`);
@@ -74,12 +75,17 @@ async function statusOf(url: string): Promise<number | undefined> {
 
 /** nginx and Caddy look for the file at each request. They run as other users. */
 function turnFile(path: string, which: 'first' | 'second'): void {
-  if (which === 'first') {
-    rmSync(path, { force: true });
-    return;
+  try {
+    if (which === 'first') rmSync(path, { force: true });
+    else {
+      closeSync(openSync(path, 'a', 0o644));
+      chmodSync(path, 0o644);
+    }
+  } catch (error) {
+    throw new Error(`${path} cannot be ${which === 'first' ? 'removed' : 'made'}: run this as root (sudo)`, {
+      cause: error,
+    });
   }
-  closeSync(openSync(path, 'a', 0o644));
-  chmodSync(path, 0o644);
 }
 
 /** HAProxy's own check finds the server up before the other gets no more requests. */

@@ -21,6 +21,16 @@ test('where no vault is ready nothing is switched, and nothing written', async (
   expect([existsSync(file), existsSync(join(folder.path, 'vault-data'))]).toEqual([false, false]);
 });
 
+test('a file that cannot be made is named, with the remedy', async () => {
+  const ready = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{}') });
+  const missing = join(folder.path, 'missing/vault-second');
+  const words = ['service', 'switch', 'second', '--second-port', String(ready.port), '--switch-file', missing];
+  const none = join(folder.path, 'none');
+  const { code, err } = await runProgram([...words, '--haproxy-socket', none], { cwd: folder.path });
+  await ready.stop(true);
+  expect([code, err]).toEqual([1, `vault: ${missing} cannot be made: run this as root (sudo)\n`]);
+});
+
 test.each([
   [[], 'vault service switch needs WHICH.'],
   [['third'], 'vault service switch needs first or second.'],
