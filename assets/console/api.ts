@@ -21,27 +21,15 @@ export interface Minted {
 /** The operator's routes, called with the secret in a header, never in a URL. All throw `ApiError`. */
 export interface Api {
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
-<<<<<<< HEAD
   post(path: string, body: Readonly<Record<string, unknown>>, timeoutMs?: number): Promise<unknown>;
-=======
-  post(path: string, body: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** A file, and the query of the one that has the rest. */
   file(path: string, query: URLSearchParams): Promise<{ readonly file: Blob; readonly next: URLSearchParams | null }>;
->>>>>>> 73f6d9e (wip-ui)
   /** A token for all channels of the app. */
   mint(app: string): Promise<Minted>;
 }
 
 /** Creates the API. `onUnauthorized` is called when the vault no longer accepts the secret. */
 export function createApi(secret: () => string, onUnauthorized: () => void): Api {
-<<<<<<< HEAD
-  const ask = async (path: string, init: RequestInit, timeoutMs = REQUEST_TIMEOUT_MS): Promise<unknown> => {
-    const headers = { Authorization: `Bearer ${secret()}`, ...init.headers };
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(`/v1/console/${path}`, { ...init, headers, signal, cache: 'no-store' }).catch(() => {
-      throw new ApiError(0, 'the vault does not answer');
-    });
-=======
   const send = async (path: string, init: RequestInit, ms: number): Promise<Response> => {
     const headers = { Authorization: `Bearer ${secret()}`, ...init.headers };
     const signal = AbortSignal.timeout(ms);
@@ -49,23 +37,17 @@ export function createApi(secret: () => string, onUnauthorized: () => void): Api
       unanswered,
     );
     if (response.ok) return response;
->>>>>>> 73f6d9e (wip-ui)
     const answer: unknown = await response.json().catch(() => undefined);
     const word = (answer as { error?: string } | undefined)?.error ?? `status ${response.status}`;
     if (word === 'operator_unauthorized') onUnauthorized();
     throw new ApiError(response.status, word);
   };
-<<<<<<< HEAD
+  const ask = async (path: string, init: RequestInit, timeoutMs = REQUEST_TIMEOUT_MS): Promise<unknown> =>
+    (await send(path, init, timeoutMs)).json().catch(() => undefined);
   const post: Api['post'] = (path, body, timeoutMs) => {
     const headers = { 'Content-Type': 'application/json' };
     return ask(path, { method: 'POST', body: JSON.stringify(body), headers }, timeoutMs);
   };
-=======
-  const ask = async (path: string, init: RequestInit): Promise<unknown> =>
-    (await send(path, init, REQUEST_TIMEOUT_MS)).json().catch(() => undefined);
-  const post: Api['post'] = (path, body) =>
-    ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
->>>>>>> 73f6d9e (wip-ui)
   return {
     get: (path, query) => ask(query ? `${path}?${new URLSearchParams(query)}` : path, {}),
     post,

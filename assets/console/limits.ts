@@ -9,10 +9,8 @@ export const OVERVIEW_POLL_MS = 5_000;
 /** More than a tab in the background is held back (a minute): the computer slept. */
 export const SLEPT_MS_MIN = 90_000;
 export const REQUEST_TIMEOUT_MS = 15_000;
-<<<<<<< HEAD
 /** A mail server may take 20 seconds. */
 export const TEST_MESSAGE_TIMEOUT_MS = 30_000;
-=======
 /** A file of 100,000 rows over a slow line. */
 export const FILE_TIMEOUT_MS = 600_000;
 
@@ -21,7 +19,6 @@ export const ROWS_FIRST = 50;
 export const ROWS_MORE = 100;
 /** Requests for one page of a filter that finds few: each looks at 10,000 rows. */
 export const ROWS_REQUESTS_MAX = 10;
->>>>>>> 73f6d9e (wip-ui)
 
 /** A token is renewed after this part of its life, which leaves the rest for trying again. */
 export const RENEW_AT_LIFE = 0.6;
