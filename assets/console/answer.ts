@@ -1,5 +1,5 @@
 import { ApiError } from './api.ts';
-import { byId, definitions, make } from './dom.ts';
+import { byId, make } from './dom.ts';
 import { formatValue } from './format.ts';
 
 /** Runs a form's request and shows the answer, or the reason for a failure, in `place`. */
@@ -27,13 +27,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   not_found: 'Nothing found.',
   internal_error: 'The vault failed. Its log says why.',
 };
-
-/** Any JSON value, members by name, nested ones indented. */
-export function render(value: unknown): Node {
-  if (Array.isArray(value)) return make('ol', { class: 'answers' }, ...value.map((one) => make('li', {}, render(one))));
-  if (value === null || typeof value !== 'object') return document.createTextNode(formatValue(value));
-  return definitions(Object.entries(value).map(([name, member]) => [name.replaceAll('_', ' '), render(member)]));
-}
 
 /** Handles a form: its answer goes to `#<id>-answer`; `button` is the value of the pressed button. */
 export function onSubmit(id: string, read: (form: HTMLFormElement, button: string) => () => Promise<Node>): void {

@@ -1,7 +1,9 @@
-import { explain, field, onSubmit, render } from './answer.ts';
+import { explain, field, onSubmit } from './answer.ts';
 import type { Api } from './api.ts';
-import { byId, make } from './dom.ts';
-import { formatCount, formatDate, formatValue } from './format.ts';
+import { byId, definitions, make } from './dom.ts';
+import { formatCount, formatDuration, formatValue } from './format.ts';
+import { moment, wholeMoment } from './lists/moment.ts';
+import { createTable, stateMark } from './lists/table.ts';
 
 interface Use {
   readonly kind: string;
@@ -9,6 +11,7 @@ interface Use {
   readonly max: number;
   readonly used: number;
   readonly reached: boolean;
+  readonly window_seconds: number;
   readonly resets_at: string | null;
 }
 
@@ -20,77 +23,120 @@ interface Answer {
 /** The fullest buckets of the stored limits, and the form that shows and resets one. Call the result to refresh. */
 export function createLimits(api: Api): () => Promise<void> {
   const kinds = byId('limits-kind', HTMLSelectElement);
-  const key = byId('limits-key', HTMLInputElement);
-  const choose = (use: Use): void => {
+  const list = byId('limits-list');
+  const table = createUses((use) => {
+    const key = byId('limits-key', HTMLInputElement);
     kinds.value = use.kind;
     // A masked key must be typed by someone who knows it.
     key.value = use.key.includes('***') ? '' : use.key;
-    (key.value === '' && !use.kind.endsWith('-per-day') ? key : byId('limits-release')).focus();
-  };
+    (key.value === '' && !isWhole(use) ? key : byId('limits-release')).focus();
+  });
+  let shown = '';
   const refresh = async (): Promise<void> => {
-    const list = byId('limits-list');
-    const focused = list.contains(document.activeElement);
     try {
-      const answer = (await api.get('limits')) as Answer;
+      const { kinds: names, limits } = (await api.get('limits')) as Answer;
       if (kinds.options.length === 0)
-        kinds.append(...answer.kinds.map((kind) => make('option', { value: kind }, kind)));
-      // A person about to press one of the buttons keeps it under the finger.
-      if (!focused) list.replaceChildren(tableOf(answer.limits, choose));
+        kinds.append(...names.map((kind) => make('option', { value: kind }, nameOf(kind))));
+      // A person on one of the rows keeps it under the finger.
+      const text = JSON.stringify(limits);
+      if (text === shown || list.contains(document.activeElement)) return;
+      shown = text;
+      table.show(limits.toSorted((a, b) => Number(b.reached) - Number(a.reached) || b.used / b.max - a.used / a.max));
+      const nothing = make('p', { class: 'empty' }, 'No limit has counted anything.');
+      list.replaceChildren(limits.length === 0 ? nothing : table.element);
     } catch (error) {
+      shown = '';
       list.replaceChildren(make('p', { class: 'failure' }, explain(error)));
     }
   };
   onSubmit('limits', (form, button) => {
     const named = field(form, 'key');
     const limit = { kind: field(form, 'kind'), ...(named === '' ? {} : { key: named }) };
-    if (button !== 'release') return async () => render(((await api.get('limits', limit)) as Answer).limits);
+    if (button !== 'release') return async () => factsOf(((await api.get('limits', limit)) as Answer).limits);
     return async () => {
       const { cleared } = (await api.post('limits/clear', limit)) as { cleared: number };
       void refresh();
-      return make(
-        'p',
-        { class: 'done' },
-        `Reset: ${formatCount(cleared)} no longer counted. The audit channel has a record.`,
-      );
+      const said = `Reset: ${formatCount(cleared)} no longer counted. The audit channel has a record.`;
+      return make('p', { class: 'done' }, said);
     };
   });
   return refresh;
 }
 
-function tableOf(limits: readonly Use[], choose: (use: Use) => void): Node {
-  if (limits.length === 0) return make('p', { class: 'empty' }, 'No limit has counted anything.');
-  const rows = limits.toSorted((a, b) => Number(b.reached) - Number(a.reached) || b.used / b.max - a.used / a.max);
-  return make(
-    'table',
-    {},
-    make('caption', { class: 'sr' }, 'Use of each limit'),
-    make('thead', {}, make('tr', {}, ...HEADINGS.map((name) => make('th', { scope: 'col' }, name)))),
-    make('tbody', {}, ...rows.map((use) => rowOf(use, choose))),
-  );
+function createUses(choose: (use: Use) => void) {
+  return createTable<Use>({
+    caption: 'Use of each limit',
+    first: { name: 'limit', cell: ({ kind }) => nameOf(kind) },
+    columns: [
+      { name: 'of', cell: ofWhom },
+      { name: 'used', cell: usedOf },
+      { name: 'until', cell: (use) => untilOf(use, moment) },
+    ],
+    open: choose,
+    mark: ({ reached }) => (reached ? 'reached' : ''),
+  });
 }
 
-const HEADINGS = ['limit', 'of', 'used', 'until', 'action'];
-
-function rowOf(use: Use, choose: (use: Use) => void): HTMLElement {
-  const button = make('button', { type: 'button', class: 'small' }, 'Choose');
-  button.setAttribute('aria-label', `Choose ${use.kind} ${use.key}`);
-  button.addEventListener('click', () => choose(use));
-  return make(
-    'tr',
-    use.reached ? { class: 'reached' } : {},
-    make('td', { 'data-name': 'limit' }, use.kind),
-    make('td', { 'data-name': 'of' }, use.key === '' ? 'the whole vault' : formatValue(use.key)),
-    make(
-      'td',
-      { 'data-name': 'used' },
-      `${formatCount(use.used)} of ${formatCount(use.max)}${use.reached ? ' – reached' : ''}`,
-    ),
-    make('td', { 'data-name': 'until' }, use.resets_at === null ? endOf(use.kind) : formatDate(use.resets_at)),
-    make('td', { 'data-name': 'action' }, button),
+/** One use, or several, as facts. */
+function factsOf(uses: readonly Use[]): Node {
+  if (uses.length === 0) return make('p', { class: 'empty' }, 'Nothing is counted.');
+  const facts = uses.map((use) =>
+    definitions([
+      ['Limit', nameOf(use.kind)],
+      ['Of', ofWhom(use)],
+      ['Used', usedOf(use)],
+      ...(use.window_seconds > 0 ? [['Within', formatDuration(use.window_seconds * 1000)] as const] : []),
+      ['Until', untilOf(use, wholeMoment)],
+    ]),
   );
+  return make('div', { class: 'groups' }, ...facts);
 }
 
-/** What ends a use that time does not end. */
-function endOf(kind: string): string {
+function isWhole({ kind }: Use): boolean {
+  return kind.endsWith('-per-day');
+}
+
+function ofWhom(use: Use): Node {
+  return make('span', { class: 'one-line' }, use.key === '' ? 'the whole vault' : formatValue(use.key));
+}
+
+function usedOf({ used, max, reached }: Use): Node {
+  const text = `${formatCount(used)} of ${formatCount(max)}${reached ? ' – reached' : ''}`;
+  return stateMark({ look: reached ? 'bad' : used * 2 > max ? 'warn' : 'good', text });
+}
+
+function untilOf({ kind, resets_at }: Use, format: (iso: string) => Node): Node | string {
+  if (resets_at !== null) return format(resets_at);
   return kind === 'guesses-per-identifier' ? 'a code verifies' : 'its DID ends';
 }
+
+/** The name that the documents and `vault limits` use is in brackets. */
+function nameOf(kind: string): string {
+  const name = NAMES[kind];
+  return name === undefined ? kind : `${name} (${kind})`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  'sends-per-ip': 'Codes asked for by an IP address',
+  'sends-per-identifier': 'Codes to an identifier',
+  'pass-sends-per-ip': 'Codes by a pass, asked for by an IP address',
+  'pass-sends-per-identifier': 'Codes by a pass, to an identifier',
+  'sends-per-number': 'SMS to a number in an hour',
+  'sends-per-number-day': 'SMS to a number in a day',
+  'strangers-per-network': 'New identifiers of a network',
+  'emails-per-day': 'Mails in a day',
+  'emails-per-network': 'Mails of a network',
+  'sms-per-day': 'SMS in a day',
+  'sms-per-network': 'SMS of a network',
+  'guesses-per-identifier': 'Wrong guesses in a row',
+  'registrations-per-ip': 'Sessions of an IP address',
+  'relays-per-day': 'Relayed registrations in a day',
+  'relays-per-network': 'Relayed registrations of a network',
+  'recoveries-per-day': 'Recoveries in a day',
+  'recoveries-per-network': 'Recoveries of a network',
+  'sponsorships-per-day': 'Sponsored payments in a day',
+  'sponsorships-per-network': 'Sponsored payments of a network',
+  'sponsorships-per-account': 'Sponsored payments of an account',
+  'joins-per-ip': 'Pairings of devices by an IP address',
+  'joins-per-hour': 'Pairings of devices in an hour',
+};

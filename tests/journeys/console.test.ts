@@ -145,14 +145,16 @@ if (chromium) {
         ['credentialId', credentialId],
         ['did', DID],
       ] as const) {
-        await c.page.select('#lookup-by', by);
-        await c.page.$eval('#lookup-value', (input) => Object.assign(input, { value: '' }));
-        await c.page.type('#lookup-value', value);
-        await c.page.keyboard.press('Enter');
-        await c.says('#lookup-answer', new RegExp(by === 'identifier' ? who.identifier : 'a\\*\\*\\*@example.com'));
-        expect(await c.text('#lookup-answer')).toContain('confirmed');
-        expect(await c.text('#lookup-answer')).toContain(txHash);
+        await c.lookUp(by, value);
+        await c.says(
+          '#view-registrations tbody',
+          new RegExp(by === 'identifier' ? who.identifier : 'a\\*\\*\\*@example.com'),
+        );
+        expect(await c.text('#view-registrations tbody')).toContain('Confirmed in block');
       }
+      await c.page.click('#view-registrations [data-part="open"]');
+      await c.says('#drawer', new RegExp(txHash));
+      await c.page.keyboard.press('Escape');
     });
 
     test('the charts have an axis, a value by pointer and keys, a table, and are there after a reload', async () => {
@@ -247,15 +249,15 @@ if (chromium) {
       const recorded = await t.call('POST /api/dids', { ...claim, txHash: `0x${'7'.repeat(64)}` });
       expect(recorded.status).toBe(200);
       await c.view('registrations');
-      await c.page.select('#lookup-by', 'did');
-      await c.page.$eval('#lookup-value', (input) => Object.assign(input, { value: '' }));
-      await c.page.type('#lookup-value', claim.did);
-      await c.page.keyboard.press('Enter');
-      await c.says('#lookup-answer', /Undo registration \d+/);
-      await c.page.click('#lookup-answer button');
-      await c.says('#lookup-answer button', /press again/);
-      await c.page.click('#lookup-answer button');
-      await c.says('#lookup-answer', /Undone\. Nobody holds the identifier now/);
+      await c.lookUp('did', claim.did);
+      await c.says('#view-registrations tbody', /u\*\*\*/);
+      await c.page.click('#view-registrations [data-part="open"]');
+      await (await c.page.waitForSelector('#undo'))?.click();
+      await c.says('#undo', /press again/);
+      await c.page.click('#undo');
+      await c.says('#drawer', /Undone\. Nobody holds the identifier now/);
+      await c.says('#drawer', /Failed: the operator undid it/);
+      await c.page.keyboard.press('Escape');
       const again = await t.call('GET /api/aliases/check', { alias: 'undone' });
       expect(again.body.available).toBe(true);
     });
@@ -466,10 +468,16 @@ if (chromium) {
       expect(await c.page.$$('#events img, #events script, #events b b')).toEqual([]);
       expect(await c.page.title()).toBe('Overview · vault console');
       await c.view('registrations');
-      await c.page.type('#lookup-value', '<i>none</i>@example.com');
-      await c.page.keyboard.press('Enter');
-      await c.page.waitForSelector('#lookup-answer *');
-      expect(await c.page.$$('#lookup-answer i')).toEqual([]);
+      await c.lookUp('did', 'did:x:<i>none</i>');
+      await c.says('#view-registrations .empty', /Nothing matches/);
+      await t.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
+        status, registered_at, unseen_since, app) VALUES ('handle:<i>x</i>', 'handle', '<i>did</i>', '', '', '<i>c</i>',
+        '', 'submitted', 1, 1, '<i>app</i>')`);
+      await c.page.evaluate(`location.hash = '/registrations?id=1'`);
+      await c.says('#drawer', /<i>did<\/i>/);
+      await c.says('#view-registrations tbody', /<i>did<\/i>/);
+      expect(await c.page.$$('#view-registrations i, #drawer i')).toEqual([]);
+      await c.page.keyboard.press('Escape');
     });
 
     test('everything is done by keyboard', async () => {
@@ -496,10 +504,10 @@ if (chromium) {
       await c.says('#state-events', /1 since the pause/);
       await keyboard.press('p');
       await keyboard.press('l');
-      expect(await focused()).toBe('lookup-value');
+      expect(await focused()).toBe('registrations-value');
       await keyboard.type('did:none:1');
       await keyboard.press('Enter');
-      await c.page.waitForSelector('#lookup-answer *');
+      await c.says('#view-registrations .empty', /Invalid identifier/);
       await keyboard.press('Escape');
       await keyboard.press('?');
       expect(await c.page.$('#help[open]')).not.toBeNull();
@@ -514,12 +522,13 @@ if (chromium) {
       );
       await c.page.evaluate('document.activeElement.blur()');
       const reached = new Set<string>();
-      for (let i = 0; i < wanted + 10; i++) {
+      // A date has four stops.
+      for (let i = 0; i < wanted + 20; i++) {
         await keyboard.press('Tab');
         const [path, outline] = (await c.page.evaluate(FOCUS)) as [string, string];
         if (path === '') continue;
         reached.add(path);
-        expect(outline).not.toBe('none');
+        expect([path, outline]).not.toEqual([path, 'none']);
       }
       expect(reached.size).toBeGreaterThanOrEqual(wanted);
     });
@@ -620,5 +629,5 @@ const FOCUS = `(() => {
   const one = document.activeElement;
   if (!one || !one.matches('button, input, select, nav a')) return ['', ''];
   const all = [...document.querySelectorAll('button, input, select, nav a')];
-  return [one.tagName + all.indexOf(one), getComputedStyle(one).outlineStyle];
+  return [one.tagName + all.indexOf(one) + ' ' + one.id, getComputedStyle(one).outlineStyle];
 })()`;

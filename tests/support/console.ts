@@ -10,6 +10,8 @@ export interface ConsolePage {
   signIn(secret: string): Promise<void>;
   /** Opens a view by its name in the rail. */
   view(name: string): Promise<void>;
+  /** Looks up registrations in their view. */
+  lookUp(by: 'identifier' | 'credentialId' | 'did', value: string): Promise<void>;
   /** The ids of the events in the list, oldest first. */
   ids(): Promise<readonly number[]>;
   /** How many events came in all, also such as would have been shown twice. */
@@ -43,6 +45,13 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
     async view(name) {
       await page.$eval(`#rail a[href="#/${name}"]`, (link) => (link as HTMLElement).click());
       await page.waitForFunction(`document.activeElement.id === 'title-${name}'`);
+    },
+    async lookUp(by, value) {
+      await page.select('#registrations-by', by);
+      await page.$eval('#registrations-value', (input) => Object.assign(input, { value: '' }));
+      await page.type('#registrations-value', value);
+      await page.keyboard.press('Enter');
+      await page.waitForFunction(`!document.querySelector('#view-registrations [aria-busy]')`);
     },
     ids: () =>
       page.$$eval('#events tr', (rows) => rows.map((row) => Number((row as HTMLElement).dataset['id'])).reverse()),

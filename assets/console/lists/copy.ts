@@ -30,8 +30,8 @@ export function shortened(value: string): HTMLElement {
 }
 
 const SHOWN_MAX = 24;
-const SHOWN_FIRST = 12;
-const SHOWN_LAST = 7;
+const SHOWN_FIRST = 10;
+const SHOWN_LAST = 6;
 const SAID_MS = 1_500;
 
 /** Copies a text; the button says so for a moment. */

@@ -59,6 +59,7 @@ function chainFacts({ registration, watch, chain }: RegistrationDetail): readonl
   const { txHash, blockNumber, final, smartAccount, status } = registration;
   const { explorer } = chain;
   const at = (kind: string, value: string) => (explorer === null ? undefined : `${explorer}/${kind}/${value}`);
+  const unwatched = status === 'submitted' ? 'None: the relay watches it' : 'None: it is settled';
   const isFinal = final ? 'Yes: no re-organisation takes it back' : 'Not yet';
   return [
     ['Chain', `${chain.name} (${chain.chainId})`],
@@ -69,7 +70,7 @@ function chainFacts({ registration, watch, chain }: RegistrationDetail): readonl
       'Account',
       smartAccount === null ? 'Not known yet' : copyable(smartAccount, 'Account', at('address', smartAccount)),
     ],
-    ['Next look', watch.nextCheckAt === null ? 'None: it is settled' : wholeMoment(watch.nextCheckAt)],
+    ['Next look', watch.nextCheckAt === null ? unwatched : wholeMoment(watch.nextCheckAt)],
   ];
 }
 

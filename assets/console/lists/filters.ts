@@ -49,7 +49,7 @@ export function createFilters(
     },
     setApps(names) {
       const apps = byId(`${kind.name}-app`, HTMLSelectElement);
-      if (names.length < 2) apps.parentElement?.setAttribute('hidden', '');
+      byId(`view-${kind.name}`).classList.toggle('one-app', names.length < 2);
       apps.replaceChildren(...optionsOf([['', 'Any app'], ...names.map((name): Choice => [name, name])]));
     },
   };
@@ -71,7 +71,7 @@ function lookUpForm({ name, lookUps, example }: FilterKind, onLookUp: (lookUp: L
   const by = make('select', { name: 'by', id: `${name}-by` }, ...optionsOf(lookUps));
   const form = make(
     'form',
-    { class: 'toolbar', id: `${name}-lookup`, role: 'search' },
+    { class: 'toolbar lookup', id: `${name}-lookup`, role: 'search' },
     make('label', lookUps.length > 1 ? {} : { hidden: '' }, make('span', { class: 'sr' }, 'By'), by),
     make(
       'label',
@@ -101,7 +101,7 @@ function fieldsOf({ name, statuses }: FilterKind): readonly HTMLElement[] {
   const chosen = (field: string, label: string, choices: readonly Choice[]) =>
     make(
       'label',
-      {},
+      { class: `${field}-field` },
       make('span', { class: 'sr' }, label),
       make('select', { name: field, id: `${name}-${field}` }, ...optionsOf(choices)),
     );

@@ -92,12 +92,13 @@ export function createList<Row>(api: Api, kind: ListKind<Row>, sayState: (text: 
 
 function createParts<Row>(kind: ListKind<Row>): Parts<Row> {
   const table = createTable(kind);
+  const more = make('button', { type: 'button', class: 'wide', hidden: '' });
   return {
     table,
-    frame: make('div', { class: 'scroll list' }, table.element),
+    frame: make('div', { class: 'scroll list' }, table.element, more),
     empty: make('div', { class: 'empty', hidden: '' }),
-    more: make('button', { type: 'button', class: 'wide', hidden: '' }),
-    status: make('p', { class: 'note', role: 'status' }),
+    more,
+    status: make('p', { class: 'note list-status', role: 'status' }),
   };
 }
 
@@ -116,7 +117,7 @@ function build<Row>(state: State<Row>, { parts: [search, form], show }: Filters)
     show(new URLSearchParams());
     choose(state, new URLSearchParams());
   });
-  return [search, form, parts.status, parts.frame, parts.empty, parts.more].filter((one) => one !== undefined);
+  return [search, form, parts.status, parts.frame, parts.empty].filter((one) => one !== undefined);
 }
 
 /** Shows another part of the list, and puts it into the address. */
@@ -135,7 +136,7 @@ async function load<Row>(state: State<Row>): Promise<void> {
   const { api, kind, lookUp, parts, sayState } = state;
   const { table, frame, empty, more, status } = parts;
   const own = ++state.run;
-  [frame.hidden, empty.hidden, more.hidden] = [false, true, true];
+  [frame.hidden, table.element.hidden, empty.hidden, more.hidden] = [false, false, true, true];
   say(status, '');
   table.wait();
   frame.setAttribute('aria-busy', 'true');
@@ -181,7 +182,7 @@ function tellEnd<Row>(state: State<Row>): void {
   const count = isEnd ? { count: shown, exact: true } : total;
   const words = isFiltered ? 'found' : kind.many;
   sayState(count ? `${count.exact ? '' : 'At least '}${NUMBER.format(Math.max(count.count, shown))} ${words}` : '');
-  parts.frame.hidden = shown === 0;
+  parts.table.element.hidden = shown === 0;
   if (shown === 0 && isEnd) {
     const all = make('button', { type: 'button' }, 'Show all');
     sayEmpty(parts, ...(isFiltered ? ['Nothing matches. ', all] : [kind.howToFill]));

@@ -11,8 +11,8 @@ export interface Read<Row> {
 }
 
 /**
- * Reads so many rows (all of a look-up), or as many as some requests find: where few rows meet a filter, each request looks at 10,000.
- * `cursor` is the `next` of the page before.
+ * Reads so many rows (all of a look-up), or as many as some requests find: where few rows meet a filter, each request
+ * looks at 10,000. `cursor` is the `next` of the page before.
  */
 export async function readRows<Row>(
   api: Api,

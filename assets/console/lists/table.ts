@@ -15,7 +15,10 @@ export interface TableKind<Row> {
   readonly first: Column<Row> & { readonly cell: (row: Row) => string };
   readonly columns: readonly Column<Row>[];
   readonly open: (row: Row) => void;
-  readonly menu: (row: Row) => readonly MenuItem[];
+  /** What else can be done with a row. */
+  readonly menu?: (row: Row) => readonly MenuItem[];
+  /** The class of a row. */
+  readonly mark?: (row: Row) => string;
 }
 
 /** A table whose rows are walked by the arrows: of all rows one alone is reached by Tab. */
@@ -31,16 +34,18 @@ export interface Table<Row> {
 
 const SKELETONS = 8;
 
+const MORE = () => make('th', { scope: 'col' }, make('span', { class: 'sr' }, 'More'));
+
 /** Creates a table without rows. */
 export function createTable<Row>(kind: TableKind<Row>): Table<Row> {
   const names = [kind.first.name, ...kind.columns.map(({ name }) => name)];
   const body = make('tbody');
-  const head = names.map((name) => make('th', { scope: 'col' }, name));
+  const head = names.map((name) => make('th', { scope: 'col', 'data-name': name }, name));
   const element = make(
     'table',
     { class: 'rows-table' },
     make('caption', { class: 'sr' }, kind.caption),
-    make('thead', {}, make('tr', {}, ...head, make('th', { scope: 'col' }, make('span', { class: 'sr' }, 'More')))),
+    make('thead', {}, make('tr', {}, ...head, kind.menu ? MORE() : null)),
     body,
   );
   body.addEventListener('keydown', (event) => walk(body, event));
@@ -67,21 +72,23 @@ export function stateMark({ look, text }: StateWords): HTMLElement {
   return make('span', { class: `state ${look}` }, text);
 }
 
-function rowOf<Row>(row: Row, { first, columns, open, menu }: TableKind<Row>): HTMLElement {
+function rowOf<Row>(row: Row, { first, columns, open, menu, mark }: TableKind<Row>): HTMLElement {
   const name = first.cell(row);
   const button = make('button', { type: 'button', class: 'link open', 'data-part': 'open', tabindex: '-1' }, name);
   button.addEventListener('click', () => open(row));
-  const more = menuButton(
-    { class: 'quiet', 'data-part': 'menu', tabindex: '-1', 'aria-label': `More about ${name}` },
-    '⋯',
-    () => menu(row),
-  );
+  const attributes = { class: 'quiet', 'data-part': 'menu', tabindex: '-1', 'aria-label': `More about ${name}` };
   return make(
     'tr',
-    {},
+    { class: mark?.(row) ?? '' },
     make('td', { 'data-name': first.name }, button),
     ...columns.map(({ name, cell }) => make('td', { 'data-name': name }, cell(row))),
-    make('td', { class: 'more' }, more),
+    menu
+      ? make(
+          'td',
+          { class: 'more' },
+          menuButton(attributes, '⋯', () => menu(row)),
+        )
+      : null,
   );
 }
 

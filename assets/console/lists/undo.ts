@@ -3,7 +3,7 @@ import type { Api } from '../api.ts';
 import { make } from '../dom.ts';
 import type { Registration } from './rows.ts';
 
-/** Fails a live registration, and gives back what it took over: a button that is pressed twice. Null for a failed one. */
+/** The button that fails a live registration, and gives back what it took over; null for a failed one. */
 export function undoPart(api: Api, { id, status }: Registration, onUndone: (said: Node) => void): HTMLElement | null {
   if (status === 'failed') return null;
   const said = make(
