@@ -116,9 +116,10 @@ export async function countSpan(db: Reader, list: NewestFirst, { from, before, c
     sql: `SELECT count(*) AS examined, count(CASE WHEN ${condition?.sql ?? 'true'} THEN 1 END) AS found
       FROM (SELECT ${condition ? '*' : '1'} FROM ${tableOf(list)} WHERE ${at} >= :from_at AND ${at} < :before_at
         ORDER BY ${at} DESC LIMIT :most)`,
-    args: { ...condition?.args, from_at: from.at, before_at: before.at, most },
+    args: { ...condition?.args, from_at: from.at, before_at: before.at, most: most + 1 },
   });
-  return { count: Number(row?.['found'] ?? 0), exact: Number(row?.['examined'] ?? 0) < most };
+  const found = Math.min(Number(row?.['found'] ?? 0), most);
+  return { count: found, exact: Number(row?.['examined'] ?? 0) <= most };
 }
 
 function selectSpan(list: NewestFirst, { from, before, condition }: Span, most: number): Statement {
