@@ -19,7 +19,7 @@ import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from
 import { MINUTES, NEWEST_FIRST } from './schema-newest.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
-import { CONTACTS_BY_ADDRESS } from './schema-persons.ts';
+import { CONTACTS_BY_ADDRESS, ERASURES } from './schema-persons.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
@@ -245,4 +245,5 @@ export const MIGRATIONS: readonly Migration[] = [
   NEWEST_FIRST,
   CONTACTS_BY_ADDRESS,
   MINUTES,
+  ERASURES,
 ];

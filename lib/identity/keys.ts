@@ -39,6 +39,11 @@ export function backupKey(vaultSecret: Uint8Array): Uint8Array {
   return deriveKey(vaultSecret, 'backup');
 }
 
+/** The key of the digests of erased identifiers. */
+export function erasureKey(vaultSecret: Uint8Array): Uint8Array {
+  return deriveKey(vaultSecret, 'erasure');
+}
+
 /** The key of the tokens by which the doctor asks a running vault. */
 export function doctorKey(vaultSecret: Uint8Array): Uint8Array {
   return deriveKey(vaultSecret, 'doctor');

@@ -14,6 +14,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   key_marks: { none: 'keys of the vault' },
   leases: { none: 'jobs of the vault' },
   migrations: { none: 'versions of the schema' },
+  minutes: { none: 'numbers for the charts of the console' },
   recovery_cursors: { none: 'how far the chain is read' },
   sends_given_back: { none: 'how many sends reached nobody' },
   signers: { none: 'accounts of the vault' },

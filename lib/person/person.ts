@@ -1,5 +1,6 @@
 import { badRequest } from '../base/error.ts';
 import { aliasHash, didHash, isDid } from '../identity/did.ts';
+import { erasureDigest } from '../identity/erasure.ts';
 import { type Channel, maskIdentifier, parseNamedIdentifier } from '../identity/identifier.ts';
 import { LIMITS } from '../limits/catalogue.ts';
 import type { Platform } from '../platform.ts';
@@ -77,14 +78,20 @@ export function argsOf({ config }: Pick<Ctx, 'config'>, { identifiers, dids, acc
     dids,
     accounts,
     did_hashes: didHashes,
-    masks: identifiers.map((key) => maskIdentifier({ channel: channelOf(key), value: textAfter(key) })),
+    masks: identifiers.map(maskOf),
+    address_masks: identifiers.filter((key) => !key.startsWith('handle:')).map(maskOf),
     // As JSON texts have them, with their quotes: a handle may be a part of another word.
     values: [...values, ...dids].map((value) => JSON.stringify(value)),
     subjects: [...didHashes, ...handles.map(aliasHash), ...accounts],
     limits: Object.keys(LIMITS),
+    digests: identifiers.map((key) => erasureDigest(config.vaultSecret, key)),
     chains: [...new Set([...CHAINS, config.chainId])],
   };
   return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, JSON.stringify(list)]));
+}
+
+function maskOf(key: string): string {
+  return maskIdentifier({ channel: channelOf(key), value: textAfter(key) });
 }
 
 function channelOf(key: string): Channel {

@@ -1,6 +1,5 @@
 // Each table of the schema: what it holds of a person, how its rows are found, and what an erasure does to them.
 // `docs/privacy.md` has the same list, and a test holds both against the schema.
-
 import { OTHER_TABLES, type OtherTable } from './other-tables.ts';
 import {
   IN_DATA,
@@ -17,7 +16,6 @@ import {
 
 /** A table with rows of persons. */
 export interface PersonalTable {
-  /** What a row is, for people. */
   readonly about: string;
   readonly kept: string;
   readonly erasure: 'removed' | 'unlinked' | 'stays';
@@ -152,7 +150,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     about: 'the second address of an account',
     kept: 'for good',
     erasure: 'unlinked',
-    why: 'without the address, so that no proof of before sets it again; with it while a recovery of that account is not over',
+    why: 'without the address, so that no old proof sets it again; with it while a recovery of that account is not over',
     where: `(${OF_IDENTIFIERS} AND identifier <> '' OR ${OF_CHAINS} AND ${OF_ACCOUNTS})`,
     key: 'chain_id, account',
   },
@@ -220,7 +218,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     about: 'a lock while a request registers the identifier',
     kept: '30 seconds',
     erasure: 'removed',
-    why: '',
+    why: 'within a minute, where it was in use just then',
     where: `key IN ${listed('identifiers')}`,
     key: 'key',
   },
@@ -239,6 +237,14 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     why: '',
     where: `kind IN ${listed('limits')} AND key IN ${listed('identifiers')}`,
     key: 'kind, key',
+  },
+  erasures: {
+    about: 'that the identifier was erased, as a keyed digest',
+    kept: 'for good',
+    erasure: 'stays',
+    why: 'a backup that is restored must not bring it back, and an address registers once without a proof',
+    where: `digest IN ${listed('digests')}`,
+    key: 'digest',
   },
   ...OTHER_TABLES,
 };

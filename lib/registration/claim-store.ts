@@ -20,6 +20,8 @@ export interface NewClaim extends RegistrationClaim {
   readonly accountKeys?: AccountKeys | null;
   /** The attestation that authorizes the claim; null for a handle. */
   readonly attestation: { readonly signature: string; readonly expiresAt: number } | null;
+  /** The digest under which an erasure of the address or the number would be noted. */
+  readonly erasure?: string;
   readonly app: string;
   readonly ip: string;
   readonly perIp: number;
@@ -123,10 +125,14 @@ const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :ide
   OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did <> :did AND status <> 'failed'
     AND lost IS NULL))`;
 
-/** The chain decides over a handle. An address or a number goes to a later claim of another DID only with a proof. */
+/**
+ * The chain decides over a handle. An address or a number goes to a later claim of another DID only with a proof, also
+ * where the registration that it had was erased: of that nothing leads from the address to the DID any more.
+ */
 const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle'
-  THEN :has_proof = 0 AND EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1
-    AND did <> :did)
+  THEN :has_proof = 0 AND (EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1
+      AND did <> :did)
+    OR EXISTS (SELECT 1 FROM erasures WHERE digest = :erasure AND was_registered = 1))
   ELSE ${ALIAS_LEADS_ELSEWHERE} OR (NOT ${ALIAS_LEADS_HERE} AND ${HELD_BY_ANOTHER}) END`;
 
 /** Without a proof a claim follows where the credential leads already. */
@@ -222,6 +228,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     proof: claim.proof,
     proof_key: claim.proofKey,
     has_proof: Number(claim.proof !== null),
+    erasure: claim.erasure ?? '',
     led_to: claim.ledTo,
     signature: claim.attestation?.signature ?? null,
     ip: claim.ip,

@@ -1,6 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
+import { erasureDigest } from '../identity/erasure.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { ipLimitReached, lastLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
@@ -69,7 +70,8 @@ export function newClaim(
   const now = clock.now();
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
   const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds } = config;
-  return { ...claim, ...rest, perIp, windowSeconds, sessionExpiresAt, now };
+  const erasure = erasureDigest(config.vaultSecret, claim.identifier);
+  return { ...claim, ...rest, erasure, perIp, windowSeconds, sessionExpiresAt, now };
 }
 
 /** The first of the specification's reasons that applies; undefined if none does. */

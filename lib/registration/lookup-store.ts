@@ -92,7 +92,7 @@ export function selectControllersOf(identifier: string): Statement {
 export function selectAddressesOfDids(dids: readonly string[]): Statement {
   return {
     sql: `SELECT identifier FROM registrations WHERE did IN (SELECT value FROM json_each(:dids)) AND ${IS_CONFIRMED}
-      AND channel = 'email' ORDER BY id DESC LIMIT 20`,
+      AND channel = 'email' AND identifier NOT GLOB '*:[[]*' ORDER BY id DESC LIMIT 20`,
     args: { dids: JSON.stringify(dids) },
   };
 }

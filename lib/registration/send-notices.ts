@@ -4,6 +4,7 @@ import type { Row, Statement } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { DEFAULT_APP } from '../events/catalogue.ts';
+import { isErased } from '../identity/erasure.ts';
 import type { Platform } from '../platform.ts';
 import { leaseDueNotices, settleNotice } from './notice-store.ts';
 
@@ -42,6 +43,7 @@ function idOf({ id, taker, registered_at: registeredAt }: Row): string {
 }
 
 async function send({ config, email, sms }: Ctx, key: string, messageId: string): Promise<void> {
+  if (isErased(key)) return;
   const to = key.slice(key.indexOf(':') + 1);
   const who = { to, app: DEFAULT_APP, language: config.defaultLanguage };
   const notice = { ...who, notice: 'taken_over', messageId, lifetimeSeconds: 0 } as const;

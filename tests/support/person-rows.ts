@@ -26,10 +26,13 @@ export function storedPerson(n: number): Stored {
   };
 }
 
+/** What has rows of a person who was never erased. */
+export const STORED_TABLES = PERSONAL_TABLES.filter((table) => table !== 'erasures');
+
 /** Writes a row of a person into every table that can have one; the rows refer to each other. */
 export async function storePerson(database: Database, who: Stored, now: number): Promise<void> {
   const parents = ['registrations', 'relays', 'recoveries'];
-  const order = [...parents, ...PERSONAL_TABLES.filter((name) => !parents.includes(name))];
+  const order = [...parents, ...STORED_TABLES.filter((name) => !parents.includes(name))];
   for (const table of order) await insertRow(database, table, rowOf(table, who, now));
 }
 

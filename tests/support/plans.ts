@@ -12,6 +12,7 @@ export const GROWING = [
   'chain_events',
   'codes',
   'credentials',
+  'erasures',
   'events',
   'idempotency',
   'identifier_rows',
