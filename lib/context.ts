@@ -34,6 +34,7 @@ import { createReadiness, type Readiness } from './monitoring/health.ts';
 import type { MinuteState } from './monitoring/minutes.ts';
 import { type ProcessState, processFamilies } from './monitoring/process-metrics.ts';
 import { createPeople, type People } from './people.ts';
+import type { KeepErasures } from './person/erase.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
@@ -75,6 +76,8 @@ export interface Env {
    * Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does.
    */
   readonly webhookFetch?: Fetch | undefined;
+  /** Keeps a list of erasures outside the database, for a restore (`docs/privacy.md`). */
+  readonly keepErasures?: KeepErasures | undefined;
   /** Reads the resources of the host's process, for `/metrics`. */
   readonly process?: (() => ProcessState) | undefined;
   /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
@@ -127,6 +130,7 @@ export interface Context extends Platform {
   readonly readiness: () => Promise<Readiness>;
   readonly doctor: Doctor;
   readonly webhookFetch: Fetch;
+  readonly keepErasures: KeepErasures | undefined;
   readonly trustClientIpHeader: boolean;
   /** Whether `TRUSTED_PROXIES` was set; its default is for development. */
   readonly namesProxies: boolean;
@@ -189,6 +193,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     files,
     sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,
+    keepErasures: env.keepErasures,
     trustClientIpHeader,
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests: env.isolatesRequests ?? false,

@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { PERSON_EVENTS } from './person-events.ts';
 import { RECOVERY_EVENTS } from './recovery-events.ts';
 
 /** The channels of events; a stream may be limited to some of them. */
@@ -85,16 +86,7 @@ export const EVENTS = {
     description: 'a key of the vault was replaced',
     data: ['key'],
   },
-  'person.shown': {
-    channel: 'audit',
-    description: 'the operator looked at what is stored of a person',
-    data: ['identifiers', 'dids'],
-  },
-  'person.exported': {
-    channel: 'audit',
-    description: 'the operator exported it',
-    data: ['identifiers', 'dids'],
-  },
+  ...PERSON_EVENTS,
   'session.created': {
     channel: 'sessions',
     description: 'a registration session was opened',

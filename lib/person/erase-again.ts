@@ -1,0 +1,64 @@
+import { erasureDigest } from '../identity/erasure.ts';
+import type { Platform } from '../platform.ts';
+import { type Erasure, eraseFound } from './erase.ts';
+import { IDENTIFYING_TABLES, keepErasure, selectErasuresAfter, selectIdentifiers } from './erase-store.ts';
+import { findPerson } from './person.ts';
+
+// A backup may be older than an erasure: its database is erased again before it is used.
+
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
+
+/** Rows read at once. */
+const READ_ROWS_MAX = 1_000;
+
+/** The erasures that a database knows, and whether each is finished there. */
+export async function knownErasures({
+  db,
+}: Pick<Ctx, 'db'>): Promise<ReadonlyMap<string, Erasure & { done: boolean }>> {
+  const known = new Map<string, Erasure & { done: boolean }>();
+  for (let after = ''; ; ) {
+    const rows = await db.read(selectErasuresAfter(after, READ_ROWS_MAX));
+    for (const row of rows) {
+      const digest = String(row['digest']);
+      known.set(digest, {
+        digest,
+        begunAt: Number(row['begun_at']),
+        wasRegistered: Number(row['was_registered']) === 1,
+        done: row['finished_at'] !== null,
+      });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < READ_ROWS_MAX) return known;
+    after = String(last['digest']);
+  }
+}
+
+/**
+ * Applies the erasures of a list that a database does not know to be finished. One that it knows was before the backup:
+ * who came back since then stays. Returns how many identifiers were erased.
+ */
+export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): Promise<number> {
+  const known = await knownErasures(ctx);
+  const missing = [...list.values()].filter(({ digest, begunAt }) => {
+    const own = known.get(digest);
+    return own === undefined || !own.done || own.begunAt < begunAt;
+  });
+  const digests = new Set(missing.map(({ digest }) => digest));
+  const found = new Set<string>();
+  for (const table of digests.size > 0 ? IDENTIFYING_TABLES : []) {
+    for (let after = ''; ; ) {
+      const rows = await ctx.db.read(selectIdentifiers(table, after, READ_ROWS_MAX));
+      const identifiers = rows.map((row) => String(row['identifier']));
+      for (const one of identifiers) if (digests.has(erasureDigest(ctx.config.vaultSecret, one))) found.add(one);
+      if (rows.length < READ_ROWS_MAX) break;
+      after = identifiers.at(-1) ?? after;
+    }
+  }
+  for (const identifier of found) {
+    // Only who is on the list: what the backup says of the person may lead further than the erasure did.
+    const person = await findPerson(ctx, identifier);
+    await eraseFound(ctx, { ...person, identifiers: [identifier] });
+  }
+  for (const one of missing) await ctx.db.write(keepErasure(one.digest, one.begunAt, one.wasRegistered));
+  return found.size;
+}
