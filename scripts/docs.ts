@@ -50,10 +50,16 @@ function row(name: string, { kind, meaning, default: fallback }: Setting): strin
 export function withPersonalTables(document: string): string {
   const entries = Object.entries<PersonalTable | OtherTable>(TABLES);
   const personal = entries.flatMap(([table, one]) =>
-    'none' in one ? [] : [`| \`${table}\` | ${one.about} | ${one.kept} |`],
+    'none' in one
+      ? []
+      : [`| \`${table}\` | ${one.about} | ${one.kept} | ${[one.erasure, one.why].filter(Boolean).join(': ')} |`],
   );
   const others = entries.flatMap(([table, one]) => ('none' in one ? [`| \`${table}\` | ${one.none} |`] : []));
-  const first = between(document, PERSONAL_BEGIN, ['| table | a row is | kept |', '|---|---|---|', ...personal]);
+  const first = between(document, PERSONAL_BEGIN, [
+    '| table | a row is | kept | an erasure |',
+    '|---|---|---|---|',
+    ...personal,
+  ]);
   return between(first, OTHERS_BEGIN, ['| table | what it holds |', '|---|---|', ...others]);
 }
 

@@ -447,6 +447,24 @@ export type Token = {
   readonly deposit?: string;
 };
 
+/** What an erasure did, or would do. */
+export type PersonErased = {
+  readonly identifiers: readonly string[];
+  readonly dids: readonly Did[];
+  readonly accounts: readonly string[];
+  readonly unproven: number;
+  readonly erased: boolean;
+  readonly tables: readonly {
+    readonly table: string;
+    readonly about: string;
+    readonly erasure: 'removed' | 'unlinked' | 'stays';
+    readonly why: string;
+    readonly rows: Count;
+  }[];
+  readonly waiting: number;
+  readonly logEmptied: boolean;
+};
+
 /** What is stored of a person, for machines. */
 export type PersonExported = {
   readonly identifiers: readonly string[];
@@ -1195,6 +1213,11 @@ export interface Operations {
   'POST /v1/console/person/export': {
     input: { readonly identifier: string; readonly after?: string | undefined };
     answer: PersonExported;
+  };
+  /** Erase a person, or say what that would do. */
+  'POST /v1/console/person/erase': {
+    input: { readonly identifier: string; readonly dryRun?: boolean | undefined };
+    answer: PersonErased;
   };
   /** Recoveries of accounts, the newest first. */
   'GET /v1/console/recoveries': {

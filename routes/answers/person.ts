@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { about, Count, Did, words } from './common.ts';
 
-const person = {
+const found = {
   identifiers: about(v.array(v.string()), 'The one asked for, and those proven for the same DID, after their channel'),
   dids: v.array(Did),
   accounts: about(v.array(v.string()), 'Controllers of the DIDs'),
   unproven: about(Count, 'Registrations of the DIDs that nobody signed for: they are not in the answer'),
+};
+const person = {
+  ...found,
   next: about(v.nullable(v.string()), 'Sent as `after`, it continues; null at the end'),
 };
 const table = { table: v.string(), about: about(v.string(), 'What a row is') };
@@ -33,4 +36,20 @@ export const PersonExported = v.object({
       rows: v.array(v.record(v.string(), v.nullable(v.union([v.string(), v.number()])))),
     }),
   ),
+});
+
+/** What an erasure did, or would do. */
+export const PersonErased = v.object({
+  ...found,
+  erased: about(v.boolean(), 'False for a dry run'),
+  tables: v.array(
+    v.object({
+      ...table,
+      erasure: words('removed', 'unlinked', 'stays'),
+      why: about(v.string(), 'What stays, and why'),
+      rows: Count,
+    }),
+  ),
+  waiting: about(Count, 'Rows that keep an address until a recovery is over: ask again then'),
+  logEmptied: about(v.boolean(), 'Whether the log of the database file was emptied'),
 });

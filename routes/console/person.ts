@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { DID_CHARS_MAX } from '../../lib/identity/did.ts';
+import { erasePerson, planErasure } from '../../lib/person/erase.ts';
 import { inWords, readPerson } from '../../lib/person/read.ts';
-import { PersonExported, PersonShown } from '../answers/person.ts';
+import { PersonErased, PersonExported, PersonShown } from '../answers/person.ts';
+import { flag } from '../fields.ts';
 import { optional, required, textField } from '../http/fields.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
@@ -34,6 +36,18 @@ export const personRoutes = [
       async handler({ ctx, input }) {
         const { tables, ...page } = await readPerson(ctx, input.identifier, 'exported', input.after);
         return json({ ...page, tables: tables.map(({ table, about, rows }) => ({ table, about, rows })) });
+      },
+    }),
+  ),
+
+  requireOperator(
+    post('/v1/console/person/erase', {
+      summary: 'Erase a person, or say what that would do',
+      answers: { 200: PersonErased },
+      errors: ['identifier_busy'],
+      fields: { identifier: fields.identifier, dryRun: optional(flag('dryRun')) },
+      async handler({ ctx, input: { identifier, dryRun } }) {
+        return json(await (dryRun ? planErasure(ctx, identifier) : erasePerson(ctx, identifier)));
       },
     }),
   ),
