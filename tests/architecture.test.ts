@@ -104,6 +104,7 @@ const MAY_HAVE_SQL: Readonly<Record<string, string>> = {
   'commands/storage/tables.ts': 'Reads the tables of a file, of whatever schema.',
   'commands/backup/snapshot.ts': 'Copies whole tables.',
   'commands/backup/restore-remote.ts': 'Copies whole tables.',
+  'commands/backup/erase-again.ts': 'Asks a file, of whatever schema, whether it has a table of erasures.',
   'commands/doctor/server.ts': 'Judges a database that this release may not be able to migrate.',
 };
 

@@ -23,6 +23,8 @@ interface Order {
   readonly manifest: Manifest;
   readonly target: string;
   readonly isOverwrite: boolean;
+  /** Erases again in the draft who was erased since the backup was made. */
+  readonly eraseIn?: (draft: string) => Promise<unknown>;
   /** Called after all checks, before the database is replaced. */
   readonly keep: () => void;
 }
@@ -36,12 +38,14 @@ export async function restoreEmbedded({
   manifest,
   target,
   isOverwrite,
+  eraseIn,
   keep,
 }: Order): Promise<string | undefined> {
   const draft = draftOf(target);
   return whileDrafting(draft, async () => {
     // What was checked before is checked again, since this is what will be the database.
     await unsealAgain(backup, manifest, draft);
+    await eraseIn?.(draft);
     syncFile(draft);
     await noticeSignals();
     if (!existsSync(target)) return placeNew(draft, target, keep);

@@ -26,13 +26,15 @@ export async function restoreRemote(
   path: string,
   manifest: Manifest,
   progress: Progress,
+  eraseIn: (draft: string) => Promise<Manifest['rows']> = async () => manifest.rows,
 ): Promise<void> {
   makeDataDirectory(config.dataDir);
   const draft = draftOf(join(config.dataDir, 'restore.draft'));
   checkRoom(manifest.bytes, config.dataDir, 'a restore');
   await whileDrafting(draft, async () => {
     await unsealAgain(path, manifest, draft);
-    await fillServer(config, draft, manifest, progress);
+    const rows = await eraseIn(draft);
+    await fillServer(config, draft, { ...manifest, rows }, progress);
   });
 }
 

@@ -30,6 +30,7 @@ export const restoreCommand: Command = {
       'the folder or s3://BUCKET/PREFIX of vault backup --to; FILE is then a name in it [the newest]',
     ),
     option('--overwrite', 'replace a database that is not empty; the old file is kept beside it'),
+    option('--erasures <file>', 'a list of erasures (DATA_DIR/erasures of another machine) to apply too'),
     WITH_SECRETS,
     option('--other-secret', 'accept a backup of another VAULT_SECRET; then only damage is reliably detected'),
     DRY_RUN,
@@ -92,8 +93,15 @@ async function restorePath(given: Arguments, restoring: Restoring, file: FoundFi
   if (given.options['dry-run'] !== undefined) return { ...told, restored: false };
   progress.say('copying …');
   const keep = () => keepSecrets(config, secrets);
-  const keptAs = await putInPlace(given, { config, path, manifest, keep, progress });
-  return { ...told, restored: true, ...(keptAs === undefined ? {} : { keptAs }) };
+  const { keptAs, erased } = await putInPlace(given, {
+    config,
+    path,
+    manifest,
+    keep,
+    progress,
+    isKeyKnown: key !== undefined,
+  });
+  return { ...told, restored: true, erased, ...(keptAs === undefined ? {} : { keptAs }) };
 }
 
 /** A MAC of another secret is as good as none. */
@@ -125,22 +133,39 @@ interface Order {
   readonly manifest: Manifest;
   readonly keep: () => void;
   readonly progress: Progress;
+  /** Whether the settings have the secret, by which erased identifiers are found. */
+  readonly isKeyKnown: boolean;
 }
 
-async function putInPlace({ options }: Arguments, order: Order): Promise<string | undefined> {
-  const { config, path, manifest, keep, progress } = order;
+async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Outcome, 'keptAs' | 'erased'>> {
+  const { config, path, manifest, keep, progress, isKeyKnown } = order;
+  const { erasuresOf, eraseInDraft } = await import('./erase-again.ts');
+  const erasures = await erasuresOf(config, options['erasures']);
+  if (erasures.size > 0 && !isKeyKnown) throw new Error(NO_SECRET);
+  let erased = 0;
+  const eraseIn = async (draft: string) => {
+    if (erasures.size > 0) progress.say('erasing …');
+    const done = await eraseInDraft(config, draft, manifest, erasures);
+    erased = done.erased;
+    return done.rows;
+  };
   const isOverwrite = options['overwrite'] !== undefined;
   if (isEmbedded(config.databaseUrl)) {
     makeDataDirectory(config.dataDir);
     const target = resolve(filePath(config.databaseUrl));
-    return restoreEmbedded({ backup: path, manifest, target, isOverwrite, keep });
+    const keptAs = await restoreEmbedded({ backup: path, manifest, target, isOverwrite, eraseIn, keep });
+    return { keptAs, erased };
   }
   if (isOverwrite)
     throw new UsageError('A libSQL database is not overwritten: create an empty one and set DATABASE_URL to it.');
-  await restoreRemote(config, path, manifest, progress);
+  await restoreRemote(config, path, manifest, progress, eraseIn);
   keep();
-  return undefined;
+  return { keptAs: undefined, erased };
 }
+
+const NO_SECRET =
+  'people were erased since, and without the VAULT_SECRET of then they cannot be found in the backup: set it, or move ' +
+  'DATA_DIR/erasures away if they may come back';
 
 /** The backup's secrets that are to become files. Throws when one of that name holds something else. */
 function secretsToKeep({ options }: Arguments, { dataDir }: Config, { secrets = {} }: Manifest): [string, string][] {
@@ -179,17 +204,20 @@ interface Outcome {
   readonly createdAt: string;
   readonly rows: Readonly<Record<string, number>>;
   readonly isMac: boolean;
-  readonly keptAs?: string;
+  readonly keptAs?: string | undefined;
+  /** Identifiers that were erased since the backup was made, and are erased in the restored database again. */
+  readonly erased?: number | undefined;
 }
 
 function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   const authenticated = isMac ? 'hmac' : 'digest';
-  const { restored, file, createdAt, rows, keptAs } = outcome;
+  const { restored, file, createdAt, rows, keptAs, erased = 0 } = outcome;
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
   ];
   if (keptAs !== undefined) lines.push(`The previous database is kept as ${keptAs}.`);
+  if (erased > 0) lines.push(`${counted(erased, 'identifier')} that were erased since are erased again.`);
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)
     console.error(

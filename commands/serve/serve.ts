@@ -1,6 +1,7 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel, describeError, type Log } from '../../lib/base/log.ts';
 import type { Begins } from '../../lib/db/migrations.ts';
+import type { KeepErasures } from '../../lib/person/erase.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import type { Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
@@ -183,7 +184,10 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
   const doctor = async () => (await import('../doctor/serving.ts')).servingHost(settings);
-  const env = { vars, database, mail, assets: openAssets(), operatorFiles, webhookFetch, process, doctor, log };
+  const keepErasures: KeepErasures = async (list) =>
+    (await import('../backup/erasures.ts')).noteErasures(config.dataDir, list);
+  const outside = { assets: openAssets(), operatorFiles, webhookFetch, keepErasures, process, doctor, log };
+  const env = { vars, database, mail, ...outside };
   const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
   await Promise.all([kept.durable, database.durable]);
   return {
