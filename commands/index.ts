@@ -22,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'registrations undo': async () => (await import('./registrations.ts')).registrationsUndoCommand,
   'person show': async () => (await import('./person.ts')).personShowCommand,
   'person export': async () => (await import('./person.ts')).personExportCommand,
+  'person erase': async () => (await import('./person.ts')).personEraseCommand,
   'recoveries list': async () => (await import('./recoveries.ts')).recoveriesListCommand,
   'recoveries cancel': async () => (await import('./recoveries.ts')).recoveriesCancelCommand,
   'keys rotate': async () => (await import('./keys.ts')).keysRotateCommand,

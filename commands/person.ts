@@ -1,12 +1,16 @@
 import { isoTime } from '../lib/base/clock.ts';
 import { VaultError } from '../lib/base/error.ts';
+import { type ErasureReport, emptyLog, erasePerson, type KeepErasures, planErasure } from '../lib/person/erase.ts';
 import { inWords, type PersonPage, type RowsOfPerson, readPerson } from '../lib/person/read.ts';
+import { noteErasures } from './backup/erasures.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, DRY_RUN, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
 import { counted } from './cli/progress.ts';
 import { onStore } from './open-store.ts';
+import { makeDataDirectory } from './setup/secrets.ts';
+import { isEmbedded } from './setup/settings.ts';
 
 const IDENTIFIER = option('IDENTIFIER', 'such as alice@example.com, +4915123456789, handle:alice or a DID');
 
@@ -29,6 +33,27 @@ export const personExportCommand: Command = {
   examples: ['vault person export alice@example.com --config /etc/vault/vault.env > alice.json'],
   notes: ['Secrets that still work are left out. docs/privacy.md says what each table is.'],
   run: personExport,
+};
+
+/** `vault person erase`. */
+export const personEraseCommand: Command = {
+  summary: 'erases a person, or says with --dry-run what that would do',
+  options: [
+    IDENTIFIER,
+    DRY_RUN,
+    option('--vacuum', 'then write the whole database file, without what rows deleted before have left in it'),
+    JSON_OUTPUT,
+    CONFIG,
+    HELP,
+  ],
+  usesSettings: true,
+  settings: DATABASE_SETTINGS,
+  examples: ['vault person erase alice@example.com --dry-run --config /etc/vault/vault.env'],
+  notes: [
+    'It may be run again at any time: what is gone stays gone. docs/privacy.md says what stays, and why.',
+    'DATA_DIR/erasures lists who was erased, as digests: vault restore applies it. Keep it with the backups.',
+  ],
+  run: personErase,
 };
 
 /** Prints the rows of each table in words. */
@@ -60,6 +85,39 @@ async function personExport(given: Arguments): Promise<number> {
   );
   return 0;
 }
+
+/** Erases on the database of the settings, whether a vault runs on it or not. */
+async function personErase(given: Arguments): Promise<number> {
+  const identifier = needOption(given, 'IDENTIFIER');
+  const isDryRun = given.options['dry-run'] !== undefined;
+  const report = await onStore(given, async (vault, database) => {
+    if (isDryRun) return planErasure(vault, identifier);
+    const { dataDir, databaseUrl } = vault.config;
+    const keepErasures: KeepErasures = async (list) => noteErasures(dataDir, list);
+    const isVacuum = given.options['vacuum'] !== undefined;
+    if (isVacuum && !isEmbedded(databaseUrl)) throw new UsageError('--vacuum is for a database file.');
+    makeDataDirectory(dataDir);
+    const done = await erasePerson({ ...vault, keepErasures }, identifier);
+    if (isVacuum) await database.execute({ sql: 'VACUUM', args: {} });
+    return isVacuum ? { ...done, logEmptied: await emptyLog(vault) } : done;
+  }).catch(explain);
+  printAnswer(given, report, () => inSentences(report));
+  return report.waiting > 0 && !isDryRun ? 1 : 0;
+}
+
+function inSentences({ erased, identifiers, tables, waiting, logEmptied }: ErasureReport): string {
+  const names = identifiers.length > 0 ? identifiers.join(', ') : 'no identifier is stored';
+  const lines = tables.map(({ table, rows, about, erasure, why }) => {
+    const what = `${table}: ${counted(rows, 'row')} (${about}) ${erased ? DONE[erasure] : TO_DO[erasure]}`;
+    return why === '' ? what : `${what}: ${why}`;
+  });
+  const left = waiting > 0 ? [`${counted(waiting, 'row')} keep an address while a recovery runs: run this again.`] : [];
+  const log = erased && !logEmptied ? ['The log of the database still has pages as they were.'] : [];
+  return [`${erased ? 'Erased' : 'Would erase'}: ${names}`, ...lines, ...left, ...log].join('\n');
+}
+
+const DONE = { removed: 'removed', unlinked: 'unlinked', stays: 'stays' } as const;
+const TO_DO = { removed: 'would be removed', unlinked: 'would be unlinked', stays: 'would stay' } as const;
 
 const UNPROVEN = 'of these DIDs without a proof are left out: anybody can make them';
 

@@ -148,6 +148,8 @@ const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0, checkpoint }: Tuni
   // Without it macOS keeps "written" data in the drive's cache; other systems ignore it.
   'fullfsync = ON',
   'foreign_keys = ON',
+  // What is deleted is overwritten: else an erased address would stay in the file until its page is used again.
+  'secure_delete = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',
   cacheSize(cacheMb),
