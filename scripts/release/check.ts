@@ -46,7 +46,7 @@ function problemOf(image: ReturnType<typeof readImage>, name: string): string | 
   if (image.format !== format) return `it is ${image.format}, not ${format}`;
   if (!name.split('-').includes(image.processor)) return `it is for the processor ${image.processor}`;
   if (image.format === 'ELF' && image.loader !== LOADERS[name]) return `its loader is ${image.loader}`;
-  if (image.format === 'Mach-O' && image.isSigned !== true) return 'it has no signature';
+  if (image.format === 'Mach-O' && image.isSigned !== true) return 'its signature is wrong';
   return undefined;
 }
 

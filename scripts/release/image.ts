@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hasRightSignature } from './mac-signature.ts';
 
 /** What the headers of a program say it is for. */
 export interface Image {
@@ -6,7 +7,7 @@ export interface Image {
   readonly processor: string;
   /** The loader that an ELF file asks for: of glibc or of musl. */
   readonly loader?: string;
-  /** Whether a Mach-O file has a signature: a Mac with Apple's processor starts none without. */
+  /** Whether a Mach-O file has a signature that is right: a Mac with Apple's processor starts none without. */
   readonly isSigned?: boolean;
 }
 
@@ -15,7 +16,6 @@ const MACH_MACHINES: Readonly<Record<number, string>> = { 16777223: 'x64', 16777
 const PE_MACHINES: Readonly<Record<number, string>> = { 34404: 'x64', 43620: 'arm64' };
 
 const MACH_O_64 = 0xfeedfacf;
-const LC_CODE_SIGNATURE = 0x1d;
 const PT_INTERP = 3;
 
 /** Reads the headers of a program. Throws if it is of no kind that is released. */
@@ -37,13 +37,8 @@ function readElf(bytes: Buffer): Image {
 }
 
 function readMachO(bytes: Buffer): Image {
-  const count = bytes.readUInt32LE(16);
-  let [at, isSigned] = [32, false];
-  for (let i = 0; i < count; i++) {
-    if (bytes.readUInt32LE(at) === LC_CODE_SIGNATURE) isSigned = true;
-    at += bytes.readUInt32LE(at + 4);
-  }
-  return { format: 'Mach-O', processor: MACH_MACHINES[bytes.readUInt32LE(4)] ?? 'unknown', isSigned };
+  const processor = MACH_MACHINES[bytes.readUInt32LE(4)] ?? 'unknown';
+  return { format: 'Mach-O', processor, isSigned: hasRightSignature(bytes) };
 }
 
 function readPe(bytes: Buffer): Image {

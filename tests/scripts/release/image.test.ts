@@ -2,17 +2,32 @@ import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { embeddedSha256, readImage } from '../../../scripts/release/image.ts';
+import { hasRightSignature, signedAdHoc } from '../../../scripts/release/mac-signature.ts';
 
-/** A Mach-O file for Apple's processor, with these load commands. */
-function machO(...commands: number[]): Buffer {
-  const bytes = Buffer.alloc(32 + commands.length * 16);
+const PAGES = 3;
+
+/** A Mach-O file for Apple's processor: two segments and, unless it has none, a signature that is wrong. */
+function machO(isSigned = true): Buffer {
+  const end = PAGES * 4096 + 100;
+  const bytes = Buffer.alloc(end + (isSigned ? 64 : 0), 7);
+  bytes.fill(0, 0, 32 + 72 * 2 + 16);
   bytes.writeUInt32LE(0xfeedfacf, 0);
   bytes.writeUInt32LE(0x0100000c, 4);
-  bytes.writeUInt32LE(commands.length, 16);
-  for (const [i, command] of commands.entries()) {
-    bytes.writeUInt32LE(command, 32 + i * 16);
-    bytes.writeUInt32LE(16, 36 + i * 16);
+  bytes.writeUInt32LE(isSigned ? 3 : 2, 16);
+  for (const [i, [name, from, size]] of (
+    [
+      ['__TEXT', 0, 4096],
+      ['__LINKEDIT', 4096, bytes.length - 4096],
+    ] as const
+  ).entries()) {
+    const at = 32 + i * 72;
+    bytes.writeUInt32LE(0x19, at);
+    bytes.writeUInt32LE(72, at + 4);
+    bytes.write(name, at + 8);
+    bytes.writeBigUInt64LE(BigInt(from), at + 40);
+    bytes.writeBigUInt64LE(BigInt(size), at + 48);
   }
+  if (isSigned) for (const [i, word] of [0x1d, 16, end, 64].entries()) bytes.writeUInt32LE(word, 32 + 144 + i * 4);
   return bytes;
 }
 
@@ -21,9 +36,19 @@ test.skipIf(process.platform !== 'linux')('the program that runs this is of this
   expect(image).toMatchObject({ format: 'ELF', processor: process.arch, loader: expect.stringContaining('/ld-') });
 });
 
-test('a program for a Mac is found, with or without a signature', () => {
-  expect(readImage(machO(0x19, 0x1d))).toEqual({ format: 'Mach-O', processor: 'arm64', isSigned: true });
-  expect(readImage(machO(0x19))).toEqual({ format: 'Mach-O', processor: 'arm64', isSigned: false });
+test('a program for a Mac is found, and whether its signature is right', () => {
+  expect(readImage(machO())).toEqual({ format: 'Mach-O', processor: 'arm64', isSigned: false });
+  expect(readImage(machO(false)).isSigned).toBe(false);
+  const signed = signedAdHoc(machO());
+  expect(readImage(signed).isSigned).toBe(true);
+  // A signed file that is signed again stays as it is.
+  expect(signedAdHoc(signed).equals(signed)).toBe(true);
+  for (const at of [24, 5000, PAGES * 4096 + 99]) {
+    const flipped = Buffer.from(signed);
+    flipped[at] = (flipped[at] ?? 0) ^ 1;
+    expect(hasRightSignature(flipped)).toBe(false);
+  }
+  expect(() => signedAdHoc(machO(false))).toThrow('no signature to replace');
 });
 
 test('a program for Windows is found', () => {
