@@ -75,6 +75,9 @@ export const HEALTHY: Series = {
   [at('vault_webhook_deliveries_total', 'outcome="dead"')]: always(1),
 };
 
+/** A Prometheus that scrapes no vault. */
+export const NO_TARGET: Series = { ...HEALTHY, [at('up')]: '_x90' };
+
 /** What changes in the healthy vault, by the alert that it fires. */
 export const CASES: Readonly<Record<string, AlertCase>> = {
   VaultDown: { series: { [at('up')]: '1+0x50 0+0x39' } },

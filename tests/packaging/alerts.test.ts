@@ -5,7 +5,7 @@ import { METRICS } from '../../lib/base/metric-catalogue.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { familyFaults } from '../support/promql.ts';
 import { programAt } from '../support/proxies.ts';
-import { CASES, HEALTHY, type Series } from './alert-cases.ts';
+import { CASES, HEALTHY, NO_TARGET, type Series } from './alert-cases.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const FILE = join(ROOT, 'packaging/alerts.yml');
@@ -65,7 +65,11 @@ if (promtool) {
       series: { ...HEALTHY, ...series },
       fires: [alert, ...others],
     }));
-    const tests = [{ name: 'healthy', series: HEALTHY, fires: [] as string[] }, ...cases].map(testOf);
+    const others = [
+      { name: 'healthy', series: HEALTHY, fires: [] },
+      { name: 'no target', series: NO_TARGET, fires: ['VaultDown'] },
+    ];
+    const tests = [...others, ...cases].map(testOf);
     const path = join(folder.path, 'test.json');
     writeFileSync(path, JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests }));
     const { exitCode, stdout, stderr } = Bun.spawnSync([promtool, 'test', 'rules', path]);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
+import { askHaproxy } from '../../commands/service/haproxy-socket.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { until } from './console.ts';
 import { exampleOf, programAt, replaceAll } from './proxies.ts';
@@ -56,7 +56,7 @@ export async function startHaproxy(
     socket,
     log: () => readFileSync(output, 'utf8'),
     async checks() {
-      const [head = '', ...lines] = (await ask(socket, 'show stat')).trim().split('\n');
+      const [head = '', ...lines] = (await askHaproxy(socket, 'show stat')).trim().split('\n');
       const names = head.replace('# ', '').split(',');
       const rows = lines.map((line) => new Map(line.split(',').map((value, i) => [names[i], value])));
       const servers = rows.filter((row) => row.get('pxname') === 'vaults' && row.get('svname') !== 'BACKEND');
@@ -67,18 +67,4 @@ export async function startHaproxy(
       await child.exited;
     },
   };
-}
-
-/** What HAProxy answers on its own socket. */
-function ask(path: string, command: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(path, () => socket.write(`${command}\n`));
-    socket
-      .on('data', (chunk) => {
-        answer += chunk;
-      })
-      .on('close', () => resolve(answer))
-      .on('error', reject);
-  });
 }
