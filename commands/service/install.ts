@@ -54,7 +54,7 @@ function install(given: Arguments): number {
   if (root === '/' && !existsSync('/etc/systemd'))
     throw new Error('there is no systemd on this machine (/etc/systemd): --root DIR writes the files elsewhere');
   const proxy = readProxy(options['proxy']);
-  const configFile = pathOf('--config', withoutRoot(options['config'] ?? PACKAGED.configFile, root));
+  const configFile = visible('--config', withoutRoot(options['config'] ?? PACKAGED.configFile, root));
   const settings = settingsInForce(given, join(root, configFile));
   const unit = unitOptions(settings.config, { given, root, configFile });
   const secondPort = readSecondPort(given, settings.config);
@@ -108,11 +108,11 @@ function unitOptions(config: Config, { given: { options }, root, configFile }: C
   if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user))
     throw new UsageError('--user must be the name of a user of this system, such as vault.');
   return {
-    program: pathOf('--program', withoutRoot(options['program'] ?? thisProgram(), root)),
+    program: visible('--program', withoutRoot(options['program'] ?? thisProgram(), root)),
     configFile,
-    dataDir: pathOf('DATA_DIR', dataDir),
+    dataDir: visible('DATA_DIR', dataDir),
     user,
-    writable: isInside ? [] : [pathOf('DATABASE_URL', database)],
+    writable: isInside ? [] : [visible('DATABASE_URL', database)],
     isPortPrivileged: Math.min(config.port, config.adminPort || config.port) < 1024,
   };
 }
@@ -165,7 +165,7 @@ function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
 
 /** The built program; one that runs from the source names where a built one belongs. */
 function thisProgram(): string {
-  return import.meta.path.startsWith('/$bunfs/') ? process.execPath : '/usr/local/bin/vault';
+  return import.meta.path.startsWith('/$bunfs/') ? process.execPath : ELSEWHERE;
 }
 
 /** A path that systemd and the proxies take as one word. */
@@ -173,6 +173,15 @@ function pathOf(name: string, path: string): string {
   if (/^\/[\w./@+-]*$/.test(path)) return path;
   throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
 }
+
+/** As `pathOf`, of what the unit must see: it hides these folders from the vault. */
+function visible(name: string, path: string): string {
+  if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)\//.test(path)) return pathOf(name, path);
+  const remedy = name === '--program' ? `install -m 755 ${path} ${ELSEWHERE}, and run that` : 'choose another place';
+  throw new UsageError(`${name} is ${path}, in a folder that the unit hides from the vault: ${remedy}.`);
+}
+
+const ELSEWHERE = '/usr/local/bin/vault';
 
 function withoutRoot(path: string, root: string): string {
   return root !== '/' && path.startsWith(`${root}/`) ? path.slice(root.length) : path;

@@ -158,6 +158,16 @@ describe('vault service install', () => {
     ['a proxy that it does not know', ['--proxy', 'apache'], '--proxy must be one of nginx, caddy, haproxy.'],
     ['a proxy without a public origin', ['--proxy', 'nginx'], 'add --base-url https://vault.example.com'],
     ['a path that systemd splits', ['--program', '/opt/my vault'], '--program must be an absolute path'],
+    [
+      'a program where the unit sees none',
+      ['--program', '/home/ada/vault'],
+      'hides from the vault: install -m 755 /home/ada/vault /usr/local/bin/vault, and run that.',
+    ],
+    [
+      'data where the unit sees none',
+      ['--data-dir', '/root/data'],
+      'DATA_DIR is /root/data, in a folder that the unit',
+    ],
     ['a user that cannot be', ['--user', 'a b'], '--user must be the name of a user'],
     ['a port that cannot be', ['--second-port', '70000'], '--second-port must be a port'],
     ['a port that changes', ['--port', '0'], 'a service needs a fixed port'],
