@@ -1,3 +1,4 @@
+import type { Setting } from '../../lib/config/setting.ts';
 import type { SettingName } from '../../lib/config/settings.ts';
 
 /** A value of each setting whose default is not one. Of secrets it is where one comes from, never one. */
@@ -15,6 +16,10 @@ const EXAMPLES: { readonly [Name in SettingName]?: string } = {
   EMAIL_PROVIDER: 'smtp',
   EMAIL_FROM: 'Example <no-reply@example.com>',
   SMTP_URL: 'smtp://user:password@mail.example.com:587',
+  EMAIL_HOOK_URL: 'https://app.example.com/hooks/mail',
+  SMS_HOOK_URL: 'https://app.example.com/hooks/sms',
+  TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+  TWILIO_VERIFY_SERVICE_SID: `VA${'0'.repeat(32)}`,
   DKIM_DOMAIN: 'example.com',
   DKIM_SELECTOR: 'vault2026',
   SMS_PROVIDER: 'twilio',
@@ -56,7 +61,10 @@ const EXAMPLES: { readonly [Name in SettingName]?: string } = {
   METRICS_ALLOW: '127.0.0.1/32',
 };
 
-/** An example of a setting, or its default where that is one; undefined where neither can be written down. */
-export function exampleOf(name: SettingName, fallback: unknown): string | undefined {
-  return EXAMPLES[name] ?? (typeof fallback === 'string' && fallback !== '' ? fallback : undefined);
+/** An example of a setting, or its default where that is a value; undefined where neither can be written down. */
+export function exampleOf(name: SettingName, fallback: Setting['default']): string | undefined {
+  const known = EXAMPLES[name];
+  if (known !== undefined) return known;
+  if (typeof fallback === 'object') return /^0x[0-9a-fA-F]{40}(?= on chain)/.exec(fallback.words)?.[0];
+  return fallback === '' ? undefined : fallback;
 }

@@ -30,25 +30,46 @@ const EDITS_MAX = 3;
 
 /**
  * The names of environment variables that look like a setting's and are none. Of names alone: no value is looked at.
- * Takes about a millisecond, so `vault serve` asks after its first answer.
+ * `vault serve` asks after its first answer.
  */
 export function findNearMisses(names: readonly string[]): readonly SettingWarning[] {
-  const known = new Set<string>(SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]));
+  const known = new Map<string, number>(SETTING_NAMES.map((name) => [name, lettersOf(name)]));
   return names.flatMap((name) => {
-    if (known.has(name)) return misplacedFile(name);
+    if (known.has(name.replace(/_FILE$/, '')) || known.has(name)) return misplacedFile(name);
     if (OTHERS.test(name)) return [];
     const meant = meantBy(name, known);
     return meant === undefined ? [] : [{ name, problem: 'is not a setting', remedy: `did you mean ${meant}?` }];
   });
 }
 
-function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
-  const written = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+function meantBy(name: string, known: ReadonlyMap<string, number>): string | undefined {
+  const [, written = '', file = ''] = /^(.*?)(_FILE)?$/.exec(name.toUpperCase().replace(/[^A-Z0-9]/g, '_')) ?? [];
   const bare = written.replace(/^VAULT_/, '');
-  if (known.has(written)) return written;
-  if (known.has(bare)) return bare;
+  const exact = [written, bare].find((one) => known.has(one)) ?? BY_OTHER_PROGRAMS[written];
+  const meant = exact ?? nearest(written, known);
+  return meant === undefined ? undefined : meant + file;
+}
+
+/** One edit changes two letters at most, so most names are told apart without counting edits. */
+function nearest(written: string, known: ReadonlyMap<string, number>): string | undefined {
   const most = Math.min(EDITS_MAX, Math.floor(written.length / CHARS_PER_EDIT));
-  return BY_OTHER_PROGRAMS[written] ?? (most === 0 ? undefined : closest(written, [...known], most));
+  if (most === 0) return undefined;
+  const letters = lettersOf(written);
+  const alike = [...known].filter(([, others]) => bitsOf(letters ^ others) <= 2 * most).map(([name]) => name);
+  return closest(written, alike, most);
+}
+
+/** A bit for each letter that a name has. */
+function lettersOf(name: string): number {
+  let letters = 0;
+  for (let i = 0; i < name.length; i++) letters |= 1 << (name.charCodeAt(i) & 31);
+  return letters;
+}
+
+function bitsOf(set: number): number {
+  let count = 0;
+  for (let left = set; left !== 0; left &= left - 1) count++;
+  return count;
 }
 
 /** `NAME_FILE` is for secrets and URLs: of any other setting it would be ignored. */

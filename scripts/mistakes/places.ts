@@ -136,6 +136,12 @@ export const OUTSIDE: readonly Mistake[] = [
     exit: 1,
   },
   {
+    done: 'A node that does not answer',
+    vars: { RPC_URL: 'http://127.0.0.1:{free}' },
+    says: ['follower_failed', 'VaultError: rpc_error', 'UpstreamError: unreachable (ECONNREFUSED)'],
+    exit: 'goes on',
+  },
+  {
     done: 'A node of another chain',
     vars: { CHAIN_ID: '8453', RPC_URL: '{node}' },
     says: ['RPC_URL is an endpoint of chain 84532, but CHAIN_ID is 8453: set both to the same chain.'],
@@ -162,7 +168,7 @@ export const OUTSIDE: readonly Mistake[] = [
     args: 'doctor',
     says: [
       'SMTP: the connection failed (ESOCKET, ECONNREFUSED, CONN)',
-      '→ check SMTP_URL: host, port, user and password',
+      '→ nothing listens there: check host and port in SMTP_URL, and that the server runs',
     ],
     exit: 1,
   },
