@@ -495,7 +495,14 @@ describe('the operator', () => {
 });
 
 test('every event of the catalogue was told above, but those of webhooks, of limits, of keys and of looks', () => {
-  const elsewhere = ['limit.reached', 'budget.reached', 'key.rotated', 'person.shown', 'person.exported', 'person.erased'];
+  const elsewhere = [
+    'limit.reached',
+    'budget.reached',
+    'key.rotated',
+    'person.shown',
+    'person.exported',
+    'person.erased',
+  ];
   const own = Object.keys(EVENTS).filter((type) => !type.startsWith('webhook.') && !elsewhere.includes(type));
   expect(own.filter((type) => !seen.has(type))).toEqual([]);
 });
