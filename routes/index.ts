@@ -10,6 +10,7 @@ import { clientRoutes } from './client.ts';
 import { clientScriptRoutes } from './client-script.ts';
 import { doctorRoutes } from './console/doctor.ts';
 import { eventRoutes } from './console/events.ts';
+import { historyRoutes } from './console/history.ts';
 import { limitRoutes } from './console/limits.ts';
 import { messageRoutes } from './console/messages.ts';
 import { overviewRoutes } from './console/overview.ts';
@@ -78,6 +79,7 @@ export const ROUTES = [
   ...recoveryConsoleRoutes,
   ...limitRoutes,
   ...overviewRoutes,
+  ...historyRoutes,
   ...messageRoutes,
   ...doctorRoutes,
   ...consolePageRoutes,

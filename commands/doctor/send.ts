@@ -8,7 +8,7 @@ import type { DoctorCheck } from '../../lib/doctor/finding.ts';
 import { sendTest } from '../../lib/doctor/send-test.ts';
 import type { Identifier } from '../../lib/identity/identifier.ts';
 import { createPeople } from '../../lib/people.ts';
-import { openMailer } from '../mail/mailer.ts';
+import { openMailer } from '../serve/mailer.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 
 /** The check that sends a test message, by what a vault with these settings sends with. */

@@ -7,7 +7,6 @@ import type { Vault } from '../../routes/index.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, MOST_USED_SETTINGS, VERSION_FLAG } from '../cli/options.ts';
-import { openMailer } from '../mail/mailer.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 import {
   beginSettings,
@@ -26,6 +25,7 @@ import { beginFile, openServing, type ServingDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
+import { openMailer } from './mailer.ts';
 import { createProcessReader } from './process.ts';
 import { loadRest } from './rest.ts';
 import { drain, refuse, untilStopped } from './stop.ts';

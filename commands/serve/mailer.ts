@@ -1,6 +1,6 @@
 import type { Config } from '../../lib/config/config.ts';
 import { UsageError } from '../cli/arguments.ts';
-import type { SmtpMailer } from './smtp.ts';
+import type { SmtpMailer } from '../mail/smtp.ts';
 
 /**
  * The mailer of the settings, undefined unless mail goes out by SMTP: it is half of the program's start. Throws
