@@ -42,6 +42,7 @@ describe('limits', () => {
         'sponsorships-per-account',
         'joins-per-ip',
         'joins-per-hour',
+        'test-messages',
       ],
       limits: [],
     });
