@@ -18,7 +18,7 @@ const SETTLE_MS = 1_000;
 export const serviceSwitchCommand: Command = {
   summary: 'sends all requests to the first or to the second port, once the vault there is ready',
   options: [
-    option('WHICH', 'first or second'),
+    option('WHICH', 'first or second', ['first', 'second']),
     SECOND_PORT,
     option('--wait <seconds>', `how long it waits for the vault to be ready [${READY_SECONDS}]`),
     option('--haproxy-socket <file>', `where HAProxy takes orders, where it runs [${HAPROXY_SOCKET}]`),
