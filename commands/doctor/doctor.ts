@@ -16,6 +16,7 @@ import { SIGHT } from './host.ts';
 import { sendCheck } from './send.ts';
 import { nearMisses, settingWarnings } from './settings.ts';
 import { storageChecks } from './storage.ts';
+import { storedFacts } from './stored.ts';
 
 const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 
@@ -45,7 +46,7 @@ async function doctor(given: Arguments): Promise<number> {
   const { checkedAt, checks } = config
     ? await examine(
         {
-          ...{ config, fetch, clock: systemClock, namesProxies },
+          ...{ config, fetch, clock: systemClock, namesProxies, stored: storedFacts(config) },
           host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull })] },
         },
         recipient ? [await sendCheck(config, recipient)] : [],

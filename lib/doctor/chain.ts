@@ -23,7 +23,8 @@ import { checkRegistrar } from './registrar.ts';
 const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 
 /** Checks of clock, chain, contracts, registrar, guardian, bundler and indexer. */
-export function chainChecks({ config, fetch, clock }: Examined): readonly DoctorCheck[] {
+export function chainChecks(examined: Examined): readonly DoctorCheck[] {
+  const { config, fetch, clock, stored } = examined;
   // Metrics of its own: what the doctor asks is no work of the vault.
   const outside: Outside = { fetch, clock, metrics: createMetrics(), log: () => undefined };
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
@@ -31,7 +32,7 @@ export function chainChecks({ config, fetch, clock }: Examined): readonly Doctor
   const chain = { ...outside, config, rpc, witness };
   const { registrarPrivateKey: key, guardianPrivateKey: guardian, bundlerUrl, indexerUrl, usdcAddress: usdc } = config;
   const checks: DoctorCheck[] = [
-    { name: 'clock', remedy: NODE, run: () => checkClock(outside, config) },
+    { name: 'clock', remedy: NODE, run: () => checkClock(outside, examined) },
     { name: 'chain', remedy: NODE, run: () => checkChain(chain) },
     { name: 'contracts', remedy: NODE, run: async () => checkEntryPointVersion(config) },
   ];
@@ -49,7 +50,7 @@ export function chainChecks({ config, fetch, clock }: Examined): readonly Doctor
   for (const kind of ACCOUNT_KINDS)
     if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
   if (usdc !== null) onNode('tokens', () => checkTokens(chain, usdc));
-  if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key)));
+  if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key), stored));
   if (guardian !== undefined) onNode('guardian', () => checkGuardian(chain, signerAddress(guardian)));
   if (bundlerUrl !== undefined) {
     const remedy = 'check the bundler at BUNDLER_URL';

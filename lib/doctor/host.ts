@@ -7,6 +7,7 @@ import type { Rpc } from '../chain/rpc.ts';
 import type { Config } from '../config/config.ts';
 import type { BuiltIn, ServedPage } from '../words/words.ts';
 import type { DoctorCheck } from './finding.ts';
+import type { StoredFacts } from './stored.ts';
 
 /** What the doctor is lent beyond Fetch: name look-ups, sockets for mail, files, and the host's own checks. */
 export interface DoctorHost {
@@ -40,6 +41,8 @@ export interface Examined {
   readonly namesProxies: boolean;
   /** Undefined on a host that lends the doctor nothing. */
   readonly host: Sight | undefined;
+  /** What the database knows; undefined where there is none yet. Rejects if it cannot be read. */
+  readonly stored?: (() => Promise<StoredFacts | undefined>) | undefined;
 }
 
 /** What asks others, with metrics of its own: what the doctor asks is no work of the vault. */

@@ -1,28 +1,29 @@
 import * as Value from 'ox/Value';
-import { addressWord, findWords } from '../chain/contract-call.ts';
+import { addressWord, findWords, readQuantity } from '../chain/contract-call.ts';
 import { readRegistryVersion } from '../chain/registry-version.ts';
 import { readEtherBalance } from '../chain/signer-state.ts';
+import type { Config } from '../config/config.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
-import type { ExaminedChain } from './host.ts';
+import type { Examined, ExaminedChain } from './host.ts';
+import type { StoredFacts } from './stored.ts';
 
 /** Checks that the registrar can pay and may register. */
-export async function checkRegistrar(chain: ExaminedChain, address: string): Promise<readonly Finding[]> {
+export async function checkRegistrar(
+  chain: ExaminedChain,
+  address: string,
+  stored: Examined['stored'],
+): Promise<readonly Finding[]> {
   const { config, rpc } = chain;
   const registry = config.didRegistryAddress;
   const view = { to: registry ?? '', data: `${IS_REGISTRAR}${addressWord(address)}` };
-  const [balance, words] = await Promise.all([
+  const [balance, words, facts] = await Promise.all([
     readEtherBalance(chain, address),
     registry === null ? undefined : findWords(rpc, config.chainId, view, 1),
+    stored?.().catch(() => undefined),
   ]);
-  const has = `${address} has ${Value.formatEther(balance)} ether`;
-  const least = config.relayMinBalance;
-  const funds =
-    balance < least
-      ? fail('registrar', has, 'send it ether: nothing is relayed below RELAY_MIN_BALANCE')
-      : balance < least * BigInt(RELAY_LOW_BALANCE_TIMES_MIN)
-        ? warn('registrar', has, 'send it ether soon')
-        : ok('registrar', has);
+  const outlook = facts && (await readOutlook(chain, balance, facts));
+  const funds = judgeFunds(config, `${address} has ${Value.formatEther(balance)} ether`, balance, outlook);
   const edition = registry === null ? [] : [await checkEdition(chain, registry)];
   if (words === undefined) return [funds, ...edition, skip('registrar', 'the registry does not show its registrars')];
   const mayRegister = BigInt(`0x${words[0]}`) === 1n;
@@ -33,6 +34,47 @@ export async function checkRegistrar(chain: ExaminedChain, address: string): Pro
       ? ok('registrar', 'may register DIDs for others')
       : fail('registrar', 'may not register DIDs', `let the registry's owner call setRegistrar(${address}, true)`),
   ];
+}
+
+/** How far the balance reaches. */
+interface Outlook {
+  readonly registrations: number;
+  /** At the rate of the last seven days; undefined without one. */
+  readonly days: number | undefined;
+}
+
+/** By the gas of the newest transactions and the price of now; undefined before the first. */
+async function readOutlook(
+  { config, rpc }: ExaminedChain,
+  balance: bigint,
+  { relaysOfWeek, relayGas }: StoredFacts,
+): Promise<Outlook | undefined> {
+  if (relayGas === undefined || relayGas === 0) return undefined;
+  const price = readQuantity(await rpc.call(config.chainId, 'eth_gasPrice', []));
+  const cost = BigInt(relayGas) * price;
+  const left = balance - config.relayMinBalance;
+  if (cost === 0n || left < 0n) return undefined;
+  const registrations = Number(left / cost);
+  return { registrations, days: relaysOfWeek === 0 ? undefined : Math.floor(registrations / (relaysOfWeek / 7)) };
+}
+
+function judgeFunds(config: Config, has: string, balance: bigint, outlook: Outlook | undefined): Finding {
+  const least = config.relayMinBalance;
+  if (balance < least) return fail('registrar', has, 'send it ether: nothing is relayed below RELAY_MIN_BALANCE');
+  const text = outlook === undefined ? has : `${has}: ${describeOutlook(outlook)}`;
+  const isShort = (outlook?.days ?? DAYS_SHORT) < DAYS_SHORT;
+  if (isShort || balance < least * BigInt(RELAY_LOW_BALANCE_TIMES_MIN))
+    return warn('registrar', text, 'send it ether soon');
+  return ok('registrar', text);
+}
+
+/** With fewer days left it is time to send more. */
+const DAYS_SHORT = 7;
+
+function describeOutlook({ registrations, days }: Outlook): string {
+  const enough = `enough for about ${registrations} registrations`;
+  if (days === undefined) return `${enough}; none was relayed in the last 7 days`;
+  return `${enough}, ${days} ${days === 1 ? 'day' : 'days'} at the rate of the last 7 days`;
 }
 
 /** Which edition of the registry the registrar registers in, which decides what a relay brings and costs. */

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import type { Fetch } from '../base/http-client.ts';
+import { once } from '../base/once.ts';
 import type { Readiness } from '../monitoring/health.ts';
 import type { Platform } from '../platform.ts';
 import type { DoctorCheck, DoctorReport } from './finding.ts';
@@ -12,7 +13,7 @@ export const DOCTOR_CACHE_MS = MINUTE_MS / 4;
 const CHECK_MS = 6_000;
 
 /** The parts of a running vault that its doctor looks at. */
-export interface Patient extends Pick<Platform, 'config' | 'clock'> {
+export interface Patient extends Pick<Platform, 'config' | 'clock' | 'db'> {
   readonly namesProxies: boolean;
   /** Whether no request may wait for what another began. */
   readonly isolatesRequests: boolean;
@@ -42,11 +43,16 @@ export function createDoctor(
   open?: () => Promise<DoctorHost>,
 ): Doctor {
   let running: Promise<DoctorReport> | undefined;
-  const run = async ({ config, clock, namesProxies, readiness }: Patient): Promise<DoctorReport> => {
+  const run = async ({ config, clock, db, namesProxies, readiness }: Patient): Promise<DoctorReport> => {
     // Loaded for the operator who asks: nothing else needs it.
-    const { examine } = await import('./examine.ts');
+    const [{ examine }, { readStoredFacts }] = await Promise.all([import('./examine.ts'), import('./stored.ts')]);
+    const stored = once(() => readStoredFacts({ db, clock }));
     const host = await open?.();
-    const report = await examine({ config, clock, fetch, namesProxies, host }, [writesCheck(readiness)], CHECK_MS);
+    const report = await examine(
+      { config, clock, fetch, namesProxies, stored, host },
+      [writesCheck(readiness)],
+      CHECK_MS,
+    );
     Object.assign(last, { report, at: clock.monotonic() });
     return report;
   };

@@ -153,6 +153,21 @@ describe('the clock', () => {
   });
 });
 
+test('the clocks of all processes on the database are compared, and that of a server with this one', async () => {
+  const clockOf = async (aheadMs: number, processesAheadMs: number[], more = {}) => {
+    const stored = async () => ({ relaysOfWeek: 0, relayGas: undefined, aheadMs, processesAheadMs });
+    const findings = await runChecks(chainChecks({ ...examinedOf(configOf(more)), stored }));
+    return told(findings, 'clock').slice(1);
+  };
+  const remote = { DATABASE_URL: NOWHERE };
+  expect(await clockOf(60_000, [5, 20])).toEqual(['ok the clocks of 2 processes on the database agree']);
+  expect(await clockOf(60_000, [5], remote)).toEqual([expect.stringMatching(/^fail 60 s ahead of the database/)]);
+  expect(await clockOf(0, [-90_000, 5, 20], remote)).toEqual([
+    'ok agrees with the database',
+    'fail the clocks of 3 processes on the database are 90 s apart: some do no background work',
+  ]);
+});
+
 describe('the chain', () => {
   let chain: RelayChain;
   let liar: Liar;
@@ -187,6 +202,21 @@ describe('the chain', () => {
       "ok the registry is of the second edition: it asks for each passkey's consent",
       'ok may register DIDs for others',
     ]);
+  });
+
+  test('says how far the ether of the registrar reaches, at the rate of the last days', async () => {
+    const toldOf = async (relaysOfWeek: number, relayGas: number | undefined) => {
+      const facts = { relaysOfWeek, relayGas, aheadMs: 0, processesAheadMs: [] };
+      const examined = { ...examinedOf(configOf({ ...chain.vars, ...ONLY_OURS })), stored: async () => facts };
+      return told(await runChecks(chainChecks(examined)), 'registrar')[0];
+    };
+    await chain.rpc('anvil_setBalance', [addressOf(devAccount('registrar').privateKey), '0xde0b6b3a7640000']);
+    expect(await toldOf(0, undefined)).toMatch(/^ok 0x.* has [\d.]+ ether$/);
+    expect(await toldOf(0, 150_000)).toMatch(
+      /^ok .*: enough for about \d+ registrations; none was relayed in the last/,
+    );
+    expect(await toldOf(7, 150_000)).toMatch(/^ok .*, \d{3,} days at the rate of the last 7 days$/);
+    expect(await toldOf(1_000_000, 15_000_000)).toMatch(/^warn .*, 0 days at the rate of the last 7 days$/);
   });
 
   test('with a guardian: its ether, and whether anybody hears of its recoveries', async () => {

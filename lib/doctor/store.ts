@@ -1,0 +1,22 @@
+import { DAY_MS } from '../base/clock.ts';
+import { DATABASE_NOW } from '../db/clocks.ts';
+import type { Statement } from '../db/database.ts';
+import { RELAY_COUNTS } from '../limits/limit.ts';
+
+/** How far back the rate of registrations is counted, and of how many transactions the gas is averaged. */
+const RATE_DAYS = 7;
+const GAS_ROWS = 20;
+
+/** One row: the registrations relayed in the last seven days, and the gas of the newest transactions, null of none. */
+export function selectRelayRate(now: number): Statement {
+  return {
+    sql: `SELECT (SELECT count(*) FROM relays WHERE created_at > :since AND ${RELAY_COUNTS}) AS week,
+      (SELECT CAST(avg(gas) AS INTEGER) FROM (SELECT gas FROM relay_attempts ORDER BY seq DESC LIMIT ${GAS_ROWS})) AS gas`,
+    args: { since: now - RATE_DAYS * DAY_MS },
+  };
+}
+
+/** One row: the database's own time. */
+export function selectDatabaseNow(): Statement {
+  return { sql: `SELECT ${DATABASE_NOW} AS now`, args: {} };
+}

@@ -1,0 +1,33 @@
+import { CLOCK_STILL_MS, selectClocks } from '../db/clocks.ts';
+import type { Platform } from '../platform.ts';
+import { selectDatabaseNow, selectRelayRate } from './store.ts';
+
+/** What the database knows that checks of other things need. */
+export interface StoredFacts {
+  /** Registrations relayed in the last seven days. */
+  readonly relaysOfWeek: number;
+  /** The gas of a relay, of the newest transactions; undefined of none. */
+  readonly relayGas: number | undefined;
+  /** How far this machine's clock is ahead of the database's, in milliseconds. */
+  readonly aheadMs: number;
+  /** How far the clock of each process that runs on the database is ahead of the database's. */
+  readonly processesAheadMs: readonly number[];
+}
+
+/** Reads them, also from a database that another process serves. */
+export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<StoredFacts> {
+  const asked = clock.now();
+  const [time] = await db.read(selectDatabaseNow());
+  const answered = clock.now();
+  const now = Number(time?.['now']);
+  const [[rate], clocks] = await Promise.all([db.read(selectRelayRate(answered)), db.read(selectClocks())]);
+  const gas = rate?.['gas'] ?? null;
+  return {
+    relaysOfWeek: Number(rate?.['week'] ?? 0),
+    relayGas: gas === null ? undefined : Number(gas),
+    aheadMs: (asked + answered) / 2 - now,
+    processesAheadMs: clocks
+      .filter((row) => Number(row['written_at']) > now - CLOCK_STILL_MS)
+      .map((row) => Number(row['at']) - Number(row['written_at'])),
+  };
+}

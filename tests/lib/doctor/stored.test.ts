@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createStore } from '../../../lib/db/store.ts';
+import { readStoredFacts } from '../../../lib/doctor/stored.ts';
+import { OPERATOR } from '../../support/events.ts';
+import { startVault, timedBy } from '../../support/vault.ts';
+
+test('what the database knows: registrations of a week, their gas, and the clocks of those who run', async () => {
+  const t = await startVault({ RPC_URL: 'http://127.0.0.1:1' });
+  await t.call('GET /v1/console/doctor', {}, OPERATOR);
+  const now = t.clock.now();
+  const relay = (id: number, daysAgo: number, status = 'confirmed', nonce: number | null = id) =>
+    t.rows(
+      `INSERT INTO relays (id, kind, role, chain_id, target, status, nonce, signer, created_at)
+       VALUES (${id}, 'registration', 'registrar', 1, '0x', '${status}', ${nonce}, '0x', ${now - daysAgo * 86_400_000})`,
+    );
+  await relay(1, 8);
+  await relay(2, 6);
+  await relay(3, 1);
+  await relay(4, 1, 'failed', null);
+  for (const [id, gas] of [
+    [2, 100_000],
+    [3, 300_000],
+  ] as const)
+    await t.rows(
+      `INSERT INTO relay_attempts (relay_id, hash, raw, gas, max_fee, tip, kind) VALUES (${id}, '${id}', '', ${gas}, 1, 1, 'call')`,
+    );
+  const at = Math.floor(t.clock.monotonic());
+  await t.rows('DELETE FROM clocks');
+  await t.rows(`INSERT INTO clocks (owner, joined, at, beats, written_at) VALUES ('a', 1, ${at + 7}, 1, ${at}),
+    ('b', 2, ${at - 9}, 1, ${at}), ('still', 3, 0, 1, ${at - 80_000})`);
+  const db = createStore({
+    database: timedBy(t.clock, t.database),
+    clock: t.clock,
+    metrics: createMetrics(),
+    maxConnections: 1,
+  });
+  expect(await readStoredFacts({ db, clock: t.clock })).toEqual({
+    relaysOfWeek: 2,
+    relayGas: 200_000,
+    aheadMs: now - at,
+    processesAheadMs: [7, -9],
+  });
+  await db.idle();
+  await t.stop();
+});
