@@ -25,8 +25,7 @@ import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import type { Mailer } from './delivery/smtp.ts';
-import type { DoctorHost } from './doctor/host.ts';
-import { createDoctor, type Doctor } from './doctor/service.ts';
+import { createDoctor, type Doctor, type OpenHost } from './doctor/service.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import type { Notices } from './limits/limit-events.ts';
@@ -81,7 +80,7 @@ export interface Env {
   /** Reads the resources of the host's process, for `/metrics`. */
   readonly process?: (() => ProcessState) | undefined;
   /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
-  readonly doctor?: (() => Promise<DoctorHost>) | undefined;
+  readonly doctor?: OpenHost | undefined;
   /** The log sink; entries are already masked. Default: none. */
   readonly log?: Log;
 }

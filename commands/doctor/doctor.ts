@@ -43,11 +43,12 @@ async function doctor(given: Arguments): Promise<number> {
   const { findings, config, namesProxies = true } = examineSettings(given);
   const recipient = recipientOf(given);
   const isFull = given.options['full'] !== undefined;
+  const stored = config && storedFacts(config);
   const { checkedAt, checks } = config
     ? await examine(
         {
-          ...{ config, fetch, clock: systemClock, namesProxies, stored: storedFacts(config) },
-          host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull })] },
+          ...{ config, fetch, clock: systemClock, namesProxies, stored },
+          host: { ...SIGHT, checks: [...fileChecks(config), ...storageChecks(config, { isFull }, stored)] },
         },
         recipient ? [await sendCheck(config, recipient)] : [],
       )

@@ -1,13 +1,13 @@
 import { type DoctorCheck, ok } from '../../lib/doctor/finding.ts';
-import type { DoctorHost } from '../../lib/doctor/host.ts';
+import type { DoctorHost, Examined } from '../../lib/doctor/host.ts';
 import type { Settings } from '../setup/settings.ts';
+import { diskChecks } from './disk.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
 import { settingWarnings } from './settings.ts';
-import { diskChecks } from './storage.ts';
 
 /** What the doctor looks at in a process that serves, which no check may keep waiting. */
-export function servingHost(settings: Pick<Settings, 'config' | 'sources'>): DoctorHost {
+export function servingHost(settings: Pick<Settings, 'config' | 'sources'>, stored: Examined['stored']): DoctorHost {
   const { config } = settings;
   const check: DoctorCheck = {
     name: 'settings',
@@ -17,5 +17,5 @@ export function servingHost(settings: Pick<Settings, 'config' | 'sources'>): Doc
       return warnings.length > 0 ? warnings : [ok('settings', 'all valid, and none contradicts another')];
     },
   };
-  return { ...SIGHT, checks: [check, ...fileChecks(config), ...diskChecks(config)] };
+  return { ...SIGHT, checks: [check, ...fileChecks(config), ...diskChecks(config, stored)] };
 }

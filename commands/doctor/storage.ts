@@ -1,26 +1,27 @@
 import { Database as Connection } from 'bun:sqlite';
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
+import type { Examined } from '../../lib/doctor/host.ts';
 import { checkSchema } from '../../lib/doctor/schema.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
-import { measureSync } from '../storage/disk-speed.ts';
 import { isCode } from '../storage/durable.ts';
 import { checkTables, type Extent, schemaVersion } from '../storage/tables.ts';
-import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
+import { diskChecks, megabytes } from './disk.ts';
 import { serverCheck } from './server.ts';
 
-/** From when on disk and log are a finding. */
-const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
-const DISK_TIGHT_BYTES = 1024 * 1024 * 1024;
-const DISK_SYNC_MS_MAX = 50;
+/** From when on the log is a finding. */
 const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Checks of the database and its disk or server. */
-export function storageChecks(config: Config, extent: Extent = {}): readonly DoctorCheck[] {
+export function storageChecks(
+  config: Config,
+  extent: Extent = {},
+  stored?: Examined['stored'],
+): readonly DoctorCheck[] {
   if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
   const path = resolve(filePath(config.databaseUrl));
   return [
@@ -29,17 +30,8 @@ export function storageChecks(config: Config, extent: Extent = {}): readonly Doc
       remedy: 'restore a backup (vault restore) and check the disk',
       run: () => mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
     },
-    ...diskChecks(config),
+    ...diskChecks(config, stored),
   ];
-}
-
-/** Checks of the disk of an embedded database. */
-export function diskChecks(config: Config): readonly DoctorCheck[] {
-  if (!isEmbedded(config.databaseUrl)) return [];
-  const path = resolve(filePath(config.databaseUrl));
-  if (!existsSync(dirname(path))) return [];
-  const remedy = `allow the vault to write to ${dirname(path)}`;
-  return [{ name: 'disk', remedy, run: () => checkDisk(path, config.databaseWriter) }];
 }
 
 /** SQLite needs the directory too, for its log. */
@@ -102,35 +94,4 @@ function checkLog(path: string, checkpoint: Config['databaseCheckpoint']): reado
       ? 'start Litestream, which is to bring it into the file, or set DATABASE_CHECKPOINT=auto'
       : 'a read takes very long, or a process died: stop what has the file open, and start the vault';
   return [warn('database', `its write-ahead log has grown to ${megabytes(size)} MB`, remedy)];
-}
-
-/** Room, how long it takes until a write is on the disk, as every acknowledged one is, and who waits for that. */
-async function checkDisk(path: string, choice: WriterChoice): Promise<readonly Finding[]> {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  const free = bavail * bsize;
-  const needed = existsSync(path) ? statSync(path).size : 0;
-  const room = `${megabytes(free)} MB free`;
-  return [
-    free < DISK_FREE_BYTES_MIN
-      ? fail('disk', room, 'free some space: a full disk refuses every write')
-      : free < DISK_TIGHT_BYTES || free < 2 * needed
-        ? warn('disk', room, 'free some space: a backup needs as much as the database')
-        : ok('disk', room),
-    checkSync(await measureSync(path), choice),
-  ];
-}
-
-function checkSync(ms: number | undefined, choice: WriterChoice): Finding {
-  const time = ms === undefined ? 'more than 50 ms' : `${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
-  const writer = chooseWriter(choice, ms) === undefined ? 'written inline' : 'written by a thread';
-  const speed = `a durable write takes ${time}; ${writer} (DATABASE_WRITER=${choice})`;
-  if (choice === 'inline' && !(ms !== undefined && ms < SLOW_SYNC_MS))
-    return warn('disk', speed, 'set DATABASE_WRITER=auto: until then every request waits for each write');
-  if (ms === undefined || ms > DISK_SYNC_MS_MAX)
-    return warn('disk', speed, 'use a faster disk: every write waits for it');
-  return ok('disk', speed);
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel, describeError, type Log } from '../../lib/base/log.ts';
 import type { Begins } from '../../lib/db/migrations.ts';
+import type { OpenHost } from '../../lib/doctor/service.ts';
 import type { KeepErasures } from '../../lib/person/erase.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import type { Vault } from '../../routes/index.ts';
@@ -183,7 +184,7 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
   const process = createProcessReader(() => database.writing());
-  const doctor = async () => (await import('../doctor/serving.ts')).servingHost(settings);
+  const doctor: OpenHost = async (stored) => (await import('../doctor/serving.ts')).servingHost(settings, stored);
   const keepErasures: KeepErasures = async (list) =>
     (await import('../backup/erasures.ts')).noteErasures(config.dataDir, list);
   const outside = { assets: openAssets(), operatorFiles, webhookFetch, keepErasures, process, doctor, log };

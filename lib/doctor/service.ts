@@ -5,6 +5,7 @@ import type { Readiness } from '../monitoring/health.ts';
 import type { Platform } from '../platform.ts';
 import type { DoctorCheck, DoctorReport } from './finding.ts';
 import type { DoctorHost } from './host.ts';
+import type { StoredFacts } from './stored.ts';
 
 /** How long a report is shown again instead of a new one. */
 export const DOCTOR_CACHE_MS = MINUTE_MS / 4;
@@ -37,17 +38,20 @@ export function createDoctorFacts(): DoctorFacts {
   return { report: undefined, at: Number.NEGATIVE_INFINITY };
 }
 
+/** What lends the doctor its host; it is given what the database knows. */
+export type OpenHost = (stored: () => Promise<StoredFacts | undefined>) => Promise<DoctorHost>;
+
 /** The doctor of a running vault; `open` lends it the host, and requests share `last`. */
 export function createDoctor(
   { fetch, last }: { readonly fetch: Fetch; readonly last: DoctorFacts },
-  open?: () => Promise<DoctorHost>,
+  open?: OpenHost,
 ): Doctor {
   let running: Promise<DoctorReport> | undefined;
   const run = async ({ config, clock, db, namesProxies, readiness }: Patient): Promise<DoctorReport> => {
     // Loaded for the operator who asks: nothing else needs it.
     const [{ examine }, { readStoredFacts }] = await Promise.all([import('./examine.ts'), import('./stored.ts')]);
     const stored = once(() => readStoredFacts({ db, clock }));
-    const host = await open?.();
+    const host = await open?.(stored);
     const report = await examine(
       { config, clock, fetch, namesProxies, stored, host },
       [writesCheck(readiness)],

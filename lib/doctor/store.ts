@@ -7,11 +7,15 @@ import { RELAY_COUNTS } from '../limits/limit.ts';
 const RATE_DAYS = 7;
 const GAS_ROWS = 20;
 
-/** One row: the registrations relayed in the last seven days, and the gas of the newest transactions, null of none. */
-export function selectRelayRate(now: number): Statement {
+/**
+ * One row: the registrations relayed in the last seven days, the gas of the newest transactions, null of none, and when
+ * the tables were made.
+ */
+export function selectPace(now: number): Statement {
   return {
     sql: `SELECT (SELECT count(*) FROM relays WHERE created_at > :since AND ${RELAY_COUNTS}) AS week,
-      (SELECT CAST(avg(gas) AS INTEGER) FROM (SELECT gas FROM relay_attempts ORDER BY seq DESC LIMIT ${GAS_ROWS})) AS gas`,
+      (SELECT CAST(avg(gas) AS INTEGER) FROM (SELECT gas FROM relay_attempts ORDER BY seq DESC LIMIT ${GAS_ROWS})) AS gas,
+      (SELECT min(applied_at) FROM migrations) AS created`,
     args: { since: now - RATE_DAYS * DAY_MS },
   };
 }

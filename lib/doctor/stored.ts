@@ -1,6 +1,6 @@
 import { CLOCK_STILL_MS, selectClocks } from '../db/clocks.ts';
 import type { Platform } from '../platform.ts';
-import { selectDatabaseNow, selectRelayRate } from './store.ts';
+import { selectDatabaseNow, selectPace } from './store.ts';
 
 /** What the database knows that checks of other things need. */
 export interface StoredFacts {
@@ -8,6 +8,8 @@ export interface StoredFacts {
   readonly relaysOfWeek: number;
   /** The gas of a relay, of the newest transactions; undefined of none. */
   readonly relayGas: number | undefined;
+  /** When the tables were made, in milliseconds. */
+  readonly createdAt: number | undefined;
   /** How far this machine's clock is ahead of the database's, in milliseconds. */
   readonly aheadMs: number;
   /** How far the clock of each process that runs on the database is ahead of the database's. */
@@ -20,11 +22,12 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
   const [time] = await db.read(selectDatabaseNow());
   const answered = clock.now();
   const now = Number(time?.['now']);
-  const [[rate], clocks] = await Promise.all([db.read(selectRelayRate(answered)), db.read(selectClocks())]);
-  const gas = rate?.['gas'] ?? null;
+  const [[rate], clocks] = await Promise.all([db.read(selectPace(answered)), db.read(selectClocks())]);
+  const [gas, created] = [rate?.['gas'] ?? null, rate?.['created'] ?? null];
   return {
     relaysOfWeek: Number(rate?.['week'] ?? 0),
     relayGas: gas === null ? undefined : Number(gas),
+    createdAt: created === null ? undefined : Number(created),
     aheadMs: (asked + answered) / 2 - now,
     processesAheadMs: clocks
       .filter((row) => Number(row['written_at']) > now - CLOCK_STILL_MS)

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContractAddress } from 'ox';
+import { judgeFileSystem, judgeRoom } from '../../../commands/doctor/disk.ts';
 import { fileChecks } from '../../../commands/doctor/files.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
@@ -155,7 +156,7 @@ describe('the clock', () => {
 
 test('the clocks of all processes on the database are compared, and that of a server with this one', async () => {
   const clockOf = async (aheadMs: number, processesAheadMs: number[], more = {}) => {
-    const stored = async () => ({ relaysOfWeek: 0, relayGas: undefined, aheadMs, processesAheadMs });
+    const stored = async () => ({ relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs, processesAheadMs });
     const findings = await runChecks(chainChecks({ ...examinedOf(configOf(more)), stored }));
     return told(findings, 'clock').slice(1);
   };
@@ -206,7 +207,7 @@ describe('the chain', () => {
 
   test('says how far the ether of the registrar reaches, at the rate of the last days', async () => {
     const toldOf = async (relaysOfWeek: number, relayGas: number | undefined) => {
-      const facts = { relaysOfWeek, relayGas, aheadMs: 0, processesAheadMs: [] };
+      const facts = { relaysOfWeek, relayGas, createdAt: 0, aheadMs: 0, processesAheadMs: [] };
       const examined = { ...examinedOf(configOf({ ...chain.vars, ...ONLY_OURS })), stored: async () => facts };
       return told(await runChecks(chainChecks(examined)), 'registrar')[0];
     };
@@ -484,6 +485,27 @@ describe('delivery', () => {
 });
 
 describe('files, disk and database', () => {
+  const GB = 1e9;
+  test.each([
+    [50 * GB, GB, 3, 'ok', '50000 MB free'],
+    [50 * GB, GB, 100, 'ok', '50000 MB free'],
+    [50 * GB, 10 * GB, 100, 'ok', '50000 MB free: full in 500 days at the growth until now'],
+    [25 * GB, 10 * GB, 10, 'warn', '25000 MB free: full in 25 days at the growth until now'],
+    [1.5 * GB, GB, 10, 'warn', '1500 MB free: full in 15 days at the growth until now'],
+    [5e7, GB, 0, 'fail', '50 MB free'],
+  ])('%d bytes free beside %d of %d days are %s: %s', (free, size, ageDays, state, text) => {
+    expect(judgeRoom(free, size, ageDays)).toMatchObject({ state, text });
+  });
+
+  test.each([
+    [0x6969, 'warn the database is on a network file system (NFS), whose locks and syncs may not hold'],
+    [0x01021994, 'fail the database is in memory (tmpfs): a restart loses all'],
+    [0x794c7630, "warn the database is in a container's own layer (overlay): it goes with the container"],
+    [0xef53, undefined],
+  ])('a file system %d', (type, words) => {
+    expect(told(judgeFileSystem(type), 'disk')[0]).toBe(words as string);
+  });
+
   test('the disk is shown with its time and with who writes to it', async () => {
     for (const [writer, by] of [
       ['thread', 'written by a thread'],

@@ -38,6 +38,7 @@ test('what the database knows: registrations of a week, their gas, and the clock
   expect(await readStoredFacts({ db, clock: t.clock })).toEqual({
     relaysOfWeek: 2,
     relayGas: 200_000,
+    createdAt: expect.any(Number),
     aheadMs: now - at,
     processesAheadMs: [7, -9],
   });
