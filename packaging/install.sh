@@ -101,8 +101,10 @@ openssl_verifies() {
 # A name in the folder, a file, and how many bytes it may have at most.
 fetch() {
   case $fetcher in
-    curl) curl -fsSL --retry 2 --connect-timeout 20 --max-filesize "$3" -o "$2" "$from/$1" ;;
-    wget) wget -q --tries=3 --timeout=20 -O "$2" "$from/$1" ;;
+    # A line that carries less than a thousand bytes a second for half a minute is given up.
+    curl) curl -fsSL --connect-timeout 20 -y 30 -Y 1000 --max-filesize "$3" -o "$2" "$from/$1" ;;
+    # No further flags: BusyBox knows none.
+    wget) wget -q -T 30 -O "$2" "$from/$1" ;;
   esac || fail "$from/$1 could not be downloaded."
   [ "$(wc -c <"$2")" -le "$3" ] || fail "$from/$1 is larger than it may be."
 }

@@ -10,8 +10,9 @@ const NAME = `vault-0.2.0-linux-${process.arch}`;
 /** If the script ran what it downloads, this would leave a mark. */
 const PROGRAM = '#!/bin/sh\ntouch "$MARK"\n';
 /** All that the script needs beside what verifies. */
-const TOOLS =
-  'sh uname curl sha256sum sed grep cut wc tail head cat cmp mktemp mkdir cp mv rm chmod ldd printf sleep'.split(' ');
+const TOOLS = 'sh uname sha256sum sed grep cut wc tail head cat cmp mktemp mkdir cp mv rm chmod ldd printf sleep'.split(
+  ' ',
+);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let server: ReturnType<typeof Bun.serve>;
@@ -54,8 +55,13 @@ function sign(secretKey: string): void {
 }
 
 /** Runs the script where only these tools are. */
-async function install(key: string, words: readonly string[] = [], verifiers = ['minisign']) {
-  for (const tool of [...TOOLS, ...verifiers]) {
+async function install(
+  key: string,
+  words: readonly string[] = [],
+  verifiers: readonly string[] = ['minisign'],
+  fetcher = 'curl',
+) {
+  for (const tool of [...TOOLS, fetcher, ...verifiers]) {
     const path = Bun.which(tool);
     if (path !== null && !existsSync(at(`tools/${tool}`))) symlinkSync(path, at(`tools/${tool}`));
   }
@@ -155,6 +161,17 @@ test.skipIf(VERIFIERS.length === 0)(
     const none = await install(strange.publicKey, [], VERIFIERS);
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('the release has no program for linux-')]);
     expectNothing();
+  },
+);
+
+test.skipIf(VERIFIERS.length === 0 || !Bun.which('wget'))(
+  'wget is as good as curl, and without both it says so',
+  async () => {
+    const { publicKey } = release();
+    const neither = await install(publicKey, [], VERIFIERS, 'true');
+    expect([neither.code, neither.err]).toEqual([1, expect.stringContaining('neither curl nor wget is here')]);
+    expect((await install(publicKey, [], VERIFIERS, 'wget')).code).toBe(0);
+    expect(readFileSync(at('out/vault'), 'utf8')).toBe(PROGRAM);
   },
 );
 
