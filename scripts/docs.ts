@@ -30,8 +30,9 @@ Every setting is an environment variable, a flag of the same name (\`--base-url\
 directory by default. Secrets (🔑) have no flag, because other users can read a command line. For secrets and URLs (🔗,
 shown only by their origin), \`NAME_FILE\` names a file that contains the value.
 
-Lists are separated by commas. An empty value counts as unset. \`vault config\` prints the settings in force and their
-sources. Invalid settings are reported all at once, without values, and end the program with exit code 2.
+Lists are separated by commas. An empty value counts as unset. \`vault help settings NAME\` says the type of one, with an
+example. \`vault config\` prints the settings in force and their sources. Invalid settings are reported all at once,
+without values, and end the program with exit code 2.
 `;
 
 function section(subject: string, settings: Readonly<Record<string, Setting>>): string {

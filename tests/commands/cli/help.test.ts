@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { helpText, settingsText } from '../../../commands/cli/help.ts';
 import { exampleOf } from '../../../commands/cli/setting-examples.ts';
 import { typeOf } from '../../../commands/cli/setting-types.ts';
@@ -108,4 +109,21 @@ test('settings are found by name, flag, file and group, and near misses are told
     code: 2,
     err: 'vault: There is no setting or group BASEURL: did you mean BASE_URL? Try vault help settings.\n',
   });
+});
+
+const script = Bun.which('script');
+if (!script) console.log('There is no script(1) here: the help is not read on a terminal.');
+
+test.skipIf(!script)('a terminal gets colour, in lines of its width', async () => {
+  const line = `stty cols 66; exec ${process.execPath} ${join(import.meta.dir, '../../../server.ts')} --help`;
+  const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm' };
+  const read = (vars: Record<string, string>) =>
+    Bun.spawnSync([script ?? '', '-qec', line, '/dev/null'], { cwd: folder.path, env: { ...env, ...vars } });
+  const { exitCode, stdout } = read({});
+  expect(exitCode).toBe(0);
+  expect(stdout.toString()).toContain('\x1b[1mCommands\x1b[22m');
+  const lines = read({ NO_COLOR: '1' }).stdout.toString().split('\r\n');
+  expect(lines).toContain('Commands');
+  expect(Math.max(...lines.map((one) => one.length))).toBeLessThanOrEqual(66);
+  expect(Math.max(...lines.map((one) => one.length))).toBeGreaterThan(55);
 });
