@@ -2,6 +2,7 @@ import { explain, field, onSubmit } from './answer.ts';
 import type { Api } from './api.ts';
 import { byId, definitions, make } from './dom.ts';
 import { formatCount, formatDuration, formatValue } from './format.ts';
+import { limitName } from './limit-names.ts';
 import { moment, wholeMoment } from './lists/moment.ts';
 import { createTable, stateMark } from './lists/table.ts';
 
@@ -33,10 +34,14 @@ export function createLimits(api: Api): () => Promise<void> {
   });
   let shown = '';
   const refresh = async (): Promise<void> => {
+    if (list.childElementCount === 0) {
+      table.wait();
+      list.replaceChildren(table.element);
+    }
     try {
       const { kinds: names, limits } = (await api.get('limits')) as Answer;
       if (kinds.options.length === 0)
-        kinds.append(...names.map((kind) => make('option', { value: kind }, nameOf(kind))));
+        kinds.append(...names.map((kind) => make('option', { value: kind }, limitName(kind))));
       // A person on one of the rows keeps it under the finger.
       const text = JSON.stringify(limits);
       if (text === shown || list.contains(document.activeElement)) return;
@@ -66,7 +71,7 @@ export function createLimits(api: Api): () => Promise<void> {
 function createUses(choose: (use: Use) => void) {
   return createTable<Use>({
     caption: 'Use of each limit',
-    first: { name: 'limit', cell: ({ kind }) => nameOf(kind) },
+    first: { name: 'limit', cell: ({ kind }) => limitName(kind) },
     columns: [
       { name: 'of', cell: ofWhom },
       { name: 'used', cell: usedOf },
@@ -82,7 +87,7 @@ function factsOf(uses: readonly Use[]): Node {
   if (uses.length === 0) return make('p', { class: 'empty' }, 'Nothing is counted.');
   const facts = uses.map((use) =>
     definitions([
-      ['Limit', nameOf(use.kind)],
+      ['Limit', limitName(use.kind)],
       ['Of', ofWhom(use)],
       ['Used', usedOf(use)],
       ...(use.window_seconds > 0 ? [['Within', formatDuration(use.window_seconds * 1000)] as const] : []),
@@ -109,34 +114,3 @@ function untilOf({ kind, resets_at }: Use, format: (iso: string) => Node): Node 
   if (resets_at !== null) return format(resets_at);
   return kind === 'guesses-per-identifier' ? 'a code verifies' : 'its DID ends';
 }
-
-/** The name that the documents and `vault limits` use is in brackets. */
-function nameOf(kind: string): string {
-  const name = NAMES[kind];
-  return name === undefined ? kind : `${name} (${kind})`;
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  'sends-per-ip': 'Codes asked for by an IP address',
-  'sends-per-identifier': 'Codes to an identifier',
-  'pass-sends-per-ip': 'Codes by a pass, asked for by an IP address',
-  'pass-sends-per-identifier': 'Codes by a pass, to an identifier',
-  'sends-per-number': 'SMS to a number in an hour',
-  'sends-per-number-day': 'SMS to a number in a day',
-  'strangers-per-network': 'New identifiers of a network',
-  'emails-per-day': 'Mails in a day',
-  'emails-per-network': 'Mails of a network',
-  'sms-per-day': 'SMS in a day',
-  'sms-per-network': 'SMS of a network',
-  'guesses-per-identifier': 'Wrong guesses in a row',
-  'registrations-per-ip': 'Sessions of an IP address',
-  'relays-per-day': 'Relayed registrations in a day',
-  'relays-per-network': 'Relayed registrations of a network',
-  'recoveries-per-day': 'Recoveries in a day',
-  'recoveries-per-network': 'Recoveries of a network',
-  'sponsorships-per-day': 'Sponsored payments in a day',
-  'sponsorships-per-network': 'Sponsored payments of a network',
-  'sponsorships-per-account': 'Sponsored payments of an account',
-  'joins-per-ip': 'Pairings of devices by an IP address',
-  'joins-per-hour': 'Pairings of devices in an hour',
-};

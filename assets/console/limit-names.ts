@@ -1,0 +1,30 @@
+/** A limit in words; the name that the documents and `vault limits` use is in brackets. */
+export function limitName(kind: string): string {
+  const name = NAMES[kind];
+  return name === undefined ? kind : `${name} (${kind})`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  'sends-per-ip': 'Codes asked for by an IP address',
+  'sends-per-identifier': 'Codes to an identifier',
+  'pass-sends-per-ip': 'Codes by a pass, asked for by an IP address',
+  'pass-sends-per-identifier': 'Codes by a pass, to an identifier',
+  'sends-per-number': 'SMS to a number in an hour',
+  'sends-per-number-day': 'SMS to a number in a day',
+  'strangers-per-network': 'New identifiers of a network',
+  'emails-per-day': 'Mails in a day',
+  'emails-per-network': 'Mails of a network',
+  'sms-per-day': 'SMS in a day',
+  'sms-per-network': 'SMS of a network',
+  'guesses-per-identifier': 'Wrong guesses in a row',
+  'registrations-per-ip': 'Sessions of an IP address',
+  'relays-per-day': 'Relayed registrations in a day',
+  'relays-per-network': 'Relayed registrations of a network',
+  'recoveries-per-day': 'Recoveries in a day',
+  'recoveries-per-network': 'Recoveries of a network',
+  'sponsorships-per-day': 'Sponsored payments in a day',
+  'sponsorships-per-network': 'Sponsored payments of a network',
+  'sponsorships-per-account': 'Sponsored payments of an account',
+  'joins-per-ip': 'Pairings of devices by an IP address',
+  'joins-per-hour': 'Pairings of devices in an hour',
+};
