@@ -1,6 +1,6 @@
 import { byId, definitions, make, say } from './dom.ts';
 import { formatCount, formatCounts, formatDuration } from './format.ts';
-import { limitName } from './limit-names.ts';
+import { limitWords } from './limit-names.ts';
 import type { CallTimes, Overview } from './overview.ts';
 import { type Counts, total } from './series.ts';
 
@@ -39,7 +39,7 @@ export function showHealth(overview: Overview): void {
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
     limits.length > 0
-      ? definitions(limits.map(([name, count]) => [limitName(name), `${formatCount(count)} refused`]))
+      ? definitions(limits.map(([name, count]) => [limitWords(name), `${formatCount(count)} refused`]))
       : make('p', { class: 'empty' }, 'No limit has refused a request since the vault started.'),
   );
   say(byId('version'), overview.version);

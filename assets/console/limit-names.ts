@@ -1,7 +1,11 @@
-/** A limit in words; the name that the documents and `vault limits` use is in brackets. */
+/** A limit in words. */
+export function limitWords(kind: string): string {
+  return NAMES[kind] ?? kind;
+}
+
+/** The same, with the name that the documents and `vault limits` use. */
 export function limitName(kind: string): string {
-  const name = NAMES[kind];
-  return name === undefined ? kind : `${name} (${kind})`;
+  return kind in NAMES ? `${limitWords(kind)} (${kind})` : kind;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -27,4 +31,5 @@ const NAMES: Readonly<Record<string, string>> = {
   'sponsorships-per-account': 'Sponsored payments of an account',
   'joins-per-ip': 'Pairings of devices by an IP address',
   'joins-per-hour': 'Pairings of devices in an hour',
+  'test-messages': 'Test messages of the doctor in a day',
 };

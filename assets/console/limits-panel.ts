@@ -2,7 +2,7 @@ import { explain, field, onSubmit } from './answer.ts';
 import type { Api } from './api.ts';
 import { byId, definitions, make } from './dom.ts';
 import { formatCount, formatDuration, formatValue } from './format.ts';
-import { limitName } from './limit-names.ts';
+import { limitName, limitWords } from './limit-names.ts';
 import { moment, wholeMoment } from './lists/moment.ts';
 import { createTable, stateMark } from './lists/table.ts';
 
@@ -71,7 +71,7 @@ export function createLimits(api: Api): () => Promise<void> {
 function createUses(choose: (use: Use) => void) {
   return createTable<Use>({
     caption: 'Use of each limit',
-    first: { name: 'limit', cell: ({ kind }) => limitName(kind) },
+    first: { name: 'limit', cell: ({ kind }) => limitWords(kind) },
     columns: [
       { name: 'of', cell: ofWhom },
       { name: 'used', cell: usedOf },
@@ -102,7 +102,8 @@ function isWhole({ kind }: Use): boolean {
 }
 
 function ofWhom(use: Use): Node {
-  return make('span', { class: 'one-line' }, use.key === '' ? 'the whole vault' : formatValue(use.key));
+  const whom = use.key === '' ? 'the whole vault' : formatValue(use.key);
+  return make('span', { class: 'one-line', title: whom }, whom);
 }
 
 function usedOf({ used, max, reached }: Use): Node {

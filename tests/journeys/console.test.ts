@@ -240,7 +240,7 @@ if (chromium) {
       await c.says('[data-part="guessing"]', /seen.*1 email/s);
       await c.says('#events', /code\.guessing/);
       await c.view('limits');
-      await c.says('#limits-list', /guesses-per-identifier.*20 of 20.*a code verifies/s);
+      await c.says('#limits-list', /Wrong guesses in a row.*20 of 20.*a code verifies/s);
     });
 
     test('a registration is undone by two presses of its button, and gives back the identifier', async () => {
@@ -417,8 +417,8 @@ if (chromium) {
       expect((await send('d', '10.9.8.7')).status).toBe(429);
       await signIn();
       await c.view('limits');
-      await c.says('#limits-reached', /sends-per-ip/);
-      await c.says('#limits-list', /sends-per-ip.*10\.9\.8\.7.*3 of 3 – reached/);
+      await c.says('#limits-reached', /Codes asked for by an IP address/);
+      await c.says('#limits-list', /Codes asked for by an IP address.*10\.9\.8\.7.*3 of 3 – reached/);
       await c.page.click('#limits-list tr.reached button');
       await c.page.keyboard.press('Enter');
       await c.says('#limits-answer', /Reset: 3/);
