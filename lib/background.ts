@@ -20,6 +20,7 @@ import { sweepClears, sweepNotices } from './limits/store.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { recallLatePayments, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch, PAYMENT_PAUSE_MAX_MS } from './payments/watch.ts';
+import { createRetention } from './person/retention.ts';
 import { recallLateRecoveries } from './recovery/change-store.ts';
 import { RECOVERY_PAUSE_MAX_MS } from './recovery/follow.ts';
 import { recallLateRecoveryNotices } from './recovery/notice-store.ts';
@@ -88,6 +89,7 @@ function createTasks(config: Context['config']): Readonly<Record<string, Task>> 
     ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
     budgets: createBudgetWatch(),
     sweep: everyMinute(createSweep()),
+    retention: createRetention(),
   };
 }
 
@@ -163,7 +165,7 @@ function createSweep(): Task {
  * swallowed.
  */
 async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean> {
-  const { db, clock, metrics } = ctx;
+  const { config, db, clock, metrics } = ctx;
   const now = clock.now();
   const minute = nextMinute(ctx);
   const results = await db.write(
@@ -177,12 +179,12 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepIdempotency(now),
     sweepRows(now),
     sweepSponsorships(now),
-    sweepEvents(now),
+    sweepEvents(now, config.keepEventsDays),
     sweepStreams(now),
     sweepNotices(now),
     sweepClears(now),
     sweepBudgets(now),
-    sweepDeliveries(now),
+    sweepDeliveries(now, config.keepDeadWebhooksDays),
     sweepClaimIps(now),
     sweepJoins(now),
     sweepAuthorizationCodes(now),

@@ -6,6 +6,7 @@ import { BACKUP_SETTINGS } from './backup-settings.ts';
 import { BRAND_SETTINGS } from './brand-settings.ts';
 import { CHAIN_SETTINGS, FOLLOWER_SETTINGS } from './chain-settings.ts';
 import { DELIVERY_SETTINGS } from './delivery-settings.ts';
+import { KEEP_SETTINGS } from './keep-settings.ts';
 import { count, LIMIT_SETTINGS } from './limit-settings.ts';
 import { LISTENING, whileLoopback } from './listening-settings.ts';
 import * as parse from './parsers.ts';
@@ -189,6 +190,7 @@ export const SUBJECTS = {
   Upstreams: UPSTREAMS,
   'Names and origins': NAMES,
   Limits: LIMIT_SETTINGS,
+  'What is kept': KEEP_SETTINGS,
   Operation: OPERATION,
 } as const;
 
@@ -203,6 +205,7 @@ export const SETTINGS = {
   ...UPSTREAMS,
   ...NAMES,
   ...LIMIT_SETTINGS,
+  ...KEEP_SETTINGS,
   ...OPERATION,
 };
 

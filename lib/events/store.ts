@@ -3,9 +3,6 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
 import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
 
-/** How long events are kept. */
-export const EVENTS_KEEP_MS = 7 * DAY_MS;
-
 // Ids are assigned inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is
 // the
 // order of commits. So a reader of `id > last` never misses a row that is committed later with a smaller id.
@@ -153,11 +150,11 @@ export function toEvent(row: Row): StoredEvent {
   };
 }
 
-/** Deletes events older than `EVENTS_KEEP_MS`. */
-export function sweepEvents(now: number): Statement {
+/** Deletes events older than so many days. */
+export function sweepEvents(now: number, keepDays: number): Statement {
   return {
     sql: `DELETE FROM events WHERE at <= :before AND id IN (SELECT id FROM events ORDER BY id LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { before: now - EVENTS_KEEP_MS },
+    args: { before: now - keepDays * DAY_MS },
   };
 }
 

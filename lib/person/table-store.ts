@@ -51,7 +51,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   verifications: {
     about: 'that the identifier was verified, and wrong guesses in a row',
-    kept: 'for good',
+    kept: 'for good, or `KEEP_VERIFICATIONS_DAYS`',
     erasure: 'removed',
     why: '',
     where: OF_IDENTIFIERS,
@@ -59,7 +59,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   sessions: {
     about: 'a session that holds the identifier for a DID',
-    kept: 'for good once linked, else `SESSION_TTL_SECONDS`',
+    kept: 'for good once linked (its IP for `KEEP_IPS_DAYS`), else `SESSION_TTL_SECONDS`',
     erasure: 'removed',
     why: 'its IP has one slot more',
     where: OF_IDENTIFIERS,
@@ -67,7 +67,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   registrations: {
     about: 'a registration of the identifier with DID, account and passkey',
-    kept: 'for good',
+    kept: 'for good; failed ones for `KEEP_FAILED_REGISTRATIONS_DAYS`',
     erasure: 'unlinked',
     why: 'a live one keeps DID, account and credential: else another could claim the credential; so does one that has a relay',
     where: `id IN ${REGISTRATIONS_OF}`,
@@ -108,7 +108,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   relays: {
     about: 'a transaction that the vault sends for the person',
-    kept: 'for good',
+    kept: 'for good, the network of the client for `KEEP_IPS_DAYS`',
     erasure: 'unlinked',
     why: 'the transaction stays, as it is on the chain; the network of the client goes',
     where: `id IN ${RELAYS_OF}`,
@@ -189,7 +189,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   events: {
     about: 'what happened, with the identifier masked',
-    kept: '7 days',
+    kept: '`KEEP_EVENTS_DAYS`',
     erasure: 'unlinked',
     why: 'the event stays for the audit, without the masked identifier',
     where: IN_DATA,
@@ -198,7 +198,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   webhook_deliveries: {
     about: 'a copy of an event, to be posted',
-    kept: 'a day once delivered, two weeks once dead',
+    kept: 'a day once delivered, `KEEP_DEAD_WEBHOOKS_DAYS` once dead',
     erasure: 'unlinked',
     why: 'it is posted without the masked identifier',
     where: IN_DATA,

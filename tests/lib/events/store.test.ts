@@ -6,7 +6,6 @@ import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { eventOf } from '../../../lib/events/catalogue.ts';
 import {
   channelOf,
-  EVENTS_KEEP_MS,
   emitEvent,
   emitEvents,
   maskedIdentifier,
@@ -20,6 +19,7 @@ import { CHANNELS, maskIdentifier, parseIdentifier } from '../../../lib/identity
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 
+const KEEP_MS = 7 * 86_400_000;
 const NOW = 1_735_689_600_000;
 const sent = (identifier: string, app = 'default', at = NOW) =>
   eventOf('code.sent', { app, at }, { channel: 'email', identifier });
@@ -95,11 +95,11 @@ for (const engine of engines()) {
       expect(await span()).toEqual([0, 0]);
       await db.write(emitEvent(sent('a')), emitEvent(sent('b', 'default', NOW + 1)));
       expect(await span()).toEqual([2, 1]);
-      await db.write(sweepEvents(NOW + EVENTS_KEEP_MS - 1));
+      await db.write(sweepEvents(NOW + KEEP_MS - 1, 7));
       expect(await span()).toEqual([2, 1]);
-      await db.write(sweepEvents(NOW + EVENTS_KEEP_MS));
+      await db.write(sweepEvents(NOW + KEEP_MS, 7));
       expect(await span()).toEqual([2, 2]);
-      await db.write(sweepEvents(NOW + EVENTS_KEEP_MS + 1));
+      await db.write(sweepEvents(NOW + KEEP_MS + 1, 7));
       expect(await span()).toEqual([2, 3]);
       await db.write(emitEvent(sent('c')));
       expect(await span()).toEqual([3, 3]);
@@ -154,7 +154,7 @@ test('one sweep removes a bounded number of them', async () => {
   const db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 4 });
   const from = `FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${SWEEP_ROWS_MAX + 5}) SELECT i FROM n)`;
   await db.write(emitEvents([{ type: 'session.lapsed', app: `'default'`, data: { did: 'i' }, from }], { now: NOW }));
-  const swept = async () => (await db.write(sweepEvents(NOW + EVENTS_KEEP_MS)))[0]?.rowsAffected;
+  const swept = async () => (await db.write(sweepEvents(NOW + KEEP_MS, 7)))[0]?.rowsAffected;
   expect([await swept(), await swept(), await swept()]).toEqual([SWEEP_ROWS_MAX, 5, 0]);
   await database.close();
 });

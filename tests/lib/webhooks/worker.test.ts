@@ -14,7 +14,7 @@ import {
   WEBHOOK_RETRY_MAX_MS,
   WEBHOOK_RETRY_MIN_MS,
 } from '../../../lib/webhooks/retries.ts';
-import { WEBHOOK_DEAD_KEEP_MS, WEBHOOK_DELIVERED_KEEP_MS } from '../../../lib/webhooks/store.ts';
+import { WEBHOOK_DELIVERED_KEEP_MS } from '../../../lib/webhooks/store.ts';
 import { WEBHOOK_BATCH_MAX, WEBHOOK_LEASE_MS } from '../../../lib/webhooks/worker.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { always } from '../../support/property.ts';
@@ -472,7 +472,7 @@ describe('dead letters', () => {
     await t.clock.advance(WEBHOOK_DELIVERED_KEEP_MS + MINUTE_MS);
     await t.work();
     expect(await statuses(t)).toEqual([['dead', 1]]);
-    await t.clock.advance(WEBHOOK_DEAD_KEEP_MS - WEBHOOK_DELIVERED_KEEP_MS - 2 * MINUTE_MS);
+    await t.clock.advance(14 * DAY_MS - WEBHOOK_DELIVERED_KEEP_MS - 2 * MINUTE_MS);
     await t.work();
     expect(await statuses(t)).toEqual([['dead', 1]]);
     expect((await t.rows('SELECT count(*) AS n FROM events'))[0]?.['n']).toBe(0);
