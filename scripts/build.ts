@@ -1,6 +1,6 @@
 // npm run build [-- --target=TARGET]: the one-file program dist/vault, and the package that others embed, with the
 // files it serves.
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundleAssets } from '../assets/bundle.ts';
@@ -9,6 +9,7 @@ import { readCommit } from './commit.ts';
 import { keptApart } from './kept-apart.ts';
 import { type Assets, packAssets } from './packed-assets.ts';
 import { readyMade } from './ready-made.ts';
+import { hasRightSignature, signedAdHoc } from './release/mac-signature.ts';
 import { leaveRestOut, REST } from './rest.ts';
 import { tablesAsConstants } from './tables.ts';
 import { programName, readTarget, type Target, USAGE } from './targets.ts';
@@ -44,9 +45,20 @@ export async function buildProgram(outfile: string, making: Making = {}): Promis
       ...(await keptApart(folder)),
     ];
     await compile(outfile, making, plugins);
+    if (isForMac(making.target)) await mendSignature(outfile);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+function isForMac(target: Target | undefined): boolean {
+  return target === undefined ? process.platform === 'darwin' : target.startsWith('bun-darwin');
+}
+
+/** Bun leaves its own signature in a program for Intel's Macs, which what is embedded makes wrong. */
+async function mendSignature(outfile: string): Promise<void> {
+  const program = await readFile(outfile);
+  if (!hasRightSignature(program)) await writeFile(outfile, signedAdHoc(program));
 }
 
 /** The program, the thread that writes, and what a start leaves out. */

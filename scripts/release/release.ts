@@ -9,7 +9,6 @@ import { nameOf, TARGETS, type Target } from '../targets.ts';
 import { checkProgram } from './check.ts';
 import { findComponents } from './components.ts';
 import { makeDeb } from './deb.ts';
-import { hasRightSignature, signedAdHoc } from './mac-signature.ts';
 import { notes, type Released } from './notes.ts';
 import { type Asked, readAsked, USAGE } from './options.ts';
 import { billOfMaterials, changesOf, licences } from './papers.ts';
@@ -64,9 +63,7 @@ async function releaseProgram(target: Target, { publicKey }: Asked, out: string)
   const runtime = await fetchRuntime(target, runtimes);
   const name = `vault-${VERSION}-${nameOf(target)}${target.startsWith('bun-windows') ? '.exe' : ''}`;
   const path = join(out, name);
-  const made = readFileSync(await makeProgram(target, runtime, publicKey));
-  const isWrong = target.startsWith('bun-darwin') && !hasRightSignature(made);
-  writeFileSync(path, isWrong ? signedAdHoc(made) : made);
+  copyFileSync(await makeProgram(target, runtime, publicKey), path);
   chmodSync(path, 0o755);
   const folder = mkdtempSync(join(tmpdir(), 'vault-release-'));
   try {

@@ -21,9 +21,14 @@ const valuesOf = (name: string) => instructions.filter(([word]) => word === name
 
 test('the image has the program alone, for a user without rights, who is a number', () => {
   expect(valuesOf('COPY')).toEqual(['--chmod=0755 vault /usr/bin/vault']);
-  expect(valuesOf('RUN')).toEqual([]);
+  const [user = ''] = valuesOf('USER');
+  const [uid, gid] = user.split(':');
+  // The volume is of the user that writes to it, made while the image is still root's.
+  expect(valuesOf('RUN')).toEqual([`install -d -o ${uid} -g ${gid} -m 0700 /data`]);
+  const order = instructions.map(([word]) => word);
+  expect(order.indexOf('RUN')).toBeLessThan(order.indexOf('USER'));
   expect(valuesOf('ADD')).toEqual([]);
-  expect(valuesOf('USER')).toEqual([expect.stringMatching(/^[1-9]\d+:[1-9]\d+$/)]);
+  expect(user).toMatch(/^[1-9]\d+:[1-9]\d+$/);
   expect(valuesOf('VOLUME')).toEqual(['/data']);
 });
 
