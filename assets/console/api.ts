@@ -24,8 +24,8 @@ export interface Api {
   post(path: string, body: Readonly<Record<string, unknown>>, timeoutMs?: number): Promise<unknown>;
   /** A file, and the query of the one that has the rest. */
   file(path: string, query: URLSearchParams): Promise<{ readonly file: Blob; readonly next: URLSearchParams | null }>;
-  /** A token for all channels of the app. */
-  mint(app: string): Promise<Minted>;
+  /** A token for all channels of the app; in place of one that is still good it is no news for the audit channel. */
+  mint(app: string, renews: string | null): Promise<Minted>;
 }
 
 /** Creates the API. `onUnauthorized` is called when the vault no longer accepts the secret. */
@@ -57,7 +57,7 @@ export function createApi(secret: () => string, onUnauthorized: () => void): Api
       const file = await response.blob().catch(unanswered);
       return { file, next: next === undefined ? null : new URLSearchParams(next) };
     },
-    mint: (app) => post('token', { app }) as Promise<Minted>,
+    mint: (app, renews) => post('token', { app, ...(renews === null ? {} : { renews }) }) as Promise<Minted>,
   };
 }
 

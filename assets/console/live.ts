@@ -67,7 +67,7 @@ export function createLive(api: Api, now: () => number, hooks: LiveHooks): Live 
   };
   const mint = async (): Promise<void> => {
     const asked = wanted;
-    const minted = await api.mint(asked.app).catch(() => undefined);
+    const minted = await api.mint(asked.app, state.token).catch(() => undefined);
     // A token for what was wanted before opens nothing of what is wanted now.
     if (asked !== wanted) return;
     if (!minted) return send({ kind: 'mint-failed' });

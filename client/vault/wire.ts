@@ -1162,6 +1162,7 @@ export interface Operations {
     input: {
       readonly app: string;
       readonly channel?: 'audit' | 'sessions' | 'credentials' | 'payments' | 'webhooks' | undefined;
+      readonly renews?: string | undefined;
     };
     answer: StreamToken;
   };

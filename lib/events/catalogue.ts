@@ -58,7 +58,7 @@ export const EVENTS = {
   },
   'token.minted': {
     channel: 'audit',
-    description: 'a token of the event stream was issued',
+    description: 'a token of the event stream was issued, and renews none that was still good',
     data: ['cid', 'app', 'channel', 'expires_at'],
   },
   'token.revoked': {

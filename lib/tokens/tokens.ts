@@ -8,8 +8,15 @@ import { insertRevocation, selectRevoked } from './revocation-store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db'>;
 
-/** Issues a token for the event stream and emits `token.minted`. The token is revoked by its `cid`. */
-export async function issueToken(ctx: Ctx, scope: ConsoleScope): Promise<ConsoleToken & { readonly cid: string }> {
+/**
+ * Issues a token for the event stream and emits `token.minted`, unless it `renews` a token of the same scope that is
+ * still good: a page that stays open would fill the audit channel. The token is revoked by its `cid`.
+ */
+export async function issueToken(
+  ctx: Ctx,
+  scope: ConsoleScope,
+  renews?: string,
+): Promise<ConsoleToken & { readonly cid: string }> {
   const { clock, db } = ctx;
   const now = clock.now();
   const { app, channel } = scope;
@@ -19,9 +26,21 @@ export async function issueToken(ctx: Ctx, scope: ConsoleScope): Promise<Console
   const verdict = await checkConsoleToken(ctx, minted.token, { app, channels, now });
   if (!verdict.ok) throw new Error(`a token just minted is refused: ${verdict.error}`);
   const { cid } = verdict;
+  if (renews !== undefined && (await isGood(ctx, renews, { app, channels, now })))
+    return { token: minted.token, expires_at: minted.expires_at, cid };
   const data = { cid, app, channel: channel ?? null, expires_at: minted.expires_at };
   await db.write(emitEvent(eventOf('token.minted', { app: DEFAULT_APP, at: now }, data)));
   return { token: minted.token, expires_at: minted.expires_at, cid };
+}
+
+/** Whether a token opens the stream. */
+async function isGood(
+  ctx: Ctx,
+  token: string,
+  asked: { readonly app: string; readonly channels: readonly string[]; readonly now: number },
+): Promise<boolean> {
+  const verdict = await checkConsoleToken(ctx, token, asked);
+  return verdict.ok && !(await isRevoked(ctx, verdict.cids));
 }
 
 /**

@@ -16,9 +16,9 @@ export const tokenRoutes = [
     post('/v1/console/token', {
       summary: 'Issue a token of the event stream',
       answers: { 200: StreamToken },
-      fields: { app: required(appName), channel: optional(eventChannel) },
+      fields: { app: required(appName), channel: optional(eventChannel), renews: optional(word('renews')) },
       async handler({ ctx, input }) {
-        return json(await issueToken(ctx, input));
+        return json(await issueToken(ctx, input, input.renews));
       },
     }),
   ),

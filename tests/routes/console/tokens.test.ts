@@ -22,6 +22,25 @@ describe('POST /v1/console/token', () => {
     ]);
   });
 
+  test('a renewal of a token that is still good is no event; of any other it is', async () => {
+    const minted = async () => (await dataOf(t, 'token.minted')).length;
+    const mint = async (fields: object) => (await ask('POST /v1/console/token', { app: 'shop', ...fields })).body;
+    const first = await mint({});
+    const second = await mint({ renews: first.token });
+    expect([await minted(), second.cid === first.cid, typeof second.token]).toEqual([1, false, 'string']);
+    // Not its app, no token, a revoked one, an expired one.
+    await mint({ app: 'default', renews: second.token });
+    expect(await minted()).toBe(2);
+    await mint({ renews: 'nonsense' });
+    expect(await minted()).toBe(3);
+    await ask('POST /v1/console/revoke', { cid: second.cid });
+    const third = await mint({ renews: second.token });
+    expect(await minted()).toBe(4);
+    await t.clock.advance(301_000);
+    await mint({ renews: third.token });
+    expect(await minted()).toBe(5);
+  });
+
   test('is answered while the clock is set again and again', async () => {
     const clock = settableClock();
     const leaping = {
