@@ -28,6 +28,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
   internal_error: 'The vault failed. Its log says why.',
 };
 
+/** An action's answer where nothing was done. */
+export function notDone(): Node {
+  return make('p', { class: 'note' }, 'Nothing was changed.');
+}
+
 /** Handles a form: its answer goes to `#<id>-answer`; `button` is the value of the pressed button. */
 export function onSubmit(id: string, read: (form: HTMLFormElement, button: string) => () => Promise<Node>): void {
   const form = byId(id, HTMLFormElement);

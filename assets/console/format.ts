@@ -28,6 +28,14 @@ export function formatTime(iso: string): string {
   return Number.isNaN(at.getTime()) ? cut(iso) : at.toLocaleTimeString('en-GB');
 }
 
+/** The local time of day with seconds, and the day before it unless it is today. */
+export function formatMoment(iso: string, now: Date = new Date()): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime()) || at.toDateString() === now.toDateString()) return formatTime(iso);
+  const year = at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
+  return `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...year })}, ${formatTime(iso)}`;
+}
+
 /** The local day and time. */
 export function formatDate(iso: string): string {
   const at = new Date(iso);

@@ -21,7 +21,7 @@ export function createFreshness(onBack: () => void): Freshness {
   const show = (): void => {
     const isStale = seenAt !== undefined && (!isRead || isAway);
     document.documentElement.toggleAttribute('data-stale', isStale);
-    const ago = formatDuration(1000 * Math.round((performance.now() - (seenAt ?? 0)) / 1000));
+    const ago = formatDuration(1_000 * Math.max(1, Math.round((performance.now() - (seenAt ?? 0)) / 1_000)));
     say(byId('last-seen'), isStale ? `Last seen ${ago} ago. What is shown may have changed since.` : '');
     clearInterval(timer);
     if (isStale) timer = setInterval(show, 1_000);

@@ -86,15 +86,16 @@ function deliveryOf({ at, delivery, calls }: Overview, channel: keyof typeof CHA
   const { name, setting, one } = CHANNELS[channel];
   if (provider === 'none') return { name, state: 'unused', word: 'not in use', details: [`${setting} is none.`] };
   const call = calls[channel];
-  const counts = [
-    `${formatCount(messages['accepted'] ?? 0)} accepted`,
-    `${formatCount(messages['failed'] ?? 0)} failed`,
-  ];
-  const by = provider === 'log' ? 'Codes are printed to the log, not sent.' : `Sent by ${provider}.`;
-  if (!call) return { name, state: 'quiet', word: 'nothing sent yet', details: [by] };
-  const details = [`${counts.join(', ')} since the start. ${by}`, ...timesOf(call, at)];
-  if (isFailing(call)) return { name, state: 'bad', word: `the last ${one} failed`, details };
-  return { name, state: provider === 'log' ? 'warn' : 'good', word: provider === 'log' ? 'not sent' : 'ok', details };
+  const [accepted, failed] = [formatCount(messages['accepted'] ?? 0), formatCount(messages['failed'] ?? 0)];
+  if (provider === 'log') {
+    const details = [`Codes are printed to the log: ${accepted} since the start. Set ${setting} to send them.`];
+    return { name, state: 'warn', word: 'nothing is sent', details };
+  }
+  if (!call) return { name, state: 'quiet', word: 'nothing sent yet', details: [`By ${provider}.`] };
+  const details = [`By ${provider}: ${accepted} accepted, ${failed} failed since the start.`, ...timesOf(call, at)];
+  return isFailing(call)
+    ? { name, state: 'bad', word: `the last ${one} failed`, details }
+    : { name, state: 'good', word: 'ok', details };
 }
 
 function relayOf({ at, relay, database, configured, calls }: Overview): Part {
@@ -123,10 +124,7 @@ function followerOf({ at, follower, database, configured, calls }: Overview): Pa
   if (!follower && node.length > 0)
     return { name, state: 'bad', word: 'the node does not answer', details: ['It has read nothing yet.', ...node] };
   if (!follower) return { name, state: 'quiet', word: 'starting', details: ['It has read nothing yet.'] };
-  const details = [
-    `Block ${formatCount(follower.block)}, last read ${formatDuration(follower.silent_ms)} ago.`,
-    ...node,
-  ];
+  const details = [`Block ${formatCount(follower.block)}, last read ${agoOf(follower.silent_ms)}.`, ...node];
   // A minute without a look is longer than any of its pauses.
   if (follower.silent_ms >= 60_000) return { name, state: 'bad', word: 'has stopped reading', details };
   return {
@@ -199,7 +197,7 @@ function isFailing(call: CallTimes | undefined): call is CallTimes {
 }
 
 function timesOf({ ok_at, failed_at, fault }: CallTimes, at: string): readonly string[] {
-  const ago = (then: string) => `${formatDuration(Math.max(0, Date.parse(at) - Date.parse(then)))} ago`;
+  const ago = (then: string) => agoOf(Date.parse(at) - Date.parse(then));
   return [
     ...(failed_at === null ? [] : [`Last failure ${ago(failed_at)}: ${fault ?? 'unknown'}.`]),
     ok_at === null ? 'None has worked since the start.' : `Last worked ${ago(ok_at)}.`,
@@ -208,4 +206,8 @@ function timesOf({ ok_at, failed_at, fault }: CallTimes, at: string): readonly s
 
 function failures(outcomes: Counts): number {
   return total(outcomes) - (outcomes['ok'] ?? 0);
+}
+
+function agoOf(ms: number): string {
+  return ms < 1_000 ? 'just now' : `${formatDuration(ms)} ago`;
 }

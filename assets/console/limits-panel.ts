@@ -1,5 +1,6 @@
-import { explain, field, onSubmit } from './answer.ts';
+import { explain, field, notDone, onSubmit } from './answer.ts';
 import type { Api } from './api.ts';
+import { confirmed } from './confirm.ts';
 import { byId, definitions, make } from './dom.ts';
 import { formatCount, formatDuration, formatValue } from './format.ts';
 import { limitName, limitWords } from './limit-names.ts';
@@ -59,6 +60,12 @@ export function createLimits(api: Api): () => Promise<void> {
     const limit = { kind: field(form, 'kind'), ...(named === '' ? {} : { key: named }) };
     if (button !== 'release') return async () => factsOf(((await api.get('limits', limit)) as Answer).limits);
     return async () => {
+      const isSure = await confirmed({
+        title: `Reset ${limit.kind}?`,
+        text: `What ${named === '' ? 'the whole vault' : named} has used no longer counts, so it may use the limit once more. The audit channel keeps a record. This cannot be undone.`,
+        action: 'Reset the limit',
+      });
+      if (!isSure) return notDone();
       const { cleared } = (await api.post('limits/clear', limit)) as { cleared: number };
       void refresh();
       const said = `Reset: ${formatCount(cleared)} no longer counted. The audit channel has a record.`;

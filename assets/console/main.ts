@@ -188,13 +188,19 @@ function goTo(view: string, id: string): void {
 const help = byId('help', HTMLDialogElement);
 byId('help-open').addEventListener('click', () => help.showModal());
 byId('help-close').addEventListener('click', () => help.close());
-bindKeys({
-  '/': () => goTo('events', 'filter'),
-  p: feed.togglePause,
-  l: () => goTo('registrations', 'registrations-value'),
-  t: nextTheme,
-  '?': () => help.showModal(),
-});
+const keys = bindKeys(
+  {
+    '/': () => goTo('events', 'filter'),
+    p: feed.togglePause,
+    l: () => goTo('registrations', 'registrations-value'),
+    t: nextTheme,
+    '?': () => help.showModal(),
+  },
+  storageOf('localStorage'),
+);
+const keysOn = byId('keys-on', HTMLInputElement);
+keysOn.checked = keys.isOn();
+keysOn.addEventListener('change', () => keys.set(keysOn.checked));
 
 if (session.secret() === '') byId('secret').focus();
 else signIn().catch((error) => signOut(explain(error)));

@@ -1,5 +1,6 @@
-import { answerInto, explain } from './answer.ts';
+import { answerInto, explain, notDone } from './answer.ts';
 import type { Api } from './api.ts';
+import { confirmed } from './confirm.ts';
 import { byId, make } from './dom.ts';
 import { formatDate, formatValue } from './format.ts';
 
@@ -26,6 +27,12 @@ export function createRecoveries(api: Api): () => Promise<void> {
   };
   const withdraw = (one: Recovery): void =>
     void answerInto(byId('recoveries-answer'), async () => {
+      const isSure = await confirmed({
+        title: 'Withdraw this recovery?',
+        text: `The guardian ends the recovery of ${one.account} on the chain. Who lost the passkeys has to begin again. This cannot be undone.`,
+        action: 'Withdraw the recovery',
+      });
+      if (!isSure) return notDone();
       await api.post('recoveries/cancel', { account: one.account });
       byId('title-recoveries').focus();
       void refresh();

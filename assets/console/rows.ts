@@ -1,6 +1,6 @@
 import { make } from './dom.ts';
 import type { ConsoleEvent } from './events.ts';
-import { formatTime, formatValue } from './format.ts';
+import { formatMoment, formatValue } from './format.ts';
 
 /** Shows events in this order under `place`. Existing rows stay, so focus and selection stay too. */
 export function createRows(place: HTMLElement): (events: readonly ConsoleEvent[]) => void {
@@ -25,7 +25,7 @@ function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
   return make(
     'tr',
     { 'data-id': String(id) },
-    make('td', { 'data-name': 'time', title: formatValue(at) }, formatTime(at)),
+    make('td', { 'data-name': 'time', title: formatValue(at) }, formatMoment(at)),
     make('td', { 'data-name': 'channel' }, formatValue(channel)),
     make('td', { 'data-name': 'event', class: 'type' }, formatValue(type)),
     make('td', { 'data-name': 'data', class: 'data' }, ...details),

@@ -1,5 +1,6 @@
-import { field, onSubmit } from './answer.ts';
+import { field, notDone, onSubmit } from './answer.ts';
 import type { Api } from './api.ts';
+import { confirmed } from './confirm.ts';
 import { byId, make, say } from './dom.ts';
 
 /** The form that revokes tokens. */
@@ -7,6 +8,12 @@ export function createTools(api: Api): { readonly setToken: (cid: string | null)
   onSubmit('revoke', (form) => {
     const cid = field(form, 'cid');
     return async () => {
+      const isSure = await confirmed({
+        title: 'Revoke this token?',
+        text: `${cid} opens no stream any more, and neither does a token that was delegated from it. Its open streams end within a second. This cannot be undone.`,
+        action: 'Revoke the token',
+      });
+      if (!isSure) return notDone();
       await api.post('revoke', { cid });
       return make('p', { class: 'done' }, 'Revoked. Streams that use it end within a moment.');
     };

@@ -47,6 +47,32 @@ function tableOf(deliveries: readonly Delivery[], resend: (one: Delivery) => voi
   );
 }
 
+/** Why the last attempt failed: the status with its name, or the word of a failure without one. */
+function failureOf({ last_status: status, last_error: error }: Delivery): string {
+  if (status === null) return formatValue(error).replaceAll('_', ' ');
+  const name = STATUSES[status];
+  return name === undefined ? `status ${status}` : `${status} ${name}`;
+}
+
+/** Those that receivers answer most (RFC 9110 section 15). */
+const STATUSES: Readonly<Record<number, string>> = {
+  301: 'Moved Permanently',
+  302: 'Found',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  410: 'Gone',
+  413: 'Content Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
 const HEADINGS = ['event', 'type', 'at', 'attempts', 'failure', 'action'];
 
 function rowOf(one: Delivery, resend: (one: Delivery) => void): HTMLElement {
@@ -60,7 +86,7 @@ function rowOf(one: Delivery, resend: (one: Delivery) => void): HTMLElement {
     make('td', { 'data-name': 'type' }, formatValue(one.type)),
     make('td', { 'data-name': 'at' }, formatDate(one.at)),
     make('td', { 'data-name': 'attempts' }, formatCount(one.attempts)),
-    make('td', { 'data-name': 'failure' }, formatValue(one.last_error ?? one.last_status)),
+    make('td', { 'data-name': 'failure' }, failureOf(one)),
     make('td', { 'data-name': 'action' }, button),
   );
 }

@@ -1,5 +1,6 @@
 import { answerInto } from '../answer.ts';
 import type { Api } from '../api.ts';
+import { confirmed } from '../confirm.ts';
 import { make } from '../dom.ts';
 import type { Registration } from './rows.ts';
 
@@ -12,11 +13,13 @@ export function undoPart(api: Api, { id, status }: Registration, onUndone: (said
     'Undoing fails it for good, and gives back what it took over.',
   );
   const button = make('button', { type: 'button', class: 'danger', id: 'undo' }, 'Undo this registration');
-  let isSure = false;
-  button.addEventListener('click', () => {
-    if (isSure) return void answerInto(said, () => undo(api, id, onUndone));
-    isSure = true;
-    button.textContent = 'Undo for good: press again';
+  button.addEventListener('click', async () => {
+    const isSure = await confirmed({
+      title: `Undo registration ${id}?`,
+      text: 'It fails, and who held the identifier before holds it again. This cannot be undone.',
+      action: 'Undo the registration',
+    });
+    if (isSure) await answerInto(said, () => undo(api, id, onUndone));
   });
   return make('section', { class: 'group' }, said, button);
 }

@@ -4,6 +4,7 @@ import {
   formatCounts,
   formatDate,
   formatDuration,
+  formatMoment,
   formatTime,
   formatValue,
 } from '../../../assets/console/format.ts';
@@ -53,4 +54,13 @@ describe('a value', () => {
     expect(formatValue('a\u202egpj.exe\u0000\u200b\n')).toBe('a\\u{202e}gpj.exe\\u{0}\\u{200b}\\u{a}');
     expect(formatValue('Ä 🙂 <b>')).toBe('Ä 🙂 <b>');
   });
+});
+
+test('a moment of another day has its day, and of another year that too', () => {
+  const now = new Date(2026, 0, 15, 9, 30);
+  const at = (year: number, month: number, day: number) => new Date(year, month, day, 8, 5, 1).toISOString();
+  expect(formatMoment(at(2026, 0, 15), now)).toBe('08:05:01');
+  expect(formatMoment(at(2026, 0, 14), now)).toBe('14 Jan, 08:05:01');
+  expect(formatMoment(at(2025, 11, 31), now)).toBe('31 Dec 2025, 08:05:01');
+  expect(formatMoment('soon', now)).toBe('soon');
 });

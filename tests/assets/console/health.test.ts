@@ -54,7 +54,7 @@ const CASES: readonly (readonly [string, Partial<Overview>, string, string, RegE
     { calls: { email: BACK }, delivery: { ...QUIET.delivery, email: { provider: 'log', messages: {} } } },
     'Mail',
     'warn',
-    /not sent.*printed to the log/,
+    /nothing is sent.*printed to the log: 0 .*Set EMAIL_PROVIDER/,
   ],
   ['a follower that reads', {}, 'Follower', 'good', /up to date.*Block 15/],
   [
