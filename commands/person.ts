@@ -112,10 +112,11 @@ function inSentences({ erased, identifiers, tables, waiting, logEmptied }: Erasu
     return why === '' ? what : `${what}: ${why}`;
   });
   const left = waiting > 0 ? [`${counted(waiting, 'row')} keep an address while a recovery runs: run this again.`] : [];
-  const log = erased && !logEmptied ? ['The log of the database still has pages as they were.'] : [];
+  const log = erased && !logEmptied ? [LOG_STAYS] : [];
   return [`${erased ? 'Erased' : 'Would erase'}: ${names}`, ...lines, ...left, ...log].join('\n');
 }
 
+const LOG_STAYS = 'The log of the database was not emptied: until it is, it has pages as they were.';
 const DONE = { removed: 'removed', unlinked: 'unlinked', stays: 'stays' } as const;
 const TO_DO = { removed: 'would be removed', unlinked: 'would be unlinked', stays: 'would stay' } as const;
 

@@ -139,8 +139,10 @@ interface Order {
 
 async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Outcome, 'keptAs' | 'erased'>> {
   const { config, path, manifest, keep, progress, isKeyKnown } = order;
+  const { erasures: listed } = options;
+  if (listed !== undefined && !existsSync(listed)) throw new UsageError(`there is no file ${listed}.`);
   const { erasuresOf, eraseInDraft } = await import('./erase-again.ts');
-  const erasures = await erasuresOf(config, options['erasures']);
+  const erasures = await erasuresOf(config, listed);
   if (erasures.size > 0 && !isKeyKnown) throw new Error(NO_SECRET);
   let erased = 0;
   const eraseIn = async (draft: string) => {

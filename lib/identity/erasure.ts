@@ -7,8 +7,13 @@ import { erasureKey } from './keys.ts';
 
 /** HMAC-SHA256 of an identifier's key (`channel:value`) under a key of the vault's own, in hex. */
 export function erasureDigest(vaultSecret: Uint8Array, identifier: string): string {
-  return toHex(hmac(sha256, erasureKey(vaultSecret), utf8(identifier)));
+  const key = keys.get(vaultSecret) ?? erasureKey(vaultSecret);
+  keys.set(vaultSecret, key);
+  return toHex(hmac(sha256, key, utf8(identifier)));
 }
+
+/** A restore asks for each identifier of a database: the key is derived once for a secret. */
+const keys = new WeakMap<Uint8Array, Uint8Array>();
 
 /** Whether an erasure has put this in the place of an identifier: `channel:[number]@erased`, which none can be. */
 export function isErased(identifier: string): boolean {

@@ -59,6 +59,7 @@ export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): 
     const person = await findPerson(ctx, identifier);
     await eraseFound(ctx, { ...person, identifiers: [identifier] });
   }
-  for (const one of missing) await ctx.db.write(keepErasure(one.digest, one.begunAt, one.wasRegistered));
+  const notes = missing.map((one) => keepErasure(one.digest, one.begunAt, one.wasRegistered));
+  for (let i = 0; i < notes.length; i += READ_ROWS_MAX) await ctx.db.write(...notes.slice(i, i + READ_ROWS_MAX));
   return found.size;
 }

@@ -150,6 +150,8 @@ test('without the secret of then, nothing is restored past the list', async () =
     });
   const refused = await restore();
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('people were erased since')]);
+  const nowhere = await runProgram(['restore', at('before.backup'), '--erasures', 'absent'], { cwd: folder.path });
+  expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('there is no file absent')]);
   elsewhere.remove();
 });
 
