@@ -101,9 +101,10 @@ function groupOf(topic: string): string | undefined {
   return names.find((name) => firstWord(name) === words) ?? names.find((name) => name.toLowerCase() === words);
 }
 
-/** What a group is called on the command line. */
+/** What a group is called on the command line: the first word of its name that says something. */
 function firstWord(group: string): string {
-  return group.toLowerCase().split(' ')[0] ?? '';
+  const words = group.toLowerCase().split(' ');
+  return words.find((word) => !['what', 'is'].includes(word)) ?? group;
 }
 
 function takesFile(name: SettingName): boolean {

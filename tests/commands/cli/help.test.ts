@@ -104,6 +104,7 @@ test('settings are found by name, flag, file and group, and near misses are told
   expect((await run('help', 'settings', 'SMTP_URL_FILE')).out).toBe(out);
   expect((await run('help', 'settings', '--base-url')).out).toContain('or the flag --base-url.');
   expect((await run('help', 'settings', 'delivery')).out).toContain('one of log, none, smtp');
+  expect((await run('help', 'settings', 'kept')).out).toStartWith('What is kept\n');
   expect(await run('help', 'settings', 'BASEURL')).toMatchObject({
     code: 2,
     err: 'vault: There is no setting or group BASEURL: did you mean BASE_URL? Try vault help settings.\n',
