@@ -17,6 +17,7 @@ export const versionCommand: Command = {
     HELP,
   ],
   usesSettings: false,
+  examples: ['vault version --verify vault-0.2.0-linux-x64', 'vault version --json'],
   exitCodes: '0 success, 1 the download must not be used, 2 invalid usage or an unreadable file',
   run: (given) => (given.options['verify'] === undefined ? printBuilt(given) : verify(given, given.options['verify'])),
 };
