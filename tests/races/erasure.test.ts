@@ -34,6 +34,12 @@ test('whose address is erased keeps DID and passkey, and nobody takes either, or
   expect(await tablesWith(owner.identifier)).toEqual([]);
   await t.work();
   expect(await people.lookup(owner)).toEqual(before);
+  // Who lost an address hears of it, but who has none any more.
+  await t.rows('UPDATE registrations SET notice_at = 1 WHERE id = 1');
+  await t.clock.advance(120_000);
+  await t.work();
+  expect(await t.rows('SELECT notice_at FROM registrations WHERE id = 1')).toEqual([{ notice_at: null }]);
+  expect(JSON.stringify(t.entries)).not.toContain('@erased');
 
   const own = (await people.publish(thief)).txHash;
   const atAddress = { identifier: owner.identifier };

@@ -41,6 +41,7 @@ for (const engine of engines()) {
         { id: 2, identifier: `email:${bob.identifier}` },
       ]);
       expect(after['credentials']).toEqual(before['credentials'] ?? []);
+      expect(after['recovery_notices']).toMatchObject([{ due_at: null }, { due_at: expect.anything() }]);
       expect(after['recovery_contacts']).toMatchObject([{ identifier: '' }, { identifier: `email:${bob.identifier}` }]);
       expect(kept).toMatchObject([{ wasRegistered: true, digest: after['erasures']?.[0]?.['digest'] }]);
       const told = after['events']?.filter(({ type }) => type === 'person.erased');
