@@ -35,7 +35,7 @@ function checkModes(dataDir: string): readonly Finding[] {
 
 /** `count` is without the directory itself. */
 function inDataDir(count: number): string {
-  if (count === 0) return 'DATA_DIR is empty, and closed to other users: the first start fills it';
+  if (count === 0) return 'DATA_DIR has no file of the vault, and is closed to other users: the first start fills it';
   return `DATA_DIR and the ${count === 1 ? 'file' : `${count} files`} of the vault in it are closed to other users`;
 }
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContractAddress } from 'ox';
 import { judgeFileSystem, judgeRoom } from '../../../commands/doctor/disk.ts';
@@ -517,6 +517,16 @@ describe('files, disk and database', () => {
         new RegExp(`a durable write takes (?:[\\d.]+|more than 50) ms; ${by} \\(DATABASE_WRITER=${writer}\\)`),
       );
     }
+  });
+
+  test('of the vault are counted without their directory', async () => {
+    mkdirSync(at('vault-data'), { mode: 0o700 });
+    const found = async () => told(await runChecks(fileChecks(configOf({ DATA_DIR: at('vault-data') }))), 'files')[0];
+    expect(await found()).toBe(
+      'ok DATA_DIR has no file of the vault, and is closed to other users: the first start fills it',
+    );
+    writeFileSync(at('vault-data/vault.db'), '', { mode: 0o600 });
+    expect(await found()).toBe('ok DATA_DIR and the file of the vault in it are closed to other users');
   });
 
   test('that others can read, or that somebody left, are named with what to do', async () => {
