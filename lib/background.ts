@@ -1,9 +1,11 @@
+import { sweepInvites } from './admission/store.ts';
 import { sweepAuthorizationCodes } from './authorization-codes/store.ts';
 import { MINUTE_MS } from './base/clock.ts';
 import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
 import { sweepSponsorships } from './bundler/store.ts';
 import { CONFIRMATION_POLL_MAX_MS } from './chain/next-check.ts';
+import { ConfigError } from './config/config.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import type { Statement } from './db/database.ts';
@@ -77,7 +79,7 @@ export function createWork(ctx: Context): Work {
 }
 
 function createTasks(config: Context['config']): Readonly<Record<string, Task>> {
-  const { follower, webhookUrl, guardianPrivateKey, bundlerUrl } = config;
+  const { follower, webhookUrl, guardianPrivateKey, bundlerUrl, refusedMailDomainsFile } = config;
   return {
     confirmations: confirmRegistrations,
     keys: createKeyLooker(),
@@ -90,6 +92,7 @@ function createTasks(config: Context['config']): Readonly<Record<string, Task>> 
     budgets: createBudgetWatch(),
     sweep: everyMinute(createSweep()),
     retention: createRetention(),
+    ...(refusedMailDomainsFile === undefined ? {} : { domains: everyMinute(reloadDomains) }),
   };
 }
 
@@ -137,6 +140,18 @@ async function relayQueued({ relay }: Context): Promise<boolean> {
 
 async function guardianQueued({ guardian }: Context): Promise<boolean> {
   return guardian ? guardian.relay.turn() : false;
+}
+
+/** A file that is at fault leaves the domains as they were. */
+async function reloadDomains({ refusedDomains, log }: Context): Promise<boolean> {
+  try {
+    const domains = refusedDomains.reload();
+    if (domains !== undefined) log({ level: 'info', event: 'refused_domains_read', domains });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log({ level: 'warn', event: 'refused_domains_unread', message: error.message });
+  }
+  return false;
 }
 
 function everyMinute(task: Task): Task {
@@ -188,6 +203,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepClaimIps(now),
     sweepJoins(now),
     sweepAuthorizationCodes(now),
+    ...sweepInvites(now),
     ...sweepPayments(now),
     ...recallLate(ctx, now),
     ...also,

@@ -1,3 +1,4 @@
+import { createRefusedDomains, type RefusedDomains } from './admission/refused-domains.ts';
 import { type Aliases, createAliases } from './aliases/aliases.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Fetch } from './base/http-client.ts';
@@ -57,7 +58,7 @@ export interface Env {
   readonly mail?: Mailer | undefined;
   /** The static files (`docs/embedding.md`); without it their paths answer 404. */
   readonly assets?: Assets | undefined;
-  /** The files that `BRAND_LOGO`, `BRANDS` and `WORDS_DIR` name; required where they are set. */
+  /** The files that settings such as `BRAND_LOGO` and `REFUSED_MAIL_DOMAINS_FILE` name; required where they are set. */
   readonly operatorFiles?: OperatorFiles | undefined;
   /**
    * Whether `CLIENT_IP_HEADER` is trusted on requests without a `peer`: true only behind a proxy that overwrites it.
@@ -108,6 +109,8 @@ export interface Context extends Platform {
   /** What it says to them, by language. */
   readonly words: Words;
   readonly wordsOf: People['wordsOf'];
+  /** Mail domains that cannot be registered. */
+  readonly refusedDomains: RefusedDomains;
   readonly email: EmailSender;
   readonly sms: SmsProvider;
   readonly predict: PredictAddress;
@@ -189,7 +192,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const files = createFiles(env.assets);
   const own = {
     ...outside,
-    files,
+    ...{ files, refusedDomains: createRefusedDomains(config, env.operatorFiles) },
     sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,
     keepErasures: env.keepErasures,

@@ -11,12 +11,14 @@ import { relayRegistration } from '../lib/registration/relay-request.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import { DidRecord, Registered, RegistrationSubmitted } from './answers/registrations.ts';
 import {
+  ADMISSION_ERRORS,
   addressText,
   blockNumberValue,
   channelName,
   credentialIdText,
   didText,
   identifierText,
+  inviteText,
   judged,
   proofExpiresAtValue,
   pubKeyHex,
@@ -34,6 +36,7 @@ const SUBJECT = {
   identifier: required(identifierText),
   channel: required(channelName),
   did: required(didText),
+  invite: optional(inviteText),
 };
 
 /** A registration that the vault makes on-chain itself: without `txHash`. */
@@ -56,6 +59,7 @@ const PROOF_KEY = {
 };
 
 const REGISTRATION_ERRORS = [
+  ...ADMISSION_ERRORS,
   'attestation_invalid',
   'attestation_mismatch',
   'attestation_expired',
@@ -159,5 +163,6 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
 function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): RegistrationSubject {
   const identifier = parseIdentifier(input.channel, input.identifier, config);
   if (!isDid(input.did, config.didMethods)) throw badRequest('Invalid did');
-  return { identifier, did: input.did, credentialId: parseCredentialId(input.credentialId) };
+  const { did, invite } = input;
+  return { identifier, did, credentialId: parseCredentialId(input.credentialId), invite };
 }

@@ -14,6 +14,14 @@ const UINT256_MAX = 2n ** 256n - 1n;
 
 const SINCE = 'Invalid since: expected a block number';
 
+/** What refuses somebody new where registration is not open to all. */
+export const ADMISSION_ERRORS = [
+  'registration_closed',
+  'invite_required',
+  'invite_invalid',
+  'mail_domain_refused',
+] as const;
+
 /** The fields that several routes share. */
 export const identifierText = textField('identifier', IDENTIFIER_CHARS_MAX);
 export const aliasText = textField('alias', IDENTIFIER_CHARS_MAX);
@@ -25,6 +33,9 @@ export const codeText = word('code', CODE_CHARS_MAX);
 export function ticketText(name: 'challenge' | 'pass') {
   return word(name, 64);
 }
+
+/** The token of an invite. */
+export const inviteText = word('invite', 64);
 
 /** A value that a service judges itself, in its own words; clients send what `wire` says. */
 export function judged<S extends v.GenericSchema>(wire: S) {

@@ -4,7 +4,7 @@ import { inferChannel, parseIdentifier, parseQueryIdentifier } from '../lib/iden
 import { checkAvailability } from '../lib/registration/lookup.ts';
 import { countSessions, openSession } from '../lib/sessions/sessions.ts';
 import { Availability, SessionCounts, SessionOpened } from './answers/registrations.ts';
-import { channelName, didText, identifierText } from './fields.ts';
+import { ADMISSION_ERRORS, channelName, didText, identifierText, inviteText } from './fields.ts';
 import { isMissing, optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -14,17 +14,26 @@ export const sessionRoutes = [
   post('/api/sessions', {
     summary: 'Hold an identifier for a DID',
     limit: 'writes',
-    fields: { identifier: required(identifierText), channel: required(channelName), did: required(didText) },
+    fields: {
+      identifier: required(identifierText),
+      channel: required(channelName),
+      did: required(didText),
+      invite: optional(inviteText),
+    },
     answers: { 200: SessionOpened },
-    errors: ['identifier_reserved', 'identifier_taken', 'ip_limit_reached'],
+    errors: [...ADMISSION_ERRORS, 'identifier_reserved', 'identifier_taken', 'ip_limit_reached'],
     prepare: withHandle,
     idempotency: { scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key },
     async handler({ ctx, app, input, client, keep, spendProxy }) {
-      const { did } = input;
+      const { did, invite } = input;
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       if (!isDid(did, ctx.config.didMethods)) throw badRequest('Invalid did');
       const reply = json({ ok: true, identifier: identifier.value, channel: identifier.channel, did });
-      await openSession(ctx, { identifier, did, ip: client, app, spend: spendProxy }, keep ? [keep(reply)] : []);
+      await openSession(
+        ctx,
+        { identifier, did, invite, ip: client, app, spend: spendProxy },
+        keep ? [keep(reply)] : [],
+      );
       return reply;
     },
   }),

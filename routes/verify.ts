@@ -1,14 +1,27 @@
+import * as v from 'valibot';
+import { demandAdmission } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
-import { codeText, flag, identifierText, languageText, provableChannelName, ticketText } from './fields.ts';
+import {
+  ADMISSION_ERRORS,
+  codeText,
+  flag,
+  identifierText,
+  inviteText,
+  languageText,
+  provableChannelName,
+  ticketText,
+} from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
+
+const purposeName = v.picklist(['registration', 'recovery'], 'Invalid purpose. Must be "registration" or "recovery"');
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
 export const verifyRoutes = [
@@ -20,9 +33,18 @@ export const verifyRoutes = [
       pass: optional(ticketText('pass')),
       bind: optional(flag('bind')),
       lang: optional(languageText),
+      invite: optional(inviteText),
+      purpose: optional(purposeName),
     },
     answers: { 200: CodeSent },
-    errors: ['pass_invalid', 'email_send_failed', 'sms_send_failed', 'email_not_configured', 'sms_not_configured'],
+    errors: [
+      ...ADMISSION_ERRORS,
+      'pass_invalid',
+      'email_send_failed',
+      'sms_send_failed',
+      'email_not_configured',
+      'sms_not_configured',
+    ],
     idempotency: {
       scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key,
       // The challenge is in the reply, and the code is the client's own.
@@ -31,7 +53,10 @@ export const verifyRoutes = [
     },
     async handler({ ctx, app, input, client, request }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { pass, bind: isBound, lang } = input;
+      const { pass, bind: isBound, lang, invite, purpose } = input;
+      // An address that recovers an account need not be registered.
+      const isForRecovery = purpose === 'recovery' && ctx.guardian !== undefined && identifier.channel === 'email';
+      if (!isForRecovery) await demandAdmission(ctx, { identifier, app, invite });
       const language = ctx.words.choose('mail', lang, request.headers.get('accept-language'));
       const sent = await sendCode(ctx, { identifier, ip: client, app, language, pass, isBound });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;

@@ -1,6 +1,7 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import * as limit from '../constants.ts';
 import { isDid, webDid } from '../identity/did.ts';
+import { ADMISSION_SETTINGS } from './admission-settings.ts';
 import { APP_SETTINGS } from './app-settings.ts';
 import { BACKUP_SETTINGS } from './backup-settings.ts';
 import { BRAND_SETTINGS } from './brand-settings.ts';
@@ -140,6 +141,7 @@ const NAMES = {
     parse.countries,
     '',
   ),
+  ...ADMISSION_SETTINGS,
   ...APP_SETTINGS,
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
   APP_ORIGINS: plain(

@@ -1,5 +1,20 @@
 import type { Migration } from './schema-1.ts';
 
+/** How many sessions there are is a number of its own. */
+export const SESSIONS_ARE_COUNTED: Migration = {
+  version: 9,
+  name: 'sessions are counted as they come and go',
+  statements: [
+    `INSERT INTO tallies (name, value) SELECT 'sessions', count(*) FROM sessions`,
+    `CREATE TRIGGER sessions_count_insert AFTER INSERT ON sessions BEGIN
+      UPDATE tallies SET value = value + 1 WHERE name = 'sessions'; END`,
+    `CREATE TRIGGER sessions_count_delete AFTER DELETE ON sessions BEGIN
+      UPDATE tallies SET value = value - 1 WHERE name = 'sessions'; END`,
+    // When an IP has room again is asked at each refusal.
+    `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
+  ],
+};
+
 /**
  * Migration 10: sessions of handles are asked about, and those of addresses and numbers are not linked by the chain.
  */

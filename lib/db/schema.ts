@@ -12,6 +12,7 @@ import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
+import { INVITES } from './schema-invites.ts';
 import { JOINS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { LANGUAGES_OF_ADDRESSES } from './schema-languages.ts';
@@ -23,7 +24,7 @@ import { CONTACTS_BY_ADDRESS, ERASURES } from './schema-persons.ts';
 import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
-import { ATTESTED_USE_NO_SLOT, CHAIN_DECIDES_HANDLES } from './schema-sessions.ts';
+import { ATTESTED_USE_NO_SLOT, CHAIN_DECIDES_HANDLES, SESSIONS_ARE_COUNTED } from './schema-sessions.ts';
 import { REVOKED_TOKENS } from './schema-tokens.ts';
 
 export type { Migration } from './schema-1.ts';
@@ -201,19 +202,7 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   REVOKED_TOKENS,
-  {
-    version: 9,
-    name: 'sessions are counted as they come and go',
-    statements: [
-      `INSERT INTO tallies (name, value) SELECT 'sessions', count(*) FROM sessions`,
-      `CREATE TRIGGER sessions_count_insert AFTER INSERT ON sessions BEGIN
-        UPDATE tallies SET value = value + 1 WHERE name = 'sessions'; END`,
-      `CREATE TRIGGER sessions_count_delete AFTER DELETE ON sessions BEGIN
-        UPDATE tallies SET value = value - 1 WHERE name = 'sessions'; END`,
-      // When an IP has room again is asked at each refusal.
-      `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
-    ],
-  },
+  SESSIONS_ARE_COUNTED,
   CHAIN_DECIDES_HANDLES,
   CODES_OF_CLIENTS,
   ATTESTED_USE_NO_SLOT,
@@ -246,4 +235,5 @@ export const MIGRATIONS: readonly Migration[] = [
   CONTACTS_BY_ADDRESS,
   MINUTES,
   ERASURES,
+  INVITES,
 ];

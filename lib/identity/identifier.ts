@@ -121,7 +121,7 @@ function normalEmail(text: string, { emailLocalDomains }: IdentifierSettings): s
 const PLAIN_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** The domain's labels in ASCII (UTS 46 by way of the URL parser), or undefined. */
-function asciiDomain(domain: string): string | undefined {
+export function asciiDomain(domain: string): string | undefined {
   if (PLAIN_DOMAIN.test(domain) && !domain.includes('--')) return domain.toLowerCase();
   // The URL parser would take these as the end of the host, or as an escape.
   if (domain === '' || /[\s/\\?#:@%[\]]/.test(domain) || !URL.canParse(`http://${domain}/`)) return undefined;

@@ -11,6 +11,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   chains: { none: 'which chains there are' },
   clocks: { none: 'processes of the vault' },
   follower: { none: 'how far the chain is read' },
+  invite_uses: { none: 'which invites were used, by digests that name nobody' },
   key_marks: { none: 'keys of the vault' },
   leases: { none: 'jobs of the vault' },
   migrations: { none: 'versions of the schema' },

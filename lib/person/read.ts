@@ -119,6 +119,7 @@ function placeOf(after: string): Place {
 /** What lets somebody in while it is good is nothing about the person. */
 const SECRETS: Readonly<Record<string, readonly string[]>> = {
   codes: ['id', 'digest', 'pass'],
+  invites: ['digest'],
   authorization_codes: ['proof', 'code', 'challenge'],
   joins: ['id'],
   idempotency: ['key', 'request', 'owner'],

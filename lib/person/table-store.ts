@@ -1,12 +1,12 @@
 // Each table of the schema: what it holds of a person, how its rows are found, and what an erasure does to them.
 // `docs/privacy.md` has the same list, and a test holds both against the schema.
+import { LIMIT_TABLES } from './limit-tables-store.ts';
 import { OTHER_TABLES, type OtherTable } from './other-tables.ts';
 import {
   IN_DATA,
   listed,
   namedBy,
   OF_ACCOUNTS,
-  OF_BUCKETS,
   OF_CHAINS,
   OF_IDENTIFIERS,
   RECOVERIES_OF,
@@ -222,29 +222,6 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     where: `key IN ${listed('identifiers')}`,
     key: 'key',
   },
-  limit_notices: {
-    about: 'that a limit of the identifier refused',
-    kept: "the limit's window",
-    erasure: 'removed',
-    why: '',
-    where: OF_BUCKETS,
-    key: 'bucket',
-  },
-  limit_clears: {
-    about: 'that the operator freed a limit of the identifier',
-    kept: '24 hours',
-    erasure: 'removed',
-    why: '',
-    where: `kind IN ${listed('limits')} AND key IN ${listed('identifiers')}`,
-    key: 'kind, key',
-  },
-  erasures: {
-    about: 'that the identifier was erased, as a keyed digest',
-    kept: 'for good',
-    erasure: 'stays',
-    why: 'a backup that is restored must not bring it back, and an address registers once without a proof',
-    where: `digest IN ${listed('digests')}`,
-    key: 'digest',
-  },
+  ...LIMIT_TABLES,
   ...OTHER_TABLES,
 };

@@ -1,13 +1,14 @@
+import { type AdmissionTerms, admissionArgs, MAY_REGISTER, spendInvite } from '../admission/admission.ts';
 import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { DAY_MS } from '../base/clock.ts';
-import { argsIn, fewerThan, numberOf, type Row, type Statement, type Value } from '../db/database.ts';
+import { argsIn, fewerThan, type Statement, type Value } from '../db/database.ts';
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
 import { type AccountKeys, CREDENTIAL_ANSWER, openCredential, rememberKeys } from '../holders/holders.ts';
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
-import { type FullRelays, RELAY_ROOM, RELAYS_HAVE_ROOM, toFullRelays } from './relay-budget-store.ts';
+import { RELAY_ROOM, RELAYS_HAVE_ROOM } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** A claim to write, with everything that the write checks; times are milliseconds. */
@@ -38,6 +39,8 @@ export interface NewClaim extends RegistrationClaim {
     readonly dailyMax: number;
     readonly shareMax: number;
   } | null;
+  /** What the identifier needs if it is not registered; null where anybody may register it. */
+  readonly admission?: AdmissionTerms | null;
   readonly now: number;
 }
 
@@ -50,13 +53,14 @@ export interface NewClaim extends RegistrationClaim {
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
-  const { attestation, relay, now } = claim;
+  const { attestation, relay, admission, now } = claim;
   // A relay costs ether, and a handle has no attestation.
   const counts = attestation && !relay ? 0 : 1;
   const session = { ...claim, expiresAt: claim.sessionExpiresAt, counts } as const;
   const news = claim.proofKey === null ? NEWS : PROVEN_NEWS;
   return [
-    admit(fence, now, change(relay ? `${ADMISSION} AND ${RELAY_ADMISSION}` : ADMISSION)),
+    admit(fence, now, change(admissionText(claim))),
+    ...(admission ? [spendInvite(admission, claim, change(IS_ADMITTED))] : []),
     change(INSERT_REGISTRATION),
     ...(claim.accountKeys ? rememberKeys(claim.accountKeys, now, change(IS_ADMITTED)) : []),
     openCredential(change(IS_NEW)),
@@ -70,38 +74,9 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
 
 /** Selects what would refuse the claim now. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
-  const sql = claim.relay ? `${SELECT_REFUSAL}, ${RELAY_REFUSAL}` : SELECT_REFUSAL;
+  const parts = [SELECT_REFUSAL, claim.relay ? RELAY_REFUSAL : '', claim.admission ? INVITE_REFUSAL : ''];
+  const sql = parts.filter(Boolean).join(', ');
   return { sql, args: argsIn(claimArgs(claim), sql) };
-}
-
-/** The reasons that refuse a claim, from `selectClaimRefusal`. */
-export interface ClaimRefusal {
-  readonly attestationUsed: boolean;
-  readonly credentialTaken: boolean;
-  readonly identifierTaken: boolean;
-  /** The IP has no room for the session, or for another claim beside one of the same handle. */
-  readonly ipFull: boolean;
-  /** When the IP has room again, in milliseconds; null when no time frees it. */
-  readonly ipFreesAt: number | null;
-  /** The account has another relay under way. */
-  readonly controllerBusy: boolean;
-  readonly fullRelays: readonly FullRelays[];
-}
-
-/** Reads the row of `selectClaimRefusal`. */
-export function toRefusal(row: Row): ClaimRefusal {
-  const isFull = row['ip_full'] === 1 || row['relay_ip_full'] === 1;
-  const isFullBeside = row['full_beside'] === 1;
-  const slotSince = numberOf(row, 'copy_slot_since');
-  return {
-    attestationUsed: row['attestation_used'] === 1,
-    credentialTaken: row['credential_taken'] === 1,
-    identifierTaken: row['identifier_taken'] === 1,
-    ipFull: isFull || isFullBeside,
-    ipFreesAt: isFull ? numberOf(row, 'earliest_lapse') : slotSince && slotSince + DAY_MS,
-    controllerBusy: row['controller_busy'] === 1,
-    fullRelays: toFullRelays(row),
-  };
 }
 
 const IS_CLAIMED = `EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND status <> 'failed'
@@ -156,6 +131,14 @@ const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature
 /** A handle has no attestation, so sessions and the IP limit bound its claims. */
 const ADMISSION = `NOT ${ATTESTATION_USED} AND NOT ${CREDENTIAL_TAKEN} AND NOT (${IDENTIFIER_TAKEN})
   AND (:channel <> 'handle' OR ((${HAS_SESSION} OR ${IP_HAS_ROOM}) AND ${HAS_ROOM_BESIDE}))`;
+
+/** A session of the same DID was admitted itself. */
+const IS_INVITED = `(${MAY_REGISTER} OR ${HAS_SESSION})`;
+const INVITE_REFUSAL = `NOT ${IS_INVITED} AS not_admitted`;
+
+function admissionText({ relay, admission }: NewClaim): string {
+  return [ADMISSION, relay ? RELAY_ADMISSION : '', admission ? IS_INVITED : ''].filter(Boolean).join(' AND ');
+}
 
 const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
 
@@ -231,6 +214,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     erasure: claim.erasure ?? '',
     led_to: claim.ledTo,
     signature: claim.attestation?.signature ?? null,
+    ...admissionArgs(claim.admission ?? null),
     ip: claim.ip,
     per_ip: claim.perIp,
     ...ipWindow(claim.windowSeconds, claim.now),

@@ -1,3 +1,4 @@
+import { type AdmissionContext, admissionOf } from '../admission/admission.ts';
 import { VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
@@ -6,7 +7,8 @@ import type { Identifier } from '../identity/identifier.ts';
 import { ipLimitReached, lastLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
-import type { ClaimRefusal, NewClaim } from './claim-store.ts';
+import type { ClaimRefusal } from './claim-refusal.ts';
+import type { NewClaim } from './claim-store.ts';
 import { relayStates } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
@@ -26,6 +28,7 @@ export interface RegistrationSubject {
   readonly identifier: Identifier;
   readonly did: string;
   readonly credentialId: string;
+  readonly invite?: string | undefined;
 }
 
 /**
@@ -63,23 +66,27 @@ export function claimOf(
 
 /** A claim with everything that its write checks. */
 export function newClaim(
-  { config, clock }: Pick<Platform, 'config' | 'clock'>,
+  ctx: AdmissionContext & Pick<Platform, 'clock'>,
+  subject: RegistrationSubject,
   claim: RegistrationClaim,
   rest: Pick<NewClaim, 'proofKey' | 'accountKeys' | 'ledTo' | 'attestation' | 'app' | 'ip' | 'relay'>,
 ): NewClaim {
+  const { config, clock } = ctx;
   const now = clock.now();
+  const admission = admissionOf(ctx, subject);
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
   const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds } = config;
   const erasure = erasureDigest(config.vaultSecret, claim.identifier);
-  return { ...claim, ...rest, erasure, perIp, windowSeconds, sessionExpiresAt, now };
+  return { ...claim, ...rest, erasure, perIp, windowSeconds, sessionExpiresAt, admission, now };
 }
 
 /** The first of the specification's reasons that applies; undefined if none does. */
 export function refusalOf(
   ctx: Pick<Platform, 'config' | 'metrics'>,
   refusal: ClaimRefusal,
-  { ip, now }: Pick<NewClaim, 'ip' | 'now'>,
+  { ip, now, admission }: Pick<NewClaim, 'ip' | 'now' | 'admission'>,
 ): VaultError | undefined {
+  if (refusal.notAdmitted && admission) return new VaultError(admission.refusal);
   if (refusal.attestationUsed) return new VaultError('attestation_used');
   if (refusal.credentialTaken) return new VaultError('credential_already_registered', { hint: SEND_A_PROOF });
   if (refusal.controllerBusy) return new VaultError('credential_already_registered');
@@ -94,7 +101,7 @@ export function refusalOf(
 export function refusedClaim(
   ctx: Pick<Platform, 'config' | 'metrics'>,
   refusal: ClaimRefusal,
-  claim: Pick<NewClaim, 'ip' | 'now'>,
+  claim: Pick<NewClaim, 'ip' | 'now' | 'admission'>,
 ): VaultError {
   return refusalOf(ctx, refusal, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }

@@ -1,3 +1,4 @@
+import type { AdmissionContext } from '../admission/admission.ts';
 import type { Aliases } from '../aliases/aliases.ts';
 import { UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
@@ -18,7 +19,8 @@ import {
   type RegistrationSubject,
   refusedClaim,
 } from './claim.ts';
-import { insertClaim, toRefusal } from './claim-store.ts';
+import { toRefusal } from './claim-refusal.ts';
+import { insertClaim } from './claim-store.ts';
 import { keyText, openWithKey } from './consent.ts';
 import { type AskedClaim, isRetry } from './evidence.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
@@ -26,11 +28,12 @@ import { proofInvalid } from './proof-fault.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 import { assertionText, evidenceOf } from './stored-evidence.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
-  readonly aliases: Aliases;
-  readonly predict: PredictAddress;
-  readonly registryCode: RegistryCode;
-};
+type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> &
+  AdmissionContext & {
+    readonly aliases: Aliases;
+    readonly predict: PredictAddress;
+    readonly registryCode: RegistryCode;
+  };
 
 /** A request to record a registration that the client sent on-chain itself; values in normal form. */
 export interface RegistrationRequest extends RegistrationSubject {
@@ -76,7 +79,7 @@ export async function recordRegistration(
     if (isStored(claim, proven, contenders)) return;
     if (proof !== null && contenders.length > 0) await judgeEarly(ctx, claim, caller);
     const { ip, app } = caller;
-    const recorded = newClaim(ctx, claim, {
+    const recorded = newClaim(ctx, request, claim, {
       proofKey: null,
       ledTo,
       attestation: authorization,

@@ -1,3 +1,4 @@
+import type { AdmissionContext } from '../admission/admission.ts';
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
@@ -24,7 +25,8 @@ import {
   refusalOf,
   refusedClaim,
 } from './claim.ts';
-import { insertClaim, selectClaimRefusal, toRefusal } from './claim-store.ts';
+import { toRefusal } from './claim-refusal.ts';
+import { insertClaim, selectClaimRefusal } from './claim-store.ts';
 import { openWithKey } from './consent.ts';
 import { type GivenProof, proofText } from './proof.ts';
 import { type ProofFault, proofInvalid } from './proof-fault.ts';
@@ -40,7 +42,8 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness'
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
   readonly relay: Relay;
-} & RegistryParts;
+} & RegistryParts &
+  AdmissionContext;
 
 /** A request to register a DID on-chain for the owner of a passkey; values in normal form. */
 export interface RelayRequest extends RegistrationSubject {
@@ -141,12 +144,12 @@ async function queue(
     const known = await findRelay(ctx.db, claim);
     if (known) return known;
     // Checked before the chain, which costs more; the write below is what decides.
-    const candidate = newClaim(ctx, claim, rest);
+    const candidate = newClaim(ctx, request, claim, rest);
     const [row = {}] = await db.read(selectClaimRefusal(candidate));
     const early = refusalOf(ctx, toRefusal(row), candidate);
     if (early) throw early;
     await checkChain(ctx, { ...relay, didHash: claim.didHash });
-    const queued = newClaim(ctx, claim, rest);
+    const queued = newClaim(ctx, request, claim, rest);
     const results = await db.write(...insertClaim(queued, fence));
     if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
     metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });

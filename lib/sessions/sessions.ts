@@ -1,3 +1,4 @@
+import { type AdmissionContext, admissionOf } from '../admission/admission.ts';
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import type { Statement } from '../db/database.ts';
@@ -7,7 +8,8 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
-import { emitOpened, emitReplaced, insertSession, selectHolders, selectRefusal, selectSessionCounts } from './store.ts';
+import { emitOpened, emitReplaced, insertSession, selectRefusal, spendForSession } from './open-store.ts';
+import { selectHolders, selectSessionCounts } from './store.ts';
 
 // For other subjects' batches that open, link or end sessions.
 export { linkSessions, recheckSessions, SESSION_IS_ON_CHAIN, unlinkSessions } from './link-store.ts';
@@ -26,9 +28,10 @@ export {
 /** The least number up to which an IP's sessions are counted. */
 const SESSIONS_COUNTED_MAX = 100;
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & {
-  readonly aliases: Aliases;
-};
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> &
+  AdmissionContext & {
+    readonly aliases: Aliases;
+  };
 
 /** A request for a session: values in normal form, the client key that limits count under, the app of its events. */
 export interface SessionRequest {
@@ -36,14 +39,16 @@ export interface SessionRequest {
   readonly did: string;
   readonly ip: string;
   readonly app: string;
+  readonly invite?: string | undefined;
   /** Spends the client's limit of requests that ask the chain. Throws 429 `rate_limited`. */
   readonly spend?: () => void;
 }
 
 /**
- * Opens a registration session. Checks reserved, duplicate and per-IP limit in this order, the last two in the
- * statement that writes. The DID that a handle's alias leads to takes over the session of any other DID. `also` follows
- * in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`, 429 `ip_limit_reached`.
+ * Opens a registration session. Checks reserved, admission, duplicate and per-IP limit in this order, all but the first
+ * in the statement that writes. The DID that a handle's alias leads to takes over the session of any other DID. `also`
+ * follows in the same commit. Throws 409 `identifier_reserved`, 409 `identifier_taken`, 429 `ip_limit_reached`, and the
+ * 403s of `demandAdmission`.
  */
 export async function openSession(ctx: Ctx, request: SessionRequest, also: readonly Statement[] = []): Promise<void> {
   const { config, clock, db } = ctx;
@@ -57,6 +62,7 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
   const isHandle = identifier.channel === 'handle';
   const { ledTo } = isHandle ? await ctx.aliases.findSoon(hashes, { spend: request.spend }) : UNALIASED;
   const now = clock.now();
+  const admission = admissionOf(ctx, request);
   const session = {
     identifier: identifier.key,
     app,
@@ -69,20 +75,25 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     expiresAt: now + config.sessionTtlSeconds * 1000,
     perIp: config.maxRegistrationsPerIp,
     windowSeconds: config.registrationsPerIpWindowSeconds,
+    admission,
   };
-  const results = await db.write(
+  const spent = spendForSession(session);
+  const written = await db.write(
+    ...spent,
     emitReplaced(session),
     insertSession(session),
     emitOpened(session),
     selectRefusal(session),
     ...also,
   );
+  const results = written.slice(spent.length);
   const isOpened = results[1]?.rowsAffected === 1;
   const row = results[3]?.rows[0];
   const isTaken = row?.['taken'] === 1;
-  sessions.add({ outcome: isOpened ? 'opened' : isTaken ? 'identifier_taken' : 'ip_limit_reached' });
+  const refusal = row?.['not_admitted'] === 1 ? admission?.refusal : isTaken ? 'identifier_taken' : undefined;
+  sessions.add({ outcome: isOpened ? 'opened' : (refusal ?? 'ip_limit_reached') });
   if (isOpened) return;
-  if (isTaken) throw new VaultError('identifier_taken');
+  if (refusal) throw new VaultError(refusal);
   throw ipLimitReached(ctx, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
 }
 

@@ -1,7 +1,7 @@
-import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
+import type { AdmissionTerms } from '../admission/admission.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import { type Condition, fewerThan, type Statement } from '../db/database.ts';
-import { emitEvents, emitSessions, sessionRows, takenOverRows } from '../events/emit.ts';
+import type { Condition, Statement } from '../db/database.ts';
+import { emitSessions } from '../events/emit.ts';
 import { clearedAt } from '../limits/limits.ts';
 import { IS_HANDLE, SESSION_IS_ON_CHAIN } from './link-store.ts';
 
@@ -25,6 +25,8 @@ export interface NewSession {
   readonly perIp: number;
   /** How long it counts; 0 is for good. */
   readonly windowSeconds: number;
+  /** What the identifier needs if it is not registered; null where anybody may open a session. */
+  readonly admission?: AdmissionTerms | null;
 }
 
 /** SQL that is true of a live session row: linked, or not lapsed yet. Needs `:now`. */
@@ -51,64 +53,6 @@ export const EARLIEST_LAPSE = `(SELECT min(ends_at) FROM (
 export function ipWindow(windowSeconds: number, now: number): { counted_since: number; ip_window: number | null } {
   const window = windowSeconds * 1000;
   return window === 0 ? { counted_since: 0, ip_window: null } : { counted_since: now - window, ip_window: window };
-}
-
-/** What another DID holds yields to the DID that the alias leads to. */
-const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
-
-/** True if the identifier is another's, or has a session or a registration already. */
-const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
-  OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
-  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1 AND NOT ${YIELDS}))`;
-
-/** True if a session may be opened. */
-const ADMITS = `NOT ${IS_TAKEN}
-  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`)}`;
-
-/** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
-export function emitReplaced(session: NewSession): Statement {
-  const { app, did, ...args } = admissionArgs(session);
-  return session.ledTo === '' ? emitEvents(LAPSED, args) : emitEvents(REPLACED, { ...args, app, did });
-}
-
-const REPLACED_ROW = `FROM sessions WHERE identifier = :identifier AND ${ADMITS}`;
-const LAPSED = [sessionRows('session.lapsed', `${REPLACED_ROW} AND NOT ${SESSION_IS_LIVE}`)];
-// Without an alias nothing is taken over, and nothing linked: the parts for that are left out.
-const REPLACED = [...LAPSED, takenOverRows(`${REPLACED_ROW} AND ${SESSION_IS_LIVE}`)];
-
-/** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
-export function emitOpened({ identifier, now, ledTo }: NewSession): Statement {
-  return emitEvents(ledTo === '' ? CREATED : OPENED, { identifier, now });
-}
-
-const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
-const CREATED = [sessionRows('session.created', OPENED_ROW)];
-const OPENED = [...CREATED, sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`)];
-
-/**
- * Opens the session only when the identifier is free and the IP has room; overwrites the row of a lapsed session, or of
- * one that yields. It is linked at once if its alias leads to its DID.
- */
-export function insertSession(session: NewSession): Statement {
-  const { expiresAt, askAt } = session;
-  return { sql: INSERT_SESSION, args: { ...admissionArgs(session), expires_at: expiresAt, ask_at: askAt } };
-}
-
-// Built once: the engine finds a statement by its text, which costs more the newer the text is. A row without an
-// identifier is not written, so it needs no SELECT, which the engine would write to a temporary table first.
-const INSERT_SESSION = `INSERT OR IGNORE INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
-  expires_at, linked, ask_at)
-  VALUES (CASE WHEN ${ADMITS} THEN :identifier END, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at,
-    ${ALIAS_LEADS_HERE}, :ask_at)
-  ON CONFLICT (identifier) DO UPDATE SET
-    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
-    ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
-    ask_at = excluded.ask_at, asks = 0`;
-
-function admissionArgs({ identifier, app, did, aliasHash, didHash, ledTo, ip, now, ...limit }: NewSession) {
-  const hashes = { alias_hash: aliasHash, did_hash: didHash, led_to: ledTo };
-  const { counted_since } = ipWindow(limit.windowSeconds, now);
-  return { identifier, app, did, ...hashes, ip, now, per_ip: limit.perIp, counted_since };
 }
 
 /**
@@ -154,7 +98,7 @@ export const SESSION_HAS_HOLDER = `EXISTS (SELECT 1 FROM registrations
   WHERE registrations.identifier = sessions.identifier AND holds = 1)`;
 
 /** A session that a registration opens. The chain is asked about the registration instead. */
-type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'askAt'> & {
+type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'askAt' | 'admission'> & {
   /** 0 if an attestation stands for it: it uses no slot of its IP. */
   readonly counts: 0 | 1;
 };
@@ -194,17 +138,6 @@ export function openClaimedSession(session: ClaimedSession, { sql, args }: Condi
 
 /** True of a session row that is live under the claim's own DID. */
 const IS_OWN = `sessions.did = excluded.did AND (sessions.linked = 1 OR sessions.expires_at > :now)`;
-
-/**
- * Why `insertSession` refused: `taken` is 1 when the identifier is taken; `earliest_lapse` is null when all sessions
- * of the IP count for good. No row if the statement before, `emitOpened`, had something to report.
- */
-export function selectRefusal(session: NewSession): Statement {
-  const { app, did, per_ip, ...args } = admissionArgs(session);
-  return { sql: SELECT_REFUSAL, args: { ...args, ...ipWindow(session.windowSeconds, session.now) } };
-}
-
-const SELECT_REFUSAL = `SELECT ${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse WHERE changes() = 0`;
 
 /** One row whose `linked` is 1 if a session or a registration links the identifier, `live` 1 if it has a session. */
 export function selectHolders(identifier: string, now: number): Statement {

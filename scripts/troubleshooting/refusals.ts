@@ -69,6 +69,15 @@ export const REFUSALS = {
     cause: 'The body of a call to the bundler is no JSON-RPC request, or a batch of none or more than 10.',
     remedy: 'Send `{ "jsonrpc": "2.0", "id": 1, "method": …, "params": […] }`. Notifications are not taken.',
   },
+  invite_invalid: {
+    cause:
+      'The invite is unknown, used up, expired or revoked, or for another address or app. The vault does not say which.',
+    remedy: 'Ask who invited you for a new one. Operator: `vault invites list`.',
+  },
+  invite_required: {
+    cause: '`REGISTRATION` is `invite`, the address is not registered, and the request brought no invite.',
+    remedy: 'Send its token as `invite` with the code, the session and the registration ([admission](admission.md)).',
+  },
   join_taken: {
     cause: 'A key was left under this link already, or it is somebody else’s.',
     remedy: 'Show a new QR code, and let nobody else scan it.',
@@ -76,6 +85,11 @@ export const REFUSALS = {
   key_is_owner: {
     cause: 'The passkey that is proposed is a key of the account already.',
     remedy: 'Sign in with it: nothing has to be recovered.',
+  },
+  mail_domain_refused: {
+    cause: 'The address is not registered, and its mail domain is refused, or not among those that are allowed.',
+    remedy:
+      'Use an address of another domain. Operator: `ALLOWED_MAIL_DOMAINS`, `REFUSED_MAIL_DOMAINS_FILE` ([admission](admission.md)).',
   },
   method_not_allowed: {
     cause: 'The path exists, and takes another method.',
@@ -147,6 +161,10 @@ export const REFUSALS = {
   redirect_not_allowed: {
     cause: 'App and URI are not in `REGISTER_REDIRECTS`, character by character.',
     remedy: 'Compare port, slash at the end and query. Operator: `REGISTER_REDIRECTS=<app>=<URI>`, the app in `APPS`.',
+  },
+  registration_closed: {
+    cause: '`REGISTRATION` is `closed`, and the address is not registered.',
+    remedy: 'Sign in with a passkey. Operator: `REGISTRATION=open`, or `invite` and `vault invites create`.',
   },
   sponsorship_refused: {
     cause:

@@ -10,7 +10,7 @@ import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
 import { confirmRegistrations } from '../../lib/registration/confirm.ts';
 import { KEY_LOOK_PAUSE_MS } from '../../lib/registration/look-at-keys.ts';
 import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
-import { insertSession } from '../../lib/sessions/store.ts';
+import { insertSession } from '../../lib/sessions/open-store.ts';
 import { PASS_GRANT_MS } from '../../lib/verification/pass.ts';
 import { insertCodes } from '../../lib/verification/send-store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';

@@ -23,13 +23,8 @@ import { selectContenders, selectRegistrationsOfDid } from '../../../lib/registr
 import { registrationFailed } from '../../../lib/relay/registration-store.ts';
 import { type RelayRow, selectRelaysOfRecovery } from '../../../lib/relay/store.ts';
 import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
-import {
-  emitReplaced,
-  insertSession,
-  selectHolders,
-  selectRefusal,
-  selectSessionCounts,
-} from '../../../lib/sessions/store.ts';
+import { emitReplaced, insertSession, selectRefusal } from '../../../lib/sessions/open-store.ts';
+import { selectHolders, selectSessionCounts } from '../../../lib/sessions/store.ts';
 import { insertCodes, selectSendRefusal } from '../../../lib/verification/send-store.ts';
 import { selectDeliveries, selectWebhookState, startWebhooks } from '../../../lib/webhooks/store.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';

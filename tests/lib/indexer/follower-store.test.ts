@@ -18,7 +18,7 @@ import {
   toPosition,
   whileUnmoved,
 } from '../../../lib/indexer/follower-store.ts';
-import { insertSession } from '../../../lib/sessions/store.ts';
+import { insertSession } from '../../../lib/sessions/open-store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 

@@ -1,0 +1,100 @@
+import { admissionArgs, MAY_REGISTER, spendInvite } from '../admission/admission.ts';
+import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
+import { argsIn, fewerThan, type Statement } from '../db/database.ts';
+import { emitEvents, sessionRows, takenOverRows } from '../events/emit.ts';
+import { EARLIEST_LAPSE, ipWindow, type NewSession, SESSION_COUNTS, SESSION_IS_LIVE } from './store.ts';
+
+/** What another DID holds yields to the DID that the alias leads to. */
+const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
+
+/** True if the identifier is another's, or has a session or a registration already. */
+const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
+  OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
+  OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1 AND NOT ${YIELDS}))`;
+
+/** True if a session may be opened. */
+const ADMITS = `NOT ${IS_TAKEN}
+  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`)}`;
+
+const ADMITS_INVITED = `${MAY_REGISTER} AND ${ADMITS}`;
+
+/** Spends the use of an invite that `insertSession`, later in the batch, needs; nothing where it needs none. */
+export function spendForSession(session: NewSession): readonly Statement[] {
+  const { admission, identifier, app, now } = session;
+  if (!admission) return [];
+  const condition = { sql: ADMITS_INVITED, args: admissionArgsOf(session, ADMITS_INVITED) };
+  return [spendInvite(admission, { identifier, app, now }, condition)];
+}
+
+/** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
+export function emitReplaced(session: NewSession): Statement {
+  const { lapsed, replaced } = session.admission ? WITH_INVITE : WITHOUT_INVITE;
+  const parts = session.ledTo === '' ? lapsed : replaced;
+  return emitEvents(parts, admissionArgsOf(session, emitEvents(parts, {}).sql));
+}
+
+/** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
+export function emitOpened({ identifier, now, ledTo }: NewSession): Statement {
+  return emitEvents(ledTo === '' ? CREATED : OPENED, { identifier, now });
+}
+
+const OPENED_ROW = `FROM sessions WHERE identifier = :identifier AND changes() > 0`;
+const CREATED = [sessionRows('session.created', OPENED_ROW)];
+const OPENED = [...CREATED, sessionRows('session.linked', `${OPENED_ROW} AND linked = 1`)];
+
+/**
+ * Opens the session only when the identifier is free and the IP has room; overwrites the row of a lapsed session, or of
+ * one that yields. It is linked at once if its alias leads to its DID.
+ */
+export function insertSession(session: NewSession): Statement {
+  const { expiresAt, askAt } = session;
+  const sql = (session.admission ? WITH_INVITE : WITHOUT_INVITE).insert;
+  return { sql, args: { ...admissionArgsOf(session, sql), expires_at: expiresAt, ask_at: askAt } };
+}
+
+// Built once: the engine finds a statement by its text, which costs more the newer the text is.
+const WITHOUT_INVITE = textsOf(ADMITS);
+const WITH_INVITE = textsOf(ADMITS_INVITED);
+
+/** The parts of the batch that say who may open a session. */
+function textsOf(admits: string) {
+  const row = `FROM sessions WHERE identifier = :identifier AND ${admits}`;
+  const lapsed = [sessionRows('session.lapsed', `${row} AND NOT ${SESSION_IS_LIVE}`)];
+  return {
+    lapsed,
+    // Without an alias nothing is taken over, and nothing linked: the parts for that are left out.
+    replaced: [...lapsed, takenOverRows(`${row} AND ${SESSION_IS_LIVE}`)],
+    // A row without an identifier is not written, so it needs no SELECT, which the engine would write to a temporary
+    // table first.
+    insert: `INSERT OR IGNORE INTO sessions (identifier, app, did, alias_hash, did_hash, ip, created_at,
+  expires_at, linked, ask_at)
+  VALUES (CASE WHEN ${admits} THEN :identifier END, :app, :did, :alias_hash, :did_hash, :ip, :now, :expires_at,
+    ${ALIAS_LEADS_HERE}, :ask_at)
+  ON CONFLICT (identifier) DO UPDATE SET
+    app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
+    ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
+    ask_at = excluded.ask_at, asks = 0`,
+  };
+}
+
+/** The arguments that a text names. */
+function admissionArgsOf(session: NewSession, sql: string) {
+  const { identifier, app, did, aliasHash, didHash, ledTo, ip, now, perIp, windowSeconds, admission } = session;
+  const hashes = { alias_hash: aliasHash, did_hash: didHash, led_to: ledTo };
+  const limit = { per_ip: perIp, ...ipWindow(windowSeconds, now) };
+  return argsIn({ identifier, app, did, ...hashes, ip, now, ...limit, ...admissionArgs(admission ?? null) }, sql);
+}
+
+/**
+ * Why `insertSession` refused: `not_admitted` is 1 when the identifier may not be registered, `taken` when it is taken;
+ * `earliest_lapse` is null when all sessions of the IP count for good. No row if the statement before, `emitOpened`,
+ * had something to report.
+ */
+export function selectRefusal(session: NewSession): Statement {
+  const sql = session.admission ? SELECT_INVITED_REFUSAL : SELECT_REFUSAL;
+  return { sql, args: admissionArgsOf(session, sql) };
+}
+
+const REFUSAL = `${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse`;
+const SELECT_REFUSAL = `SELECT ${REFUSAL} WHERE changes() = 0`;
+const SELECT_INVITED_REFUSAL = `SELECT NOT ${MAY_REGISTER} AS not_admitted, ${REFUSAL} WHERE changes() = 0`;
