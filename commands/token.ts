@@ -13,13 +13,11 @@ import { mintDelegation, UCAN_NONCE_BYTES } from '../lib/ucan/mint.ts';
 import { checkDidKey, createVerify, ed25519Signer } from '../lib/ucan/signature.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { APP, CONFIG, DATABASE_SETTINGS, EXPIRES, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { UNIT_MS } from './cli/units.ts';
 import { onStore } from './open-store.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
-
-const APP = option('--app <app>', 'the app whose events may be read [token delegate: every app]');
 
 /** `vault token mint`. */
 export const tokenMintCommand: Command = {
@@ -53,7 +51,7 @@ export const tokenDelegateCommand: Command = {
     option('--aud <did:key>', 'the key that receives the delegation'),
     APP,
     option('--command <command>', 'the command that is allowed [/vault/console]'),
-    option('--expires <time>', 'lifetime, such as 12h or 30d [30d]'),
+    EXPIRES,
     JSON_OUTPUT,
     CONFIG,
     HELP,

@@ -11,6 +11,7 @@ import { clientScriptRoutes } from './client-script.ts';
 import { doctorRoutes } from './console/doctor.ts';
 import { eventRoutes } from './console/events.ts';
 import { historyRoutes } from './console/history.ts';
+import { inviteRoutes } from './console/invites.ts';
 import { limitRoutes } from './console/limits.ts';
 import { messageRoutes } from './console/messages.ts';
 import { overviewRoutes } from './console/overview.ts';
@@ -78,6 +79,7 @@ export const ROUTES = [
   ...personRoutes,
   ...recoveryConsoleRoutes,
   ...limitRoutes,
+  ...inviteRoutes,
   ...overviewRoutes,
   ...historyRoutes,
   ...messageRoutes,

@@ -222,6 +222,52 @@ export type Delivery = {
 /** A dead webhook is sent again. */
 export type DeliveryResent = { readonly ok: true; readonly webhook: Delivery };
 
+/** An invite was made. */
+export type InviteCreated = {
+  readonly ok: true;
+  readonly token: string;
+  readonly invite: {
+    readonly id: Count;
+    readonly status: 'live' | 'used' | 'expired' | 'revoked';
+    readonly uses: number;
+    readonly used: Count;
+    readonly identifier: string | null;
+    readonly app: string | null;
+    readonly created_at: Time;
+    readonly expires_at: Time;
+  };
+};
+
+/** An invite was revoked. */
+export type InviteRevoked = {
+  readonly ok: true;
+  readonly invite: {
+    readonly id: Count;
+    readonly status: 'live' | 'used' | 'expired' | 'revoked';
+    readonly uses: number;
+    readonly used: Count;
+    readonly identifier: string | null;
+    readonly app: string | null;
+    readonly created_at: Time;
+    readonly expires_at: Time;
+  };
+};
+
+/** Invites, the newest first. */
+export type Invites = {
+  readonly registration: 'open' | 'invite' | 'closed';
+  readonly invites: readonly {
+    readonly id: Count;
+    readonly status: 'live' | 'used' | 'expired' | 'revoked';
+    readonly uses: number;
+    readonly used: Count;
+    readonly identifier: string | null;
+    readonly app: string | null;
+    readonly created_at: Time;
+    readonly expires_at: Time;
+  }[];
+};
+
 /** A limit was freed. */
 export type LimitCleared = { readonly ok: true; readonly kind: string; readonly key: string; readonly cleared: Count };
 
@@ -890,7 +936,12 @@ export interface Operations {
   'GET /api/contracts': { input: Readonly<Record<never, never>>; answer: Contracts };
   /** Hold an identifier for a DID. */
   'POST /api/sessions': {
-    input: { readonly identifier: string; readonly channel: 'sms' | 'email' | 'handle'; readonly did: string };
+    input: {
+      readonly identifier: string;
+      readonly channel: 'sms' | 'email' | 'handle';
+      readonly did: string;
+      readonly invite?: string | undefined;
+    };
     answer: SessionOpened;
   };
   /** How many sessions there are, of this address and in all. */
@@ -908,6 +959,8 @@ export interface Operations {
       readonly pass?: string | undefined;
       readonly bind?: boolean | undefined;
       readonly lang?: string | undefined;
+      readonly invite?: string | undefined;
+      readonly purpose?: 'registration' | 'recovery' | undefined;
     };
     answer: CodeSent;
   };
@@ -934,6 +987,7 @@ export interface Operations {
           readonly identifier: string;
           readonly channel: 'sms' | 'email' | 'handle';
           readonly did: string;
+          readonly invite?: string | undefined;
           readonly txHash: string;
           readonly blockNumber?: number | undefined;
           readonly smartAccount?: string | undefined;
@@ -949,6 +1003,7 @@ export interface Operations {
           readonly identifier: string;
           readonly channel: 'sms' | 'email' | 'handle';
           readonly did: string;
+          readonly invite?: string | undefined;
           readonly smartAccount: string;
           readonly pubKeyX: string;
           readonly pubKeyY: string;
@@ -1290,6 +1345,20 @@ export interface Operations {
     };
     answer: LimitCleared;
   };
+  /** Invites, the newest first. */
+  'GET /v1/console/invites': { input: { readonly before?: string | number | bigint | undefined }; answer: Invites };
+  /** Make an invite. */
+  'POST /v1/console/invites': {
+    input: {
+      readonly uses?: number | undefined;
+      readonly expires_in?: number | undefined;
+      readonly identifier?: string | undefined;
+      readonly app?: string | undefined;
+    };
+    answer: InviteCreated;
+  };
+  /** Revoke an invite. */
+  'POST /v1/console/invites/revoke': { input: { readonly id: number }; answer: InviteRevoked };
   /** What the process that answers is doing. */
   'GET /v1/console/overview': { input: Readonly<Record<never, never>>; answer: Overview };
   /** What all processes did in the last hour or day. */

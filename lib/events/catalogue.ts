@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { OPERATOR_EVENTS } from './operator-events.ts';
 import { PERSON_EVENTS } from './person-events.ts';
 import { RECOVERY_EVENTS } from './recovery-events.ts';
 
@@ -71,16 +72,7 @@ export const EVENTS = {
     description: 'the operator had a test message sent from the console',
     data: ['channel', 'identifier'],
   },
-  'limit.cleared': {
-    channel: 'audit',
-    description: 'the operator freed a limit',
-    data: ['kind', 'key', 'cleared'],
-  },
-  'list.exported': {
-    channel: 'audit',
-    description: 'the operator exported a list to a file',
-    data: ['list', 'format', 'filter'],
-  },
+  ...OPERATOR_EVENTS,
   'key.rotated': {
     channel: 'audit',
     description: 'a key of the vault was replaced',

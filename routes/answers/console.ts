@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { about, Count, ReadBlock, Time, Whole } from './common.ts';
+import { about, Count, ReadBlock, Time, Whole, words } from './common.ts';
 
 /** A token of the event stream. */
 export const StreamToken = v.object({ token: v.string(), expires_at: Time, cid: v.string() });
@@ -150,3 +150,27 @@ export const MessagePreview = v.object({
     'Null for what is not sent by SMS, or where the provider writes its own text',
   ),
 });
+
+const invite = v.object({
+  id: Count,
+  status: words('live', 'used', 'expired', 'revoked'),
+  uses: about(Count, 'How many identifiers it lets in'),
+  used: Count,
+  identifier: about(v.nullable(v.string()), 'Whom it is for, masked; null is anybody'),
+  app: about(v.nullable(v.string()), 'Null is any app'),
+  created_at: Time,
+  expires_at: Time,
+});
+
+/** Invites, the newest first. */
+export const Invites = v.object({ registration: words('open', 'invite', 'closed'), invites: v.array(invite) });
+
+/** An invite was made. */
+export const InviteCreated = v.object({
+  ok: v.literal(true),
+  token: about(v.string(), 'Shown this once'),
+  invite,
+});
+
+/** An invite was revoked. */
+export const InviteRevoked = v.object({ ok: v.literal(true), invite });

@@ -23,8 +23,14 @@ describe.each(PLACES)('two processes on $name', ({ open }) => {
   let place: Awaited<ReturnType<typeof open>>;
   let programs: Program[] = [];
 
-  const start = async () => {
-    const vars = { ...secrets, DATABASE_URL: place?.url ?? '', DATA_DIR: dir, RATE_LIMIT_READS_PER_IP: '100000' };
+  const start = async (more: Readonly<Record<string, string>> = {}) => {
+    const vars = {
+      ...more,
+      ...secrets,
+      DATABASE_URL: place?.url ?? '',
+      DATA_DIR: dir,
+      RATE_LIMIT_READS_PER_IP: '100000',
+    };
     programs = await Promise.all([startProgram(vars, { cwd: dir }), startProgram(vars, { cwd: dir })]);
   };
   const stop = () => Promise.all(programs.map((program) => program.stop()));
@@ -117,5 +123,31 @@ describe.each(PLACES)('two processes on $name', ({ open }) => {
       channel: 'email',
     }));
     expect(tally(sends)).toEqual({ 429: TIMES });
+  });
+
+  test('200 concurrent sessions and registrations by an invite for 3 are exactly 3', async () => {
+    if (!place) return;
+    await stop();
+    await start({ REGISTRATION: 'invite', MAX_REGISTRATIONS_PER_IP: '1000', RATE_LIMIT_WRITES_PER_IP: '100000' });
+    const made = await fetch(`${programs[0]?.url}/v1/console/invites`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', authorization: `Bearer ${secrets.OPERATOR_SECRET}` },
+      body: JSON.stringify({ uses: 3 }),
+    });
+    const { token: invite } = (await made.json()) as { token: string };
+    const guest = (n: number) => ({ identifier: `guest${n}`, channel: 'handle', did: `did:key:z${n}`, invite });
+    const onChain = (n: number) => ({
+      credentialId: Buffer.from(`guest${n}`.padEnd(16, '.')).toString('base64url'),
+      txHash: `0x${String(n).padStart(64, '0')}`,
+    });
+    const [sessions, registrations] = await Promise.all([
+      storm('/api/sessions', '203.0.113.5', guest),
+      storm('/api/dids', '203.0.113.6', (n) => ({ ...guest(n + TIMES), ...onChain(n) })),
+    ]);
+    const all = [...sessions, ...registrations];
+    expect(tally(all)).toEqual({ 200: 3, 403: 2 * TIMES - 3 });
+    expect(new Set(all.filter(({ status }) => status === 403).map(({ body }) => body['error']))).toEqual(
+      new Set(['invite_invalid']),
+    );
   });
 });

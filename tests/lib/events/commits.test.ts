@@ -52,7 +52,7 @@ afterEach(() => t.stop());
 /** All rows but those of events and of what only bounds or locks. */
 async function state(): Promise<string> {
   const tables = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'relays', 'signers'];
-  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices'];
+  const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices', 'invites'];
   const rows = await Promise.all(
     [...tables, ...others, 'recoveries', 'payments'].map((table) => t.rows(`SELECT * FROM ${table}`)),
   );
@@ -474,6 +474,20 @@ describe('the operator', () => {
     const [row] = await t.rows(`SELECT data FROM events WHERE type = 'message.tested'`);
     seen.add('message.tested');
     expect(JSON.parse(String(row?.['data']))).toEqual({ channel: 'email', identifier: 'a***@example.com' });
+  });
+
+  test('makes an invite, and revokes it', async () => {
+    const make = () => ask('POST /v1/console/invites', { uses: 2, expires_in: 60, identifier: 'alice@example.com' });
+    const [[type, data] = []] = await tell(make);
+    expect([type, data]).toEqual([
+      'invite.created',
+      { uses: 2, identifier: 'a***@example.com', expires_at: new Date(t.clock.now() + 60_000).toISOString() },
+    ]);
+    const [row] = await t.rows('SELECT id FROM invites');
+    const id = Number(row?.['id']);
+    expect(await tell(() => ask('POST /v1/console/invites/revoke', { id }))).toEqual([
+      ['invite.revoked', { invite: id }],
+    ]);
   });
 
   test('exports a list, and nothing leaves without the event', async () => {
