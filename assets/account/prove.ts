@@ -40,7 +40,8 @@ export function prove(
 async function sendCode(email: string, then: (attestation: Attestation) => Promise<void>, again: () => void) {
   let challenge: string;
   try {
-    const sent = await ask<{ challenge: string }>('POST /api/verify/send', { identifier: email, channel: 'email' });
+    const asked = { identifier: email, channel: 'email', purpose: 'recovery' };
+    const sent = await ask<{ challenge: string }>('POST /api/verify/send', asked);
     challenge = sent.challenge;
   } catch (error) {
     // The field is where a wrong address is mended.

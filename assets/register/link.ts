@@ -12,6 +12,7 @@ export interface AppLink {
   readonly isPopup: boolean;
   readonly channel: string | undefined;
   readonly loginHint: string | undefined;
+  readonly invite: string | undefined;
   /** The method is S256 and the challenge has its form. */
   readonly isComplete: boolean;
 }
@@ -34,6 +35,7 @@ export function parseLink(search: string): AppLink | undefined {
     isPopup: valueIn('mode') === 'popup',
     channel: valueIn('channel'),
     loginHint: valueIn('login_hint'),
+    invite: valueIn('invite'),
     isComplete: valueIn('code_challenge_method') === 'S256' && /^[A-Za-z0-9_-]{43}$/.test(codeChallenge),
   };
 }

@@ -143,7 +143,7 @@ function run(place: Place, act: () => Promise<void>): void {
 const SOON_SECONDS = 60;
 /** Problems that trying the same again does not mend. */
 const STARTS_OVER =
-  /^(?:attestation_|identifier_(?:reserved|taken)|credential_|did_taken|not_found|not_offered|passkey|proof_invalid\.(?:account|did)|registration_failed)/;
+  /^(?:attestation_|identifier_(?:reserved|taken)|credential_|did_taken|not_found|not_offered|passkey|proof_invalid\.(?:account|did)|registration_|invite_|mail_)/;
 
 async function begin(place: Place, address: Address): Promise<void> {
   const { link, config, app } = place;
@@ -152,7 +152,7 @@ async function begin(place: Place, address: Address): Promise<void> {
   const registrar = { call, memory, known: createKnown(call), url: location.origin };
   const { rpId } = config;
   const person: SignUp = {
-    ...{ address, app, rpId, wanted: link.channel },
+    ...{ address, app, rpId, wanted: link.channel, invite: link.invite },
     language: document.documentElement.lang,
     onProgress: showProgress(place),
   };

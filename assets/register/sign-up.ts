@@ -28,6 +28,8 @@ export interface SignUp {
   readonly rpId: string;
   /** The channel that the app asks for. */
   readonly wanted: string | undefined;
+  /** By which the vault registers somebody new. */
+  readonly invite: string | undefined;
   /** Of the code's message. */
   readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
@@ -38,7 +40,7 @@ export interface SignUp {
  * at once. Throws `InsteadError`, and `VaultClientError`.
  */
 export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evidence> {
-  const { address, language, onProgress } = signUp;
+  const { address, language, invite, onProgress } = signUp;
   const { identifier, channel } = address;
   let notice: string | undefined;
   for (;;) {
@@ -54,7 +56,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evid
     };
     const subject = channel === 'email' ? { email: identifier } : { phone: identifier };
     try {
-      const made = await register(registrar, { ...subject, askCode, onStep, name: identifier, language });
+      const made = await register(registrar, { ...subject, askCode, onStep, name: identifier, language, invite });
       return await evidenceOf(registrar, made.credentialId);
     } catch (error) {
       const said = refusalOf(error)?.error;

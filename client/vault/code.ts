@@ -1,34 +1,7 @@
 import { newKey, pause, until } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import { isAttested } from './progress.ts';
-import type { Way } from './way.ts';
-
-/** What the person is asked for: the code that was sent. */
-export interface CodeRequest {
-  readonly identifier: string;
-  readonly channel: 'email' | 'sms';
-  /** Until when the code works, and from when on another one can be sent; in milliseconds of this device's clock. */
-  readonly endsAt: number;
-  readonly nextAt: number;
-  /** What the vault said against the last one, or `Too soon` where no other code can be sent before `nextAt`. */
-  readonly problem: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'Too soon' | (string & {}) | undefined;
-  readonly attemptsRemaining: number | undefined;
-}
-
-/** The code. `{ resend: true }`, or an empty text, sends another one; null or undefined gives up. */
-export type CodeAnswer = string | { readonly resend: true } | null | undefined;
-
-/** Asks the person for the code. */
-export type AskCode = (request: CodeRequest) => Promise<CodeAnswer> | CodeAnswer;
-
-/** What proving an address takes. */
-export interface Proving {
-  readonly askCode: AskCode;
-  /** A pass of an earlier mail. */
-  readonly pass?: string | undefined;
-  /** The language of the message. */
-  readonly language?: string | undefined;
-}
+import type { AskCode, Way } from './way.ts';
 
 /** After these no check of the code succeeds. */
 const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
@@ -38,7 +11,7 @@ const WAIT_MS_MAX = 30_000;
 const MARGIN_MS = 5_000;
 
 /** Proves that an address or a number is the person's, by as many codes as it takes. Throws `cancelled`. */
-export async function prove(way: Way, { askCode, pass, language }: Proving): Promise<void> {
+export async function prove(way: Way, askCode: AskCode): Promise<void> {
   const { call, signal, keep, progress } = way;
   const { identifier, channel } = progress();
   const address = { identifier, channel: channel === 'sms' ? 'sms' : 'email' } as const;
@@ -46,7 +19,7 @@ export async function prove(way: Way, { askCode, pass, language }: Proving): Pro
   let attemptsRemaining: number | undefined;
   // Another tab may have proven it.
   while (!isAttested(progress())) {
-    const { challenge, endsAt, nextAt } = await sentCode(way, { ...address, pass }, language);
+    const { challenge, endsAt, nextAt } = await sentCode(way, address);
     const answer = await until(askCode({ ...address, endsAt, nextAt, problem, attemptsRemaining }), signal);
     if (answer === null || answer === undefined) throw fault('cancelled');
     const code = typeof answer === 'string' ? answer.replace(/\s/g, '') : '';
@@ -74,12 +47,8 @@ export async function prove(way: Way, { askCode, pass, language }: Proving): Pro
 
 /** The code that was sent and works still, or the next one. The request's key is kept before it is sent. */
 async function sentCode(
-  { call, signal, keep, progress }: Way,
-  {
-    pass,
-    ...address
-  }: { readonly identifier: string; readonly channel: 'email' | 'sms'; readonly pass?: string | undefined },
-  language: string | undefined,
+  { call, signal, keep, progress, pass, invite, language }: Way,
+  address: { readonly identifier: string; readonly channel: 'email' | 'sms' },
 ): Promise<{ readonly challenge: string; readonly endsAt: number; readonly nextAt: number }> {
   const { sent } = progress();
   const works = sent && sent.endsAt > Date.now();
@@ -87,7 +56,7 @@ async function sentCode(
   const key = works ? sent.key : newKey();
   keep({ sent: { key, nextAt: 0, endsAt: Date.now() + WAIT_MS_MAX } });
   // The challenge is kept here: nobody behind the same address can spend this code's checks.
-  const asked = { ...address, bind: true, ...(pass === undefined ? {} : { pass }) };
+  const asked = { ...address, bind: true, pass, invite };
   try {
     const answer = await call('POST /api/verify/send', asked, { signal, language, idempotencyKey: key });
     const { challenge, expires_in, retry_after } = answer;

@@ -12,7 +12,6 @@ import type { Registration } from './submit.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
 export type { CallOptions } from './call.ts';
-export type { AskCode, CodeAnswer, CodeRequest } from './code.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
 export type { PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
@@ -20,7 +19,7 @@ export type { Keeper, Progress, Subject } from './progress.ts';
 export type { RegisterOptions } from './register.ts';
 export type { SignedIn, SignInOptions } from './sign-in.ts';
 export type { Registration } from './submit.ts';
-export type { RegisterStep } from './way.ts';
+export type { AskCode, CodeAnswer, CodeRequest, RegisterStep } from './way.ts';
 export * from './wire.ts';
 
 /** Where a vault is, and where the client keeps a registration that was begun. */

@@ -41,13 +41,13 @@ const BLOCKS_MS = 60_000;
 
 /** Has the account register its DID, and keeps the transaction that did. */
 export async function registerOnChain(way: Way, registering: Registering): Promise<void> {
-  const { call, signal, step, keep, progress } = way;
+  const { call, signal, step, keep, progress, invite } = way;
   const { identifier, channel } = progress();
   if (channel === 'handle') {
     const session = progress().session ?? newKey();
     // Kept before it goes out: its answer may be lost, and a second session of the same handle is refused.
     keep({ session });
-    const held = { identifier, channel, did: registering.did };
+    const held = { identifier, channel, did: registering.did, invite };
     await call('POST /api/sessions', held, { signal, idempotencyKey: session });
   }
   await step('operation');

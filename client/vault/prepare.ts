@@ -2,7 +2,7 @@ import { keccak256 } from '../keccak.ts';
 import { fromBase64url, type Hex } from '../wallet/bytes.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
 import { type Call, newKey } from './call.ts';
-import { type Proving, prove } from './code.ts';
+import { prove } from './code.ts';
 import { fault, loaded } from './error.ts';
 import { newPasskey, signWith } from './passkeys.ts';
 import { isAttested, type Progress, type RegistrationInput } from './progress.ts';
@@ -16,12 +16,8 @@ const PROOF_SECONDS = 300;
  * Takes the steps that are missing before the vault can be asked: the code, the passkey, the account's own operation,
  * and the proof. What ends while the person takes her time is asked for again.
  */
-export async function prepare(
-  way: Way,
-  name: string,
-  proving: Proving | undefined,
-): Promise<NonNullable<Progress['request']>> {
-  const { call, known, signal, step, keep, progress } = way;
+export async function prepare(way: Way, name: string): Promise<NonNullable<Progress['request']>> {
+  const { call, known, signal, step, keep, progress, askCode, invite } = way;
   for (;;) {
     // Read each time: another tab may have gone on.
     const { identifier, channel, passkey, attestation, request } = progress();
@@ -30,10 +26,10 @@ export async function prepare(
     const { status, contracts } = await known();
     const { didRegistry, accountFactory2, chainId, registrar } = contracts;
     if (!didRegistry) throw fault('not_offered');
-    const isProven = () => !proving || isAttested(progress());
-    if (proving && !isProven()) {
+    const isProven = () => !askCode || isAttested(progress());
+    if (askCode && !isProven()) {
       await step('code');
-      await prove(way, proving);
+      await prove(way, askCode);
       continue;
     }
     const { rpId } = status;
@@ -69,8 +65,7 @@ export async function prepare(
     const { txHash } = progress();
     const body: RegistrationInput = {
       ...{ ...subject, credentialId, did, smartAccount: address, pubKeyX, pubKeyY, proof, proofExpiresAt: expiresAt },
-      ...(attestation ? { attestation } : {}),
-      ...(txHash === undefined ? {} : { txHash }),
+      ...{ attestation, txHash, invite },
     };
     if (!progress().request) keep({ request: { body, key: newKey() } });
   }

@@ -1,11 +1,10 @@
 import { IN_USE, until } from './call.ts';
-import type { Proving } from './code.ts';
 import { fault, isPassing, VaultClientError } from './error.ts';
 import { canRegister } from './passkeys.ts';
 import { prepare } from './prepare.ts';
 import type { Progress, Subject } from './progress.ts';
 import { type Registration, submit } from './submit.ts';
-import type { RegisterStep, Registrar, Way } from './way.ts';
+import type { Proving, RegisterStep, Registrar, Way } from './way.ts';
 
 /** What is registered. A handle takes no code. */
 export type RegisterSubject =
@@ -21,6 +20,8 @@ export type RegisterOptions = RegisterSubject & {
   readonly name?: string;
   /** Drops what was begun with this identifier: for a person who has lost the passkey. */
   readonly restart?: boolean;
+  /** The token of an invite, for a vault that registers by invitation. */
+  readonly invite?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -48,9 +49,9 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
     memory.write(seen);
   };
   const step = (at: RegisterStep) => until(onStep?.(at), signal);
-  const way: Way = { ...registrar, signal, step, progress, keep };
+  const way: Way = { ...registrar, ...options, step, progress, keep };
   for (let attempts = 1; ; attempts++) {
-    const request = await prepare(way, name ?? subject.identifier, 'askCode' in options ? options : undefined);
+    const request = await prepare(way, name ?? subject.identifier);
     await step('record');
     try {
       return await submit(way, request);

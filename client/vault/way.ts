@@ -2,6 +2,33 @@ import type { Call } from './call.ts';
 import type { Known } from './known.ts';
 import type { Memory, Progress } from './progress.ts';
 
+/** What the person is asked for: the code that was sent. */
+export interface CodeRequest {
+  readonly identifier: string;
+  readonly channel: 'email' | 'sms';
+  /** Until when the code works, and from when on another one can be sent; in milliseconds of this device's clock. */
+  readonly endsAt: number;
+  readonly nextAt: number;
+  /** What the vault said against the last one, or `Too soon` where no other code can be sent before `nextAt`. */
+  readonly problem: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'Too soon' | (string & {}) | undefined;
+  readonly attemptsRemaining: number | undefined;
+}
+
+/** The code. `{ resend: true }`, or an empty text, sends another one; null or undefined gives up. */
+export type CodeAnswer = string | { readonly resend: true } | null | undefined;
+
+/** Asks the person for the code. */
+export type AskCode = (request: CodeRequest) => Promise<CodeAnswer> | CodeAnswer;
+
+/** What proving an address takes. */
+export interface Proving {
+  readonly askCode: AskCode;
+  /** A pass of an earlier mail. */
+  readonly pass?: string | undefined;
+  /** The language of the message. */
+  readonly language?: string | undefined;
+}
+
 /** The steps of a registration, in order; `operation` only where the account registers its DID itself. */
 export type RegisterStep = 'code' | 'passkey' | 'operation' | 'proof' | 'record' | 'submitted' | 'confirmed';
 
@@ -15,8 +42,9 @@ export interface Registrar {
 }
 
 /** A registration on its way. */
-export interface Way extends Registrar {
-  readonly signal: AbortSignal | undefined;
+export interface Way extends Registrar, Partial<Proving> {
+  readonly signal?: AbortSignal | undefined;
+  readonly invite?: string | undefined;
   /** Says that a step begins, and waits for the page. */
   readonly step: (name: RegisterStep) => Promise<void>;
   readonly progress: () => Progress;
