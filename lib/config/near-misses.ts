@@ -50,7 +50,7 @@ function meantBy(name: string, known: ReadonlyMap<string, number>): string | und
   return meant === undefined ? undefined : meant + file;
 }
 
-/** One edit changes two letters at most, so most names are told apart without counting edits. */
+/** One edit changes two letters at most, so most names are ruled out before edits are counted. */
 function nearest(written: string, known: ReadonlyMap<string, number>): string | undefined {
   const most = Math.min(EDITS_MAX, Math.floor(written.length / CHARS_PER_EDIT));
   if (most === 0) return undefined;

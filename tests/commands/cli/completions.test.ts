@@ -42,7 +42,7 @@ test.each(syntax)('%s takes its script', async (shell) => {
   expect(Bun.spawnSync([shell, '-n', path])).toMatchObject({ exitCode: 0 });
 });
 
-test('every shell is told every command, and every setting but the secrets', async () => {
+test('every shell knows every command, and every setting but the secrets', async () => {
   for (const shell of SHELLS) {
     const script = await scriptOf(shell);
     for (const word of Object.keys(COMMANDS).flatMap((name) => name.split(' '))) expect(script).toContain(word);

@@ -97,7 +97,7 @@ test('every setting is explained, with type, default and an example that is acce
   }
 });
 
-test('settings are found by name, flag, file and group, and near misses are told', async () => {
+test('settings are found by name, flag, file and group, and near misses are named', async () => {
   const { out } = await run('help', 'settings', 'smtp_url');
   expect(out).toContain('SMTP_URL_FILE with the path of a file');
   expect(out).not.toContain('the flag');
