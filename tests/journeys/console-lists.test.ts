@@ -157,6 +157,9 @@ if (chromium) {
       await c.lookUp('identifier', `person${ROWS - 1}@example.com`);
       await c.says('#view-registrations tbody', new RegExp(`person${ROWS - 1}@example\\.com`));
       expect(await address()).toBe('#/registrations');
+      await c.page.click('#registrations-export');
+      await press('Enter');
+      await c.says('#view-registrations .list-status', /^What was looked up is not exported/);
       await c.lookUp('identifier', 'nobody@example.com');
       await c.says('#view-registrations .empty', /Nothing matches/);
       await c.lookUp('identifier', '@');
@@ -200,6 +203,17 @@ if (chromium) {
       await press('Enter');
       await c.says('#drawer', /On the chain/);
       expect(await violations(c.page)).toEqual([]);
+    });
+
+    test('signing out forgets what was typed and shown', async () => {
+      await press('Escape');
+      await gone('#drawer[open]');
+      await c.lookUp('identifier', `person${ROWS - 1}@example.com`);
+      await c.page.click('#sign-out');
+      await c.page.waitForSelector('html[data-view="sign-in"]');
+      expect(await c.page.$eval('#registrations-value', (one) => (one as HTMLInputElement).value)).toBe('');
+      expect(await c.text('#view-registrations')).not.toContain('example.com');
+      expect(await c.page.$('#drawer[open]')).toBeNull();
     });
   });
 }

@@ -26,6 +26,8 @@ export interface Filters {
   /** Shows what an address asks for. */
   show(query: URLSearchParams): void;
   setApps(names: readonly string[]): void;
+  /** Forgets what was typed. */
+  reset(): void;
 }
 
 /** Creates both forms; they call `onFilter` with what the address then says, and `onLookUp`. */
@@ -40,8 +42,13 @@ export function createFilters(
     const given = [...new FormData(filter)].map(([name, value]) => [name, String(value)]);
     on.onFilter(new URLSearchParams(given.filter(([, value]) => value !== '')));
   });
+  const lookUp = lookUpForm(kind, on.onLookUp);
   return {
-    parts: [lookUpForm(kind, on.onLookUp), filter],
+    parts: [lookUp, filter],
+    reset() {
+      lookUp.reset();
+      filter.reset();
+    },
     show(query) {
       for (const one of filter.elements) {
         if (one instanceof HTMLInputElement || one instanceof HTMLSelectElement) one.value = query.get(one.name) ?? '';
@@ -67,7 +74,7 @@ export function apiQuery(address: URLSearchParams): Record<string, string> {
   return { ...query, ...(from && { from }), ...(to && { to }) };
 }
 
-function lookUpForm({ name, lookUps, example }: FilterKind, onLookUp: (lookUp: LookUp) => void): HTMLElement {
+function lookUpForm({ name, lookUps, example }: FilterKind, onLookUp: (lookUp: LookUp) => void): HTMLFormElement {
   const by = make('select', { name: 'by', id: `${name}-by` }, ...optionsOf(lookUps));
   const form = make(
     'form',

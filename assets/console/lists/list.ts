@@ -84,6 +84,8 @@ export function createList<Row>(api: Api, kind: ListKind<Row>, sayState: (text: 
     setApps: filters.setApps,
     clear() {
       state.run++;
+      state.lookUp = undefined;
+      filters.reset();
       parts.table.show([]);
       sayState('');
     },
@@ -201,10 +203,11 @@ function sayEmpty<Row>({ frame, empty }: Parts<Row>, ...said: readonly (Node | s
 
 async function save<Row>(state: State<Row>, form: FileForm): Promise<void> {
   const { api, kind, lookUp, parts } = state;
+  if (lookUp) return say(parts.status, 'What was looked up is not exported. Choose a filter first.');
   say(parts.status, 'Exporting…');
   const onPart = (part: number) => say(parts.status, `Exporting, request ${part}…`);
   try {
-    const name = await saveList(api, kind.name, { query: lookUp ? {} : queryOf(state), form, onPart });
+    const name = await saveList(api, kind.name, { query: queryOf(state), form, onPart });
     say(parts.status, `Saved ${name}. Its identifiers are masked. The audit channel has a record.`);
   } catch (error) {
     say(parts.status, explain(error));
