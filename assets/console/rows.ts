@@ -20,7 +20,7 @@ export function createRows(place: HTMLElement): (events: readonly ConsoleEvent[]
 function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
   const members = Object.entries(data).filter(([, value]) => value !== null);
   const details = members.map(([name, value]) =>
-    make('span', { class: 'member' }, make('b', {}, formatValue(name.replaceAll('_', ' '))), ' ', formatValue(value)),
+    make('span', { class: 'member' }, make('b', {}, formatValue(name.replaceAll('_', ' '))), ' ', shortValue(value)),
   );
   return make(
     'tr',
@@ -30,4 +30,11 @@ function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
     make('td', { 'data-name': 'event', class: 'type' }, formatValue(type)),
     make('td', { 'data-name': 'data', class: 'data' }, ...details),
   );
+}
+
+/** A hash by its ends, whole on hover; everything else as it is. */
+function shortValue(value: unknown): Node | string {
+  const text = formatValue(value);
+  if (!/^0x[0-9a-f]{64}$/.test(text)) return text;
+  return make('span', { title: text }, `${text.slice(0, 10)}…${text.slice(-8)}`);
 }
