@@ -1,4 +1,5 @@
-import type { Vars } from '../../lib/config/setting.ts';
+import { maskSetting, type Vars } from '../../lib/config/setting.ts';
+import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 import type { Given } from '../setup/vars.ts';
 
 /** What a service needs beyond the defaults. */
@@ -18,6 +19,15 @@ export function configText({ vars, sources }: Pick<Given, 'vars' | 'sources'>): 
   return `# The settings of vault.service. "vault help settings" lists all; "vault doctor" finds what is missing.
 ${[...given, ...(examples.length > 0 ? ['', '# Examples:', ...examples] : [])].join('\n')}
 `;
+}
+
+/** As `configText`, to be shown: without secrets. */
+export function shownConfigText({ vars, sources }: Pick<Given, 'vars' | 'sources'>): string {
+  const shown = Object.entries(vars).map(([name, value = '']) => [
+    name,
+    maskSetting(SETTINGS[name as SettingName], value),
+  ]);
+  return configText({ vars: Object.fromEntries(shown), sources });
 }
 
 const EXAMPLES = [

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
@@ -9,10 +9,11 @@ import { checkSettings, isEmbedded, randomSecret } from '../setup/settings.ts';
 import { type Given, readVars } from '../setup/vars.ts';
 import { filePath } from '../storage/database.ts';
 import { caddyText } from './caddy.ts';
-import { configText, serviceDefaults } from './config-text.ts';
+import { configText, serviceDefaults, shownConfigText } from './config-text.ts';
 import { haproxyText } from './haproxy.ts';
 import { nextSteps } from './next-steps.ts';
 import { nginxText } from './nginx.ts';
+import { ELSEWHERE, ownFolder, pathOf, visible } from './paths.ts';
 import { PROXIES, type ProxyName, readProxyFacts, readSecondPort, SECOND_PORT } from './proxy-facts.ts';
 import { type FileOutcome, type SystemFile, writeSystemFile } from './system-files.ts';
 import { PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts';
@@ -50,7 +51,7 @@ export const serviceInstallCommand: Command = {
 /** Writes what is not there yet, says what it did, and what to run next. */
 function install(given: Arguments): number {
   const { options } = given;
-  const root = options['root'] ?? '/';
+  const root = resolve(options['root'] ?? '/');
   if (root === '/' && !existsSync('/etc/systemd'))
     throw new Error('there is no systemd on this machine (/etc/systemd): --root DIR writes the files elsewhere');
   const proxy = readProxy(options['proxy']);
@@ -59,7 +60,10 @@ function install(given: Arguments): number {
   const unit = unitOptions(settings.config, { given, root, configFile });
   const secondPort = readSecondPort(given, settings.config);
   const files: SystemFile[] = [
-    { path: configFile, text: configText(settings.given), mode: 0o600, isOperators: true },
+    {
+      ...{ path: configFile, text: configText(settings.given), shown: shownConfigText(settings.given) },
+      ...{ mode: 0o600, isOperators: true },
+    },
     { path: '/etc/sysusers.d/vault.conf', text: sysusersText(unit), mode: 0o644 },
     { path: '/etc/tmpfiles.d/vault.conf', text: tmpfilesText(unit), mode: 0o644 },
     ...unitFiles(unit, root),
@@ -69,7 +73,7 @@ function install(given: Arguments): number {
   const writing = { root, isForced: options['force'] !== undefined, isDryRun };
   const outcomes = files.map((file) => writeSystemFile(file, writing));
   print(outcomes.map((outcome) => inWords(outcome, isDryRun)).join('\n'));
-  if (isDryRun) print(files.map(({ path, text }) => `\n=== ${path}\n${text}`).join(''));
+  if (isDryRun) print(files.map(({ path, text, shown = text }) => `\n=== ${path}\n${shown}`).join(''));
   else print(`\nNext:\n${nextSteps({ unit, proxy, secondPort })}`);
   return outcomes.some(({ did }) => did === 'kept') ? 1 : 0;
 }
@@ -101,18 +105,18 @@ interface Choice {
 }
 
 function unitOptions(config: Config, { given: { options }, root, configFile }: Choice): UnitOptions {
-  const dataDir = isAbsolute(config.dataDir) ? config.dataDir : PACKAGED.dataDir;
-  const database = isEmbedded(config.databaseUrl) ? dirname(filePath(config.databaseUrl)) : dataDir;
-  const isInside = !isAbsolute(database) || `${database}/`.startsWith(`${dataDir}/`);
+  const dataDir = ownFolder('DATA_DIR', isAbsolute(config.dataDir) ? config.dataDir : PACKAGED.dataDir);
+  const database = isEmbedded(config.databaseUrl) ? resolve(dataDir, dirname(filePath(config.databaseUrl))) : dataDir;
+  const isInside = `${database}/`.startsWith(`${dataDir}/`);
   const user = options['user'] ?? PACKAGED.user;
   if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user))
     throw new UsageError('--user must be the name of a user of this system, such as vault.');
   return {
     program: visible('--program', withoutRoot(options['program'] ?? thisProgram(), root)),
     configFile,
-    dataDir: visible('DATA_DIR', dataDir),
+    dataDir,
     user,
-    writable: isInside ? [] : [visible('DATABASE_URL', database)],
+    writable: isInside ? [] : [ownFolder('DATABASE_URL', database)],
     isPortPrivileged: Math.min(config.port, config.adminPort || config.port) < 1024,
   };
 }
@@ -151,8 +155,7 @@ function sysusersText({ user, dataDir }: UnitOptions): string {
   return `u ${user} - "vault" ${dataDir}\n`;
 }
 
-/** The folder of the settings file only where it is the vault's own: never /etc. */
-/** The folder of the settings stays root's: systemd-tmpfiles changes nothing of root's in a folder of another user. */
+/** Folders only where they are the vault's own, never /etc. That of the settings stays root's: systemd-tmpfiles changes nothing of root's in a folder of another user. */
 function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
   const [settings, data] = [dirname(configFile), dataDir].map((path) => path.endsWith('/vault') && path);
   return [
@@ -167,21 +170,6 @@ function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
 function thisProgram(): string {
   return import.meta.path.startsWith('/$bunfs/') ? process.execPath : ELSEWHERE;
 }
-
-/** A path that systemd and the proxies take as one word. */
-function pathOf(name: string, path: string): string {
-  if (/^\/[\w./@+-]*$/.test(path)) return path;
-  throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
-}
-
-/** As `pathOf`, of what the unit must see: it hides these folders from the vault. */
-function visible(name: string, path: string): string {
-  if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)\//.test(path)) return pathOf(name, path);
-  const remedy = name === '--program' ? `install -m 755 ${path} ${ELSEWHERE}, and run that` : 'choose another place';
-  throw new UsageError(`${name} is ${path}, in a folder that the unit hides from the vault: ${remedy}.`);
-}
-
-const ELSEWHERE = '/usr/local/bin/vault';
 
 function withoutRoot(path: string, root: string): string {
   return root !== '/' && path.startsWith(`${root}/`) ? path.slice(root.length) : path;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import {
@@ -18,6 +18,8 @@ export interface SystemFile {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
+  /** What is shown of it instead, if it holds secrets. */
+  readonly shown?: string;
   /** Whether it is the operator's once it is there: it is then never replaced. */
   readonly isOperators?: boolean;
 }
@@ -42,6 +44,7 @@ export interface WriteMode {
 /** Writes a file, unless a person changed the one that is there. Throws an `Error` that names the path. */
 export function writeSystemFile(file: SystemFile, writing: WriteMode): FileOutcome {
   const path = join(writing.root, file.path);
+  requireInside(writing.root, path);
   const text = file.isOperators ? file.text : stamped(file.text);
   const there = readIfThere(path);
   if (there === text) return { path, did: 'unchanged' };
@@ -81,6 +84,16 @@ function readIfThere(path: string): string | undefined {
     if (isCode(error, 'ENOENT')) return undefined;
     throw refused(path, error);
   }
+}
+
+/** Throws where a link leads out of `root`, as a link of an image that names a place of the image does. */
+function requireInside(root: string, path: string): void {
+  let folder = dirname(path);
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  if (root === '/' || !existsSync(root)) return;
+  const [top, place] = [realpathSync(root), realpathSync(folder)];
+  if (`${place}/`.startsWith(`${top}/`) || `${top}/`.startsWith(`${place}/`)) return;
+  throw new Error(`${path} would be written to ${place}, outside of --root: make that link relative`);
 }
 
 interface Place {

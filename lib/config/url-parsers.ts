@@ -29,9 +29,12 @@ export const webOrigins = listOf('origins such as https://app.example.com', (giv
  */
 export function parseOrigin(given: string): string | undefined {
   const url = parseUrl(given, ['https:', 'http:']);
-  const bare = url !== undefined && url.pathname === '/' && url.search === '';
+  const bare = url !== undefined && url.pathname === '/' && url.search === '' && HOST_NAME.test(url.hostname);
   return bare && (url.protocol === 'https:' || isLoopbackHost(url.hostname)) ? url.origin : undefined;
 }
+
+/** URLs may have further characters in a host, such as `;` and `$`: no host has them, and files of proxies split there. */
+const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
 /** An origin as `parseOrigin` takes it. */
 export const origin = parsed(

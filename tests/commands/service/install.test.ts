@@ -1,9 +1,19 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PACKAGED, secondUnitText, unitText } from '../../../commands/service/unit.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(() => {
@@ -146,6 +156,39 @@ describe('vault service install', () => {
       expect(out).toContain(text);
   });
 
+  test('--dry-run shows no secret, neither of the environment nor of the settings file', async () => {
+    const on = machine();
+    const vars = { VAULT_SECRET, SMTP_URL: 'smtp://ada:confidential@mail.example:587' };
+    const { code, out } = await on.install(['--dry-run'], vars);
+    expect([code, out]).toEqual([0, expect.stringContaining('VAULT_SECRET=(secret)')]);
+    on.put('etc/vault/vault.env', `VAULT_SECRET=${VAULT_SECRET}\nSMTP_URL=${vars.SMTP_URL}\n`);
+    for (const shown of [out, (await on.install(['--dry-run'])).out]) {
+      expect(shown).not.toContain(VAULT_SECRET);
+      expect(shown).not.toContain('confidential');
+    }
+  });
+
+  test('paths are cleaned: of a root with a slash behind it, and of data', async () => {
+    const on = machine();
+    const root = on.path('.');
+    const words = ['service', 'install', '--root', `${root}/`, '--config', on.path('etc/vault/own.env')];
+    const { code } = await runProgram([...words, '--data-dir', '/var/lib//x/../vault/'], { cwd: root });
+    expect([code, on.files()]).toEqual([0, expect.arrayContaining(['etc/vault/own.env'])]);
+    expect(on.read('etc/systemd/system/vault.service')).toContain(
+      '--config /etc/vault/own.env\nUser=vault\nGroup=vault\nUMask=0077\nStateDirectory=vault\n',
+    );
+    expect(on.read('etc/tmpfiles.d/vault.conf')).toContain('d /var/lib/vault 0700 vault vault\n');
+  });
+
+  test('a link of the root to a place outside is not followed', async () => {
+    const [on, other] = [machine(), machine()];
+    mkdirSync(on.path('etc'));
+    symlinkSync(other.path('.'), on.path('etc/systemd'));
+    const { code, err } = await on.install([]);
+    expect([code, err]).toEqual([1, expect.stringContaining('outside of --root: make that link relative')]);
+    expect(other.files()).toEqual([]);
+  });
+
   test("a package's units are used as they are", async () => {
     const on = machine();
     on.put('lib/systemd/system/vault.service', unitText(PACKAGED));
@@ -163,6 +206,16 @@ describe('vault service install', () => {
       ['--program', '/home/ada/vault'],
       'hides from the vault: install -m 755 /home/ada/vault /usr/local/bin/vault, and run that.',
     ],
+    ["the system's folders as data", ['--data-dir', '/var/lib'], "DATA_DIR is in /var/lib, which is the system's"],
+    ['the same by dots', ['--data-dir', '/var/lib/vault/../../../etc'], "DATA_DIR is in /etc, which is the system's"],
+    ['a database beside those of others', ['--database-url', 'file:/etc/v.db'], 'DATABASE_URL is in /etc, which'],
+    [
+      'data where the unit sees none, by dots',
+      ['--data-dir', '/srv/../home/ada'],
+      'DATA_DIR is /srv/../home/ada, in a',
+    ],
+    ['a host that nginx would split', ['--base-url', 'https://a;b{c}'], 'BASE_URL must be an origin'],
+    ['a variable that no shell replaced', ['--base-url', 'https://$HOST'], 'BASE_URL must be an origin'],
     [
       'data where the unit sees none',
       ['--data-dir', '/root/data'],

@@ -1,0 +1,31 @@
+import { posix } from 'node:path';
+import { UsageError } from '../cli/arguments.ts';
+
+/** Where a program of a service belongs. */
+export const ELSEWHERE = '/usr/local/bin/vault';
+
+/** A path that systemd and the proxies take as one word, without dot segments. Throws `UsageError` for another. */
+export function pathOf(name: string, path: string): string {
+  if (/^\/[\w./@+-]*$/.test(path)) return posix.resolve(path);
+  throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
+}
+
+/** As `pathOf`, of what the unit must see: it hides these folders from the vault. */
+export function visible(name: string, path: string): string {
+  const place = posix.isAbsolute(path) ? posix.resolve(path) : path;
+  if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)(?:\/|$)/.test(place)) return pathOf(name, path);
+  const remedy = name === '--program' ? `install -m 755 ${path} ${ELSEWHERE}, and run that` : 'choose another place';
+  throw new UsageError(`${name} is ${path}, in a folder that the unit hides from the vault: ${remedy}.`);
+}
+
+/** As `visible`, of a folder that the vault may write to: none that others of the system are in. */
+export function ownFolder(name: string, path: string): string {
+  const place = visible(name, path);
+  if (!SYSTEM.test(place)) return place;
+  throw new UsageError(`${name} is in ${place}, which is the system's: choose a folder of its own, such as ${OWN}.`);
+}
+
+const OWN = '/var/lib/vault';
+/** Folders that hold those of others, and those of the kernel. */
+const SYSTEM =
+  /^\/(?:(?:bin|etc|lib\d*|media|mnt|opt|run|sbin|srv)?|(?:usr|var)(?:\/\w+)?|(?:boot|dev|proc|sys)(?:\/.*)?)$/;
