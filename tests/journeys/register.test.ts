@@ -11,6 +11,7 @@ import {
   visit,
   visitorAt,
 } from '../support/register-page.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
 
 if (chromium) {
   let world: RegisterWorld;
@@ -337,4 +338,24 @@ if (chromium) {
       expect(await visitor.screen('problem')).toMatch(/Too many tries[\s\S]*Try again in (?:60|59) minutes\./);
     });
   });
+  test('a vault that registers by invitation: the link brings the invite, over a reload too', async () => {
+    const invited = await startRegisterWorld({ REGISTRATION: 'invite' });
+    const operator = { authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
+    const { token } = (await invited.t.call('POST /v1/console/invites', {}, operator)).body;
+    const stranger = await visit(invited, invited.app.link());
+    await stranger.enter('stranger@example.com');
+    expect(await stranger.screen('problem')).toContain('You need an invite');
+    const guest = await visit(invited, invited.app.link({ invite: token }));
+    await guest.enter('invited@example.com');
+    await guest.screen('code');
+    await guest.page.reload();
+    await guest.typeCode('invited@example.com');
+    await press(guest.page, 'passkey-go');
+    const { status, answer } = await guest.arrive();
+    expect([status, answer?.['identifiers']]).toMatchObject([200, [{ identifier: 'invited@example.com' }]]);
+    const { invites } = (await invited.t.call('GET /v1/console/invites', {}, operator)).body;
+    expect(invites).toMatchObject([{ status: 'used', used: 1 }]);
+    for (const visitor of [stranger, guest]) await visitor.close();
+    await invited.stop();
+  }, 120_000);
 }
