@@ -33,7 +33,9 @@ export function parseOrigin(given: string): string | undefined {
   return bare && (url.protocol === 'https:' || isLoopbackHost(url.hostname)) ? url.origin : undefined;
 }
 
-/** URLs may have further characters in a host, such as `;` and `$`: no host has them, and files of proxies split there. */
+/**
+ * URLs may have further characters in a host, such as `;` and `$`: no host has them, and files of proxies split there.
+ */
 const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
 /** An origin as `parseOrigin` takes it. */

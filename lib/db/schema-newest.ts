@@ -16,7 +16,9 @@ export const MINUTES: Migration = {
   name: 'minutes of each process for the charts',
   statements: [
     // `counts` is JSON: what grew in the `span_ms` before `at`, without what did not.
-    `CREATE TABLE minutes (at INTEGER NOT NULL, span_ms INTEGER NOT NULL, counts TEXT NOT NULL) STRICT`,
+    `CREATE TABLE minutes (
+       id INTEGER PRIMARY KEY, at INTEGER NOT NULL, span_ms INTEGER NOT NULL, counts TEXT NOT NULL
+     ) STRICT`,
     `CREATE INDEX minutes_by_time ON minutes (at)`,
   ],
 };

@@ -98,6 +98,15 @@ for (const engine of engines()) {
       expect(await pendingMigrations(database)).toEqual([]);
       await database.close();
     });
+
+    test('each table has a primary key, by which a backup of a server reads it page by page', async () => {
+      const database = await engine.open();
+      await migrate(database, systemClock);
+      const sql = `SELECT name FROM sqlite_schema AS t WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+        AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE pk > 0)`;
+      expect((await database.execute({ sql, args: {} })).rows).toEqual([]);
+      await database.close();
+    });
   });
 }
 
