@@ -13,7 +13,7 @@ import { configText, serviceDefaults, shownConfigText } from './config-text.ts';
 import { haproxyText } from './haproxy.ts';
 import { nextSteps } from './next-steps.ts';
 import { nginxText } from './nginx.ts';
-import { ELSEWHERE, ownFolder, pathOf, visible } from './paths.ts';
+import { ELSEWHERE, ownFolder, servicePath, visible } from './paths.ts';
 import { PROXIES, type ProxyName, readProxyFacts, readSecondPort, SECOND_PORT } from './proxy-facts.ts';
 import { type FileOutcome, type SystemFile, writeSystemFile } from './system-files.ts';
 import { PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts';
@@ -140,8 +140,8 @@ function proxyFile(
   config: Config,
   { given: { options }, secondPort }: { given: Arguments; secondPort: number },
 ): SystemFile {
-  const certificate = options['certificate'] && pathOf('--certificate', options['certificate']);
-  const certificateKey = options['certificate-key'] && pathOf('--certificate-key', options['certificate-key']);
+  const certificate = options['certificate'] && servicePath('--certificate', options['certificate']);
+  const certificateKey = options['certificate-key'] && servicePath('--certificate-key', options['certificate-key']);
   const facts = readProxyFacts(config, { secondPort, certificate, certificateKey });
   const [path, text] = {
     nginx: ['/etc/nginx/conf.d/vault.conf', nginxText(facts)],
@@ -155,7 +155,10 @@ function sysusersText({ user, dataDir }: UnitOptions): string {
   return `u ${user} - "vault" ${dataDir}\n`;
 }
 
-/** Folders only where they are the vault's own, never /etc. That of the settings stays root's: systemd-tmpfiles changes nothing of root's in a folder of another user. */
+/**
+ * Folders only where they are the vault's own, never /etc. That of the settings stays root's: systemd-tmpfiles changes
+ * nothing of root's in a folder of another user.
+ */
 function tmpfilesText({ user, configFile, dataDir }: UnitOptions): string {
   const [settings, data] = [dirname(configFile), dataDir].map((path) => path.endsWith('/vault') && path);
   return [

@@ -5,15 +5,15 @@ import { UsageError } from '../cli/arguments.ts';
 export const ELSEWHERE = '/usr/local/bin/vault';
 
 /** A path that systemd and the proxies take as one word, without dot segments. Throws `UsageError` for another. */
-export function pathOf(name: string, path: string): string {
+export function servicePath(name: string, path: string): string {
   if (/^\/[\w./@+-]*$/.test(path)) return posix.resolve(path);
   throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
 }
 
-/** As `pathOf`, of what the unit must see: it hides these folders from the vault. */
+/** As `servicePath`, of what the unit must see: it hides these folders from the vault. */
 export function visible(name: string, path: string): string {
   const place = posix.isAbsolute(path) ? posix.resolve(path) : path;
-  if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)(?:\/|$)/.test(place)) return pathOf(name, path);
+  if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)(?:\/|$)/.test(place)) return servicePath(name, path);
   const remedy = name === '--program' ? `install -m 755 ${path} ${ELSEWHERE}, and run that` : 'choose another place';
   throw new UsageError(`${name} is ${path}, in a folder that the unit hides from the vault: ${remedy}.`);
 }
