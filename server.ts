@@ -42,7 +42,9 @@ async function main(line: readonly string[]): Promise<number> {
   } catch (error) {
     // Who reads no further, as head does, has what was wanted.
     if (isCode(error, 'EPIPE')) return 1;
-    console.error(`vault: ${error instanceof Error ? error.message : error}`);
+    const lines = `vault: ${error instanceof Error ? error.message : error}`.split('\n');
+    const { oneLine } = await import('./lib/base/one-line.ts');
+    console.error(lines.map(oneLine).join('\n'));
     return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -120,7 +120,7 @@ function describe({ checks }: DoctorReport): string {
   const paint = createPaint(isColourful());
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, state, text, remedy }) => {
-    const line = `${paint[STYLES[state]](MARKS[state])} ${name.padEnd(width)}  ${text.replaceAll('\n', ' ')}`;
+    const line = `${paint[STYLES[state]](MARKS[state])} ${name.padEnd(width)}  ${text}`;
     return remedy ? `${line}\n${' '.repeat(width + 4)}${paint.cyan('→')} ${remedy}` : line;
   });
   const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;

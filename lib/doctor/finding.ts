@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { oneLine } from '../base/one-line.ts';
 import { troubleOf } from './trouble.ts';
 
 /** How long a check may take. */
@@ -54,10 +55,16 @@ export const fail = (name: CheckName, text: string, remedy: string): Finding => 
 /** It could not be checked. */
 export const skip = (name: CheckName, text: string): Finding => ({ name, state: 'skipped', text });
 
-/** The findings with their areas, in the order of these. */
+/** The findings with their areas, in the order of these, each on one line: part of a text may be a server's answer. */
 export function byArea(findings: readonly Finding[]): DoctorReport['checks'] {
   return Object.entries(AREAS).flatMap(([area, names]) =>
-    names.flatMap((one) => findings.flatMap(({ name, ...rest }) => (name === one ? [{ area, name, ...rest }] : []))),
+    names.flatMap((one) =>
+      findings.flatMap(({ name, text, remedy, ...rest }) =>
+        name === one
+          ? [{ area, name, ...rest, text: oneLine(text), ...(remedy === undefined ? {} : { remedy: oneLine(remedy) }) }]
+          : [],
+      ),
+    ),
   );
 }
 

@@ -74,6 +74,11 @@ describe('vault doctor', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
+  test('an error is written to the terminal without commands to it', async () => {
+    const { err } = await run(['do\x1b]0;owned\x07c']);
+    expect(err).toBe('vault: Unknown command do ]0;owned c. Try vault --help.\n');
+  });
+
   test('names every file that is missing, each with what to do', async () => {
     const { code, out } = await run(['doctor'], { SMTP_URL_FILE: 'smtp-url', TWILIO_AUTH_TOKEN_FILE: 'token' });
     expect(code).toBe(1);

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createTxt } from '../../../commands/doctor/dns.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { readConfig } from '../../../lib/config/config.ts';
-import { type Finding, runChecks } from '../../../lib/doctor/finding.ts';
+import { byArea, type Finding, runChecks } from '../../../lib/doctor/finding.ts';
 import { mailDnsChecks } from '../../../lib/doctor/mail-dns.ts';
 import { type NameServer, startNameServer, type Zone } from '../../support/dns.ts';
 import { examinedOf } from '../../support/doctor.ts';
@@ -64,6 +64,14 @@ describe('what DNS says of EMAIL_FROM', () => {
       `fail mails are signed, but there is no key at ${SELECTOR} → publish one TXT record at ${SELECTOR}: v=DKIM1; k=rsa; p=${publicHalf(key)}`,
     );
     expect(of(found, 'dmarc')).toEndWith(`_dmarc.${DOMAIN}: v=DMARC1; p=quarantine; rua=mailto:postmaster@${DOMAIN}`);
+  });
+
+  test('goes to no terminal as commands to it', async () => {
+    server.zone[DOMAIN] = ['v=spf1 a\x1b]0;owned\x07\x9b31m\u202ex -all'];
+    const spf = byArea(await look()).find(({ name }) => name === 'spf');
+    expect(spf?.text).toBe(`the SPF record of ${DOMAIN} has a term that is none: a ]0;owned 31m x`);
+    server.zone[DOMAIN] = ['v=spf1 include:\x1b[2Jnowhere.invalid -all'];
+    expect(JSON.stringify(byArea(await look()))).toContain('leads to  [2Jnowhere.invalid, which has none');
   });
 
   test('is read by TCP where an answer is too long for UDP', async () => {
