@@ -15,7 +15,8 @@ Usage: sh install.sh --from URL --key KEY [--version VERSION] [--dir DIRECTORY]
   --from URL        the folder of the release; or VAULT_FROM
   --key KEY         the public key of who signs it, RW… (56 characters); or VAULT_KEY. Take it from another place
                     than the folder
-  --version VERSION only this version, such as 0.2.0; or VAULT_VERSION [the one in the folder]
+  --version VERSION only this version, such as 0.2.0; or VAULT_VERSION [the one in the folder, unless it is
+                    older than what is installed]
   --dir DIRECTORY   where the program goes; or VAULT_DIR [/usr/local/bin]
 TEXT
 }
@@ -48,6 +49,9 @@ read_arguments() {
     https://* | http://127.0.0.1[:/]* | http://localhost[:/]*) ;;
     *) misused '--from must begin with https://' ;;
   esac
+  # A list of processes and an error would show them, and 127.0.0.1:x@host is another host.
+  authority=${from#*://}
+  case ${authority%%/*} in *@*) misused '--from must be without user and password.' ;; esac
   case $key in RW*) ;; *) misused '--key is no public key of minisign: it begins with RW.' ;; esac
   [ ${#key} -eq 56 ] || misused '--key is no public key of minisign: it has 56 characters.'
 }
@@ -98,15 +102,21 @@ openssl_verifies() {
   printf '' | openssl dgst -blake2b512 >/dev/null 2>&1
 }
 
-# A name in the folder, a file, and how many bytes it may have at most.
+# A name in the folder, a file, and how many bytes it may have at most: no more are ever written.
 fetch() {
+  rm -f "$work/broken"
+  { download "$from/$1" || : >"$work/broken"; } | head -c "$(($3 + 1))" >"$2"
+  [ "$(wc -c <"$2")" -le "$3" ] || fail "$from/$1 is larger than it may be."
+  [ ! -e "$work/broken" ] || fail "$from/$1 could not be downloaded."
+}
+
+download() {
   case $fetcher in
     # A line that carries less than a thousand bytes a second for half a minute is given up.
-    curl) curl -fsSL --connect-timeout 20 -y 30 -Y 1000 --max-filesize "$3" -o "$2" "$from/$1" ;;
+    curl) curl -fsSL --connect-timeout 20 -y 30 -Y 1000 "$1" ;;
     # No further flags: BusyBox knows none.
-    wget) wget -q -T 30 -O "$2" "$from/$1" ;;
-  esac || fail "$from/$1 could not be downloaded."
-  [ "$(wc -c <"$2")" -le "$3" ] || fail "$from/$1 is larger than it may be."
+    wget) wget -q -T 30 -O - "$1" ;;
+  esac
 }
 
 verify_sums() {
@@ -152,10 +162,36 @@ find_program() {
   if [ -n "$version" ] && [ "$name" != "vault-$version-$target" ]; then
     fail "the release has $name, not version $version."
   fi
+  if [ -z "$version" ]; then refuse_older; fi
+}
+
+# A server may offer a release that was signed long ago, whose faults are known.
+refuse_older() {
+  there=$("$dir/vault" --version 2>/dev/null | sed -n '1s/^vault \([0-9][0-9.]*\)$/\1/p') || true
+  offered=${name#vault-}
+  offered=${offered%-"$target"}
+  if [ -n "$there" ] && is_older "$offered" "$there"; then
+    fail "$name is older than $dir/vault, which is $there. To go back to it: --version $offered"
+  fi
+}
+
+# Whether the first version comes before the second: by their numbers, one after the other.
+is_older() {
+  old=$1. new=$2.
+  while [ -n "$old$new" ]; do
+    a=${old%%.*} b=${new%%.*}
+    old=${old#*.} new=${new#*.}
+    case $a$b in *[!0-9]*) return 1 ;; esac
+    [ "${a:-0}" -le "${b:-0}" ] || return 1
+    [ "${a:-0}" -ge "${b:-0}" ] || return 0
+  done
+  return 1
 }
 
 install_program() {
   mkdir -p "$dir" 2>/dev/null || true
+  # A program that is moved onto a folder lands in it.
+  [ ! -d "$dir/vault" ] || fail "$dir/vault is a folder: give another --dir, or move it away."
   [ -w "$dir" ] || fail "$dir cannot be written to: run this as root, or give --dir."
   # In the same directory, so that the last step is a rename: who starts it meanwhile gets the old or the new one.
   draft=$(mktemp "$dir/.vault.XXXXXX") || fail "$dir cannot be written to."

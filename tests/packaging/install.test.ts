@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { makeKeys, readSecretKey, signFile } from '../../scripts/release/sign.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -17,7 +26,11 @@ const TOOLS = 'sh uname sha256sum sed grep cut wc tail head cat cmp mktemp mkdir
 let folder: ReturnType<typeof temporaryFolder>;
 let server: ReturnType<typeof Bun.serve>;
 let asked: string[];
+let endless: string | undefined;
+let given: number;
 beforeEach(() => {
+  endless = undefined;
+  given = 0;
   folder = temporaryFolder();
   for (const name of ['release', 'tools', 'out']) mkdirSync(at(name));
   asked = [];
@@ -28,6 +41,7 @@ beforeEach(() => {
       const name = new URL(request.url).pathname.slice(1);
       asked.push(name);
       const file = at(join('release', name));
+      if (name === endless) return new Response(zeros());
       return existsSync(file) ? new Response(Bun.file(file)) : new Response('', { status: 404 });
     },
   });
@@ -38,6 +52,18 @@ afterEach(async () => {
 });
 
 const at = (name: string) => join(folder.path, name);
+
+/** An answer that says no length and has no end. */
+function zeros(): ReadableStream {
+  const chunk = new Uint8Array(64 * 1024);
+  return new ReadableStream({
+    async pull(to) {
+      given += chunk.length;
+      to.enqueue(chunk);
+      await Bun.sleep(0);
+    },
+  });
+}
 
 /** A release of the one program, signed. */
 function release({ name = NAME, program = PROGRAM } = {}) {
@@ -200,4 +226,51 @@ test.skipIf(!Bun.which('shellcheck'))('shellcheck finds nothing in the scripts',
   const scripts = [SCRIPT, ...['postinst', 'prerm', 'postrm'].map((name) => join(SCRIPT, '../deb', name))];
   const { exitCode, stdout } = Bun.spawnSync(['shellcheck', '-s', 'sh', ...scripts]);
   expect([exitCode, stdout.toString()]).toEqual([0, '']);
+});
+
+describe.each(['curl', 'wget'].filter((name) => Bun.which(name) !== null))('a hostile server, by %s', (fetcher) => {
+  test('an answer without an end fills no disk', async () => {
+    const { publicKey } = release();
+    endless = 'SHA256SUMS';
+    const { code, err } = await install(publicKey, [], VERIFIERS.slice(0, 1), fetcher);
+    expect([code, err]).toEqual([1, expect.stringContaining('SHA256SUMS is larger than it may be.')]);
+    expect(given).toBeLessThan(32 * 1024 * 1024);
+    expectNothing();
+  });
+});
+
+test('a folder in the place of the program is not taken for it', async () => {
+  const { publicKey } = release();
+  mkdirSync(at('out/vault'));
+  const { code, err } = await install(publicKey, [], VERIFIERS.slice(0, 1));
+  expect([code, err]).toEqual([1, expect.stringContaining('out/vault is a folder')]);
+  expect(readdirSync(at('out/vault'))).toEqual([]);
+});
+
+test('an older release than what is installed is refused, unless its version is asked for', async () => {
+  const { publicKey } = release();
+  const there = (version: string) => {
+    rmSync(at('out/vault'), { force: true });
+    writeFileSync(at('out/vault'), `#!/bin/sh\necho vault ${version}\n`, { mode: 0o755 });
+  };
+  there('0.10.0');
+  const { code, err } = await install(publicKey, [], VERIFIERS.slice(0, 1));
+  expect([code, err]).toEqual([1, expect.stringContaining('which is 0.10.0. To go back to it: --version 0.2.0')]);
+  expect((await install(publicKey, ['--version', '0.2.0'], VERIFIERS.slice(0, 1))).code).toBe(0);
+  for (const version of ['0.2.0', '0.1.9']) {
+    there(version);
+    expect((await install(publicKey, [], VERIFIERS.slice(0, 1))).code).toBe(0);
+  }
+});
+
+test('a URL with a password, or one that looks like this machine, is refused', async () => {
+  const { publicKey } = release();
+  for (const url of ['https://ada:confidential@downloads.example', 'http://127.0.0.1:x@downloads.example/']) {
+    const child = Bun.spawnSync(['sh', SCRIPT, '--from', url, '--key', publicKey]);
+    expect([child.exitCode, child.stderr.toString()]).toEqual([
+      2,
+      expect.stringContaining('--from must be without user and password.'),
+    ]);
+    expect(child.stderr.toString()).not.toContain('confidential');
+  }
 });
