@@ -5,7 +5,7 @@ import { createMetrics } from '../../lib/base/metrics.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { createStore } from '../../lib/db/store.ts';
 import type { Erasure } from '../../lib/person/erase.ts';
-import { eraseAgain, knownErasures } from '../../lib/person/erase-again.ts';
+import { eraseAgain } from '../../lib/person/erase-again.ts';
 import { prepareDatabase } from '../../lib/prepare-database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
@@ -16,44 +16,38 @@ import type { Manifest } from './backup-file.ts';
 import { erasuresFile, newestOf, readErasureList } from './erasures.ts';
 
 /** Who was erased: by the list of DATA_DIR, by another one, and by the database that a restore replaces. */
-export async function erasuresOf(config: Config, path: string | undefined): Promise<ReadonlyMap<string, Erasure>> {
+export function erasuresOf(config: Config, path: string | undefined): ReadonlyMap<string, Erasure> {
   const lists = [erasuresFile(config.dataDir), ...(path === undefined ? [] : [path])].map(readErasureList);
-  const own = isEmbedded(config.databaseUrl) ? await erasuresIn(filePath(config.databaseUrl)) : [];
+  const own = isEmbedded(config.databaseUrl) ? erasuresIn(filePath(config.databaseUrl)) : [];
   return newestOf([...lists.flatMap((list) => [...list.values()]), ...own]);
 }
 
-/** Those of a file; none where it is no database of this release. */
-async function erasuresIn(path: string): Promise<readonly Erasure[]> {
-  if (!existsSync(path) || !hasErasures(path)) return [];
-  const database = openSqlite(path);
+/**
+ * Those of a file; none where it is no database of this release. Its journal mode stays: changed here, a restore that
+ * is killed would leave a journal beside the file.
+ */
+function erasuresIn(path: string): readonly Erasure[] {
+  if (!existsSync(path)) return [];
   try {
-    const db = createStore({
-      database,
-      clock: systemClock,
-      metrics: createMetrics(),
-      maxConnections: 1,
-      schema: CURRENT,
-    });
-    return [...(await knownErasures({ db })).values()];
-  } finally {
-    database.close();
+    const connection = new Connection(path, { readwrite: true, create: false, strict: true });
+    try {
+      const rows = connection.query('SELECT digest, begun_at, was_registered FROM erasures').values();
+      return rows.map(([digest, begunAt, registered]) => ({
+        digest: String(digest),
+        begunAt: Number(begunAt),
+        wasRegistered: registered === 1,
+      }));
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    // No such table, no database, a damaged one.
+    if (/^SQLITE_(?:ERROR|NOTADB|CORRUPT)/.test(String((error as { code?: unknown }).code))) return [];
+    throw error;
   }
 }
 
 const CURRENT = { isCurrent: true };
-
-function hasErasures(path: string): boolean {
-  try {
-    const connection = new Connection(path, { readonly: true, strict: true });
-    try {
-      return connection.query(`SELECT 1 FROM sqlite_schema WHERE name = 'erasures'`).values().length > 0;
-    } finally {
-      connection.close();
-    }
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Erases again in the draft of a database that is restored, and writes the file anew without what was in it. Returns

@@ -142,7 +142,7 @@ async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Ou
   const { erasures: listed } = options;
   if (listed !== undefined && !existsSync(listed)) throw new UsageError(`there is no file ${listed}.`);
   const { erasuresOf, eraseInDraft } = await import('./erase-again.ts');
-  const erasures = await erasuresOf(config, listed);
+  const erasures = erasuresOf(config, listed);
   if (erasures.size > 0 && !isKeyKnown) throw new Error(NO_SECRET);
   let erased = 0;
   const eraseIn = async (draft: string) => {
