@@ -56,6 +56,8 @@ async function expectRefusal(response: Response): Promise<void> {
 }
 
 const ALL: readonly Route[] = ROUTES;
+/** Some of the bodies are such an order: an invite needs no field, and one of those is then revoked by its number. */
+const ORDERS = ['/v1/console/invites', '/v1/console/invites/revoke'];
 /** Routes whose body has fields; the bundler's is tested with its own properties. */
 const posts = ALL.filter(({ body }) => body === 'object');
 const gets = ALL.filter(({ method, fields }) => method === 'GET' && Object.keys(fields).length > 0);
@@ -79,10 +81,8 @@ const wrongValue = fc.oneof(
 
 describe.each(posts.map(({ path, fields }) => [path, fields] as const))('POST %s', (path, fields) => {
   const names = Object.keys(fields);
-  /** An order without a word is one where every field has a default. */
-  const needsNothing = Object.values(fields).every(({ required }) => !required);
   const expectAnswer = async (response: Response) => {
-    if (needsNothing && response.status === 200) expect(await response.json()).toMatchObject({ ok: true });
+    if (ORDERS.includes(path) && response.status === 200) expect(await response.json()).toMatchObject({ ok: true });
     else await expectRefusal(response);
   };
   const post = (body: BodyInit, type = 'application/json') =>
