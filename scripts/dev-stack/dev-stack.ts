@@ -6,7 +6,7 @@ import { deployEntryPoints } from './entrypoints.ts';
 import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
 import { type Paymaster, startPaymaster } from './paymaster.ts';
-import { freeOr } from './port.ts';
+import { freeOr, startNear } from './port.ts';
 import { type SmsProvider, smsVars, startSmsProvider } from './sms.ts';
 import { placeUsdc } from './usdc.ts';
 import { devAccount } from './wallet.ts';
@@ -60,14 +60,15 @@ async function startParts(
   say: (text: string) => void,
   add: <P extends Part>(part: P) => P,
 ): Promise<Omit<DevStack, 'stop'>> {
-  const chain = add(await startChain({ port: freeOr(PORTS.chain), stateFile: join(dir, 'chain.json') }));
+  const stateFile = join(dir, 'chain.json');
+  const chain = add(await startNear(PORTS.chain, (port) => startChain({ port, stateFile })));
   say(`chain      ${chain.url} (anvil, chain 84532)`);
   const contracts = await deployContracts(chain.rpc);
   await deployEntryPoints(chain.rpc);
   await placeUsdc(chain.rpc);
   say(`contracts  registry ${contracts.didRegistry}, accounts ${contracts.accountFactory}`);
   const logFile = join(dir, 'bundler.log');
-  const bundler = add(await startBundler({ rpcUrl: chain.url, port: freeOr(PORTS.bundler), logFile }));
+  const bundler = add(await startNear(PORTS.bundler, (port) => startBundler({ rpcUrl: chain.url, port, logFile })));
   const paymaster = add(
     await startPaymaster({ node: chain.rpc, bundlerUrl: bundler.url, port: freeOr(PORTS.paymaster) }),
   );

@@ -17,3 +17,12 @@ export function freeOr(port: number): number {
     return 0;
   }
 }
+
+/** Starts something at the port, or at a free one when somebody has it or takes it meanwhile. */
+export async function startNear<T>(port: number, start: (port: number) => Promise<T>): Promise<T> {
+  const own = freeOr(port);
+  return start(own).catch((error) => {
+    if (own === 0) throw error;
+    return start(0);
+  });
+}

@@ -29,6 +29,8 @@ const STARTS_MAX = 3;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 2_000;
 const POLL_MS = 5;
+/** Within it a program ends that did not get its port. */
+const REFUSED_WITHIN_MS = 250;
 
 /** Starts it and waits until it serves; another port is tried when a process took the free one first. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -45,17 +47,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
     const stop = () => end(child, options.stopTimeoutMs).finally(() => process.off('exit', kill));
-    if (await isUp(child, () => options.isUp(port))) return { port, pid: child.pid, stop };
+    const settleMs = options.port ? REFUSED_WITHIN_MS : 0;
+    if (await isUp(child, () => options.isUp(port), settleMs)) return { port, pid: child.pid, stop };
     await stop();
   }
   throw new Error(`${options.name} did not start in ${STARTS_MAX} tries`);
 }
 
-/** False when it ended, as it does when another process took the port first, or took too long. */
-async function isUp(child: Subprocess, ask: () => Promise<boolean>): Promise<boolean> {
+/**
+ * False when it ended, as it does when another process took the port first, or took too long. A port that two starts
+ * want at one moment may be answered by the other's program before this one has ended.
+ */
+async function isUp(child: Subprocess, ask: () => Promise<boolean>, settleMs: number): Promise<boolean> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   while (!hasEnded(child) && performance.now() < deadline) {
-    if (await ask().catch(() => false)) return !hasEnded(child);
+    if (await ask().catch(() => false)) {
+      await Promise.race([child.exited, Bun.sleep(settleMs)]);
+      return !hasEnded(child);
+    }
     await Bun.sleep(POLL_MS);
   }
   return false;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChainOptions, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
+import { freePort, startNear } from '../../../scripts/dev-stack/port.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 
 const ends: (() => unknown)[] = [];
@@ -42,6 +43,14 @@ test('a chain with a state file goes on where it was, and a second deployment ch
 test('a taken port is refused, whatever answers there', async () => {
   const { url } = await chain();
   await expect(startChain({ port: Number(new URL(url).port) })).rejects.toThrow();
+});
+
+test('of two that want one port at the same moment one is refused', async () => {
+  const port = freePort();
+  const starts = await Promise.allSettled([chain({ port }), chain({ port })]);
+  expect(starts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  const near = await startNear(port, (own) => chain({ port: own }));
+  expect(near.url).not.toBe(`http://127.0.0.1:${port}`);
 });
 
 test("value and calls are sent and mined, a call that would revert is the node's error", async () => {
