@@ -59,7 +59,10 @@ export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): 
     const person = await findPerson(ctx, identifier);
     await eraseFound(ctx, { ...person, identifiers: [identifier] });
   }
-  const notes = missing.map((one) => keepErasure(one.digest, one.begunAt, one.wasRegistered));
+  // Of whom nothing was found, the erasure is over: who comes back from now on stays at the next restore.
+  const foundDigests = new Set([...found].map((one) => erasureDigest(ctx.config.vaultSecret, one)));
+  const now = ctx.clock.now();
+  const notes = missing.map((one) => keepErasure({ ...one, finishedAt: foundDigests.has(one.digest) ? null : now }));
   for (let i = 0; i < notes.length; i += READ_ROWS_MAX) await ctx.db.write(...notes.slice(i, i + READ_ROWS_MAX));
   return found.size;
 }

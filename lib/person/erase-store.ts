@@ -168,6 +168,7 @@ export const IDENTIFYING_TABLES: readonly string[] = [
   'recoveries',
   'recovery_addresses',
   'recovery_contacts',
+  'invites',
 ];
 
 /** Each identifier of a table behind another one, in their order: of a database that nobody uses. */
@@ -179,13 +180,23 @@ export function selectIdentifiers(table: string, after: string, limit: number): 
   };
 }
 
-/** Writes erasures of a list down, as they were. */
-export function keepErasure(digest: string, begunAt: number, wasRegistered: boolean): Statement {
+/** An erasure of a list, as it was; `finishedAt` is null where a recovery may still keep the address. */
+interface KeptErasure {
+  readonly digest: string;
+  readonly begunAt: number;
+  readonly wasRegistered: boolean;
+  readonly finishedAt: number | null;
+}
+
+/** Writes an erasure of a list down. */
+export function keepErasure({ digest, begunAt, wasRegistered, finishedAt }: KeptErasure): Statement {
   return {
-    sql: `INSERT INTO erasures (digest, begun_at, was_registered) VALUES (:digest, :begun_at, :was_registered)
+    sql: `INSERT INTO erasures (digest, begun_at, was_registered, finished_at)
+      VALUES (:digest, :begun_at, :was_registered, :finished_at)
       ON CONFLICT (digest) DO UPDATE SET begun_at = max(begun_at, excluded.begun_at),
-        was_registered = max(was_registered, excluded.was_registered)`,
-    args: { digest, begun_at: begunAt, was_registered: Number(wasRegistered) },
+        was_registered = max(was_registered, excluded.was_registered),
+        finished_at = coalesce(excluded.finished_at, finished_at)`,
+    args: { digest, begun_at: begunAt, was_registered: Number(wasRegistered), finished_at: finishedAt },
   };
 }
 

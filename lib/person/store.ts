@@ -8,7 +8,9 @@ export type PersonArgs = Readonly<Record<string, Value>>;
 /** Rows of registrations that are read to find a person, at most. */
 export const REGISTRATIONS_READ_MAX = 1_000;
 
-const COLUMNS = `id, identifier, did, did_hash, controller, ${PROVES_DID} AS proves, ${IS_ERASED} AS is_erased`;
+// An address or a number passes on: it is who holds it, and leads to nobody who held it before.
+const COLUMNS = `id, identifier, did, did_hash, controller, ${PROVES_DID} AND holds = 1 AS proves,
+  ${IS_ERASED} AS is_erased`;
 
 /** What a registration says of who it is. */
 export interface PersonLink {
