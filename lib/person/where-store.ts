@@ -13,11 +13,15 @@ export const PROVES_DID = `status = 'confirmed' AND final = 1 AND proof_key IS N
 /** SQL that is true of an identifier that an erasure has put in the place of another one. */
 export const IS_ERASED = `identifier GLOB '*:[[]*'`;
 
+/** Whose DID it is held the address before. */
+const PASSED_ON = `${PROVES_DID} AND holds = 0 AND did_hash NOT IN ${listed('did_hashes')}`;
+
 /**
- * The registrations of a person. Others may claim the same DID without a proof, with an address of theirs: those are
- * not the person's.
+ * The registrations of a person. Others may claim the same DID without a proof, with an address of theirs, or have had
+ * the address before: those are not the person's.
  */
 export const REGISTRATIONS_OF = `(SELECT id FROM registrations WHERE ${OF_IDENTIFIERS} AND status <> 'failed'
+    AND NOT (${PASSED_ON})
   UNION SELECT id FROM registrations WHERE ${OF_IDENTIFIERS} AND status = 'failed'
   UNION SELECT id FROM registrations WHERE did_hash IN ${listed('did_hashes')}
     AND (${PROVES_DID} OR ${IS_ERASED}))`;
