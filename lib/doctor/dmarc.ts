@@ -38,7 +38,7 @@ export async function checkDmarc(
   if (policy === 'none')
     return warn(
       'dmarc',
-      `the DMARC record at ${at} says none: mails in your name reach people, whoever sends them`,
+      `the DMARC record at ${at} says none: mails in your name reach people from any sender`,
       'set p=quarantine, once its reports (rua=) show that your own mails pass',
     );
   return ok('dmarc', `${at} says ${policy}`);

@@ -34,7 +34,7 @@ export interface PersonPage extends Person {
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /**
- * Reads what is stored of a person, from where `after` says. The first part is told as an event that names nobody.
+ * Reads what is stored of a person, from where `after` says. The first part emits an event that names nobody.
  * Throws 400 for an identifier or an `after` in the wrong form.
  */
 export async function readPerson(

@@ -8,7 +8,7 @@ import { WEBHOOK_SECRET } from '../support/receiver.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** The receivers that the documents show: what is tried is what is told. */
+/** The receivers that the documents show: what is tried is what is written. */
 const RECEIVERS = [
   { file: 'docs/webhooks.md', secret: 'WEBHOOK_SECRET' },
   { file: 'docs/hooks.md', secret: 'HOOK_SECRET' },

@@ -218,8 +218,8 @@ describe('vault service install', () => {
     ['a variable that no shell replaced', ['--base-url', 'https://$HOST'], 'BASE_URL must be an origin'],
     [
       'data where the unit sees none',
-      ['--data-dir', '/root/data'],
-      'DATA_DIR is /root/data, in a folder that the unit',
+      ['--data-dir', '/run/user/1000/data'],
+      'DATA_DIR is /run/user/1000/data, in a folder that the unit',
     ],
     ['a user that cannot be', ['--user', 'a b'], '--user must be the name of a user'],
     ['a port that cannot be', ['--second-port', '70000'], '--second-port must be a port'],
