@@ -60,7 +60,7 @@ describe.skipIf(reason !== undefined)('on a Debian without anything', () => {
 
   test('the script installs nothing while there is nothing to verify with', async () => {
     debian.add('curl');
-    expect((await debian.run(['curl', '-fsS', '-o', '/root/install.sh', `${from}/install.sh`])).code).toBe(0);
+    expect((await debian.run(['curl', '-fsS', '-o', '/tmp/install.sh', `${from}/install.sh`])).code).toBe(0);
     const { code, err } = await install();
     expect([code, err]).toEqual([1, expect.stringContaining('apt-get install minisign')]);
     expect(existsSync(at('usr/local/bin/vault'))).toBe(false);
@@ -80,9 +80,9 @@ describe.skipIf(reason !== undefined)('on a Debian without anything', () => {
       '--remote-name-all',
       ...SUMS.map((name) => `${from}/${name}`),
       '--output-dir',
-      '/root',
+      '/tmp',
     ]);
-    const words = ['--verify', '/usr/local/bin/vault', '--sums', '/root/SHA256SUMS', '--public-key', publicKey];
+    const words = ['--verify', '/usr/local/bin/vault', '--sums', '/tmp/SHA256SUMS', '--public-key', publicKey];
     expect(await debian.run(['vault', 'version', ...words])).toMatchObject({
       code: 0,
       out: expect.stringContaining(`is ${NAME} of the release`),
@@ -139,7 +139,7 @@ describe.skipIf(reason !== undefined)('on a Debian without anything', () => {
   });
 
   function install() {
-    return debian.run(['sh', '/root/install.sh', '--from', from, '--key', publicKey, '--version', VERSION]);
+    return debian.run(['sh', '/tmp/install.sh', '--from', from, '--key', publicKey, '--version', VERSION]);
   }
 });
 

@@ -81,8 +81,8 @@ export interface UpstreamCall {
 }
 
 /** Starts it all; about three seconds. */
-export async function startPayWorld(world: PayWorldOptions = {}): Promise<PayWorld> {
-  const { more = {}, mail, node, pagesOnly = false, ...options } = world;
+export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWorld> {
+  const { more = {}, mail, node, pagesOnly = false, ...options } = given;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
