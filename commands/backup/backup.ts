@@ -8,7 +8,7 @@ import { SETTINGS } from '../../lib/config/settings.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, FILE, HELP, JSON_OUTPUT, option, WITH_SECRETS } from '../cli/options.ts';
+import { BACKUP_PLACE_SETTINGS, CONFIG, FILE, HELP, JSON_OUTPUT, option, WITH_SECRETS } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { createLog } from '../serve/log.ts';
@@ -42,13 +42,7 @@ export const backupCommand: Command = {
     HELP,
   ],
   usesSettings: true,
-  settings: [
-    ...DATABASE_SETTINGS,
-    'BACKUP_S3_ENDPOINT',
-    'BACKUP_S3_REGION',
-    'BACKUP_S3_ACCESS_KEY_ID',
-    'BACKUP_S3_SECRET_ACCESS_KEY',
-  ],
+  settings: BACKUP_PLACE_SETTINGS,
   examples: [
     'vault backup /var/backups/today.backup --config /etc/vault/vault.env',
     'vault backup --every 1h --to s3://my-bucket/vault --config /etc/vault/vault.env',

@@ -6,7 +6,16 @@ import { SETTINGS } from '../../lib/config/settings.ts';
 import { backupKey } from '../../lib/identity/keys.ts';
 import { type Arguments, needOption, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, DRY_RUN, FILE, HELP, JSON_OUTPUT, option, WITH_SECRETS } from '../cli/options.ts';
+import {
+  BACKUP_PLACE_SETTINGS,
+  CONFIG,
+  DRY_RUN,
+  FILE,
+  HELP,
+  JSON_OUTPUT,
+  option,
+  WITH_SECRETS,
+} from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from '../setup/secrets.ts';
@@ -39,13 +48,7 @@ export const restoreCommand: Command = {
     HELP,
   ],
   usesSettings: true,
-  settings: [
-    ...DATABASE_SETTINGS,
-    'BACKUP_S3_ENDPOINT',
-    'BACKUP_S3_REGION',
-    'BACKUP_S3_ACCESS_KEY_ID',
-    'BACKUP_S3_SECRET_ACCESS_KEY',
-  ],
+  settings: BACKUP_PLACE_SETTINGS,
   examples: ['vault restore /var/backups/today.backup --dry-run --config /etc/vault/vault.env'],
   notes: [
     'The whole backup is checked before anything is replaced.',

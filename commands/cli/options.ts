@@ -64,6 +64,15 @@ export const EXPIRES = option('--expires <time>', 'lifetime, such as 12h or 30d 
 /** Where the database is: what a command reads that works on it. */
 export const DATABASE_SETTINGS: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'DATABASE_AUTH_TOKEN'];
 
+/** The same, and where backups are. */
+export const BACKUP_PLACE_SETTINGS: readonly SettingName[] = [
+  ...DATABASE_SETTINGS,
+  'BACKUP_S3_ENDPOINT',
+  'BACKUP_S3_REGION',
+  'BACKUP_S3_ACCESS_KEY_ID',
+  'BACKUP_S3_SECRET_ACCESS_KEY',
+];
+
 /** What the help of `vault serve` shows; `vault help settings` has the others. */
 export const MOST_USED_SETTINGS: readonly SettingName[] = [
   'BASE_URL',
