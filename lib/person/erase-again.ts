@@ -12,9 +12,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 const READ_ROWS_MAX = 1_000;
 
 /** The erasures that a database knows, and whether each is finished there. */
-export async function knownErasures({
-  db,
-}: Pick<Ctx, 'db'>): Promise<ReadonlyMap<string, Erasure & { done: boolean }>> {
+async function knownErasures({ db }: Pick<Ctx, 'db'>): Promise<ReadonlyMap<string, Erasure & { done: boolean }>> {
   const known = new Map<string, Erasure & { done: boolean }>();
   for (let after = ''; ; ) {
     const rows = await db.read(selectErasuresAfter(after, READ_ROWS_MAX));
