@@ -1,27 +1,51 @@
-// npm test [-- AREA…]: the static checks and every test, or the tests of an area. Closes with real counts; zero tests
-// is a failure.
+// npm test [-- AREA…]: the static checks and the tests of a tier, or the tests of an area. Closes with real counts; zero
+// tests is a failure.
 import { join } from 'node:path';
 import { compileContracts } from './contracts.ts';
+import { startBusy } from './testing/busy.ts';
+import { changedFiles, testsOf } from './testing/changed.ts';
 import { runChecks } from './testing/checks.ts';
 import { type Counts, NONE, sumOf, totals } from './testing/counts.ts';
 import { filesOf, testFiles } from './testing/files.ts';
 import { runTests } from './testing/run.ts';
-import { readOptions, USAGE, UsageError } from './testing/usage.ts';
+import { filesOfTier } from './testing/tiers.ts';
+import { readOptions, type TestOptions, USAGE, UsageError } from './testing/usage.ts';
+
+const ROOT = join(import.meta.dir, '..');
 
 async function main(args: readonly string[]): Promise<number> {
-  const { areas, isStatic, isLong, times, help, jobs } = readOptions(args);
-  if (help) {
+  const options = readOptions(args);
+  const { areas, isStatic, again, tier } = options;
+  if (options.help) {
     console.log(USAGE);
     return 0;
   }
-  const files = filesOf(areas, testFiles(join(import.meta.dir, '..')));
-  const parts: Counts[] = [areas.length > 0 ? NONE : await runChecks()];
+  const files = filesFor(options);
+  const parts: Counts[] = [areas.length > 0 || again !== undefined || tier === 'rest' ? NONE : await runChecks()];
   // Once and before: on a fresh checkout every process would compile them for itself, and tests would wait too long.
   if (!isStatic) await compileContracts();
-  if (!isStatic) parts.push(await runTests({ files, jobs, isLong, times }));
+  if (!isStatic) parts.push(...(await runAgain(options, files)));
   const sum = sumOf(parts);
   console.log(totals(sum));
   return sum.failed === 0 && sum.passed > 0 ? 0 : 1;
+}
+
+function filesFor({ areas, again, tier }: TestOptions): readonly string[] {
+  const all = testFiles(ROOT);
+  if (areas.length > 0) return filesOf(areas, all);
+  if (again === undefined) return filesOfTier(tier, all);
+  const files = testsOf(ROOT, changedFiles(ROOT), all);
+  if (files.length === 0) throw new UsageError('No test loads what differs from main: name an area.');
+  return files;
+}
+
+async function runAgain(options: TestOptions, files: readonly string[]): Promise<Counts[]> {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+  const endBusy = startBusy(options.busy);
+  const parts: Counts[] = [];
+  for (let n = 0; n < (options.again ?? 1); n++) parts.push(await runTests({ ...options, files, seed: seed + n }));
+  endBusy();
+  return parts;
 }
 
 // The programs that a run started end with this process.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { FREE_PORTS, SLEEPS } from './support/chances.ts';
 import { codeOf, importsOf, read, sources } from './support/sources.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -78,8 +79,8 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   joins: [...GROUND, 'limits'],
   tokens: [...GROUND, 'ucan'],
   payments: [...GROUND, 'chain'],
-  bundler: [...GROUND, 'chain', 'limits', 'payments'],
   holders: [...GROUND, 'sessions'],
+  bundler: [...GROUND, 'chain', 'holders', 'limits', 'payments'],
   relay: [...GROUND, 'chain', 'holders', 'sessions'],
   indexer: [...GROUND, 'aliases', 'chain', 'holders', 'sessions'],
   registration: [
@@ -285,3 +286,21 @@ function isDocumented(lines: readonly string[], index: number): boolean {
   const above = lines[index - 1]?.trim() ?? '';
   return above.endsWith('*/');
 }
+
+describe('no test waits by chance', () => {
+  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
+    (f) => !f.includes('node_modules'),
+  );
+  const rules = [
+    ['waits of a fixed time: wait by until() for what is asserted', /Bun\.sleep\((?!\d\))/g, SLEEPS],
+    ['free ports: ask for port 0', /\bfreePort\(/g, FREE_PORTS],
+  ] as const;
+
+  test.each(rules)('%s; the exceptions only become fewer', async (_, pattern, exceptions) => {
+    const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
+    const nameOf = (file: string) => file.slice('tests/'.length, -'.test.ts'.length);
+    const counts = files.map((file, at) => [nameOf(file), (texts[at]?.match(pattern) ?? []).length] as const);
+    expect(counts.filter(([name, count]) => count > (exceptions[name] ?? 0))).toEqual([]);
+    expect(Object.keys(exceptions).filter((name) => !files.includes(`tests/${name}.test.ts`))).toEqual([]);
+  });
+});

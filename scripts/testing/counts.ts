@@ -8,12 +8,22 @@ export interface Counts {
 /** No test at all. */
 export const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** The totals on the root element of a JUnit report. */
-export function readReport(xml: string): Counts {
-  const root = /<testsuites[^>]*>/.exec(xml)?.[0] ?? '';
-  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(root)?.[1] ?? 0);
-  const [failed, skipped] = [count('failures') + count('errors'), count('skipped')];
-  return { passed: count('tests') - failed - skipped, failed, skipped };
+/** What a report says of one file. */
+export interface Reported {
+  readonly counts: Counts;
+  readonly seconds: number;
+}
+
+/** The files of a JUnit report, by their paths: Bun writes an element for each, with its totals, two blanks deep. */
+export function readReport(xml: string): Map<string, Reported> {
+  const files = xml.match(/^ {2}<testsuite [^>]*>/gm) ?? [];
+  return new Map(files.map((element) => [/ file="([^"]*)"/.exec(element)?.[1] ?? '', readElement(element)]));
+}
+
+function readElement(element: string): Reported {
+  const number = (name: string) => Number(new RegExp(` ${name}="([\\d.]+)"`).exec(element)?.[1] ?? 0);
+  const [failed, skipped] = [number('failures') + number('errors'), number('skipped')];
+  return { counts: { passed: number('tests') - failed - skipped, failed, skipped }, seconds: number('time') };
 }
 
 /** The counts added up. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { bundleAssets } from '../../assets/bundle.ts';
 import { startLibsql } from '../dev-stack/libsql.ts';
 import { type Counts, sumOf } from './counts.ts';
-import { type FileResult, runTestFile, type TestPlace } from './test-file.ts';
+import { groupsOf } from './groups.ts';
+import { type FileResult, runTestFiles, type TestPlace } from './test-files.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -15,18 +16,21 @@ export interface RunOptions {
   /** Seeded tests in their long form. */
   readonly isLong: boolean;
   readonly times: boolean;
+  /** What the tests' random values are drawn from. */
+  readonly seed: number;
 }
 
 /**
- * Runs the test files, each in a process of its own, and prints a line for each, with its output where it failed. Long
- * runs measure, so they print all output.
+ * Runs the test files, those of a folder in one process, and prints a line for each, with its output where it failed.
+ * Long runs print all output, and measure as `times` does: with each file in a process of its own.
  */
-export async function runTests({ files, jobs, isLong, times }: RunOptions): Promise<Counts> {
+export async function runTests({ files, jobs, isLong, times, seed }: RunOptions): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
   const started = performance.now();
   // One for all of them: each test gets a database of its own on it.
   const libsql = await startLibsql({ dir: join(folder, 'libsql'), namespaces: true });
   const shared = {
+    SEED: String(seed),
     TEST_LONG: isLong ? '1' : '',
     TEST_RUN_DIR: folder,
     TEST_ASSETS_DIR: await buildAssets(join(folder, 'assets')),
@@ -35,9 +39,11 @@ export async function runTests({ files, jobs, isLong, times }: RunOptions): Prom
   };
   try {
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
-    const results = await runAll(files, jobs, place, isLong);
+    const groups = isLong || times ? files.map((file) => [file]) : groupsOf(files);
+    console.log(`SEED=${seed}`);
+    const results = await runAll(groups, jobs, place, isLong);
     if (times) console.log(timesOf(results));
-    const failures = failuresOf(results);
+    const failures = failuresOf(results, seed);
     if (failures !== '') console.log(failures);
     const wall = ((performance.now() - started) / 1000).toFixed(1);
     const processor = results.reduce((sum, result) => sum + result.processorSeconds, 0).toFixed(1);
@@ -57,18 +63,18 @@ async function buildAssets(folder: string): Promise<string> {
 }
 
 async function runAll(
-  files: readonly string[],
+  groups: readonly (readonly string[])[],
   jobs: number,
   place: TestPlace,
   printsAll: boolean,
 ): Promise<FileResult[]> {
-  const waiting = [...files];
+  const waiting = [...groups];
   const results: FileResult[] = [];
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const result = await runTestFile(file, place);
-      results.push(result);
-      print(result, printsAll);
+    for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) {
+      const ended = await runTestFiles(files, place);
+      results.push(...ended);
+      for (const result of ended) print(result, printsAll);
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
@@ -83,12 +89,15 @@ function print({ file, counts, output, wallSeconds }: FileResult, printsAll: boo
   console.log(counts.failed > 0 ? `\n✗ ${line}${shown}` : `✓ ${line}${shown}`);
 }
 
-/** What failed, once more: the end of a long run is what is read, and often all that is kept. Empty where all passed. */
-export function failuresOf(results: readonly FileResult[]): string {
+/**
+ * What failed, once more, and how to draw the same again: the end of a long run is what is read, and often all that is
+ * kept. Empty where all passed.
+ */
+export function failuresOf(results: readonly FileResult[], seed: number): string {
   const failed = results.filter(({ counts }) => counts.failed > 0);
   const parts = failed.map(({ file, counts, output }) => {
     const text = output.length > FAILURE_CHARS ? `…${output.slice(-FAILURE_CHARS)}` : output;
-    return `✗ ${file}  ${counts.failed} failed\n${text}`;
+    return `✗ ${file}  ${counts.failed} failed. Again: SEED=${seed} npm test -- ${file}\n${text}`;
   });
   return parts.length === 0 ? '' : ['', 'failed:', ...parts].join('\n');
 }

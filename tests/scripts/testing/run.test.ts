@@ -6,13 +6,16 @@ function result(file: string, failed: number, output: string) {
 }
 
 test('what failed stands once more at the end of a run, with its reason', () => {
-  const text = failuresOf([result('a.test.ts', 0, 'fine'), result('b.test.ts', 2, `start${'.'.repeat(5000)}reason`)]);
-  expect(text).toContain('✗ b.test.ts  2 failed\n….');
+  const text = failuresOf(
+    [result('a.test.ts', 0, 'fine'), result('b.test.ts', 2, `start${'.'.repeat(5000)}reason`)],
+    7,
+  );
+  expect(text).toContain('✗ b.test.ts  2 failed. Again: SEED=7 npm test -- b.test.ts\n….');
   expect(text).toEndWith('reason');
   expect(text).not.toContain('start');
   expect(text).not.toContain('a.test.ts');
 });
 
 test('a run that passed says nothing of it', () => {
-  expect(failuresOf([result('a.test.ts', 0, 'fine')])).toBe('');
+  expect(failuresOf([result('a.test.ts', 0, 'fine')], 7)).toBe('');
 });

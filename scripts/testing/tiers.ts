@@ -1,0 +1,26 @@
+/** Folders whose tests wait for browsers, chains and killed programs: two thirds of the time of all. */
+const LONG = ['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/torture/'];
+
+/** What runs of them each time: the main flow on both databases, a journey of each page in a browser, a short torture. */
+export const USUAL_OF_LONG: readonly string[] = [
+  'tests/journeys/main.test.ts',
+  'tests/journeys/account.test.ts',
+  'tests/journeys/console-lists.test.ts',
+  'tests/journeys/landing.test.ts',
+  'tests/journeys/pay-link.test.ts',
+  'tests/journeys/register.test.ts',
+  'tests/torture/torture.test.ts',
+];
+
+/** Which tests a run without an area has: the usual ones, all, or the long ones that the usual run leaves out. */
+export type Tier = 'usual' | 'all' | 'rest';
+
+/** The files of a tier. `usual` and `rest` are together `all`, and have no file in common. */
+export function filesOfTier(tier: Tier, files: readonly string[]): readonly string[] {
+  if (tier === 'all') return files;
+  return files.filter((file) => isRest(file) === (tier === 'rest'));
+}
+
+function isRest(file: string): boolean {
+  return LONG.some((folder) => file.startsWith(folder)) && !USUAL_OF_LONG.includes(file);
+}

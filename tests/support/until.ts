@@ -1,0 +1,20 @@
+const LIMIT_MS = 60_000;
+const PAUSE_MS = 5;
+
+/**
+ * Looks again and again until it finds something, and answers that. Throws what was awaited, and what the last look
+ * found, once a minute has passed.
+ */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  limitMs = LIMIT_MS,
+): Promise<Exclude<T, false | undefined | null>> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== null && found !== false) return found as Exclude<T, false | undefined | null>;
+    if (performance.now() > end) throw new Error(`still awaited after ${limitMs / 1000} s: ${what}`);
+    await Bun.sleep(PAUSE_MS);
+  }
+}
