@@ -18,6 +18,7 @@ export const RATE_LIMIT_PROXY_PER_IP = 120;
 export const RATE_LIMIT_CODES_PER_NUMBER = 5;
 export const RATE_LIMIT_READS_PER_IP = 300;
 export const RATE_LIMIT_WRITES_PER_IP = 60;
+export const NETWORK_SHARE_PERCENT = 5;
 export const EMAIL_DAILY_MAX = 20_000;
 export const SMS_DAILY_MAX = 500;
 export const RELAY_DAILY_MAX = 100;

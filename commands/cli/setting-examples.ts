@@ -58,6 +58,7 @@ const EXAMPLES: { readonly [Name in SettingName]?: string } = {
   APP_ORIGINS: 'https://app.example.com',
   RP_IDS: 'example.com',
   RATE_LIMIT_WRITES_PER_IP: '60',
+  SHARED_NETWORKS: '203.0.113.0/24,2001:db8::/32',
   METRICS_ALLOW: '127.0.0.1/32',
 };
 

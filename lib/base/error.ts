@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   veto_invalid: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   identifier_reserved: 409,
   identifier_taken: 409,
   did_taken: 409,
@@ -161,15 +162,28 @@ export class VaultError extends Error {
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
+  /** `damaged` is for good; `stalled` has not answered for long. */
+  readonly state: 'unavailable' | 'stalled' | 'damaged';
+
+  constructor(
+    message: string,
+    given: { readonly cause?: unknown; readonly state?: DatabaseUnavailable['state'] } = {},
+  ) {
+    super(message, { cause: given.cause });
+    this.state = given.state ?? 'unavailable';
+  }
 }
 
 /** The error that a caller sees for any failure. */
 export function asVaultError(error: unknown): VaultError {
   if (error instanceof VaultError) return error;
-  if (error instanceof DatabaseUnavailable)
-    return new VaultError('database_unavailable', { cause: error, retryAfterSeconds: DATABASE_RETRY_SECONDS });
-  return new VaultError('internal_error', { cause: error });
+  if (!(error instanceof DatabaseUnavailable)) return new VaultError('internal_error', { cause: error });
+  if (error.state === 'damaged')
+    return new VaultError('database_unavailable', { cause: error, reason: 'damaged', hint: DAMAGED });
+  return new VaultError('database_unavailable', { cause: error, retryAfterSeconds: DATABASE_RETRY_SECONDS });
 }
+
+const DAMAGED = 'The database is damaged: the operator must restore a backup. Trying again does not help.';
 
 /** After how long a caller should try a database again that was away. */
 export const DATABASE_RETRY_SECONDS = 5;

@@ -43,11 +43,17 @@ export function isLoopback(ip: Uint8Array): boolean {
 }
 
 /**
- * The client key that limits count under: an IPv4 address, or the /64 of an IPv6 address (a subscriber owns a whole
- * /64).
+ * The client key that limits count under: an IPv4 address, also one that an IPv6 address carries, or the /64 of an IPv6
+ * address (a subscriber owns a whole /64).
  */
 export function clientKey(ip: Uint8Array): string {
   if (ip.length === 4) return ip.join('.');
+  const carrier = CARRIERS.find(({ network }) => inCidr(ip, network));
+  if (carrier)
+    return ip
+      .slice(carrier.at, carrier.at + 4)
+      .map((byte) => byte ^ carrier.mask)
+      .join('.');
   const groups = [0, 2, 4, 6].map((i) => (((ip[i] ?? 0) << 8) | (ip[i + 1] ?? 0)).toString(16));
   return `${groups.join(':')}::/64`;
 }
@@ -96,4 +102,18 @@ function parseGroups(text: string, last: boolean): number[] | undefined {
     else return undefined;
   }
   return bytes;
+}
+
+/**
+ * Where IPv6 addresses carry their client's IPv4 address: NAT64 (RFC 6052) has all of IPv4 in one /64, 6to4 (RFC 3056)
+ * a /48 for each, Teredo (RFC 4380) many /64s, the address inverted.
+ */
+const CARRIERS = [
+  { network: cidr('64:ff9b::/96'), at: 12, mask: 0 },
+  { network: cidr('2002::/16'), at: 2, mask: 0 },
+  { network: cidr('2001::/32'), at: 12, mask: 0xff },
+];
+
+function cidr(text: string): Cidr {
+  return parseCidr(text) as Cidr;
 }

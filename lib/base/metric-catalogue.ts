@@ -3,6 +3,8 @@ export interface Metric<Type extends MetricType = MetricType, Label extends stri
   readonly type: Type;
   readonly help: string;
   readonly labels: readonly Label[];
+  /** All values of each label, where they are a closed set. */
+  readonly values?: LabelValues;
   /** A histogram's, in seconds, ascending; without them `DURATION_BOUNDS_SECONDS`. */
   readonly bounds?: readonly number[];
 }
@@ -10,8 +12,14 @@ export interface Metric<Type extends MetricType = MetricType, Label extends stri
 /** What a family measures: a counter only grows, a gauge goes up and down, a histogram counts durations. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
+/** The values that labels have. */
+export type LabelValues = Readonly<Record<string, readonly string[]>>;
+
 /** Families by name. */
 export type MetricCatalogue = Readonly<Record<string, Metric>>;
+
+const CODE_CHANNELS = ['email', 'sms'] as const;
+const SIGNERS = ['registrar', 'guardian'] as const;
 
 /** Every family of `/metrics`, by subject; its labels' values come from bounded sets. */
 export const METRICS = {
@@ -27,16 +35,35 @@ export const METRICS = {
   vault_db_pool_refused_total: counter(
     'Requests refused because the queue for a connection was full, or the wait was over 10 seconds.',
   ),
+  vault_db_damaged: gauge('Whether the database was found damaged: 1 until the process ends.'),
   vault_db_writer: gauge('Where the embedded database is written: 1 for the kind in use.', 'kind'),
   vault_db_sync_seconds: gauge('Time until a page was on the disk, measured at the start.'),
 
-  vault_codes_sent_total: counter('One-time codes sent.', 'channel', 'outcome'),
-  vault_codes_checked_total: counter('One-time codes checked.', 'channel', 'outcome'),
-  vault_guessing_total: counter('Identifiers whose codes needed a pass after too many wrong guesses.', 'channel'),
+  vault_codes_sent_total: closed('One-time codes sent.', { channel: CODE_CHANNELS, outcome: ['accepted', 'refused'] }),
+  vault_codes_checked_total: closed('One-time codes checked.', {
+    channel: CODE_CHANNELS,
+    outcome: ['verified', 'incorrect', 'expired', 'exhausted', 'none'],
+  }),
+  vault_guessing_total: closed('Identifiers whose codes needed a pass after too many wrong guesses.', {
+    channel: CODE_CHANNELS,
+  }),
   vault_codes_lost_total: counter('Codes whose message no provider had accepted before a crash.'),
-  vault_sessions_total: counter('Requests for a session by outcome.', 'outcome'),
-  vault_registrations_total: counter('Registrations by outcome.', 'outcome'),
-  vault_authorization_codes_total: counter('Authorization codes of apps by outcome.', 'outcome'),
+  vault_sessions_total: closed('Requests for a session by outcome.', {
+    outcome: [
+      'opened',
+      'identifier_reserved',
+      'identifier_taken',
+      'ip_limit_reached',
+      'mail_domain_refused',
+      'registration_closed',
+      'invite_required',
+      'invite_invalid',
+    ],
+  }),
+  vault_registrations_total: closed('Registrations by outcome.', { outcome: ['submitted', 'confirmed', 'failed'] }),
+  vault_authorization_codes_total: closed('Authorization codes of apps by outcome.', {
+    outcome: ['issued', 'exchanged', 'refused'],
+  }),
   vault_budget_used: gauge('Use of the daily budgets of the whole vault.', 'budget'),
   vault_budget_max: gauge('Size of the daily budgets of the whole vault.', 'budget'),
   vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),
@@ -46,34 +73,55 @@ export const METRICS = {
 
   vault_upstream_requests_total: counter('Requests to upstreams by outcome.', 'upstream', 'outcome'),
   vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
-  vault_node_contradictions_total: counter('Answers of the node that cannot be so.', 'about'),
-  vault_nodes_disagree_total: counter('Judgements put off because the two nodes of the chain disagree.', 'about'),
+  vault_node_contradictions_total: closed('Answers of the node that cannot be so.', {
+    about: ['decimals', 'factory', 'prediction'],
+  }),
+  vault_nodes_disagree_total: closed('Judgements put off because the two nodes of the chain disagree.', {
+    about: ['account', 'chain', 'decimals', 'factory', 'nonce', 'payment', 'registration'],
+  }),
 
   vault_relay_balance_ether: gauge('The ether of the account that signs.', 'signer'),
   vault_relay_trouble: gauge('Conditions that block relaying: 1 while the condition holds.', 'signer', 'trouble'),
   vault_relays: gauge('Calls in the outbox that are not settled yet.', 'signer', 'status'),
   vault_relay_oldest_seconds: gauge('Age of the oldest call in the outbox that is not mined.', 'signer'),
-  vault_relay_broadcasts_total: counter('Transactions handed to the node.', 'signer', 'kind', 'outcome'),
-  vault_relay_foreign_nonces_total: counter('Nonces of the signer that others used.', 'signer'),
-  vault_relay_fills_total: counter('Empty transactions for nonces that no call has.', 'signer'),
-  vault_relay_nonces_taken_back_total: counter(
-    'Nonces that the chain never reached, and that are used again.',
-    'signer',
-  ),
+  vault_relay_broadcasts_total: closed('Transactions handed to the node.', {
+    signer: SIGNERS,
+    kind: ['call', 'noop'],
+    outcome: ['accepted', 'not_accepted'],
+  }),
+  vault_relay_foreign_nonces_total: closed('Nonces of the signer that others used.', { signer: SIGNERS }),
+  vault_relay_fills_total: closed('Empty transactions for nonces that no call has.', { signer: SIGNERS }),
+  vault_relay_nonces_taken_back_total: closed('Nonces that the chain never reached, and that are used again.', {
+    signer: SIGNERS,
+  }),
 
-  vault_payments_total: counter('Payments that went through the bundler, by what became of them.', 'outcome'),
+  vault_payments_total: closed('Payments that went through the bundler, by what became of them.', {
+    outcome: ['settled', 'spent', 'ended', 'lost', 'dropped'],
+  }),
 
   vault_recoveries: gauge('Recoveries of accounts that may still end.', 'status', 'foreign'),
-  vault_recoveries_total: counter('Recoveries of accounts by what became of them.', 'outcome'),
+  vault_recoveries_total: closed('Recoveries of accounts by what became of them.', {
+    outcome: ['requested', 'queued', 'proposed', 'finished', 'vetoed', 'cancelled', 'lapsed', 'failed'],
+  }),
   vault_recoveries_foreign_total: counter("Recoveries that another copy of the guardian's key proposed."),
-  vault_recovery_notices_total: counter('Mails about recoveries by outcome.', 'outcome'),
+  vault_guardian_watch_failing_seconds: gauge(
+    "For how long a look of the watch over the guardian's key has failed; 0 while it works.",
+    'look',
+  ),
+  vault_guardian_given_up_total: counter('Recoveries whose call the guardian gave up after six tries.'),
+  vault_guardian_gas_full_total: closed("Looks at a recovery whose call waits for the day's gas.", {
+    budget: ['account', 'vault'],
+  }),
+  vault_recovery_notices_total: closed('Mails about recoveries by outcome.', { outcome: ['sent', 'nobody', 'failed'] }),
 
   vault_clock_off_seconds: gauge("How far the clock is ahead of the other processes'; 0 unless it is off."),
 
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),
   vault_follower_events_total: counter('Events read from the chain.'),
-  vault_key_looks_total: counter('Looks at the keys of an account that may have several.', 'outcome'),
+  vault_key_looks_total: closed("Looks at an account's keys, DIDs and aliases.", {
+    outcome: ['same', 'added', 'removed', 'changed'],
+  }),
   vault_follower_reorgs_total: counter('Re-orgs that removed blocks already read.'),
 
   vault_events_total: counter('Events written.'),
@@ -81,7 +129,9 @@ export const METRICS = {
   vault_stream_rewinds_total: counter('Streams told to rewind because they missed events.'),
   vault_streams_superseded_total: counter('Streams ended by a newer one of their token.'),
 
-  vault_webhook_deliveries_total: counter('Attempts to deliver webhooks by outcome.', 'outcome'),
+  vault_webhook_deliveries_total: closed('Attempts to deliver webhooks by outcome.', {
+    outcome: ['delivered', 'failed', 'dead'],
+  }),
   vault_webhook_queue: gauge('Webhooks that are not delivered yet.'),
   vault_webhook_oldest_seconds: gauge('Age of the oldest webhook that is not delivered yet.'),
 
@@ -98,6 +148,11 @@ export type MetricName = keyof typeof METRICS;
 
 function counter<Label extends string = never>(help: string, ...labels: Label[]): Metric<'counter', Label> {
   return { type: 'counter', help, labels };
+}
+
+/** A counter all of whose series are known: they are there from the start, as 0. */
+function closed<const Values extends LabelValues>(help: string, values: Values) {
+  return { type: 'counter', help, labels: Object.keys(values) as (keyof Values & string)[], values } as const;
 }
 
 function gauge<Label extends string = never>(help: string, ...labels: Label[]): Metric<'gauge', Label> {

@@ -1,29 +1,26 @@
 import { createLastCalls, type LastCalls } from './last-calls.ts';
-import { METRICS, type Metric, type MetricCatalogue, type MetricType } from './metric-catalogue.ts';
+import { type LabelValues, METRICS, type Metric, type MetricCatalogue, type MetricType } from './metric-catalogue.ts';
 
 /** Labels of one series; values come from bounded sets, never from a request. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** The labels of these names. */
-type LabelsOf<Label extends string> = Readonly<Record<Label, string>>;
-
 /** A number that only grows. */
-export interface Counter<Label extends string = string> {
-  add(labels?: LabelsOf<Label>, by?: number): void;
+export interface Counter<Own extends Labels = Labels> {
+  add(labels?: Own, by?: number): void;
   /** The series of these labels, for code that runs too often to look it up each time. */
-  of(labels: LabelsOf<Label>): { add(by?: number): void };
+  of(labels: Own): { add(by?: number): void };
 }
 
 /** A number that goes up and down. */
-export interface Gauge<Label extends string = string> {
-  set(value: number, labels?: LabelsOf<Label>): void;
-  of(labels: LabelsOf<Label>): { set(value: number): void };
+export interface Gauge<Own extends Labels = Labels> {
+  set(value: number, labels?: Own): void;
+  of(labels: Own): { set(value: number): void };
 }
 
 /** A distribution of durations in seconds over fixed bucket bounds. */
-export interface Histogram<Label extends string = string> {
-  observe(seconds: number, labels?: LabelsOf<Label>): void;
-  of(labels: LabelsOf<Label>): { observe(seconds: number): void };
+export interface Histogram<Own extends Labels = Labels> {
+  observe(seconds: number, labels?: Own): void;
+  of(labels: Own): { observe(seconds: number): void };
 }
 
 /** One series as read: a histogram's `buckets` are cumulative and end with +Inf. */
@@ -46,9 +43,9 @@ export interface Family {
  * labels.
  */
 export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
-  counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelOf<C, N>>;
-  gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelOf<C, N>>;
-  histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelOf<C, N>>;
+  counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelsOf<C, N>>;
+  gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelsOf<C, N>>;
+  histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelsOf<C, N>>;
   /** How parts outside last answered, which no number tells. */
   readonly calls: LastCalls;
   /** Adds families that are read at each scrape. */
@@ -59,7 +56,9 @@ export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
 type NameOf<C, Type extends MetricType> = keyof {
   [N in keyof C & string as C[N] extends { type: Type } ? N : never]: N;
 };
-type LabelOf<C extends MetricCatalogue, N extends keyof C> = C[N]['labels'][number];
+type LabelsOf<C extends MetricCatalogue, N extends keyof C> = C[N] extends { values: infer V extends LabelValues }
+  ? { readonly [L in keyof V & string]: V[L][number] }
+  : Readonly<Record<C[N]['labels'][number], string>>;
 
 /**
  * Bucket bounds for durations, in seconds: half a millisecond (one local commit) to ten seconds (an upstream's
@@ -96,6 +95,20 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
       return [...counted, ...sources.flatMap((source) => source())];
     },
   };
+}
+
+/**
+ * Shows each counter as 0 whose series are all known, but for those that the host counts: of a series that begins at 1
+ * `increase()` says 0, so an alert would miss the first.
+ */
+export function startAtZero(metrics: Metrics): void {
+  for (const [name, { type, labels, values = {} }] of Object.entries<Metric>(METRICS)) {
+    if (type !== 'counter' || name.startsWith('process_')) continue;
+    let series: Labels[] = [{}];
+    for (const label of labels)
+      series = (values[label] ?? []).flatMap((value) => series.map((one) => ({ ...one, [label]: value })));
+    for (const one of series) (metrics.counter(name as NameOf<typeof METRICS, 'counter'>) as Counter).of(one);
+  }
 }
 
 interface Named extends Omit<Family, 'samples'> {

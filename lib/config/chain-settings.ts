@@ -75,6 +75,11 @@ export const CHAIN_SETTINGS = {
     parse.boolean,
     'true',
   ),
+  LOOKS_PER_MINUTE: plain(
+    'accounts a minute at whose registrations the vault looks on-chain again, each of about three requests',
+    parse.integer(1, 6_000),
+    '120',
+  ),
   FINALITY_BLOCKS: plain(
     'depth in blocks at which a block is final; if unset, the `finalized` block of the node decides',
     parse.unsetOr(parse.integer(0, 1_000_000)),

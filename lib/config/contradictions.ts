@@ -29,6 +29,12 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     remedy: 'set TRUSTED_PROXIES to the network of your proxy',
   },
   {
+    names: ['SHARED_NETWORKS'],
+    when: ({ networkSharePercent, sharedNetworks }) => networkSharePercent === 100 && sharedNetworks.length > 0,
+    problem: 'has no effect, because NETWORK_SHARE_PERCENT is 100',
+    remedy: 'set NETWORK_SHARE_PERCENT to less, so that other networks have a limit',
+  },
+  {
     names: ['HOST'],
     when: ({ host, baseUrl }) => !isLoopbackHost(host) && isLoopbackOrigin(baseUrl),
     problem: 'lets other machines in, but BASE_URL is an origin of this machine alone',
@@ -78,7 +84,14 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     remedy: 'remove one of the two',
   },
   {
-    names: ['BUNDLER_EXTRA_METHODS', 'SPONSOR_CONTEXT', 'SPONSOR_CALLS', 'SPONSOR_DAILY_MAX'],
+    names: [
+      'BUNDLER_EXTRA_METHODS',
+      'SPONSOR_CONTEXT',
+      'SPONSOR_CALLS',
+      'SPONSOR_DAILY_MAX',
+      'SPONSOR_MAX_FEE',
+      'SPONSOR_DAILY_WEI',
+    ],
     when: ({ bundlerUrl }) => bundlerUrl === undefined,
     problem: 'has no effect without BUNDLER_URL',
     remedy: 'set BUNDLER_URL, or remove it',

@@ -1,7 +1,7 @@
 import * as limit from '../constants.ts';
 import * as parse from './parsers.ts';
 import { derived, plain } from './setting.ts';
-import { isLoopbackOrigin } from './url-parsers.ts';
+import { isLoopbackOrigin, sharedNetworks } from './url-parsers.ts';
 
 /** The largest number of a limit. */
 const COUNT_MAX = 1_000_000_000;
@@ -50,6 +50,8 @@ export const LIMIT_SETTINGS = {
     parse.ether,
     '0.01',
   ),
+  SPONSOR_MAX_FEE: plain('most ether that one sponsored operation may cost its sponsor', parse.etherOfGas, '0.0005'),
+  SPONSOR_DAILY_WEI: plain('ether that sponsored operations may cost per day', parse.etherOfGas, '0.02'),
   SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
   SPONSOR_ACCOUNT_DAILY_MAX: count('user operations of one account sponsored per day', 20),
   RATE_LIMIT_PROXY_PER_IP: count(
@@ -66,4 +68,15 @@ export const LIMIT_SETTINGS = {
     ),
   ),
   RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
+  NETWORK_SHARE_PERCENT: count(
+    'how much of a limit of the whole service one network may take, in percent; 100 is no limit per network',
+    limit.NETWORK_SHARE_PERCENT,
+    1,
+    100,
+  ),
+  SHARED_NETWORKS: plain(
+    'networks of many people, such as of a company, without a limit per network (CIDR, comma list), or none',
+    sharedNetworks,
+    'none',
+  ),
 };

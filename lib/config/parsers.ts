@@ -68,6 +68,12 @@ export const ether = parsed('must be an amount of ether such as 0.002', (amount)
   return decimal === undefined ? undefined : fromEther(decimal);
 });
 
+/** An amount of ether that a day's sums of it still count exactly in gwei, as wei. */
+export const etherOfGas = parsed('must be an amount of ether such as 0.002, up to 999999', (amount) => {
+  const decimal = /^(\d{1,6}(?:\.\d{1,18})?)(?: ?ether)?$/.exec(amount)?.[1];
+  return decimal === undefined ? undefined : fromEther(decimal);
+});
+
 /** A gas price in gwei in decimals (`10`, `0.5 gwei`), as wei, above zero. */
 export const gwei = parsed('must be an amount of gwei above zero, under a million, such as 10', (amount) => {
   const decimal = /^(\d{1,6}(?:\.\d{1,9})?)(?: ?gwei)?$/.exec(amount)?.[1];
@@ -117,12 +123,15 @@ export const jsonObject = parsed('must be a JSON object', (anyText) => {
   return isObject(value) ? value : undefined;
 });
 
-/** JSON-RPC method names. Refused are methods that read or change the node itself, or that bypass the bundler. */
+/**
+ * JSON-RPC method names. Refused are methods that read or change the node itself, that bypass the bundler, or that
+ * sponsor in a form of their own: only those of `pm_*` are judged.
+ */
 export const bundlerMethods = listOf(
-  'JSON-RPC methods (never debug_*, admin_*, eth_sendRawTransaction or eth_call)',
+  'JSON-RPC methods (never debug_*, admin_*, wallet_*, eth_sendRawTransaction, eth_call, nor a sponsor’s that is not pm_*)',
   (entry) =>
     /^[a-z][a-zA-Z0-9]*_[a-zA-Z0-9_]+$/.test(entry) &&
-    !/^(?:debug|admin)_|^eth_(?:sendRawTransaction|call)$/.test(entry)
+    !/^(?:debug|admin|wallet)_|^eth_(?:sendRawTransaction|call)$|^(?!pm_).*(?:sponsor|paymaster)/i.test(entry)
       ? entry
       : undefined,
 );

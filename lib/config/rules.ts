@@ -92,6 +92,18 @@ const witnessIsAnother: Rule = ({ rpcUrl, rpcWitnessUrl }) =>
     ? [{ name: 'RPC_WITNESS_URL', problem: 'must differ from RPC_URL', remedy: "set another provider's node" }]
     : [];
 
+/** A day in which no operation has room sponsors none. */
+const dayHasRoom: Rule = ({ sponsorMaxFee, sponsorDailyWei }) =>
+  sponsorMaxFee !== undefined && sponsorDailyWei !== undefined && sponsorDailyWei < sponsorMaxFee
+    ? [
+        {
+          name: 'SPONSOR_DAILY_WEI',
+          problem: 'must not be less than SPONSOR_MAX_FEE, which one operation may cost',
+          remedy: 'raise it or lower SPONSOR_MAX_FEE; SPONSOR_DAILY_MAX=0 sponsors nothing',
+        },
+      ]
+    : [];
+
 /** Without a registry there is nothing to follow. */
 const followerHasRegistry: Rule = ({ follower, didRegistryAddress }) =>
   follower === true && didRegistryAddress === null
@@ -197,6 +209,7 @@ export const RULES: readonly Rule[] = [
   registrarHasContracts,
   redirectsHaveApps,
   followerHasRegistry,
+  dayHasRoom,
   witnessIsAnother,
   webhooksGoOut,
   tokensAreEncrypted,

@@ -107,7 +107,11 @@ const UPSTREAMS = {
     "ERC-4337 bundler; may contain a provider's key and is never shown",
     parse.unsetOr(url.httpUrl),
   ),
-  BUNDLER_EXTRA_METHODS: plain('JSON-RPC methods forwarded in addition to the built-in ones', parse.bundlerMethods, ''),
+  BUNDLER_EXTRA_METHODS: plain(
+    'JSON-RPC methods forwarded in addition to the built-in ones; of sponsors pm_* alone',
+    parse.bundlerMethods,
+    '',
+  ),
   SPONSOR_CONTEXT: plain(
     'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
     parse.unsetOr(parse.jsonObject),

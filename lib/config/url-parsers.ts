@@ -1,6 +1,6 @@
 import type { Address } from 'ox/Address';
 import { checksum } from '../base/ethereum.ts';
-import { isLoopback, parseCidr, parseIp } from '../base/ip.ts';
+import { type Cidr, isLoopback, parseCidr, parseIp } from '../base/ip.ts';
 import { listOf, parsed } from './parsers.ts';
 
 // Parsers of hosts, origins, URLs, networks and contract addresses.
@@ -120,6 +120,17 @@ export const networks = (bitsMin: number) => {
     return entries.every((entry) => (parseCidr(entry)?.bits ?? -1) >= bitsMin) ? entries : undefined;
   });
 };
+
+/** Networks in CIDR form, or `none`: an IPv6 client is known by its /64, and a network of everybody is none. */
+export const sharedNetworks = parsed(
+  'must be a comma list of networks such as 203.0.113.0/24 or 2001:db8::/32 (IPv6 up to /64, none with every address), or none',
+  (given): readonly Cidr[] | undefined => {
+    const entries = given === 'none' ? [] : given.split(',').map((entry) => parseCidr(entry.trim()));
+    const isOne = (entry: Cidr | undefined): entry is Cidr =>
+      entry !== undefined && entry.bits > 0 && (entry.bytes.length === 4 || entry.bits <= 64);
+    return entries.every(isOne) ? entries : undefined;
+  },
+);
 
 /**
  * A contract's address, checksummed (EIP-55; a wrong checksum is refused), or null for `none`. Where

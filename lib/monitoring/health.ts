@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { DatabaseUnavailable } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Clocks } from '../db/clocks.ts';
 import { type Statement, textOf } from '../db/database.ts';
@@ -38,7 +39,7 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
  */
 export interface Readiness {
   readonly ok: boolean;
-  readonly database: 'writable' | 'unavailable';
+  readonly database: 'writable' | DatabaseUnavailable['state'];
   /** How far the clock is ahead of the other processes', negative if behind; absent unless it is off. */
   readonly clock?: { readonly offSeconds: number };
   /** There once the host stops. */
@@ -55,24 +56,25 @@ export interface ServerFacts {
 }
 
 /**
- * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once that it fails. The chain
+ * A check of readiness by a real write, at most once per `READY_CACHE_MS`; the log says once why it fails. The chain
  * has no influence. Never rejects.
  */
 export function createReadiness({ db, clock, clocks, log, hub, onServer = false }: Parts): () => Promise<Readiness> {
   const readFacts = createServerFacts({ db, clock });
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
-  let wasReady = true;
+  let last: Readiness['database'] = 'writable';
   const ask = (): Promise<Readiness> =>
     db.write(countReadinessCheck()).then(
       async () => {
-        wasReady = true;
+        last = 'writable';
         return { ok: true, database: 'writable', ...(onServer ? { server: await readFacts() } : {}) } as const;
       },
       (error) => {
-        if (wasReady) log({ level: 'warn', event: 'not_ready', ...describeError(error) });
-        wasReady = false;
-        return { ok: false, database: 'unavailable' } as const;
+        const database = error instanceof DatabaseUnavailable ? error.state : 'unavailable';
+        if (database !== last) log({ level: 'warn', event: 'not_ready', database, ...describeError(error) });
+        last = database;
+        return { ok: false, database } as const;
       },
     );
   return () => {

@@ -49,7 +49,7 @@ export interface Overview {
   /** What the settings turn on, whether it works or not. */
   readonly configured: Readonly<Record<'registry' | 'indexer' | 'follower' | 'relay' | 'webhooks', boolean>>;
   readonly database: {
-    readonly state: 'writable' | 'unavailable';
+    readonly state: Readiness['database'];
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
   };
@@ -157,7 +157,7 @@ function readCalls(calls: Readonly<Record<string, LastCall>>): Overview['calls']
 /** The parts read from the database; without it relay and follower are null. */
 async function readState(ctx: Ctx) {
   const { database: state } = await ctx.readiness();
-  if (state === 'unavailable') return { state, relay: null, follower: null };
+  if (state !== 'writable') return { state, relay: null, follower: null };
   const [follower, blocker] = await Promise.all([readFollower(ctx), ctx.relay?.blocker()]);
   return {
     state,

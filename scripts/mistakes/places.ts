@@ -54,6 +54,13 @@ export const UNHEARD: readonly Mistake[] = [
     exit: 'goes on',
   },
   {
+    vars: { SHARED_NETWORKS: '203.0.113.0/24', NETWORK_SHARE_PERCENT: '100' },
+    says: [
+      'SHARED_NETWORKS has no effect, because NETWORK_SHARE_PERCENT is 100: set NETWORK_SHARE_PERCENT to less, so that other networks have a limit',
+    ],
+    exit: 'goes on',
+  },
+  {
     done: 'Other machines let in, and no `BASE_URL`',
     vars: { HOST: '0.0.0.0' },
     beside: { EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' },

@@ -43,6 +43,18 @@ export const VALUES: readonly Mistake[] = [
     exit: 2,
   },
   {
+    vars: { SHARED_NETWORKS: '2001:db8::/80' },
+    says: [
+      'SHARED_NETWORKS must be a comma list of networks such as 203.0.113.0/24 or 2001:db8::/32 (IPv6 up to /64, none with every address), or none',
+    ],
+    exit: 2,
+  },
+  {
+    vars: { NETWORK_SHARE_PERCENT: '0' },
+    says: ['NETWORK_SHARE_PERCENT must be a whole number from 1 to 100'],
+    exit: 2,
+  },
+  {
     vars: { EMAIL_PROVIDER: 'sendgrid' },
     says: ['EMAIL_PROVIDER must be one of log, none, smtp, resend, hook'],
     exit: 2,

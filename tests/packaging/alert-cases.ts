@@ -1,4 +1,7 @@
-/** Series of a test of promtool: what Prometheus scraped once a minute. */
+/**
+ * Series of a test of promtool: what Prometheus scraped once a minute. A counter is there from its first event on, or
+ * from the start if a fresh vault says 0 (`asScraped`).
+ */
 export type Series = Readonly<Record<string, string>>;
 
 /** By alert, the series that make it fire within an hour, and the alerts that these cause as well. */
@@ -7,7 +10,11 @@ export interface AlertCase {
   readonly with?: readonly string[];
 }
 
-const at = (name: string, labels = '') => `${name}{job="vault",instance="a"${labels === '' ? '' : `,${labels}`}}`;
+/** A series of the one vault that is scraped. */
+export const at = (name: string, labels = '') =>
+  `${name}{job="vault",instance="a"${labels === '' ? '' : `,${labels}`}}`;
+/** Nothing for forty minutes, then the first. */
+const FIRST = '0+0x39 1+0x50';
 /** Grows by so much a minute, from zero, for as long as a case runs. */
 const by = (step: number) => `0+${step}x90`;
 const always = (value: number) => `${value}+0x90`;
@@ -39,7 +46,6 @@ export const HEALTHY: Series = {
   [request(500)]: by(1),
   [at('vault_db_queries_total', 'operation="select",outcome="ok"')]: by(2_000),
   [at('vault_db_queries_total', 'operation="select",outcome="error"')]: '0+0x30 1+0x60',
-  [at('vault_db_pool_refused_total')]: always(0),
   ...histogram('vault_http_request_duration_seconds', 'route="/api/status"', '0.1', false),
   ...histogram('vault_db_query_duration_seconds', 'operation="select"', '0.1', false),
   [messages('email', 'accepted')]: by(20),
@@ -52,28 +58,33 @@ export const HEALTHY: Series = {
   [at('vault_budget_used', 'budget="sms-per-day"')]: always(0),
   [at('vault_budget_max', 'budget="sms-per-day"')]: always(0),
   [at('vault_limits_reached_total', 'limit="reads-per-ip"')]: by(2),
-  [at('vault_guessing_total', 'channel="email"')]: always(3),
   [at('vault_codes_checked_total', 'channel="email",outcome="verified"')]: by(20),
   [at('vault_codes_checked_total', 'channel="email",outcome="incorrect"')]: by(4),
   [upstream('rpc', 'ok')]: by(60),
   [upstream('rpc', 'timeout')]: by(1),
   [upstream('rpc_witness', 'ok')]: by(60),
-  [at('vault_nodes_disagree_total', 'about="receipt"')]: '0+0x30 1+0x60',
-  [at('vault_node_contradictions_total', 'about="prediction"')]: always(1),
+  [at('vault_nodes_disagree_total', 'about="registration"')]: '0+0x30 1+0x60',
   [at('vault_follower_lag_blocks')]: always(2),
   [at('vault_relay_trouble', 'signer="registrar",trouble="low_balance"')]: always(0),
   [at('vault_relay_trouble', 'signer="registrar",trouble="unfunded"')]: always(0),
   [at('vault_relay_oldest_seconds', 'signer="registrar"')]: always(20),
-  [at('vault_relay_foreign_nonces_total', 'signer="registrar"')]: always(0),
-  [at('vault_relay_fills_total', 'signer="registrar"')]: always(4),
   [at('vault_payments_total', 'outcome="settled"')]: by(5),
-  [at('vault_payments_total', 'outcome="lost"')]: always(0),
-  [at('vault_recoveries_foreign_total')]: always(0),
+  [at('vault_guardian_watch_failing_seconds', 'look="scan"')]: always(0),
+  [at('vault_guardian_given_up_total')]: always(0),
+  [at('vault_guardian_gas_full_total', 'budget="vault"')]: always(0),
   [at('vault_recovery_notices_total', 'outcome="failed"')]: '0+0x30 3+0x60',
   [at('vault_webhook_oldest_seconds')]: always(30),
   [at('vault_webhook_deliveries_total', 'outcome="failed"')]: by(1),
-  [at('vault_webhook_deliveries_total', 'outcome="dead"')]: always(1),
 };
+
+/** The samples of a counter that a fresh vault leaves out until it counts: those before are none. */
+export function asScraped(values: string): string {
+  const numbers = values.split(' ').flatMap((span) => {
+    const [, first, step, times] = /^(\d+)\+(\d+)x(\d+)$/.exec(span) ?? [];
+    return Array.from({ length: Number(times) + 1 }, (_, i) => Number(first) + i * Number(step));
+  });
+  return numbers.map((one) => (one === 0 ? '_' : one)).join(' ');
+}
 
 /** A Prometheus that scrapes no vault. */
 export const NO_TARGET: Series = { ...HEALTHY, [at('up')]: '_x90' };
@@ -89,6 +100,7 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
   VaultDatabaseFails: {
     series: { [at('vault_db_queries_total', 'operation="select",outcome="error"')]: by(5) },
   },
+  VaultDatabaseDamaged: { series: { [at('vault_db_damaged')]: '0+0x30 1+0x60' } },
   VaultDatabaseSlow: { series: histogram('vault_db_query_duration_seconds', 'operation="select"', '0.1', true) },
   VaultDatabaseFull: { series: { [at('vault_db_pool_refused_total')]: by(1) } },
   VaultMailFails: { series: { [messages('email', 'failed')]: by(10) } },
@@ -100,26 +112,31 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     with: ['VaultBudgetNearlyUsed'],
   },
   VaultLimitsRefuse: { series: { [at('vault_limits_reached_total', 'limit="reads-per-ip"')]: by(30) } },
-  VaultGuessing: { series: { [at('vault_guessing_total', 'channel="email"')]: '3+0x40 4+0x50' } },
+  VaultGuessing: { series: { [at('vault_guessing_total', 'channel="email"')]: FIRST } },
   VaultGuessingWidely: {
     series: { [at('vault_codes_checked_total', 'channel="email",outcome="incorrect"')]: by(90) },
   },
   VaultUpstreamFails: { series: { [upstream('rpc', 'ok')]: always(9), [upstream('rpc', 'timeout')]: by(60) } },
   VaultWitnessSilent: { series: { [upstream('rpc_witness', 'timeout')]: by(60) } },
-  VaultNodesDisagree: { series: { [at('vault_nodes_disagree_total', 'about="receipt"')]: by(1) } },
+  VaultNodesDisagree: { series: { [at('vault_nodes_disagree_total', 'about="registration"')]: by(1) } },
   VaultNodeContradicts: {
-    series: { [at('vault_node_contradictions_total', 'about="prediction"')]: '1+0x40 2+0x50' },
+    series: { [at('vault_node_contradictions_total', 'about="prediction"')]: FIRST },
   },
   VaultFollowerBehind: { series: { [at('vault_follower_lag_blocks')]: by(10) } },
   VaultRelayBalanceLow: { series: trouble('low_balance') },
   VaultRelayBlocked: { series: trouble('unfunded') },
   VaultRelayLate: { series: { [at('vault_relay_oldest_seconds', 'signer="registrar"')]: by(60) } },
   VaultKeyUsedElsewhere: {
-    series: { [at('vault_relay_foreign_nonces_total', 'signer="registrar"')]: '0+0x40 1+0x50' },
+    series: { [at('vault_relay_foreign_nonces_total', 'signer="registrar"')]: FIRST },
   },
-  VaultPaymentsLost: { series: { [at('vault_payments_total', 'outcome="lost"')]: '0+0x40 1+0x50' } },
-  VaultRecoveryForeign: { series: { [at('vault_recoveries_foreign_total')]: '0+0x40 1+0x50' } },
+  VaultPaymentsLost: { series: { [at('vault_payments_total', 'outcome="lost"')]: FIRST } },
+  VaultRecoveryForeign: { series: { [at('vault_recoveries_foreign_total')]: FIRST } },
+  VaultGuardianWatchFails: {
+    series: { [at('vault_guardian_watch_failing_seconds', 'look="scan"')]: by(90) },
+  },
+  VaultGuardianGivesUp: { series: { [at('vault_guardian_given_up_total')]: FIRST } },
+  VaultGuardianGasUsed: { series: { [at('vault_guardian_gas_full_total', 'budget="account"')]: FIRST } },
   VaultRecoveryNoticesFail: { series: { [at('vault_recovery_notices_total', 'outcome="failed"')]: by(1) } },
   VaultWebhooksLate: { series: { [at('vault_webhook_oldest_seconds')]: by(120) } },
-  VaultWebhooksDead: { series: { [at('vault_webhook_deliveries_total', 'outcome="dead"')]: '1+0x40 2+0x50' } },
+  VaultWebhooksDead: { series: { [at('vault_webhook_deliveries_total', 'outcome="dead"')]: FIRST } },
 };

@@ -1,11 +1,14 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { METRICS } from '../../lib/base/metric-catalogue.ts';
+import { METRICS, type Metric, type MetricName } from '../../lib/base/metric-catalogue.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { familyFaults } from '../support/promql.ts';
+import { readExposition } from '../support/exposition.ts';
+import { startProgram } from '../support/program.ts';
+import { countersIn, familyFaults } from '../support/promql.ts';
 import { programAt } from '../support/proxies.ts';
-import { CASES, HEALTHY, NO_TARGET, type Series } from './alert-cases.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
+import { asScraped, at, CASES, HEALTHY, NO_TARGET, type Series } from './alert-cases.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const FILE = join(ROOT, 'packaging/alerts.yml');
@@ -22,6 +25,22 @@ interface Rule {
 const { groups } = Bun.YAML.parse(readFileSync(FILE, 'utf8')) as { groups: { name: string; rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
+/** What a vault says that has done nothing yet. */
+let fresh: ReturnType<typeof readExposition>['families'];
+beforeAll(async () => {
+  const vars = { VAULT_SECRET, FOLLOWER: 'false', DATA_DIR: folder.path };
+  const vault = await startProgram(vars, { cwd: folder.path });
+  fresh = readExposition(await (await fetch(`${vault.url}/metrics`)).text()).families;
+  await vault.stop('SIGKILL');
+}, 90_000);
+
+/** Whether some values of its labels come from settings, routes or statements, so that no series can be there before. */
+const hasOpenLabels = (name: string) => {
+  const family = name.replace(/_(?:bucket|count|sum)$/, '');
+  const { labels, values }: Metric = METRICS[(name in METRICS ? name : family) as MetricName];
+  return labels.length > 0 && values === undefined;
+};
+
 describe('each alert', () => {
   test('has a case of its own below', () => {
     expect(rules.map(({ alert }) => alert)).toEqual(Object.keys(CASES));
@@ -29,6 +48,15 @@ describe('each alert', () => {
 
   test.each(rules)('$alert asks for families and labels that /metrics has', ({ expr }) => {
     expect(familyFaults(expr)).toEqual([]);
+  });
+
+  test.each(rules)('$alert counts from 0: a series that begins at 1 has no increase', ({ expr }) => {
+    const isAtOnce = /> 0\b(?!\.| *[*+])/.test(expr);
+    const samples = fresh.flatMap((family) => family.samples);
+    const missing = countersIn(expr)
+      .filter(({ name, isMeant }) => !samples.some((one) => one.name === name && isMeant(one.labels)))
+      .filter(({ name }) => isAtOnce || !hasOpenLabels(name));
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
   test('leads to its entry in the runbook, which has no others', () => {
@@ -60,6 +88,22 @@ if (promtool) {
   });
 
   test("promtool's tests: a healthy vault fires nothing, and each trouble its own alert alone", () => {
+    const zeros = fresh
+      .filter(({ type }) => type === 'counter')
+      .flatMap(({ samples }) => samples)
+      .map(({ name, labels }) =>
+        at(
+          name,
+          Object.entries(labels)
+            .map(([label, value]) => `${label}="${value}"`)
+            .join(),
+        ),
+      );
+    const isThere = (series: string) => zeros.includes(series) || !/_(?:total|bucket|count)\{/.test(series);
+    const scraped = (all: Series) =>
+      Object.entries({ ...Object.fromEntries(zeros.map((one) => [one, '0+0x90'])), ...all }).map(
+        ([series, values]) => [series, isThere(series) ? values : asScraped(values)] as const,
+      );
     const cases = Object.entries(CASES).map(([alert, { series, with: others = [] }]) => ({
       name: alert,
       series: { ...HEALTHY, ...series },
@@ -69,7 +113,7 @@ if (promtool) {
       { name: 'healthy', series: HEALTHY, fires: [] },
       { name: 'no target', series: NO_TARGET, fires: ['VaultDown'] },
     ];
-    const tests = [...others, ...cases].map(testOf);
+    const tests = [...others, ...cases].map((one) => testOf({ ...one, series: scraped(one.series) }));
     const path = join(folder.path, 'test.json');
     writeFileSync(path, JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests }));
     const { exitCode, stdout, stderr } = Bun.spawnSync([promtool, 'test', 'rules', path]);
@@ -78,11 +122,19 @@ if (promtool) {
 } else console.log('no promtool on this machine: the alerts are not tried');
 
 /** A test of promtool (prometheus.io, "Unit testing for rules"), after an hour: which alerts fire, and no others. */
-function testOf({ name, series, fires }: { name: string; series: Series; fires: readonly string[] }) {
+function testOf({
+  name,
+  series,
+  fires,
+}: {
+  name: string;
+  series: readonly (readonly [string, string])[];
+  fires: readonly string[];
+}) {
   return {
     name,
     interval: '1m',
-    input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+    input_series: series.map(([one, values]) => ({ series: one, values })),
     promql_expr_test: [
       {
         expr: 'count by (alertname) (ALERTS{alertstate="firing"})',

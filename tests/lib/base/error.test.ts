@@ -7,6 +7,7 @@ test.each([
   [403, 'method_refused sponsorship_refused origin_not_allowed'],
   [404, 'not_found'],
   [405, 'method_not_allowed'],
+  [408, 'request_timeout'],
   [409, 'identifier_reserved identifier_taken did_taken credential_already_registered idempotency_key_in_use'],
   [413, 'payload_too_large'],
   [415, 'unsupported_media_type'],

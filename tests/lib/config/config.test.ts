@@ -359,7 +359,16 @@ describe('faults', () => {
     ]);
   });
 
-  test.each(['eth_call', 'eth_sendRawTransaction', 'admin_peers'])('the bundler is never opened to %s', (method) => {
+  test.each([
+    'eth_call',
+    'eth_sendRawTransaction',
+    'admin_peers',
+    // Sponsors' own, which nothing would judge.
+    'alchemy_requestGasAndPaymasterAndData',
+    'zd_sponsorUserOperation',
+    'eth_paymasterAndDataForUserOperation',
+    'wallet_prepareCalls',
+  ])('the bundler is never opened to %s', (method) => {
     expect(faultyNames({ BUNDLER_EXTRA_METHODS: method })).toEqual(['BUNDLER_EXTRA_METHODS']);
   });
 
