@@ -7,21 +7,20 @@ import { createRegistryCodeFacts, type RegistryCodeFacts } from './chain/registr
 import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
+import type { Damage } from './db/damage.ts';
 import type { Outages, Schema } from './db/store.ts';
 import { createDoctorFacts, type DoctorFacts } from './doctor/service.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
 import { createMinutes, type MinuteState } from './monitoring/minutes.ts';
-import { createKeyNotes, type KeyNotes } from './registration/look-at-keys.ts';
+import { createKeyNotes, type KeyNotes } from './registration/look-notes.ts';
 import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
 
 /** In-memory state that is shared over isolated requests. */
 export interface Shared {
-  /** Whether the tables are known to be up to date. */
-  readonly schema: Schema;
-  /** What the database does not serve at the moment. */
-  readonly outages: Outages;
+  /** What is known about the database. */
+  readonly known: { readonly schema: Schema; readonly outages: Outages; readonly damage: Damage };
   /** What is known about the account factory. */
   readonly factoryFacts: FactoryFacts;
   /** What is known about the second node. */
@@ -51,7 +50,8 @@ export interface Shared {
 
 /** Nothing known yet, but perhaps that the tables are up to date. */
 export function createShared(config: Config, isCurrent: boolean): Shared {
-  const own = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), open: { streams: 0 } };
+  const known = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), damage: {} };
+  const own = { known, open: { streams: 0 } };
   return addLazily(own, {
     factoryFacts: () => createFactoryFacts(config),
     witnessFacts: createWitnessFacts,

@@ -87,6 +87,11 @@ export function selectBudgets(use: Spending, { ifUnchanged = false } = {}): Stat
 }
 
 function budgetsText(kinds: readonly BudgetLimit[], ifUnchanged: boolean): string {
+  return `SELECT ${budgetColumns(kinds)} ${ifUnchanged ? 'WHERE changes() = 0' : ''}`;
+}
+
+/** The columns that `readReset` reads, with the arguments of `hasRoom`. */
+export function budgetColumns(kinds: readonly BudgetLimit[]): string {
   const columns = kinds.map((kind) => {
     const max = `:${maxName(kind)}`;
     const { at, used, counts, newest, window, usedOfDay } = ledgerOf(kind);
@@ -95,7 +100,7 @@ function budgetsText(kinds: readonly BudgetLimit[], ifUnchanged: boolean): strin
     return `NOT ${hasRoom(kind)} AS ${columnName(kind)}_full,
       (SELECT ${leaves} ${window} AND ${counts} AND ${max} > 0 ORDER BY ${at} LIMIT 1) AS ${columnName(kind)}`;
   });
-  return `SELECT ${columns.join(', ')} ${ifUnchanged ? 'WHERE changes() = 0' : ''}`;
+  return columns.join(', ');
 }
 
 /** A budget's part of the row of `selectBudgets`. */
@@ -106,14 +111,20 @@ export function readReset(row: Row, kind: BudgetLimit): { readonly isFull: boole
 
 /** How much of the last day's budgets of the whole vault is used: one row with a column for each. */
 export function selectBudgetsUsed(now: number): Statement {
-  const columns = BUDGETS.map(
-    (kind) => `${kind === 'relays-per-day' ? RELAYS_USED : ledgerOf(kind).usedOfDay} AS ${columnName(kind)}`,
-  );
+  const columns = BUDGETS.map((kind) => `${usedOfDay(kind)} AS ${columnName(kind)}`);
   return { sql: `SELECT ${columns.join(', ')}`, args: { day_ago: now - DAY_MS } };
 }
 
 const RELAYS_USED = `(SELECT count(*) FROM relays
   WHERE created_at > max(:day_ago, ${clearedAt('relays-per-day')}) AND ${RELAY_COUNTS})`;
+
+const GWEI_USED = `coalesce((SELECT sum(gwei) FROM sponsorships
+  WHERE sponsored_at > max(:day_ago, ${clearedAt('sponsor-wei')})), 0)`;
+
+function usedOfDay(kind: (typeof BUDGETS)[number]): string {
+  if (kind === 'relays-per-day') return RELAYS_USED;
+  return kind === 'sponsor-wei' ? GWEI_USED : ledgerOf(kind).usedOfDay;
+}
 
 /** A budget's part of the row of `selectBudgetsUsed`. */
 export function readUsed(row: Row, kind: (typeof BUDGETS)[number]): number {

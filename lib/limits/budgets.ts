@@ -1,6 +1,5 @@
 import { DAY_MS } from '../base/clock.ts';
 import type { LimitState } from '../base/error.ts';
-import { networkKey } from '../base/ip.ts';
 import { PASS_SENDS_PER_IP_MAX } from '../constants.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
@@ -16,6 +15,7 @@ import {
 } from './budget-store.ts';
 import { type BudgetLimit, boundsOf, limitOf } from './catalogue.ts';
 import { limitState } from './limits.ts';
+import { sharingNetwork } from './networks.ts';
 
 type Config = Platform['config'];
 
@@ -50,29 +50,37 @@ const EARLIER_SENDS = 'send.nth - 1';
 
 /**
  * The budgets of one send: of the whole vault, the network's share of it, and for an IPv6 network its sends to
- * strangers. An IPv4 address that may send less than the share, with passes and without, is not counted for it.
+ * strangers. An IPv4 address that may send less than the share, with passes and without, is not counted for it, and no
+ * client is whose network has none.
  */
 export function useForSend(config: Config, { channel, client, now, isStranger }: SendUse): BudgetUse {
-  const network = networkKey(client);
+  const network = sharingNetwork(config, client);
   const { day, ofShare, ofNetwork, share } = channel === 'sms' ? SMS : EMAIL;
+  if (network === undefined) return createUse(config, day, { now });
   if (network !== client) return createUse(config, ofNetwork, { network, now, isStranger });
   const isBelowShare = config.maxVerifySendsPerIp + PASS_SENDS_PER_IP_MAX <= boundsOf(config, share).max;
   return isBelowShare ? createUse(config, day, { now }) : createUse(config, ofShare, { network, now });
 }
 
-/** The budgets of a user operation that was sponsored. */
-export function useForSponsorship(config: Config, client: string, now: number): BudgetUse {
-  return createUse(config, SPONSORSHIP, { network: networkKey(client), now });
+/** The budgets of a user operation that was sponsored; `network` is null where no network's share is taken. */
+export function useForSponsorship(config: Config, network: string | null, now: number): BudgetUse {
+  const { day, ofShare } = SPONSORSHIP;
+  return network === null ? createUse(config, day, { now }) : createUse(config, ofShare, { network, now });
 }
 
 /** The budgets of a recovery that somebody starts. */
 export function useForRecovery(config: Config, client: string, now: number): BudgetUse {
-  return createUse(config, RECOVERY, { network: networkKey(client), now });
+  return useOfDay(config, RECOVERY, client, now);
 }
 
 /** The budget of a test message that the operator has sent. */
 export function useForTestMessage(config: Config, now: number): BudgetUse {
   return createUse(config, TEST_MESSAGE, { now });
+}
+
+function useOfDay(config: Config, { day, ofShare }: DaySets, client: string, now: number): BudgetUse {
+  const network = sharingNetwork(config, client);
+  return network === undefined ? createUse(config, day, { now }) : createUse(config, ofShare, { network, now });
 }
 
 /** Budgets that are used together. */
@@ -105,9 +113,16 @@ function setsOfSend(day: 'emails-per-day' | 'sms-per-day', share: 'emails-per-ne
 
 const EMAIL = setsOfSend('emails-per-day', 'emails-per-network');
 const SMS = setsOfSend('sms-per-day', 'sms-per-network');
-const SPONSORSHIP = setOf('sponsorships-per-day', 'sponsorships-per-network');
+/** A day's budget, and the same with the network's share of it. */
+type DaySets = ReturnType<typeof setsOfDay>;
+
+function setsOfDay(day: BudgetLimit, share: BudgetLimit) {
+  return { day: setOf(day), ofShare: setOf(day, share) };
+}
+
+const SPONSORSHIP = setsOfDay('sponsorships-per-day', 'sponsorships-per-network');
 const TEST_MESSAGE = setOf('test-messages');
-const RECOVERY = setOf('recoveries-per-day', 'recoveries-per-network');
+const RECOVERY = setsOfDay('recoveries-per-day', 'recoveries-per-network');
 
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
   readonly network?: string;

@@ -1,25 +1,28 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { inGwei, wholeGwei } from './gwei.ts';
 import {
-  BUDGET_SHARE,
-  BUDGET_SHARE_MIN,
   type CountedRows,
   dayOf,
+  type GweiOfSetting,
   type Limit,
   type NumberSetting,
   type PartOfSetting,
   RELAY_LIMITS,
+  SHARE_MIN,
   SMS_OF_NUMBER,
   SPONSOR_LIMITS,
   sendsOf,
   shareOf,
   usesOf,
+  type WeiSetting,
 } from './limit.ts';
+import { REQUEST_LIMITS } from './request-limits.ts';
 
-const [MINUTE, HOUR, DAY] = [MINUTE_MS / 1000, HOUR_MS / 1000, DAY_MS / 1000];
+const [HOUR, DAY] = [HOUR_MS / 1000, DAY_MS / 1000];
 
-/** A /48 is 65,536 clients; it sends to strangers as much as this many. */
+/** A /48 is 65,536 clients; it sends to strangers, and opens sessions, as much as this many. */
 const CLIENTS_PER_NETWORK = 256;
 
 /** Links for a key on another device, of one client and of all in an hour. */
@@ -111,6 +114,14 @@ export const LIMITS = {
       ends: 'CASE linked WHEN 1 THEN created_at + :window ELSE coalesce(min(expires_at, created_at + :window), expires_at) END',
     },
   },
+  'sessions-per-network': {
+    counts: 'sessions opened for a /48, without an attestation',
+    max: { of: 'maxRegistrationsPerIp', times: CLIENTS_PER_NETWORK },
+    windowSeconds: DAY,
+    bucket: 'network',
+    error: 'ip_limit_reached',
+    stored: usesOf('sessions-per-network'),
+  },
   ...RELAY_LIMITS,
   'recoveries-per-day': dayOf(
     'recoveries-per-day',
@@ -138,14 +149,24 @@ export const LIMITS = {
     max: JOINS_MAX,
     windowSeconds: HOUR,
     bucket: 'vault',
+    share: 'joins-per-network',
     error: 'rate_limited',
     stored: { table: 'joins', at: 'opened_at' },
+  },
+  'joins-per-network': {
+    counts: 'links of a /48 for a key on another device',
+    max: { of: JOINS_MAX, share: true },
+    windowSeconds: HOUR,
+    bucket: 'network',
+    error: 'rate_limited',
+    stored: { table: 'joins', at: 'opened_at', key: 'network', indexed: 'network IS NOT NULL' },
   },
   'test-messages': {
     counts: "operator's test messages sent from the console",
     max: 20,
     windowSeconds: DAY,
     bucket: 'vault',
+    unshared: 'only the operator sends them',
     error: 'rate_limited',
     stored: usesOf('test-messages'),
   },
@@ -154,6 +175,7 @@ export const LIMITS = {
     max: 0,
     windowSeconds: 0,
     bucket: 'vault',
+    unshared: 'nobody has any',
     error: 'rate_limited',
   },
   'sms-provider': {
@@ -163,34 +185,7 @@ export const LIMITS = {
     bucket: 'identifier',
     error: 'rate_limited',
   },
-  'writes-per-ip': {
-    counts: 'requests for a session, a code or a DID',
-    max: 'rateLimitWritesPerIp',
-    windowSeconds: MINUTE,
-    bucket: 'client',
-    error: 'rate_limited',
-  },
-  'reads-per-ip': {
-    counts: 'checks and look-ups',
-    max: 'rateLimitReadsPerIp',
-    windowSeconds: MINUTE,
-    bucket: 'client',
-    error: 'rate_limited',
-  },
-  'proxy-per-ip': {
-    counts: 'requests that cost an upstream call',
-    max: 'rateLimitProxyPerIp',
-    windowSeconds: MINUTE,
-    bucket: 'client',
-    error: 'rate_limited',
-  },
-  'operator-failures-per-ip': {
-    counts: 'wrong operator secrets',
-    max: 10,
-    windowSeconds: MINUTE,
-    bucket: 'client',
-    error: 'rate_limited',
-  },
+  ...REQUEST_LIMITS,
 } as const satisfies Readonly<Record<string, Limit>>;
 
 /** A limit's name. */
@@ -218,6 +213,7 @@ export const BUDGETS = [
   'relays-per-day',
   'recoveries-per-day',
   'sponsorships-per-day',
+  'sponsor-wei',
 ] as const;
 
 /** The names of the stored limits, in the order of the report. */
@@ -231,13 +227,19 @@ export function limitOf(name: LimitName): Limit {
 }
 
 /** How much a limit allows under these settings, and in how many seconds. */
-export function boundsOf(config: Pick<Config, NumberSetting>, name: LimitName): { max: number; windowSeconds: number } {
+export function boundsOf(config: Bounding, name: LimitName): { max: number; windowSeconds: number } {
   const { max, windowSeconds } = limitOf(name);
   const value = (bound: number | NumberSetting) => (typeof bound === 'number' ? bound : config[bound]);
   return { max: typeof max === 'object' ? partOf(config, max) : value(max), windowSeconds: value(windowSeconds) };
 }
 
-function partOf(config: Pick<Config, NumberSetting>, part: PartOfSetting): number {
-  const whole = config[part.of];
-  return 'share' in part ? Math.max(BUDGET_SHARE_MIN, Math.floor(whole * BUDGET_SHARE)) : whole * part.times;
+type Bounding = Pick<Config, NumberSetting | WeiSetting>;
+
+function partOf(config: Bounding, part: PartOfSetting | GweiOfSetting): number {
+  if ('gweiOf' in part) return wholeGwei(config[part.gweiOf]);
+  const { of } = part;
+  const whole = typeof of === 'number' ? of : typeof of === 'object' ? partOf(config, of) : config[of];
+  if ('times' in part) return whole * part.times;
+  const least = part.atLeast === undefined ? 1 : inGwei(config[part.atLeast]);
+  return Math.max(SHARE_MIN * least, Math.floor((whole * config.networkSharePercent) / 100));
 }

@@ -28,31 +28,47 @@ export interface CountedRows {
 }
 
 /** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
-export interface Limit {
+export type Limit = Scope & LimitParts;
+
+/**
+ * What a limit counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, an
+ * account's address, or the whole vault. Of the whole vault `share` names the limit of what one network may take, or
+ * `unshared` says why there is none.
+ */
+type Scope =
+  | { readonly bucket: 'client' | 'network' | 'identifier' | 'account' }
+  | { readonly bucket: 'vault'; readonly share: string }
+  | { readonly bucket: 'vault'; readonly unshared: string };
+
+interface LimitParts {
   /** Completes "at most N …". */
   readonly counts: string;
-  readonly max: number | NumberSetting | PartOfSetting;
+  readonly max: number | NumberSetting | PartOfSetting | GweiOfSetting;
   readonly windowSeconds: number | NumberSetting;
-  /**
-   * What it counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, an
-   * account's address, or nothing, for the whole vault.
-   */
-  readonly bucket: 'client' | 'network' | 'identifier' | 'account' | 'vault';
   /** The word of its refusals; null where the answer is no error. */
   readonly error: ErrorCode | null;
   /** Where it is stored, and so shown and cleared; each process counts the others in memory. */
   readonly stored?: CountedRows | 'wrong guesses';
 }
 
-/** So many times a setting's value, or a network's share of a daily budget. */
-export type PartOfSetting = { readonly of: NumberSetting } & ({ readonly times: number } | { readonly share: true });
+/** So many times a setting's value, or a network's share of what the whole vault may do. */
+export type PartOfSetting =
+  | { readonly of: NumberSetting; readonly times: number }
+  | { readonly of: NumberSetting | number | GweiOfSetting; readonly share: true; readonly atLeast?: WeiSetting };
 
-/** A network takes at most this part of a daily budget, and at least so many. */
-export const BUDGET_SHARE = 0.05;
-export const BUDGET_SHARE_MIN = 3;
+/** A network may take at least so many of a limit of the whole vault; of gwei so many times `atLeast`. */
+export const SHARE_MIN = 3;
+
+/** The gwei of a setting in wei, rounded down. */
+export interface GweiOfSetting {
+  readonly gweiOf: WeiSetting;
+}
 
 /** A setting whose value is a number. */
 export type NumberSetting = { [Name in keyof Config]: Config[Name] extends number ? Name : never }[keyof Config];
+
+/** A setting whose value is wei. */
+export type WeiSetting = { [Name in keyof Config]: Config[Name] extends bigint ? Name : never }[keyof Config];
 
 const DAY = DAY_MS / 1000;
 
@@ -71,14 +87,20 @@ export function usesOf(name: string) {
 
 /** The limit of what the whole vault may do in a rolling day. */
 export function dayOf(name: string, counts: string, max: NumberSetting, error: ErrorCode) {
-  return { counts, max, windowSeconds: DAY, bucket: 'vault', error, stored: usesOf(name) } as const;
+  return { counts, max, windowSeconds: DAY, ...sharedBy(name), error, stored: usesOf(name) } as const;
+}
+
+/** The scope of a limit of the whole vault: `mails-per-day` is shared by `mails-per-network`. */
+function sharedBy(name: string) {
+  return { bucket: 'vault', share: name.replace(/-day$/, '-network') } as const;
 }
 
 /** The limit of the codes that the whole vault sends by a channel in a rolling day: each row of `codes` counts them. */
 export function sendsOf(channel: 'email' | 'sms', counts: string, max: NumberSetting) {
   const soFar = channel === 'email' ? 'emails_so_far' : 'sms_so_far';
   const stored = { table: 'codes', at: 'sent_at', where: `channel = '${channel}'`, soFar, givenBack: channel } as const;
-  return { counts, max, windowSeconds: DAY, bucket: 'vault', error: 'rate_limited', stored } as const;
+  const scope = sharedBy(channel === 'email' ? 'emails-per-day' : 'sms-per-day');
+  return { counts, max, windowSeconds: DAY, ...scope, error: 'rate_limited', stored } as const;
 }
 
 /** The limit of what one network may take of it. */
@@ -93,7 +115,7 @@ export const RELAY_LIMITS = {
     counts: 'DIDs registered for others',
     max: 'relayDailyMax',
     windowSeconds: DAY,
-    bucket: 'vault',
+    ...sharedBy('relays-per-day'),
     error: 'relay_limit_reached',
     stored: { table: 'relays', at: 'created_at', where: RELAY_COUNTS },
   },
@@ -106,6 +128,10 @@ export const RELAY_LIMITS = {
     stored: { table: 'relays', at: 'created_at', key: 'network', where: RELAY_COUNTS, indexed: RELAY_INDEXED },
   },
 } as const;
+
+/** What sponsored operations may cost, and then have. */
+const GWEI_SHARE = { of: { gweiOf: 'sponsorDailyWei' }, share: true, atLeast: 'sponsorMaxFee' } as const;
+const GWEI = { table: 'sponsorships', at: 'sponsored_at', uses: 'gwei' } as const;
 
 /** The limits of user operations that the paymaster pays for. */
 export const SPONSOR_LIMITS = {
@@ -128,5 +154,30 @@ export const SPONSOR_LIMITS = {
     bucket: 'account',
     error: 'sponsor_limit_reached',
     stored: { table: 'sponsorships', at: 'sponsored_at', key: 'sender' },
+  },
+  'sponsor-wei': {
+    counts: 'of gas, in gwei, for user operations sponsored',
+    max: { gweiOf: 'sponsorDailyWei' },
+    windowSeconds: DAY,
+    bucket: 'vault',
+    share: 'sponsor-wei-per-network',
+    error: 'sponsor_limit_reached',
+    stored: GWEI,
+  },
+  'sponsor-wei-per-network': {
+    counts: 'of gas, in gwei, for user operations sponsored',
+    max: GWEI_SHARE,
+    windowSeconds: DAY,
+    bucket: 'network',
+    error: 'sponsor_limit_reached',
+    stored: { ...GWEI, key: 'network', where: 'network IS NOT NULL', indexed: 'network IS NOT NULL' },
+  },
+  'sponsor-wei-per-account': {
+    counts: 'of gas, in gwei, for user operations of one account sponsored',
+    max: GWEI_SHARE,
+    windowSeconds: DAY,
+    bucket: 'account',
+    error: 'sponsor_limit_reached',
+    stored: { ...GWEI, key: 'sender' },
   },
 } as const;

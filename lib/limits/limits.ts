@@ -3,27 +3,42 @@ import { type LimitState, VaultError } from '../base/error.ts';
 import { createCache } from '../base/lru-cache.ts';
 import type { Platform } from '../platform.ts';
 import { boundsOf, type LimitName, limitOf } from './catalogue.ts';
+import { sharingSite } from './networks.ts';
 
 export { GIVEN_BACK_BITS, GIVEN_BACK_LEVELS } from './budget-store.ts';
 export { clearedAt } from './store.ts';
 
-/** Clients of one limit that are remembered. */
+/** Clients of one limit that are remembered, and networks: one of these has many more times to remember. */
 export const REQUEST_LIMIT_CLIENTS_MAX = 20_000;
+const REQUEST_LIMIT_NETWORKS_MAX = 1_250;
 
 /** Spends one request of the client in the rolling minute. Throws 429 `rate_limited` when none is left. */
 export type RequestLimit = (client: string) => void;
 
 /**
  * A request limit kept in memory: the exact times of each client's last `limit` requests, for at most
- * `REQUEST_LIMIT_CLIENTS_MAX` clients, the longest silent forgotten first.
+ * `REQUEST_LIMIT_CLIENTS_MAX` clients (or fewer networks), the longest silent forgotten first.
  */
 export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
   const { max } = boundsOf(ctx.config, name);
-  const recentOf = createRecent();
+  const recentOf = createRecent(
+    limitOf(name).bucket === 'network' ? REQUEST_LIMIT_NETWORKS_MAX : REQUEST_LIMIT_CLIENTS_MAX,
+  );
   return (client) => {
     const now = ctx.clock.monotonic();
     const recent = recentOf(client);
     if (!take(recent, max, now)) throw refusal(ctx, name, client, recent, now);
+  };
+}
+
+/** The limit of reads: the client's own, and of a /48 all its clients' together. */
+export function createReadLimit(ctx: Ctx): RequestLimit {
+  const [ofClient, ofNetwork] = [createRequestLimit(ctx, 'reads-per-ip'), createRequestLimit(ctx, 'reads-per-network')];
+  return (client) => {
+    // What the client's own limit refuses takes nothing from the network's.
+    ofClient(client);
+    const network = sharingSite(ctx.config, client);
+    if (network !== undefined) ofNetwork(network);
   };
 }
 
@@ -78,8 +93,8 @@ interface Recent {
   oldest: number;
 }
 
-function createRecent(): (client: string) => Recent {
-  const clients = createCache<string, Recent>(REQUEST_LIMIT_CLIENTS_MAX);
+function createRecent(max: number): (client: string) => Recent {
+  const clients = createCache<string, Recent>(max);
   return (client) => {
     const known = clients.get(client);
     if (known) return known;

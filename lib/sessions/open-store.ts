@@ -2,6 +2,7 @@ import { admissionArgs, MAY_REGISTER, spendInvite } from '../admission/admission
 import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { argsIn, fewerThan, type Statement } from '../db/database.ts';
 import { emitEvents, sessionRows, takenOverRows } from '../events/emit.ts';
+import { SITE_HAS_ROOM, SITE_ROOM } from '../limits/session-share.ts';
 import { EARLIEST_LAPSE, ipWindow, type NewSession, SESSION_COUNTS, SESSION_IS_LIVE } from './store.ts';
 
 /** What another DID holds yields to the DID that the alias leads to. */
@@ -12,9 +13,13 @@ const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
   OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
   OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1 AND NOT ${YIELDS}))`;
 
+const IP_HAS_ROOM = fewerThan(
+  ':per_ip',
+  `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
+);
+
 /** True if a session may be opened. */
-const ADMITS = `NOT ${IS_TAKEN}
-  AND ${fewerThan(':per_ip', `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`)}`;
+const ADMITS = `NOT ${IS_TAKEN} AND ${IP_HAS_ROOM} AND ${SITE_HAS_ROOM}`;
 
 const ADMITS_INVITED = `${MAY_REGISTER} AND ${ADMITS}`;
 
@@ -33,7 +38,7 @@ export function emitReplaced(session: NewSession): Statement {
   return emitEvents(parts, admissionArgsOf(session, emitEvents(parts, {}).sql));
 }
 
-/** Emits the events of the session that `insertSession`, just before in the batch, opened, if it did. */
+/** Emits the events of the session that `insertSession`, before in the batch and counted since, opened, if it did. */
 export function emitOpened({ identifier, now, ledTo }: NewSession): Statement {
   return emitEvents(ledTo === '' ? CREATED : OPENED, { identifier, now });
 }
@@ -79,22 +84,23 @@ function textsOf(admits: string) {
 
 /** The arguments that a text names. */
 function admissionArgsOf(session: NewSession, sql: string) {
-  const { identifier, app, did, aliasHash, didHash, ledTo, ip, now, perIp, windowSeconds, admission } = session;
+  const { identifier, app, did, aliasHash, didHash, ledTo, ip, now, perIp, windowSeconds, share, admission } = session;
   const hashes = { alias_hash: aliasHash, did_hash: didHash, led_to: ledTo };
-  const limit = { per_ip: perIp, ...ipWindow(windowSeconds, now) };
+  const limit = { per_ip: perIp, ...ipWindow(windowSeconds, now), ...share.args };
   return argsIn({ identifier, app, did, ...hashes, ip, now, ...limit, ...admissionArgs(admission ?? null) }, sql);
 }
 
 /**
  * Why `insertSession` refused: `not_admitted` is 1 when the identifier may not be registered, `taken` when it is taken;
- * `earliest_lapse` is null when all sessions of the IP count for good. No row if the statement before, `emitOpened`,
- * had something to report.
+ * `ip_full` when its IP has no room, which it has from `earliest_lapse` on, null when all its sessions count for good;
+ * `fullSite` reads the rest. No row if the statement before, `emitOpened`, had something to report.
  */
 export function selectRefusal(session: NewSession): Statement {
   const sql = session.admission ? SELECT_INVITED_REFUSAL : SELECT_REFUSAL;
   return { sql, args: admissionArgsOf(session, sql) };
 }
 
-const REFUSAL = `${IS_TAKEN} AS taken, ${EARLIEST_LAPSE} AS earliest_lapse`;
+const REFUSAL = `${IS_TAKEN} AS taken, NOT ${IP_HAS_ROOM} AS ip_full, ${EARLIEST_LAPSE} AS earliest_lapse,
+  ${SITE_ROOM}`;
 const SELECT_REFUSAL = `SELECT ${REFUSAL} WHERE changes() = 0`;
 const SELECT_INVITED_REFUSAL = `SELECT NOT ${MAY_REGISTER} AS not_admitted, ${REFUSAL} WHERE changes() = 0`;

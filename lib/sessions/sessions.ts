@@ -1,11 +1,12 @@
 import { type AdmissionContext, admissionOf } from '../admission/admission.ts';
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
-import type { Statement } from '../db/database.ts';
+import { numberOf, type Statement } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
-import { ipLimitReached } from '../limits/limits.ts';
+import { ipLimitReached, limitReached } from '../limits/limits.ts';
+import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
 import { emitOpened, emitReplaced, insertSession, selectRefusal, spendForSession } from './open-store.ts';
@@ -75,26 +76,29 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     expiresAt: now + config.sessionTtlSeconds * 1000,
     perIp: config.maxRegistrationsPerIp,
     windowSeconds: config.registrationsPerIpWindowSeconds,
+    share: sessionShare(config, ip, now),
     admission,
   };
-  const spent = spendForSession(session);
+  const [spent, shared] = [spendForSession(session), session.share.spend()];
   const written = await db.write(
     ...spent,
     emitReplaced(session),
     insertSession(session),
+    ...shared,
     emitOpened(session),
     selectRefusal(session),
     ...also,
   );
   const results = written.slice(spent.length);
   const isOpened = results[1]?.rowsAffected === 1;
-  const row = results[3]?.rows[0];
-  const isTaken = row?.['taken'] === 1;
-  const refusal = row?.['not_admitted'] === 1 ? admission?.refusal : isTaken ? 'identifier_taken' : undefined;
+  const row = results[3 + shared.length]?.rows[0] ?? {};
+  const isTaken = row['taken'] === 1;
+  const refusal = row['not_admitted'] === 1 ? admission?.refusal : isTaken ? 'identifier_taken' : undefined;
   sessions.add({ outcome: isOpened ? 'opened' : (refusal ?? 'ip_limit_reached') });
   if (isOpened) return;
   if (refusal) throw new VaultError(refusal);
-  throw ipLimitReached(ctx, ip, (row?.['earliest_lapse'] ?? null) as number | null, now);
+  const full = row['ip_full'] === 1 ? undefined : fullSite(config, row, session.share);
+  throw full ? limitReached(ctx, full) : ipLimitReached(ctx, ip, numberOf(row, 'earliest_lapse'), now);
 }
 
 /**

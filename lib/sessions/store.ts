@@ -3,11 +3,12 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { emitSessions } from '../events/emit.ts';
 import { clearedAt } from '../limits/limits.ts';
+import type { SessionShare } from '../limits/session-share.ts';
 import { IS_HANDLE, SESSION_IS_ON_CHAIN } from './link-store.ts';
 
 /**
- * A session to open: identifier key, DID, their on-chain hashes, client key, and the per-IP limit; times are
- * milliseconds.
+ * A session to open: identifier key, DID, their on-chain hashes, client key, and the limits of client and /48;
+ * times are milliseconds.
  */
 export interface NewSession {
   readonly identifier: string;
@@ -25,6 +26,7 @@ export interface NewSession {
   readonly perIp: number;
   /** How long it counts; 0 is for good. */
   readonly windowSeconds: number;
+  readonly share: SessionShare;
   /** What the identifier needs if it is not registered; null where anybody may open a session. */
   readonly admission?: AdmissionTerms | null;
 }
@@ -98,7 +100,7 @@ export const SESSION_HAS_HOLDER = `EXISTS (SELECT 1 FROM registrations
   WHERE registrations.identifier = sessions.identifier AND holds = 1)`;
 
 /** A session that a registration opens. The chain is asked about the registration instead. */
-type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'ledTo' | 'askAt' | 'admission'> & {
+type ClaimedSession = Omit<NewSession, 'perIp' | 'windowSeconds' | 'share' | 'ledTo' | 'askAt' | 'admission'> & {
   /** 0 if an attestation stands for it: it uses no slot of its IP. */
   readonly counts: 0 | 1;
 };

@@ -3,7 +3,7 @@ import type { Statement } from '../db/database.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
-import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import * as codes from './check-store.ts';
@@ -22,7 +22,7 @@ export type CodeVerdict = { readonly verified: true; readonly attestation: Attes
 
 /** A code to check: the client that checks it, the challenge it may bring, and the app of its events. */
 export interface CodeToCheck {
-  readonly identifier: Identifier;
+  readonly identifier: Identifier<ProvableChannel>;
   readonly code: string;
   readonly ip: string;
   readonly challenge?: string | undefined;
@@ -162,7 +162,7 @@ function verified({ config, keys }: Ctx, identifier: Identifier, at: number): Co
   return { verified: true, attestation };
 }
 
-function counted({ metrics }: Ctx, { channel }: Identifier, verdict: CodeVerdict): CodeVerdict {
+function counted({ metrics }: Ctx, { channel }: Identifier<ProvableChannel>, verdict: CodeVerdict): CodeVerdict {
   const outcome = verdict.verified ? 'verified' : OUTCOMES[verdict.message];
   metrics.counter('vault_codes_checked_total').add({ channel, outcome });
   return verdict;

@@ -1,6 +1,6 @@
 import { WRONG_GUESSES_MAX } from '../constants.ts';
 import { numberOf, type Result } from '../db/database.ts';
-import type { Identifier } from '../identity/identifier.ts';
+import type { Identifier, ProvableChannel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Platform } from '../platform.ts';
  */
 export async function countGuess(
   { metrics }: Pick<Platform, 'metrics'>,
-  { channel }: Identifier,
+  { channel }: Identifier<ProvableChannel>,
   write: Promise<readonly Result[]>,
   at: number,
 ): Promise<readonly Result[]> {

@@ -7,7 +7,7 @@ import { reachedNobody } from '../delivery/reached.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
-import { type Identifier, maskIdentifier } from '../identity/identifier.ts';
+import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
 import { type BudgetUse, useForSend } from '../limits/budgets.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { limitState } from '../limits/limits.ts';
@@ -34,7 +34,7 @@ export interface SentCode {
 
 /** A request for a code: the identifier, the client key that limits count under, and the app of its events. */
 export interface SendRequest {
-  readonly identifier: Identifier;
+  readonly identifier: Identifier<ProvableChannel>;
   readonly ip: string;
   readonly app: string;
   /** Of the message. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement } from '../db/database.ts';
 
@@ -53,11 +54,14 @@ export function freeAttestationIfChanged(signature: string, { sql, args }: Condi
   };
 }
 
-/** Removes uses of expired attestations, which their expiry already refuses. */
+/** How long a use outlives its attestation: requests that were under way, and processes whose clock is behind. */
+export const ATTESTATION_USE_KEPT_MS = 10 * MINUTE_MS;
+
+/** Removes uses of attestations that expired so long ago that nothing can still be written by them. */
 export function sweepAttestationUses(now: number): Statement {
   return {
     sql: `DELETE FROM attestation_uses WHERE signature IN
-      (SELECT signature FROM attestation_uses WHERE expires_at <= :now LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { now },
+      (SELECT signature FROM attestation_uses WHERE expires_at <= :before LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before: now - ATTESTATION_USE_KEPT_MS },
   };
 }

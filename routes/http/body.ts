@@ -1,30 +1,50 @@
+import type { Clock } from '../../lib/base/clock.ts';
 import { badRequest, unsupportedMediaType, VaultError } from '../../lib/base/error.ts';
 import { queryOf } from './target.ts';
 
 /** The longest body of a request. */
 export const BODY_BYTES_MAX = 64 * 1024;
+/** How long a body may take, however little by little it comes. */
+export const BODY_TIMEOUT_MS = 20_000;
 
 /** The JSON object in a request's body. Throws as `readJson` does, and 400 `Invalid JSON body`. */
-export async function readJsonObject(request: Request, max: number = BODY_BYTES_MAX): Promise<Record<string, unknown>> {
-  const value = await readJson(request, max);
+export async function readJsonObject(clock: Clock, request: Request): Promise<Record<string, unknown>> {
+  const value = await readJson(clock, request, BODY_BYTES_MAX);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Invalid JSON body');
   return value as Record<string, unknown>;
 }
 
 /**
- * The JSON value in a request's body; undefined when there is none. Throws 413 past `max` bytes, 415 for a body of
+ * The JSON value in a request's body; undefined when there is none. Throws as `readBytes` does, and 415 for a body of
  * another type. Without a type it is taken from programs only: a page of any site could send it unasked.
  */
-export async function readJson(request: Request, max: number): Promise<unknown> {
+export async function readJson(clock: Clock, request: Request, max: number): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
   const isJson = type === '' ? !request.headers.has('origin') : JSON_TYPE.test(type);
-  const bytes = await readBytes(request, max);
+  const bytes = await readBytes(clock, request, max);
   if (!isJson && bytes.length > 0) throw unsupportedMediaType();
   return parseJson(bytes);
 }
 
-/** The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further. */
-export async function readBytes(request: Request, max: number): Promise<Uint8Array> {
+/**
+ * The body's bytes. Throws 413 `payload_too_large` as soon as they are more than `max`, and reads no further, and 408
+ * `request_timeout` after `BODY_TIMEOUT_MS`.
+ */
+export function readBytes(clock: Clock, request: Request, max: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(BODY_TIMEOUT_MS, () => reject(new VaultError('request_timeout')));
+    // `finally` would make two more promises for each request.
+    const done = <T>(settle: (value: T) => void) => {
+      return (value: T) => {
+        cancel();
+        settle(value);
+      };
+    };
+    readAll(request, max).then(done(resolve), done(reject));
+  });
+}
+
+async function readAll(request: Request, max: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN);
   if (declared > max) throw new VaultError('payload_too_large');
   if (declared <= max) {
@@ -35,11 +55,11 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   return readStream(request.body, max);
 }
 
-/** The fields of a form, decoded. Throws 413 past `BODY_BYTES_MAX`, 415 for a body of another type. */
-export async function readFormFields(request: Request): Promise<Record<string, unknown>> {
+/** The fields of a form, decoded. Throws as `readBytes` does, and 415 for a body of another type. */
+export async function readFormFields(clock: Clock, request: Request): Promise<Record<string, unknown>> {
   if (!FORM_TYPE.test(request.headers.get('content-type') ?? ''))
     throw unsupportedMediaType('application/x-www-form-urlencoded');
-  const text = new TextDecoder().decode(await readBytes(request, BODY_BYTES_MAX));
+  const text = new TextDecoder().decode(await readBytes(clock, request, BODY_BYTES_MAX));
   return Object.fromEntries(new URLSearchParams(text));
 }
 

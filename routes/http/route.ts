@@ -144,7 +144,7 @@ export function post<P extends string, const A extends Answers, F extends Fields
     async handle({ ctx, app, request, client, peer }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
-      const record = prepare(await readJsonObject(request));
+      const record = prepare(await readJsonObject(ctx.clock, request));
       const spendProxy = () => limits.proxy(client);
       const isOther = other?.applies(ctx, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
@@ -194,7 +194,7 @@ export function postJson<P extends string, const A extends Answers, W extends v.
       spend();
       readQuery(request.url);
       const asked = { ctx, app, request, client, peer, spend, spendProxy: () => limits.proxy(client) };
-      return handler({ ...asked, input: await readJson(request, maxBytes) });
+      return handler({ ...asked, input: await readJson(ctx.clock, request, maxBytes) });
     },
   };
 }
@@ -215,7 +215,7 @@ export function postForm<P extends string, const A extends Answers, F extends Fi
     limit,
     async handle({ ctx, app, request, client, peer }, limits) {
       limits[limit](client);
-      const input = read(await readFormFields(request));
+      const input = read(await readFormFields(ctx.clock, request));
       return handler({ ctx, app, input, client, peer, request, spendProxy: () => limits.proxy(client) });
     },
   };

@@ -6,7 +6,7 @@ import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { recordRefusal } from '../../lib/limits/limit-events.ts';
-import { createRequestLimit } from '../../lib/limits/limits.ts';
+import { createReadLimit, createRequestLimit } from '../../lib/limits/limits.ts';
 import { createAdminRule, isAdminPath } from './admin.ts';
 import { createFindClient } from './client-address.ts';
 import { createHosts } from './host.ts';
@@ -132,7 +132,7 @@ function familiesOf(routes: readonly Route[]): ReadonlyMap<string, () => Family>
 function createLimits(ctx: Context): Limits {
   return {
     writes: createRequestLimit(ctx, 'writes-per-ip'),
-    reads: createRequestLimit(ctx, 'reads-per-ip'),
+    reads: createReadLimit(ctx),
     proxy: createRequestLimit(ctx, 'proxy-per-ip'),
     operator: createRequestLimit(ctx, 'operator-failures-per-ip'),
   };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { DAY_MS } from '../../../lib/base/clock.ts';
+import { networkKey } from '../../../lib/base/ip.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Config } from '../../../lib/config/config.ts';
 import type { Statement } from '../../../lib/db/database.ts';
@@ -13,9 +14,10 @@ import { useForSponsorship } from '../../../lib/limits/budgets.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase, temporaryFolder } from '../../support/databases.ts';
+import { SHARES } from '../../support/shares.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
-const configOf = (sponsorDailyMax: number) => ({ sponsorDailyMax }) as Config;
+const configOf = (sponsorDailyMax: number) => ({ ...SHARES, sponsorDailyMax }) as Config;
 const ALWAYS: Statement = { sql: '1', args: {} };
 
 describe.each(engines().map((engine) => [engine.name, engine] as const))('budgets on %s', (_, engine) => {
@@ -32,7 +34,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
 
   /** Spends one; the names of what was full, each with the wait in ms. */
   async function spend(client: string, now: number, max = 10) {
-    const use = useForSponsorship(configOf(max), client, now);
+    const use = useForSponsorship(configOf(max), networkKey(client), now);
     const write: Statement = {
       sql: `INSERT INTO limit_notices (bucket, until) SELECT :id, 0 WHERE ${use.room.sql}`,
       args: { ...use.room.args, id: crypto.randomUUID() },
@@ -118,7 +120,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
           } else if (act === 'refund') {
             const last = uses.findLast((use) => use.network === network && use.at > now - DAY_MS);
             if (!last) continue;
-            const use = useForSponsorship(configOf(5), client, last.asked);
+            const use = useForSponsorship(configOf(5), networkKey(client), last.asked);
             await db.write(...use.refund(ALWAYS));
             uses = uses.filter((one) => one !== last);
           } else {
@@ -150,7 +152,7 @@ test('what a use costs does not grow with a day’s uses: each look-up is a seek
   const db = createStore({ database, clock: testClock(), metrics: createMetrics(), maxConnections: 1 });
   await db.ready();
   database.close();
-  const use = useForSponsorship(configOf(20_000), '2001:db8:1:1::/64', NOW);
+  const use = useForSponsorship(configOf(20_000), '2001:db8:1::/48', NOW);
   const connection = new Database(file, { readonly: true });
   for (const { sql } of [{ sql: `SELECT ${use.room.sql}` }, ...use.spend, use.resets, ...use.refund(ALWAYS)]) {
     const plan = connection.query(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];

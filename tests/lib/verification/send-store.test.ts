@@ -18,12 +18,13 @@ import {
 } from '../../../lib/verification/send-store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { SHARES } from '../../support/shares.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
 /** How far the clocks of two processes differ. */
 const SKEW_MS = 3;
 const MAX = { email: 4, sms: 3 } as const;
-const config = { emailDailyMax: MAX.email, smsDailyMax: MAX.sms, maxVerifySendsPerIp: 3 } as Config;
+const config = { ...SHARES, emailDailyMax: MAX.email, smsDailyMax: MAX.sms, maxVerifySendsPerIp: 3 } as Config;
 const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
 type Channel = keyof typeof MAX;
 

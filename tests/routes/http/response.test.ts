@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { VaultError } from '../../../lib/base/error.ts';
+import { BODY_TIMEOUT_MS } from '../../../routes/http/body.ts';
 import { failureReply } from '../../../routes/http/response.ts';
-import { ROUTES } from '../../../routes/index.ts';
 import { sendRaw } from '../../support/raw.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -14,60 +14,7 @@ afterEach(() => t.stop());
 /** A vault of a public origin, without a proxy. */
 const PUBLIC = { BASE_URL: 'https://vault.example.com', ALLOW_LOG_DELIVERY: 'true', TRUSTED_PROXIES: 'none' };
 
-const paths = [...new Set(ROUTES.map(({ path }) => path))];
 const send = (path: string, init: RequestInit = {}) => fetch(t.url + path, init);
-
-describe('every path', () => {
-  test.each(paths)('%s answers OPTIONS with 204 and what a browser may send', async (path) => {
-    const reply = await send(path, { method: 'OPTIONS' });
-    const own = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
-    expect(reply.status).toBe(204);
-    expect(await reply.text()).toBe('');
-    const head = own.includes('GET') ? ['HEAD'] : [];
-    expect(reply.headers.get('access-control-allow-methods')).toBe([...own, ...head, 'OPTIONS'].join(', '));
-    expect(reply.headers.get('access-control-allow-headers')).toBe(
-      'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-vault-app',
-    );
-    expect(reply.headers.get('access-control-max-age')).toBe('86400');
-    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  test.each(paths)('%s refuses other methods with 405 and Allow', async (path) => {
-    const reply = await send(path, { method: 'DELETE' });
-    const own = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
-    expect(reply.status).toBe(405);
-    expect(await reply.json()).toEqual({ error: 'method_not_allowed' });
-    const head = own.includes('GET') ? ['HEAD'] : [];
-    expect(reply.headers.get('allow')).toBe([...own, ...head, 'OPTIONS'].join(', '));
-    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  test.each(ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path))(
-    'HEAD %s has the headers of GET and no body',
-    async (path) => {
-      const [get, head] = [await send(path), await send(path, { method: 'HEAD' })];
-      expect(head.status).toBe(get.status);
-      expect(await head.text()).toBe('');
-      // What is measured changes with each measurement, and so may its length.
-      const changing = ['date', 'x-request-id', ...(path === '/metrics' ? ['content-length'] : [])];
-      const names = [...get.headers.keys()].filter((name) => !changing.includes(name));
-      for (const name of names) expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
-    },
-  );
-
-  test.each(paths)('%s carries the security headers, CORS and a request id on every answer', async (path) => {
-    for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
-      const { headers } = await send(path, { method });
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('access-control-allow-origin')).toBe('*');
-      expect(headers.get('access-control-expose-headers')).toBe(
-        'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, idempotent-replayed',
-      );
-      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
-    }
-  });
-});
 
 test.each(['/nothing', '/api', '/api/status/', '/API/status', '/api//status', '/api/%73tatus', '/api/nothing?x=1'])(
   'unknown path %s is 404 not_found, and its preflight passes so that a page can read that',
@@ -158,6 +105,31 @@ describe('bodies', () => {
     const reply = await post(pad(65_537));
     expect([reply.status, await reply.json()]).toEqual([413, { error: 'payload_too_large' }]);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test.each([
+    ['of a declared length', ['Content-Length: 1000']],
+    ['in chunks', ['Transfer-Encoding: chunked']],
+  ])('that does not end within 20 s, %s, is 408 request_timeout', async (_, headers) => {
+    const isBegun = Promise.withResolvers<void>();
+    const { after } = t.clock;
+    Object.assign(t.clock, {
+      after(ms: number, fn: () => void) {
+        if (ms === BODY_TIMEOUT_MS) isBegun.resolve();
+        return after(ms, fn);
+      },
+    });
+    const lines = ['POST /api/sessions HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...headers];
+    let isAnswered = false;
+    const asking = sendRaw(t.url, lines, '5\r\n{"a":').finally(() => {
+      isAnswered = true;
+    });
+    await isBegun.promise;
+    await t.clock.advance(BODY_TIMEOUT_MS - 1);
+    expect(isAnswered).toBe(false);
+    await t.clock.advance(1);
+    const { status, text } = await asking;
+    expect([status, JSON.parse(text)]).toEqual([408, { error: 'request_timeout' }]);
   });
 
   test('sent in chunks without a length is cut off at the cap', async () => {
