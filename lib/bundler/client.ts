@@ -5,6 +5,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { createRedact, redactUrls } from '../base/redact.ts';
 import { readMessage } from '../chain/json-rpc.ts';
 import { UPSTREAM_ANSWER_BYTES_MAX } from '../constants.ts';
+import { type AskedPrice, createAskedPrice } from './asked-price.ts';
 import { type BundlerRpcError, readRpcError } from './errors.ts';
 
 /** The most concurrent calls to the bundler. */
@@ -20,6 +21,8 @@ export interface Bundler {
    * may have received the call all the same.
    */
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<BundlerOutcome>;
+  /** What it asks per unit of gas; zeros where it does not say. Never rejects. */
+  price(): Promise<AskedPrice>;
 }
 
 interface Outside {
@@ -33,27 +36,26 @@ export function createBundler({ url, ...outside }: Outside & { readonly url: str
   const redact = createRedact(url);
   let lastId = 0;
   let pending = 0;
-  return {
-    async call(method, params, timeoutMs) {
-      if (pending === BUNDLER_PENDING_MAX) throw failed(new Error('too many calls are pending'));
-      const id = ++lastId;
-      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-      const request = { url, method: 'POST', headers: HEADERS, body } as const;
-      const limits = { timeoutMs, maxBytes: UPSTREAM_ANSWER_BYTES_MAX };
-      pending++;
-      try {
-        const message = await measureUpstream(outside, 'bundler', async () =>
-          readMessage(id, await callUpstream(outside, request, limits)),
-        );
-        if (message.error === undefined || message.error === null) return { result: redact(message.result) };
-        return { error: readRpcError(redactUrls(redact(message.error))) };
-      } catch (cause) {
-        throw failed(cause);
-      } finally {
-        pending--;
-      }
-    },
+  const call: Bundler['call'] = async (method, params, timeoutMs) => {
+    if (pending === BUNDLER_PENDING_MAX) throw failed(new Error('too many calls are pending'));
+    const id = ++lastId;
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const request = { url, method: 'POST', headers: HEADERS, body } as const;
+    const limits = { timeoutMs, maxBytes: UPSTREAM_ANSWER_BYTES_MAX };
+    pending++;
+    try {
+      const message = await measureUpstream(outside, 'bundler', async () =>
+        readMessage(id, await callUpstream(outside, request, limits)),
+      );
+      if (message.error === undefined || message.error === null) return { result: redact(message.result) };
+      return { error: readRpcError(redactUrls(redact(message.error))) };
+    } catch (cause) {
+      throw failed(cause);
+    } finally {
+      pending--;
+    }
   };
+  return { call, price: createAskedPrice(call, outside.clock) };
 }
 
 /** Bundlers refuse the media type with a charset. */

@@ -1,61 +1,73 @@
 import { addressWord } from '../chain/contract-call.ts';
+import { readCode } from '../chain/has-code.ts';
 import type { Config } from '../config/config.ts';
 import { type AccountCall, readAccountCalls } from './account-calls.ts';
+import { isOwnSender, type SenderReader } from './sponsorship.ts';
 import type { UserOperation } from './user-operation.ts';
 
-type Rules = Pick<Config, 'usdcAddress' | 'didRegistryAddress' | 'sponsorCalls' | 'payMaxFee'>;
+/** The chain, and what the operator sponsors. */
+export type CallReader = SenderReader & { readonly config: Rules };
+type Rules = Pick<Config, 'usdcAddress' | 'didRegistryAddress' | 'sponsorCalls'>;
 
 /** The most calls of one sponsored operation. */
 const CALLS_MAX = 16;
 
-/** The most gas of a sponsored operation: to verify it, around its calls, and for a call of each kind. */
-const VERIFICATION_GAS_MAX = 2_000_000n;
-const GAS_MAX = { around: 300_000n, transfer: 200_000n, own: 500_000n, registry: 800_000n, added: 3_000_000n } as const;
+/** The most gas of a sponsored operation: around its calls, and for a call of each kind. */
+const GAS_MAX = {
+  around: 300_000n,
+  ether: 60_000n,
+  transfer: 200_000n,
+  own: 500_000n,
+  registry: 800_000n,
+  added: 3_000_000n,
+};
 
 type CallKind = Exclude<keyof typeof GAS_MAX, 'around'>;
 
+/** What an operation's calls may take: the most `callGasLimit`. `isEmpty` where it makes none. */
+export interface SponsoredCalls {
+  readonly gas: bigint;
+  readonly isEmpty: boolean;
+}
+
 /**
- * Why an operation is not sponsored: a call that is not on the list, or more gas than its calls need; undefined if it
- * is. `given` is what the sponsor answers, which replaces the draft's own.
+ * Reads the calls of an operation, or says why one of them is not sponsored: it is not on the list, or sends ether to a
+ * contract, which could do anything with the gas. Throws 502 `rpc_error`.
  */
-export function refusalOfCalls(config: Rules, operation: UserOperation, given: unknown = {}): string | undefined {
-  const kinds = kindsOf(config, operation);
-  if (typeof kinds === 'string') return kinds;
-  const gas = (name: string) => quantity((given as Record<string, unknown> | null)?.[name] ?? operation[name]);
-  const callGas = GAS_MAX.around + kinds.reduce((sum, kind) => sum + GAS_MAX[kind], 0n);
-  if ((gas('callGasLimit') ?? 0n) > callGas) return `not sponsored: callGasLimit is above ${callGas}`;
-  if ((gas('verificationGasLimit') ?? 0n) > VERIFICATION_GAS_MAX)
-    return `not sponsored: verificationGasLimit is above ${VERIFICATION_GAS_MAX}`;
-  const whole = GAS_LIMITS.reduce((sum, name) => sum + (gas(name) ?? 0n), 0n);
-  if (whole * (gas('maxFeePerGas') ?? 0n) > config.payMaxFee)
-    return 'not sponsored: it may cost more than the operator’s PAY_MAX_FEE';
-  return undefined;
-}
-
-const GAS_LIMITS = [
-  'callGasLimit',
-  'verificationGasLimit',
-  'preVerificationGas',
-  'paymasterVerificationGasLimit',
-  'paymasterPostOpGasLimit',
-];
-
-/** A number of the draft or of the sponsor's answer, which may hold anything; undefined for what is none. */
-function quantity(value: unknown): bigint | undefined {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : undefined;
-}
-
-/** The kinds of an operation's calls, or why one of them is not sponsored. */
-function kindsOf(config: Rules, { sender, callData = '0x' }: UserOperation): readonly CallKind[] | string {
+export async function readSponsoredCalls(
+  chain: CallReader,
+  { sender, callData = '0x' }: UserOperation,
+): Promise<SponsoredCalls | string> {
+  const { config } = chain;
   const isAny = config.sponsorCalls.some((added) => added === '*');
   const calls = readAccountCalls(sender, String(callData));
-  if (calls === undefined) return isAny ? ['added'] : 'not sponsored: this vault cannot read what the operation does';
+  if (calls === undefined)
+    return isAny ? gasOf(['added']) : 'not sponsored: this vault cannot read what the operation does';
   if (calls.length > CALLS_MAX) return `not sponsored: more than ${CALLS_MAX} calls`;
-  const kinds = calls.map((call) => kindOf(config, sender.toLowerCase(), call) ?? (isAny ? 'added' : undefined));
+  const account = sender.toLowerCase();
+  if (isAny) return gasOf(calls.map(() => 'added'));
+  const kinds = calls.map((call) => kindOf(config, account, call));
   const denied = calls[kinds.indexOf(undefined)];
   if (denied) return `not sponsored: a call of ${denied.data.slice(0, 10)} of ${denied.to}`;
-  return kinds as CallKind[];
+  const payees = new Set(calls.flatMap(({ to }, at) => (kinds[at] === 'ether' && to !== account ? [to] : [])));
+  const isPayable = await Promise.all(Array.from(payees, async (to) => ({ to, can: await canTakeEther(chain, to) })));
+  const contract = isPayable.find(({ can }) => !can);
+  if (contract) return `not sponsored: ether for the contract ${contract.to}`;
+  return gasOf(kinds as CallKind[]);
 }
+
+function gasOf(kinds: readonly CallKind[]): SponsoredCalls {
+  const gas = kinds.reduce((sum, kind) => sum + GAS_MAX[kind], GAS_MAX.around);
+  return { gas, isEmpty: kinds.length === 0 };
+}
+
+/** An address without code, one that is delegated by EIP-7702, or an account whose code is known. */
+async function canTakeEther(chain: CallReader, to: string): Promise<boolean> {
+  const code = await readCode(chain, to);
+  return code === '0x' || DELEGATION.test(code) || isOwnSender(chain, { sender: to, nonce: '0x0' });
+}
+
+const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 
 /** Why a call is on the list: by itself, or since `SPONSOR_CALLS` names it. */
 function kindOf(config: Rules, account: string, call: AccountCall): CallKind | undefined {
@@ -65,7 +77,7 @@ function kindOf(config: Rules, account: string, call: AccountCall): CallKind | u
     (added) => added !== '*' && added.to === to && (added.selector ?? selector) === selector,
   );
   if (isAdded) return 'added';
-  if (data === '0x') return value > 0n || to === account ? 'transfer' : undefined;
+  if (data === '0x') return value > 0n || to === account ? 'ether' : undefined;
   if (value !== 0n) return undefined;
   if (to === account) return OWN.has(selector) ? 'own' : undefined;
   if (to === config.didRegistryAddress?.toLowerCase()) return REGISTRY.has(selector) ? 'registry' : undefined;

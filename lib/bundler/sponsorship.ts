@@ -6,7 +6,8 @@ import { isUpgraded } from '../chain/guarded-account.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import type { UserOperation } from './user-operation.ts';
 
-interface Chain extends ChainReader<Factories> {
+/** The chain with the factories. */
+export interface SenderReader extends ChainReader<Factories> {
   readonly predict: PredictAddress;
 }
 
@@ -16,7 +17,7 @@ interface Chain extends ChainReader<Factories> {
  * One of the second kind counts as long as its code is the factory's.
  * Throws 502 `rpc_error`.
  */
-export async function isOwnSender(chain: Chain, userOperation: UserOperation): Promise<boolean> {
+export async function isOwnSender(chain: SenderReader, userOperation: UserOperation): Promise<boolean> {
   const found =
     userOperation.factory === undefined
       ? await readAccountKey(chain, userOperation.sender)
@@ -31,7 +32,7 @@ export async function isOwnSender(chain: Chain, userOperation: UserOperation): P
 /** Selector of `createAccount(uint256,uint256,uint256)`, of both factories. */
 const CREATE_ACCOUNT = '0x4c1ed7f5';
 function keyOfCreation(
-  { config }: Chain,
+  { config }: SenderReader,
   { factory, factoryData }: UserOperation,
 ): Pick<FoundKey, 'key' | 'kind'> | undefined {
   const kind = ACCOUNT_KINDS.find((one) => factoryOf(config, one)?.toLowerCase() === factory?.toLowerCase());

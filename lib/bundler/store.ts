@@ -1,36 +1,149 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import { type Condition, fewerThan, type Row, type Statement } from '../db/database.ts';
+import { argsIn, type Condition, fewerThan, type Row, type Statement, textOf, type Value } from '../db/database.ts';
+import { lateBy } from '../db/leases.ts';
 import { clearedAt } from '../limits/limits.ts';
 
 /**
- * A sponsored user operation. An EntryPoint executes at most one per sender (lower case) and nonce (shortest 0x-hex).
+ * A nonce of an account whose operation is sponsored. An EntryPoint executes at most one per sender (lower case) and
+ * nonce (shortest 0x-hex).
  */
-export interface Sponsorship {
+export interface SponsoredNonce {
   readonly sender: string;
   readonly nonce: string;
   readonly now: number;
 }
 
+/** What is reserved for it: the worst case in gwei, rounded up, and the prices in wei per unit of gas. */
+export interface Reservation extends SponsoredNonce {
+  readonly gwei: number;
+  readonly maxFee: bigint;
+  readonly tip: bigint;
+  /** Whose share of the day it takes; null for an account that is counted by itself. */
+  readonly network: string | null;
+}
+
+/** A reservation that is there already. */
+export interface Reserved {
+  readonly gwei: number;
+  readonly maxFee: bigint;
+  readonly tip: bigint;
+  readonly raises: number;
+  /** Whose share it took. */
+  readonly network: string | null;
+  /** Its cost is known: the nonce is spent. */
+  readonly isSettled: boolean;
+}
+
+/** The most gwei of a rolling day: of all, of a network, of an account. */
+export interface GweiBounds {
+  readonly all: number;
+  readonly network: number;
+  readonly account: number;
+}
+
+/** The limits of what a day's operations may cost, each over the rows that count for it. */
+const GWEI_LIMITS = [
+  { kind: 'sponsor-wei', most: ':most_all', of: 'true', key: `''` },
+  { kind: 'sponsor-wei-per-network', most: ':most_network', of: 'network = :network', key: ':network' },
+  { kind: 'sponsor-wei-per-account', most: ':most_account', of: 'sender = :sender', key: ':sender' },
+] as const;
+
+/** One of them by its name. */
+export type GweiLimit = (typeof GWEI_LIMITS)[number]['kind'];
+
+const OF_NONCE = `sender = :sender AND nonce = :nonce AND sponsored_at > :day_ago`;
+const IS_SPONSORED = `EXISTS (SELECT 1 FROM sponsorships WHERE ${OF_NONCE})`;
+/** What the reservation takes besides what its nonce has already. */
+const MORE = `max(0, :gwei - coalesce((SELECT gwei FROM sponsorships WHERE ${OF_NONCE}), 0))`;
+
+function rowsOf({ kind, of, key }: (typeof GWEI_LIMITS)[number]): string {
+  return `FROM sponsorships WHERE ${of} AND sponsored_at > max(:day_ago, ${clearedAt(kind, key)})`;
+}
+
+const HAS_GWEI = GWEI_LIMITS.map((limit) => `(${MORE} = 0 OR NOT ${isFull(limit)})`).join(' AND ');
+
+/** A row of no network fills none. */
+function isFull(limit: (typeof GWEI_LIMITS)[number]): string {
+  const spent = `coalesce((SELECT sum(gwei) ${rowsOf(limit)}), 0) + ${MORE} > ${limit.most}`;
+  return limit.key === ':network' ? `(:network IS NOT NULL AND ${spent})` : `(${spent})`;
+}
+
+function argsOf({ now, ...reservation }: Reservation, bounds: GweiBounds): Record<string, Value> {
+  const { sender, nonce, gwei, maxFee, tip, network } = reservation;
+  const most = { most_all: bounds.all, most_network: bounds.network, most_account: bounds.account };
+  return { sender, nonce, gwei, max_fee: maxFee, max_tip: tip, network, now, day_ago: now - DAY_MS, ...most };
+}
+
 /**
- * Records the user operation while its budgets have room, `room`, and its account has been sponsored fewer than
- * `accountMax` times, unless it is recorded already; `rowsAffected` 1 means that it is new.
+ * Reserves a new nonce's worst case while its budgets have room, `room`, and its account was sponsored fewer than
+ * `accountMax` times; `rowsAffected` 1 means that it is new.
  */
-export function insertSponsorship(sponsorship: Sponsorship, room: Condition, accountMax: number): Statement {
+export function insertSponsorship(
+  reservation: Reservation,
+  bounds: GweiBounds,
+  room: Condition,
+  accountMax: number,
+): Statement {
+  const sql = `INSERT INTO sponsorships (sender, nonce, sponsored_at, network, gwei, max_fee, max_tip, next_look_at)
+      SELECT :sender, :nonce, :now, :network, :gwei, :max_fee, :max_tip, :next_look_at
+      WHERE NOT ${IS_SPONSORED} AND ${room.sql} AND ${fewerThan(':account_max', OF_ACCOUNT)} AND ${HAS_GWEI}
+      ON CONFLICT (sender, nonce) DO UPDATE SET sponsored_at = excluded.sponsored_at, network = excluded.network,
+        gwei = excluded.gwei, max_fee = excluded.max_fee, max_tip = excluded.max_tip, raises = 0, next_block = NULL,
+        next_look_at = excluded.next_look_at`;
+  const own = { account_max: accountMax, next_look_at: reservation.now + FIRST_LOOK_MS };
+  return { sql, args: argsIn({ ...room.args, ...argsOf(reservation, bounds), ...own }, sql) };
+}
+
+/** A block is not final before. */
+const FIRST_LOOK_MS = 60_000;
+
+/**
+ * Reserves for a nonce that is sponsored already, and more where it takes more; its day begins again, since its newest
+ * signature may be used from now on. `raised` is the price that a raise above the market's bound is judged by, and the
+ * most raises: the write checks both, and that the share is the one that the nonce takes.
+ */
+export function raiseSponsorship(
+  reservation: Reservation,
+  bounds: GweiBounds,
+  raised: (Pick<Reserved, 'maxFee' | 'tip'> & { readonly max: number }) | undefined,
+): Statement {
+  const isAllowed = raised ? 'AND raises < :raises_max AND max_fee = :seen_fee AND max_tip = :seen_tip' : '';
+  const sql = `UPDATE sponsorships SET sponsored_at = max(sponsored_at, :now), gwei = max(gwei, :gwei), max_fee = max(max_fee, :max_fee),
+      max_tip = max(max_tip, :max_tip), raises = raises + ${raised ? 1 : 0}
+    WHERE ${OF_NONCE} AND network IS :network AND next_look_at IS NOT NULL ${isAllowed} AND ${HAS_GWEI}`;
+  const seen = raised ? { raises_max: raised.max, seen_fee: raised.maxFee, seen_tip: raised.tip } : {};
+  return { sql, args: argsIn({ ...argsOf(reservation, bounds), ...seen }, sql) };
+}
+
+/** Whether what is reserved for the nonce covers it. */
+export function selectIsCovered(reservation: Reservation): Statement {
+  const { sender, nonce, gwei, maxFee, tip, now } = reservation;
   return {
-    sql: `INSERT INTO sponsorships (sender, nonce, sponsored_at) SELECT :sender, :nonce, :now
-      WHERE NOT ${IS_SPONSORED} AND ${room.sql} AND ${fewerThan(':account_max', OF_ACCOUNT)}
-      ON CONFLICT (sender, nonce) DO UPDATE SET sponsored_at = excluded.sponsored_at`,
-    args: { ...room.args, ...sponsorship, day_ago: sponsorship.now - DAY_MS, account_max: accountMax },
+    sql: `SELECT 1 FROM sponsorships WHERE ${OF_NONCE} AND next_look_at IS NOT NULL AND gwei >= :gwei
+      AND max_fee >= :max_fee AND max_tip >= :max_tip`,
+    args: { sender, nonce, gwei, max_fee: maxFee, max_tip: tip, day_ago: now - DAY_MS },
   };
 }
 
-const IS_SPONSORED = `EXISTS (SELECT 1 FROM sponsorships
-  WHERE sender = :sender AND nonce = :nonce AND sponsored_at > :day_ago)`;
+/** What is reserved for a nonce; no row if it was not sponsored in the last day. */
+export function selectReserved({ sender, nonce, now }: SponsoredNonce): Statement {
+  return {
+    sql: `SELECT gwei, max_fee, max_tip, raises, network, next_look_at FROM sponsorships WHERE ${OF_NONCE}`,
+    args: { sender, nonce, day_ago: now - DAY_MS },
+  };
+}
 
-/** Whether the user operation was sponsored in the last day. */
-export function selectIsSponsored({ sender, nonce, now }: Sponsorship): Statement {
-  return { sql: `SELECT ${IS_SPONSORED} AS sponsored`, args: { sender, nonce, day_ago: now - DAY_MS } };
+/** Reads a row of `selectReserved`. */
+export function toReserved(row: Row): Reserved {
+  return {
+    gwei: Number(row['gwei']),
+    maxFee: BigInt(Number(row['max_fee'])),
+    tip: BigInt(Number(row['max_tip'])),
+    raises: Number(row['raises']),
+    network: textOf(row, 'network'),
+    isSettled: row['next_look_at'] === null,
+  };
 }
 
 const OF_ACCOUNT = `FROM sponsorships
@@ -40,7 +153,7 @@ const OF_ACCOUNT = `FROM sponsorships
  * When an account that was sponsored `accountMax` times is sponsored again: the time of the sponsorship that has to
  * leave the window. No row while it is below that; null for a maximum of 0.
  */
-export function selectAccountFull({ sender, now }: Sponsorship, accountMax: number): Statement {
+export function selectAccountFull({ sender, now }: SponsoredNonce, accountMax: number): Statement {
   return {
     sql: `SELECT (SELECT sponsored_at ${OF_ACCOUNT} AND :account_max > 0 ORDER BY sponsored_at DESC
       LIMIT 1 OFFSET max(:account_max - 1, 0)) AS since WHERE NOT ${fewerThan(':account_max', OF_ACCOUNT)}`,
@@ -48,9 +161,72 @@ export function selectAccountFull({ sender, now }: Sponsorship, accountMax: numb
   };
 }
 
-/** Reads the rows of `selectIsSponsored`. */
-export function toIsSponsored(rows: readonly Row[] | undefined): boolean {
-  return Number(rows?.[0]?.['sponsored']) === 1;
+/**
+ * The limits of the day that have no room for the reservation: `kind`, and `since`, the time of the sponsorship that
+ * has to leave the window, null where it is larger than the limit.
+ */
+export function selectGweiFull(reservation: Reservation, bounds: GweiBounds): Statement {
+  const sql = GWEI_LIMITS.map((limit) => {
+    const rows = rowsOf(limit);
+    // What leaves the window first, until the rest has room.
+    const leaving = `SELECT sponsored_at, sum(gwei) OVER (ORDER BY sponsored_at) AS gone,
+      sum(gwei) OVER () AS spent ${rows}`;
+    return `SELECT '${limit.kind}' AS kind, (SELECT min(sponsored_at) FROM (${leaving})
+      WHERE spent - gone + ${MORE} <= ${limit.most}) AS since WHERE ${MORE} > 0 AND ${isFull(limit)}`;
+  }).join(' UNION ALL ');
+  return { sql, args: argsIn(argsOf(reservation, bounds), sql) };
+}
+
+/** A nonce whose operation may be in a block by now. */
+export interface OpenSponsorship extends Pick<SponsoredNonce, 'sender' | 'nonce'> {
+  readonly sponsoredAt: number;
+  readonly nextBlock: number | null;
+}
+
+/** The nonces that are due to be looked at, the one that is due longest first. */
+export function selectDueSponsorships(now: number, max: number): Statement {
+  return {
+    sql: `SELECT sender, nonce, sponsored_at, next_block FROM sponsorships WHERE next_look_at <= :now
+      ORDER BY next_look_at LIMIT :max`,
+    args: { now, max },
+  };
+}
+
+/** Reads a row of `selectDueSponsorships`. */
+export function toOpenSponsorship(row: Row): OpenSponsorship {
+  return {
+    sender: String(row['sender']),
+    nonce: String(row['nonce']),
+    sponsoredAt: Number(row['sponsored_at']),
+    nextBlock: row['next_block'] === null ? null : Number(row['next_block']),
+  };
+}
+
+const IS_OPEN = `sender = :sender AND nonce = :nonce AND sponsored_at = :sponsored_at AND next_look_at IS NOT NULL`;
+
+function openArgs({ sender, nonce, sponsoredAt }: OpenSponsorship): Record<string, Value> {
+  return { sender, nonce, sponsored_at: sponsoredAt };
+}
+
+/** Puts off the next look; `nextBlock` is where it goes on. */
+export function putOffLook(one: OpenSponsorship, nextBlock: number | null, nextLookAt: number): Statement {
+  return {
+    sql: `UPDATE sponsorships SET next_block = :next_block, next_look_at = :next_look_at WHERE ${IS_OPEN}`,
+    args: { ...openArgs(one), next_block: nextBlock, next_look_at: nextLookAt },
+  };
+}
+
+/** Replaces what is reserved by what the operation cost. */
+export function settleSponsorship(one: OpenSponsorship, gwei: number): Statement {
+  return {
+    sql: `UPDATE sponsorships SET gwei = :gwei, next_look_at = NULL WHERE ${IS_OPEN}`,
+    args: { ...openArgs(one), gwei },
+  };
+}
+
+/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
+export function recallLateSponsorships(now: number, mostMs: number): Statement {
+  return { sql: `UPDATE sponsorships SET next_look_at = :now WHERE next_look_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** Deletes sponsorships that have left the window. */

@@ -65,7 +65,8 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-function max(a: bigint, b: bigint): bigint {
+/** The larger of two amounts. */
+export function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 

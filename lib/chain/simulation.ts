@@ -1,9 +1,18 @@
 /** A transaction tried in the newest state before it is signed: https://ethereum.org/developers/docs/apis/json-rpc */
-import { readQuantity } from './contract-call.ts';
+import { readQuantity, toQuantity } from './contract-call.ts';
+import type { TransactionFees } from './fees.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** The gas that a call needs in the newest state, or why its contract would refuse it. */
 export type SimulatedCall<Refusal extends string = string> = { readonly gas: bigint } | { readonly refusal: Refusal };
+
+/** A call that is to be a transaction; with the fees that it is to be signed with, as code may ask for its price. */
+export interface PlannedCall {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly fees?: TransactionFees | undefined;
+}
 
 /**
  * Simulates a call; `refusals` are the contract's errors by selector, any other revert is `reverted`. Throws 502
@@ -11,11 +20,13 @@ export type SimulatedCall<Refusal extends string = string> = { readonly gas: big
  */
 export async function simulateCall<Refusal extends string>(
   { config, rpc }: ChainReader,
-  call: { readonly from: string; readonly to: string; readonly data: string },
+  { fees, ...call }: PlannedCall,
   refusals: Readonly<Record<string, Refusal>>,
 ): Promise<SimulatedCall<Refusal | 'reverted'>> {
+  const priced = fees && { maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) };
   try {
-    return { gas: readQuantity(await rpc.call(config.chainId, 'eth_estimateGas', [call, 'latest'])) };
+    const gas = await rpc.call(config.chainId, 'eth_estimateGas', [{ ...call, ...priced }, 'latest']);
+    return { gas: readQuantity(gas) };
   } catch (failure) {
     const error = rpcErrorOf(failure);
     if (error?.data === undefined && error?.code !== EXECUTION_REVERTED) throw failure;

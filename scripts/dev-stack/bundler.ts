@@ -19,6 +19,10 @@ export interface BundlerOptions {
   readonly logFile?: string;
   /** 0.7 and 0.8 when absent. */
   readonly entryPoints?: readonly EntryPointVersion[];
+  /** The tip that it asks for, in gwei; what the node suggests when absent, on a local chain 1. */
+  readonly tipGwei?: string;
+  /** The least price that it takes, in gwei; only at `/v2/rpc`. */
+  readonly floorGwei?: { readonly maxFee: string; readonly tip: string };
 }
 
 /**
@@ -30,10 +34,18 @@ export async function startBundler({
   port,
   logFile,
   entryPoints = ['0.7', '0.8'],
+  ...prices
 }: BundlerOptions): Promise<Bundler> {
   const service = await startService({
     name: 'alto',
-    command: (own) => [process.execPath, '--preload', LOOPBACK, ALTO, 'run', ...flags(rpcUrl, own, entryPoints)],
+    command: (own) => [
+      process.execPath,
+      '--preload',
+      LOOPBACK,
+      ALTO,
+      'run',
+      ...flags(rpcUrl, own, { entryPoints, ...prices }),
+    ],
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     port,
     // It reads the `.env` of its directory.
@@ -47,7 +59,9 @@ const PACKAGE = new URL('../../node_modules/@pimlico/alto/package.json', import.
 const ALTO = fileURLToPath(new URL('esm/cli/alto.js', PACKAGE));
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 
-function flags(rpcUrl: string, port: number, entryPoints: readonly EntryPointVersion[]): string[] {
+type Flags = Required<Pick<BundlerOptions, 'entryPoints'>> & Pick<BundlerOptions, 'tipGwei' | 'floorGwei'>;
+
+function flags(rpcUrl: string, port: number, { entryPoints, tipGwei, floorGwei }: Flags): string[] {
   const options = {
     'rpc-url': rpcUrl,
     port,
@@ -62,6 +76,8 @@ function flags(rpcUrl: string, port: number, entryPoints: readonly EntryPointVer
     'min-bundle-interval': 20,
     'max-bundle-interval': 100,
     'log-level': 'warn',
+    ...(tipGwei === undefined ? {} : { 'static-max-priority-fee-per-gas': tipGwei }),
+    ...(floorGwei && { 'floor-max-fee-per-gas': floorGwei.maxFee, 'floor-max-priority-fee-per-gas': floorGwei.tip }),
   };
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
 }

@@ -9,7 +9,7 @@ const PACKED =
   'struct PackedUserOperation { address sender; uint256 nonce; bytes initCode; bytes callData; bytes32 accountGasLimits; uint256 preVerificationGas; bytes32 gasFees; bytes paymasterAndData; bytes signature; }';
 const HANDLE_OPS = AbiFunction.from([PACKED, 'function handleOps(PackedUserOperation[] ops, address beneficiary)']);
 const GET_HASH = AbiFunction.from([PACKED, 'function getUserOpHash(PackedUserOperation op) view returns (bytes32)']);
-const OPERATION_EVENT = AbiEvent.from(
+export const OPERATION_EVENT = AbiEvent.from(
   'event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)',
 );
 const REVERT_REASON = AbiEvent.from(
@@ -30,8 +30,13 @@ export async function draftOf(
 
 /** The call data of `handleOps`. */
 export function handleOpsData(...operations: readonly wallet.Operation[]): Hex.Hex {
+  return handleOpsFor(BENEFICIARY, operations);
+}
+
+/** The same, with the fees for another. */
+export function handleOpsFor(beneficiary: Address.Address, operations: readonly wallet.Operation[]): Hex.Hex {
   const packed = operations.map((operation) => UserOperation.toPacked(operation));
-  return AbiFunction.encodeData(HANDLE_OPS, [packed, BENEFICIARY]);
+  return AbiFunction.encodeData(HANDLE_OPS, [packed, beneficiary]);
 }
 
 /** Gets the fees. */

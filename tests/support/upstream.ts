@@ -25,6 +25,37 @@ export const errorOf = ({ body }: Received, error: unknown) => ({ jsonrpc: '2.0'
 /** Answers with the method that was called. */
 export const echo: Upstream['answer'] = (call) => resultOf(call, call.body.method);
 
+/** What a complete draft says of gas and fees; on a local chain it costs little. */
+export const CHEAP_GAS = {
+  callGasLimit: '0x30d40',
+  verificationGasLimit: '0x7a120',
+  preVerificationGas: '0xea60',
+  maxFeePerGas: '0x989680',
+  maxPriorityFeePerGas: '0xf4240',
+  paymaster: `0x${'9a'.repeat(20)}`,
+  paymasterData: '0x',
+  paymasterVerificationGasLimit: '0x186a0',
+  paymasterPostOpGasLimit: '0x1',
+} as const;
+
+/** Answers a stub and an estimate as a bundler with a paymaster does, no price, and anything else as `echo`. */
+export const willing: Upstream['answer'] = (call) => {
+  const { paymaster, paymasterData, paymasterVerificationGasLimit, paymasterPostOpGasLimit, ...gas } = CHEAP_GAS;
+  const stub = { paymaster, paymasterData, paymasterVerificationGasLimit, paymasterPostOpGasLimit };
+  switch (call.body.method) {
+    case 'pm_getPaymasterStubData':
+      return resultOf(call, stub);
+    case 'eth_estimateUserOperationGas':
+      return resultOf(call, gas);
+    case 'pimlico_getUserOperationGasPrice':
+    case 'rundler_maxPriorityFeePerGas':
+    case 'skandha_getGasPrice':
+      return errorOf(call, { code: -32601, message: 'method not found' });
+    default:
+      return echo(call, new Request('http://127.0.0.1'));
+  }
+};
+
 /** Starts one on loopback. */
 export function startUpstream(): Upstream {
   const received: Received[] = [];

@@ -7,8 +7,9 @@ import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { accountCallData, openAccount, type SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
+import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { chainVars } from '../../support/chain-vars.ts';
-import { echo, resultOf, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { CHEAP_GAS, startUpstream, type Upstream, willing } from '../../support/upstream.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const SOMEBODY = `0x${'5b'.repeat(20)}` as const;
@@ -37,7 +38,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   upstream.received.length = 0;
-  upstream.answer = echo;
+  upstream.answer = willing;
   t = await open();
 });
 const opened: TestVault[] = [];
@@ -59,6 +60,7 @@ const draft = ({ address, factory, factoryData }: SmartAccount, callData: string
   callData,
   factory,
   factoryData,
+  ...CHEAP_GAS,
   ...more,
 });
 
@@ -109,11 +111,8 @@ describe('sponsored calls', () => {
   const MODE = `0x01${'0'.repeat(62)}` as const;
 
   const allowed: Record<string, () => readonly [SmartAccount, string]> = {
-    'a creation alone': () => [first, '0x'],
     'a transfer of ether': () => [first, accountCallData([{ target: SOMEBODY, value: 1n }])],
     'a transfer of USDC': () => [first, accountCallData([usdc()])],
-    'a void': () => [first, own('executeBatch', [[]])],
-    'a void of the second kind': () => [second, own('executeBatch', [[]])],
     'nothing, to itself': () => [first, accountCallData([{ target: first.address }])],
     'a registration': () => [first, accountCallData([ofRegistry('register', [HASH, HASH, ''])])],
     'a DID that moves, and money': () => [
@@ -148,7 +147,15 @@ describe('sponsored calls', () => {
   });
 
   const denied: Record<string, () => readonly [SmartAccount, string]> = {
+    'a creation alone': () => [first, '0x'],
+    'a void of a nonce that nobody watches': () => [first, own('executeBatch', [[]])],
+    'the same of the second kind': () => [second, own('executeBatch', [[]])],
     'another contract': () => [first, accountCallData([{ target: SOMEBODY, data: '0xdeadbeef' }])],
+    'ether for a contract': () => [first, accountCallData([{ target: contracts.didRegistry, value: 1n }])],
+    'ether for a factory, beside a payment': () => [
+      first,
+      accountCallData([usdc(), { target: contracts.accountFactory, value: 1n }]),
+    ],
     'ether with data': () => [first, accountCallData([{ target: SOMEBODY, value: 1n, data: '0xdeadbeef' }])],
     'no ether and no data': () => [first, accountCallData([{ target: SOMEBODY }])],
     'an allowance of USDC': () => [first, accountCallData([usdc(AbiFunction.encodeData(APPROVE, [SOMEBODY, 5n]))])],
@@ -218,29 +225,92 @@ describe('SPONSOR_CALLS', () => {
   });
 });
 
-describe('the gas of a sponsored operation', () => {
-  const payment = () => accountCallData([{ target: SOMEBODY, value: 1n }]);
-  const gas = { callGasLimit: '0x30d40', verificationGasLimit: '0x7a120', preVerificationGas: '0xea60' };
-  const cheap = { ...gas, maxFeePerGas: '0x3b9aca00' };
+describe('ether that is sponsored', () => {
+  const OTHER = `0x${'7a'.repeat(20)}` as const;
+  const pays = async (target: Hex.Hex, vault = t) =>
+    (await ask(draft(first, accountCallData([{ target, value: 1n }])), vault)).result !== undefined;
 
-  test.each([
-    ['callGasLimit', { ...cheap, callGasLimit: '0x5b8d80' }],
-    ['verificationGasLimit', { ...cheap, verificationGasLimit: '0x5b8d80' }],
-    ['PAY_MAX_FEE', { ...cheap, preVerificationGas: '0x989680' }],
-    ['PAY_MAX_FEE', { ...cheap, maxFeePerGas: '0x2540be40000' }],
-  ])('is bounded: %s, in what is asked and in what the sponsor answers', async (limit, more) => {
-    const asked = await ask(draft(first, payment(), more));
-    expect(asked.error).toEqual(refused(expect.stringContaining(limit)));
-    expect(upstream.received).toEqual([]);
-    upstream.answer = (call) => resultOf(call, { ...more, paymaster: SOMEBODY, paymasterData: '0x' });
-    const answered = await ask(draft(first, payment()));
-    expect(answered.error).toEqual(refused(expect.stringContaining(limit)));
-    expect([upstream.received.length, await t.rows('SELECT 1 FROM sponsorships')]).toEqual([1, []]);
+  test('goes to accounts of the factories while their code is theirs, and to what is delegated by EIP-7702 (L13)', async () => {
+    const create = ({ factory, factoryData }: SmartAccount) =>
+      sendTransaction(chain.rpc, devAccount('bob').privateKey, { to: factory, data: factoryData });
+    const own = await openAccount(chain.rpc, contracts, createPasskey());
+    const later = await openAccount(chain.rpc, contracts, createPasskey(), 0n, 2);
+    await create(own);
+    await create(later);
+    expect([await pays(own.address), await pays(later.address)]).toEqual([true, true]);
+    const slot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+    await chain.rpc('anvil_setStorageAt', [later.address, slot, `0x${SOMEBODY.slice(2).padStart(64, '0')}`]);
+    expect(await pays(later.address)).toBe(false);
+    await chain.rpc('anvil_setCode', [OTHER, `0xef0100${contracts.didRegistry.slice(2)}`]);
+    expect(await pays(OTHER)).toBe(true);
+    await chain.rpc('anvil_setCode', [OTHER, '0x00']);
+    expect(await pays(OTHER)).toBe(false);
+    expect(await pays(OTHER, await open({ SPONSOR_CALLS: OTHER }))).toBe(true);
+  });
+});
+
+describe('SPONSOR_DAILY_WEI', () => {
+  /** What `CHEAP_GAS` may cost, in gwei. */
+  const WORST = 8_601;
+  const day = (operations: number) => (operations * WORST) / 1e9;
+  const money = { SPONSOR_MAX_FEE: String(day(1).toFixed(9)), SPONSOR_ACCOUNT_DAILY_MAX: '1000' };
+  const asked = (nonce: number, to: Pick<TestVault, 'call'>, account = first) =>
+    ask(draft(account, accountCallData([usdc()]), { nonce: toQuantity(BigInt(nonce)) }), to);
+
+  test('is the sum of the worst cases of a rolling day, one for each nonce, and a refusal says when', async () => {
+    const vault = await open({ ...money, SPONSOR_DAILY_WEI: day(2).toFixed(9) });
+    expect((await asked(0, vault)).result).toBeDefined();
+    expect(await vault.rows('SELECT gwei FROM sponsorships')).toEqual([{ gwei: WORST }]);
+    await vault.clock.advance(1_000);
+    // The same once more takes nothing, and its day begins again.
+    for (const nonce of [1, 1]) expect((await asked(nonce, vault)).result).toBeDefined();
+    const data = { kind: 'throttled', limit: 'sponsor-wei', retry_after: DAY_MS / 1000 - 1 };
+    const full = { code: -32504, message: 'sponsor_limit_reached', data };
+    expect((await asked(2, vault)).error).toEqual(full);
+    expect((await asked(0, vault)).result).toBeDefined();
+    expect((await asked(2, vault)).error).toEqual({ ...full, data: { ...data, retry_after: DAY_MS / 1000 } });
+    await vault.clock.advance(DAY_MS);
+    expect((await asked(2, vault)).result).toBeDefined();
   });
 
-  test('that is usual is sponsored', async () => {
-    upstream.answer = (call) => resultOf(call, { ...cheap, paymaster: SOMEBODY, paymasterData: '0x' });
-    expect((await ask(draft(first, payment(), cheap))).result.paymaster).toBe(SOMEBODY);
+  test('a network, and an account, take the larger of 5 % and three times SPONSOR_MAX_FEE', async () => {
+    const vault = await open({ ...money, SPONSOR_DAILY_WEI: day(100).toFixed(9) });
+    const accounts = await Promise.all(
+      Array.from({ length: 6 }, () => openAccount(chain.rpc, contracts, createPasskey())),
+    );
+    const one = vault.from('203.0.113.7');
+    const limits = [];
+    for (const account of accounts) limits.push((await asked(0, one, account)).error?.data.limit);
+    expect(limits).toEqual([undefined, undefined, undefined, undefined, undefined, 'sponsor-wei-per-network']);
+    const ofAccount = [];
+    for (let n = 0; n < 6; n++) ofAccount.push((await asked(n, vault.from(`198.51.100.${n}`))).error?.data.limit);
+    expect(ofAccount).toEqual([undefined, undefined, undefined, undefined, undefined, 'sponsor-wei-per-account']);
+  });
+
+  test('an account with a final registration is counted by itself, and takes nothing of its network’s share (§5.1)', async () => {
+    const vault = await open({ ...money, SPONSOR_DAILY_WEI: day(100).toFixed(9), SPONSOR_DAILY_MAX: '60' });
+    const registered = (account: string, final: number) =>
+      vault.rows(
+        `INSERT INTO registrations (identifier, channel, app, did, did_hash, alias_hash, credential_id, tx_hash, status,
+          holds, final, controller, registered_at, unseen_since) VALUES (:account, 'email', 'default', :account, '', '',
+          :account, '', 'confirmed', 0, :final, :account, 1, 1)`,
+        { account: account.toLowerCase(), final },
+      );
+    await registered(first.address, 1);
+    await registered(second.address, 0);
+    const one = vault.from('203.0.113.7');
+    for (let nonce = 0; nonce < 5; nonce++) expect((await asked(nonce, one)).result).toBeDefined();
+    expect(await vault.rows('SELECT DISTINCT network FROM sponsorships')).toEqual([{ network: null }]);
+    expect((await asked(5, one)).error.data.limit).toBe('sponsor-wei-per-account');
+    // Of 60 operations a network has 3; these five have taken none of them.
+    const others = [];
+    for (let nonce = 0; nonce < 4; nonce++) others.push((await asked(nonce, one, second)).error?.data.limit);
+    expect(others).toEqual([undefined, undefined, undefined, 'sponsorships-per-network']);
+  });
+
+  test('a start with less than SPONSOR_MAX_FEE stops', async () => {
+    const less = open({ SPONSOR_MAX_FEE: '0.002', SPONSOR_DAILY_WEI: '0.001' });
+    await expect(less).rejects.toThrow('SPONSOR_DAILY_WEI must not be less than SPONSOR_MAX_FEE');
   });
 });
 
@@ -253,7 +323,7 @@ describe('SPONSOR_ACCOUNT_DAILY_MAX', () => {
     const { error } = await asked(20);
     const data = { kind: 'throttled', limit: 'sponsorships-per-account', retry_after: DAY_MS / 1000 };
     expect(error).toEqual({ code: -32504, message: 'sponsor_limit_reached', data });
-    expect(upstream.received).toHaveLength(20);
+    expect(upstream.received.filter(({ body }) => body.method === 'pm_sponsorUserOperation')).toHaveLength(20);
     // One that is counted already is not counted again.
     expect((await asked(3)).result).toBeDefined();
     expect((await asked(20, t, second)).result).toBeDefined();

@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { insertSponsorship, selectIsSponsored, sweepSponsorships, toIsSponsored } from '../../../lib/bundler/store.ts';
+import { insertSponsorship, type Reservation, selectIsCovered, sweepSponsorships } from '../../../lib/bundler/store.ts';
 import type { Config } from '../../../lib/config/config.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { useForSponsorship } from '../../../lib/limits/budgets.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { SHARES } from '../../support/shares.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
+const AMPLE = { all: 1_000, network: 1_000, account: 1_000 };
+
+const configOf = (sponsorDailyMax: number) => ({ ...SHARES, sponsorDailyMax }) as Config;
 
 describe.each(engines().map((engine) => [engine.name, engine] as const))('sponsorships on %s', (_, engine) => {
   let database: TestDatabase;
@@ -24,16 +28,16 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
 
   /** Asks once as a client of its own: whether it is sponsored, and how many seconds until there is room. */
   async function ask(sender: string, nonce: string, { now = NOW, max = 2 } = {}) {
-    const sponsorship = { sender, nonce, now };
-    const use = useForSponsorship({ sponsorDailyMax: max } as Config, sender + nonce, now);
+    const sponsorship: Reservation = { sender, nonce, now, network: sender + nonce, gwei: 1, maxFee: 1n, tip: 1n };
+    const use = useForSponsorship(configOf(max), sender + nonce, now);
     const results = await db.write(
-      insertSponsorship(sponsorship, use.room, 1_000),
+      insertSponsorship(sponsorship, AMPLE, use.room, 1_000),
       ...use.spend,
       use.resets,
-      selectIsSponsored(sponsorship),
+      selectIsCovered(sponsorship),
     );
     const [full] = use.full(results.at(-2)?.rows[0]);
-    return [toIsSponsored(results.at(-1)?.rows), full?.retryAfterSeconds ?? null];
+    return [results.at(-1)?.rows.length === 1, full?.retryAfterSeconds ?? null];
   }
 
   test('the day is full after its number of operations, until the oldest is a day old, at the exact edge', async () => {
