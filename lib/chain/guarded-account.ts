@@ -2,8 +2,12 @@
 import type { PredictAddress } from './account-address.ts';
 import { type Factories, factoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
-import { findWords, readWords, uint256Word, ZERO_WORD } from './contract-call.ts';
+import { findAnswer, findWords, readWords, toQuantity, uint256Word, wordsOf, ZERO_WORD } from './contract-call.ts';
+import { readableBlock } from './finality.ts';
+import { readCode } from './has-code.ts';
+import { KEYS_GAS } from './owner-keys.ts';
 import type { ChainReader } from './rpc.ts';
+import { agreed, readCommonFinal, type Witnessed } from './witness.ts';
 
 /** An account of the second kind with a guardian; hex is lower-case with 0x. */
 export interface GuardedAccount {
@@ -15,22 +19,30 @@ export interface GuardedAccount {
   readonly recovery: { readonly id: number; readonly x: string; readonly y: string; readonly readyAt: number } | null;
 }
 
-type Chain = ChainReader<'hyperauthFactoryAddress' | 'accountFactory2Address'> & { readonly predict: PredictAddress };
+type Chain = ChainReader<Factories> & { readonly predict: PredictAddress };
+type TwoNodes = Witnessed<Factories | 'finalityBlocks'> & Pick<Chain, 'predict'>;
+
+/** As `findGuardedAccount`; undefined for what is not ours, and without a guardian. Throws 502 `rpc_error`. */
+export async function readGuardedAccount(chain: Chain, account: string): Promise<GuardedAccount | undefined> {
+  const found = await findGuardedAccount(chain, account);
+  return typeof found === 'string' ? undefined : found;
+}
 
 /**
- * Reads an account that the configured factory created and whose code its owners have not replaced: any other contract
- * could say anything, and do anything when it is called. Undefined for those, and without a guardian. Throws 502
- * `rpc_error`.
+ * Reads an account in the state of a block: `not_ours` unless the configured factory created it and its owners have not
+ * replaced its code. Any other contract could say anything, megabytes too, and is not called. Throws 502 `rpc_error`.
  */
-export async function readGuardedAccount(chain: Chain, account: string): Promise<GuardedAccount | undefined> {
+export async function findGuardedAccount(
+  chain: Chain,
+  account: string,
+  block = 'latest',
+): Promise<GuardedAccount | 'not_ours' | 'unguarded'> {
   const { config, rpc } = chain;
-  const call = (data: string) => findWords(rpc, config.chainId, { to: account, data }, 5);
-  const [isOurs, guardian, recovery] = await Promise.all([
-    isUnchanged(chain, account),
-    call(GET_GUARDIAN),
-    call(GET_RECOVERY),
-  ]);
-  if (!isOurs || !guardian || !recovery || guardian[0] === ZERO_WORD) return undefined;
+  if (!(await isUnchanged(chain, account, block))) return 'not_ours';
+  const call = async (data: string) =>
+    wordsOf(await findAnswer(rpc, config.chainId, { to: account, data, gas: KEYS_GAS }, block), 5);
+  const [guardian, recovery] = await Promise.all([call(GET_GUARDIAN), call(GET_RECOVERY)]);
+  if (!guardian || !recovery || guardian[0] === ZERO_WORD) return 'unguarded';
   const [address = '', , commitment = '', , barredUntil = ''] = guardian;
   const [id = '', x = '', y = '', readyAt = ''] = recovery;
   return {
@@ -54,23 +66,42 @@ export async function isOwnerKey(
 }
 
 /** By its own code, which names the first key and the factory's implementation, and the slot that owners upgrade by. */
-export async function isUnchanged(chain: Chain, account: string): Promise<boolean> {
-  const { config, rpc, predict } = chain;
-  const [code, isOther] = await Promise.all([
-    rpc.call(config.chainId, 'eth_getCode', [account, 'latest']),
-    isUpgraded(chain, account),
-  ]);
-  const found = keyInCode(String(code));
+export async function isUnchanged(chain: Chain, account: string, block = 'latest'): Promise<boolean> {
+  const { config, predict } = chain;
+  const [code, isOther] = await Promise.all([readCode(chain, account, block), isUpgraded(chain, account, block)]);
+  const found = keyInCode(code);
   if (found?.kind !== 2 || factoryOf(config, 2) === null) return false;
   return !isOther && (await predict(found.key, 2)).toLowerCase() === account.toLowerCase();
+}
+
+/** `isUnchanged` in the newest block, for both nodes: only such an account is called. Throws 502 `rpc_error`. */
+export function isUnchangedForBoth(ctx: TwoNodes, account: string): Promise<boolean> {
+  return agreed(ctx, 'account', (chain) => isUnchanged({ ...chain, predict: ctx.predict }, account));
+}
+
+/**
+ * As `findGuardedAccount`, in the newest block that is final for both nodes and of which they have the state; both say
+ * the same, also of the commitment. Throws 502 `rpc_error`.
+ */
+export async function findFinalAccount(ctx: TwoNodes, account: string): ReturnType<typeof findGuardedAccount> {
+  const final = Math.max(0, await readCommonFinal(ctx));
+  const read = async (chain: ChainReader<Factories>) => {
+    const block = toQuantity(Math.max(0, await readableBlock(chain, account, final)));
+    return findGuardedAccount({ ...chain, predict: ctx.predict }, account, block);
+  };
+  return agreed(ctx, 'account', read, (one) => (typeof one === 'string' ? one : one.commitment));
 }
 
 /**
  * Whether the owners of an account of the second kind put another implementation under it than the factory's. Throws
  * 502 `rpc_error`.
  */
-export async function isUpgraded({ config, rpc }: ChainReader<Factories>, account: string): Promise<boolean> {
-  const slot = await rpc.call(config.chainId, 'eth_getStorageAt', [account, IMPLEMENTATION_SLOT, 'latest']);
+export async function isUpgraded(
+  { config, rpc }: ChainReader<Factories>,
+  account: string,
+  block = 'latest',
+): Promise<boolean> {
+  const slot = await rpc.call(config.chainId, 'eth_getStorageAt', [account, IMPLEMENTATION_SLOT, block]);
   const upgradedTo = String(slot).slice(2).padStart(64, '0').toLowerCase();
   if (upgradedTo === ZERO_WORD) return false;
   const factory = factoryOf(config, 2);

@@ -1,10 +1,13 @@
 /** The calls of `contracts/Account2.sol` that propose, finish and veto a recovery. */
 import { uint256Word } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
-import { type SimulatedCall, simulateCall } from './simulation.ts';
+import { type PlannedCall, type SimulatedCall, simulateCall } from './simulation.ts';
 
-/** Why an account would refuse a recovery's call; `reverted` for any other reason. */
-export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'too_costly' | 'reverted';
+/**
+ * Why a recovery's call is not made: what its account would answer, `reverted` for any other reason; `upgraded` where
+ * the account runs other code than its factory's.
+ */
+export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'upgraded' | 'too_costly' | 'reverted';
 
 /** What a proposal names: the new key, its label and the commitment that it acts on, both 0x-hex of 32 bytes. */
 export interface ProposedKey {
@@ -42,7 +45,7 @@ export function vetoRecoveryData(signature: string): string {
  */
 export async function simulateRecoveryCall(
   chain: ChainReader,
-  call: { readonly from: string; readonly to: string; readonly data: string },
+  call: PlannedCall,
 ): Promise<SimulatedCall<RecoveryRefusal>> {
   const simulated = await simulateCall<RecoveryRefusal>(chain, call, REFUSALS);
   return 'gas' in simulated && simulated.gas > RECOVERY_GAS_MAX ? { refusal: 'too_costly' } : simulated;

@@ -33,16 +33,16 @@ export function readRecoveryEvents(
   return readRange(chain, { address: account, topics: [Object.values(TOPICS)] }, from, to);
 }
 
-/** What a guardian has proposed on these accounts, in blocks `from` to `to`. Throws 502 `rpc_error`. */
+/** What guardians have proposed on these accounts, in blocks `from` to `to`. Throws 502 `rpc_error`. */
 export function readProposals(
   chain: ChainReader,
-  guardian: string,
+  guardians: readonly string[],
   accounts: readonly string[],
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<readonly RecoveryEvent[]> {
   return readRange(
     chain,
-    { address: accounts, topics: [TOPICS.proposed, null, `0x${addressWord(guardian)}`] },
+    { address: accounts, topics: [TOPICS.proposed, null, guardians.map((one) => `0x${addressWord(one)}`)] },
     from,
     to,
   );

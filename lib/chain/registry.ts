@@ -1,5 +1,6 @@
 /** The calls of `contracts/DIDRegistry.sol` and `DIDRegistry2.sol` that a registrar makes. */
 import { addressWord, ZERO_WORD } from './contract-call.ts';
+import type { TransactionFees } from './fees.ts';
 import type { ChainReader } from './rpc.ts';
 import { type SimulatedCall, simulateCall } from './simulation.ts';
 
@@ -33,8 +34,13 @@ export function registerForData({ controller, didHash, callData }: RegisterForCa
 }
 
 /** Simulates the registration. Throws 502 `rpc_error` when the chain cannot be asked. */
-export function simulate(chain: ChainReader, from: string, registration: RegisterForCall): Promise<Simulation> {
-  return simulateCall(chain, { from, to: registration.registry, data: registerForData(registration) }, REFUSALS);
+export function simulate(
+  chain: ChainReader,
+  from: string,
+  registration: RegisterForCall,
+  fees?: TransactionFees,
+): Promise<Simulation> {
+  return simulateCall(chain, { from, to: registration.registry, data: registerForData(registration), fees }, REFUSALS);
 }
 
 /**

@@ -25,7 +25,7 @@ export interface WitnessFacts {
 }
 
 /** What two nodes may disagree about. */
-export type Subject = 'chain' | 'decimals' | 'factory' | 'nonce' | 'payment' | 'registration';
+export type Subject = 'account' | 'chain' | 'decimals' | 'factory' | 'nonce' | 'payment' | 'registration';
 
 /** The configured chain with its second node, if any, and where disagreements are reported. */
 export interface Witnessed<Name extends keyof Config = 'chainId'> extends ChainReader<Name> {

@@ -6,7 +6,7 @@ import { emitEvent } from '../events/emit.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import type { BudgetUse } from '../limits/budgets.ts';
 import { type SpentAttestation, spendAttestation } from '../verification/attestation.ts';
-import { IS_OPEN, type Recovery, type RecoveryStatus } from './store.ts';
+import { FINISH_TIME_MS, IS_OPEN, type Recovery, type RecoveryStatus } from './store.ts';
 
 /** A recovery that somebody asked for, or that the chain shows of another copy of the key; times are milliseconds. */
 export interface NewRecovery
@@ -14,6 +14,11 @@ export interface NewRecovery
   readonly chainId: number;
   readonly now: number;
 }
+
+/** A recovery that ended here while its proposal may be pending on-chain, and what opens it again. */
+const IS_GIVEN_UP = `(status = 'failed' AND failure IN ('guardian', 'upgraded')
+  AND ready_at > :now - ${FINISH_TIME_MS})`;
+const REOPENED = `status = iif(status = 'failed', 'proposed', status), failure = NULL, final = 0, ended_at = NULL`;
 
 const SAME_KEY = `EXISTS (SELECT 1 FROM recoveries WHERE account = :account AND chain_id = :chain_id
   AND key_x = :key_x AND key_y = :key_y AND is_stopped = 0 AND ${IS_OPEN})`;
@@ -46,8 +51,9 @@ export function insertRecovery(
     use.resets,
     emitEvent(eventOf('recovery.requested', { app, at: now }, data), { ifChanged: true }),
     {
-      sql: `UPDATE recoveries SET is_stopped = 1, next_check_at = :now WHERE account = :account AND chain_id = :chain_id
-        AND ${IS_OPEN} AND NOT (key_x = :key_x AND key_y = :key_y) AND changes() = 1`,
+      sql: `UPDATE recoveries SET is_stopped = 1, ${REOPENED}, next_check_at = :now WHERE account = :account
+        AND chain_id = :chain_id AND (${IS_GIVEN_UP} OR ${IS_OPEN} AND NOT (key_x = :key_x AND key_y = :key_y))
+        AND changes() = 1`,
       args: pick(argsOf(recovery, null), ['now', 'account', 'chain_id', 'key_x', 'key_y']),
     },
   ];
@@ -137,11 +143,34 @@ export function recordSeen(recovery: Recovery, seen: SeenRecovery, now: number):
   ];
 }
 
-/** Makes an account's open recoveries be looked at now, and withdraws them where `isStopped`. */
+/** Puts off a recovery that could not be looked at, unless it was meanwhile. */
+export function putOffRecovery({ id, checks }: Recovery, until: number): Statement {
+  return {
+    sql: `UPDATE recoveries SET next_check_at = :until WHERE id = :id AND checks = :checks AND next_check_at IS NOT NULL`,
+    args: { id, checks, until },
+  };
+}
+
+/**
+ * Follows the account's recovery with this number again, if it ended here alone: the chain shows it as pending, or an
+ * owner has vetoed it.
+ */
+export function reopenRecovery(chainId: number, account: string, contractId: number, now: number): Statement {
+  return {
+    sql: `UPDATE recoveries SET ${REOPENED}, next_check_at = :now WHERE account = :account AND chain_id = :chain_id
+      AND contract_id = :contract_id AND ${IS_GIVEN_UP}`,
+    args: { account, chain_id: chainId, contract_id: contractId, now },
+  };
+}
+
+/**
+ * Makes an account's open recoveries be looked at now, and withdraws them where `isStopped`; then also one whose call
+ * the guardian gave up, which is still the account's.
+ */
 export function recallRecoveries(chainId: number, account: string, isStopped: boolean, now: number): Statement {
   return {
-    sql: `UPDATE recoveries SET next_check_at = :now, is_stopped = max(is_stopped, :is_stopped)
-      WHERE account = :account AND chain_id = :chain_id AND ${IS_OPEN}`,
+    sql: `UPDATE recoveries SET next_check_at = :now, is_stopped = max(is_stopped, :is_stopped), ${REOPENED}
+      WHERE account = :account AND chain_id = :chain_id AND (${IS_OPEN} OR :is_stopped = 1 AND ${IS_GIVEN_UP})`,
     args: { chain_id: chainId, account, is_stopped: Number(isStopped), now },
   };
 }
@@ -159,9 +188,9 @@ export function isStill({ id, status, contractId }: Pick<Recovery, 'id' | 'statu
   };
 }
 
-/** The condition for a veto of a recovery: it may still end. */
-export function isStillOpen({ id }: Pick<Recovery, 'id'>): Condition {
-  return { sql: `id = :recovery_id AND recoveries.${IS_OPEN}`, args: { recovery_id: id } };
+/** The condition for a veto of a recovery: it may still end, also where the guardian gave it up. */
+export function mayBeVetoed({ id }: Pick<Recovery, 'id'>): Condition {
+  return { sql: `id = :recovery_id AND (recoveries.${IS_OPEN} OR ${IS_GIVEN_UP})`, args: { recovery_id: id } };
 }
 
 /** The event's word for a status that begins; a re-org makes a recovery `queued` or `proposed` again. */

@@ -7,7 +7,7 @@ import type { Guardian } from './guardian.ts';
 export const RECOVERY_POLL_MS = 15_000;
 /** What the recoveries' parts share. */
 export interface RecoveryContext
-  extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'log' | 'metrics' | 'leases'> {
+  extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'> {
   readonly guardian: Guardian | undefined;
   readonly predict: PredictAddress;
   readonly email: EmailSender;
@@ -22,4 +22,6 @@ export interface ChainView {
   readonly finalNumber: number;
   /** The guardian's address, lower-case. */
   readonly guardian: string;
+  /** Whose proposals are watched: the guardian, and those that this vault had before. */
+  readonly guardians: readonly string[];
 }

@@ -1,17 +1,13 @@
-import { DAY_MS } from '../base/clock.ts';
 import type { RecoveryEvent } from '../chain/recovery-events.ts';
 import type { SeenRecovery } from './change-store.ts';
-import type { Recovery } from './store.ts';
-
-/** How long an account lets a recovery that is ready be finished. */
-export const FINISH_TIME_MS = 30 * DAY_MS;
+import { FINISH_TIME_MS, type Recovery } from './store.ts';
 
 /** What a look at the chain brings: the account's events after `readBlock`, and two blocks with their times. */
 export interface Look {
   readonly events: readonly RecoveryEvent[];
   /** The account's numbers that its other recoveries have. */
   readonly otherIds: ReadonlySet<number>;
-  readonly guardian: string;
+  readonly guardians: readonly string[];
   readonly head: { readonly number: number; readonly time: number };
   /** `time` is undefined where it was not asked. */
   readonly finalBlock: { readonly number: number; readonly time?: number };
@@ -57,13 +53,13 @@ export function foldRecovery(recovery: Recovery, look: Look): FoundRecovery {
 }
 
 /** The recovery's proposal: as it is known from a final block, else the newest of its key that is no other's. */
-function proposalOf(recovery: Recovery, { events, otherIds, guardian }: Look) {
+function proposalOf(recovery: Recovery, { events, otherIds, guardians }: Look) {
   const { contractId, readyAt, proposedBlock, readBlock, txHash, keyX, keyY } = recovery;
   if (contractId !== null && readyAt !== null && proposedBlock !== null && proposedBlock <= readBlock)
     return { id: contractId, readyAt, block: proposedBlock, txHash };
   const own = events.findLast(
     ({ id, proposal }) =>
-      proposal?.x === keyX && proposal.y === keyY && proposal.guardian === guardian && !otherIds.has(id),
+      proposal?.x === keyX && proposal.y === keyY && guardians.includes(proposal.guardian) && !otherIds.has(id),
   );
   return own?.proposal && { id: own.id, readyAt: own.proposal.readyAt * 1000, block: own.block, txHash: own.txHash };
 }

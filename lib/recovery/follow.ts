@@ -1,14 +1,15 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { readTimedBlock } from '../chain/blocks.ts';
-import { cancelRecoveryData, finishRecoveryData, proposeRecoveryData } from '../chain/recovery-calls.ts';
+import { findFinalAccount } from '../chain/guarded-account.ts';
 import { readRecoveryEvents } from '../chain/recovery-events.ts';
 import type { Statement } from '../db/database.ts';
-import { findCalls, type QueuedCall, queueCall, type RelayRow } from '../relay/requests.ts';
+import { findCalls, queueCall, type RelayRow } from '../relay/requests.ts';
+import { dueCall } from './calls.ts';
 import { isStill, recordSeen, type SeenRecovery } from './change-store.ts';
 import { type ChainView, type GuardianContext, RECOVERY_POLL_MS } from './context.ts';
-import { FINISH_TIME_MS, type FoundRecovery, foldRecovery } from './fold.ts';
+import { type FoundRecovery, foldRecovery } from './fold.ts';
 import { queueNotices } from './notice-store.ts';
-import { type Recovery, selectOpen, selectOtherIds, toRecovery } from './store.ts';
+import { FINISH_TIME_MS, type Recovery, selectOpen, selectOtherIds, toRecovery } from './store.ts';
 
 /** The pause between two looks at a recovery whose next step is far away. */
 export const RECOVERY_PAUSE_MAX_MS = MINUTE_MS;
@@ -33,30 +34,37 @@ export async function followRecovery(ctx: GuardianContext, recovery: Recovery, v
   const found = foldRecovery(recovery, {
     events,
     otherIds: new Set(others.map((row) => Number(row['contract_id']))),
-    guardian: view.guardian,
+    guardians: view.guardians,
     head: view.head,
     finalBlock: mayLapse ? await readTimedBlock(ctx, view.finalNumber) : { number: view.finalNumber },
     now,
   });
   const rivals = open.map(toRecovery).filter(({ id }) => id !== recovery.id);
-  const seen = await settle(ctx, recovery, found, { calls, rivals, head: view.head, now });
-  const call = callFor(recovery, seen, { rivals, head: view.head });
+  const settled = await settle(ctx, recovery, found, { calls, rivals, head: view.head, now });
+  const { call, failure } = await dueCall(ctx, recovery, settled, { calls, rivals, view, now });
+  const seen = failure === undefined ? settled : failed(settled, failure, now);
   const results = await db.write(
     ...recordSeen(recovery, seen, now),
     ...noticesFor(recovery, seen, now),
-    ...(call
-      ? [
-          queueCall(
-            { ...call, chainId: config.chainId, target: recovery.account },
-            isStill({ ...recovery, ...seen }),
-            now,
-          ),
-        ]
-      : []),
+    ...(call ? [queueCall(call, isStill({ ...recovery, ...seen }), now)] : []),
   );
   const isNew = results[0]?.rowsAffected === 1 && seen.status !== recovery.status;
   if (isNew) recordOutcome(ctx, recovery, seen);
   return isNew || (call !== undefined && results.at(-1)?.rowsAffected === 1);
+}
+
+/**
+ * Ends a recovery whose events no node answers, if its owners replaced the account's code for good. True if it ended.
+ * Throws 502 `rpc_error`.
+ */
+export async function endIfUpgraded(ctx: GuardianContext, recovery: Recovery): Promise<boolean> {
+  const { clock, db } = ctx;
+  if ((await findFinalAccount(ctx, recovery.account)) !== 'not_ours') return false;
+  const now = clock.now();
+  const seen = failed(recovery, 'upgraded', now);
+  const [ended] = await db.write(...recordSeen(recovery, seen, now), ...noticesFor(recovery, seen, now));
+  if (ended?.rowsAffected === 1) recordOutcome(ctx, recovery, seen);
+  return ended?.rowsAffected === 1;
 }
 
 interface Around {
@@ -77,15 +85,7 @@ async function settle(
   const { endBlock, ...seen } = found;
   const { now } = around;
   const failure = seen.status === 'queued' ? failureOf(recovery, around) : undefined;
-  if (failure !== undefined)
-    return {
-      ...seen,
-      status: failure === 'stopped' ? 'cancelled' : 'failed',
-      failure,
-      isFinal: true,
-      endedAt: now,
-      nextCheckAt: null,
-    };
+  if (failure !== undefined) return failed(seen, failure, now);
   const isOver = seen.status !== 'queued' && seen.status !== 'proposed';
   const endedAt = !isOver
     ? null
@@ -98,6 +98,11 @@ async function settle(
     endedAt,
     nextCheckAt: isOver && seen.isFinal ? null : nextLook(recovery, seen, around),
   };
+}
+
+function failed(seen: Omit<SeenRecovery, 'failure' | 'endedAt' | 'nextCheckAt'>, failure: string, now: number) {
+  const status = failure === 'stopped' ? 'cancelled' : 'failed';
+  return { ...seen, status, failure, isFinal: true, endedAt: now, nextCheckAt: null } as const;
 }
 
 /** Why a recovery that the chain does not show never will be, undefined while it may. */
@@ -120,25 +125,6 @@ function nextLook(recovery: Recovery, seen: Pick<SeenRecovery, 'status' | 'ready
   return now + (isFar ? RECOVERY_PAUSE_MAX_MS : RECOVERY_POLL_MS);
 }
 
-/** The call that the recovery needs now; undefined where it needs none. */
-function callFor(
-  recovery: Recovery,
-  seen: SeenRecovery,
-  { rivals, head }: Pick<Around, 'rivals' | 'head'>,
-): Pick<QueuedCall, 'kind' | 'role' | 'callData'> | undefined {
-  const role = 'guardian';
-  if (seen.status === 'proposed' && recovery.isStopped)
-    return { kind: 'withdrawal', role, callData: cancelRecoveryData() };
-  if (seen.status === 'proposed' && head.time * 1000 >= (seen.readyAt ?? Number.POSITIVE_INFINITY))
-    return { kind: 'finish', role, callData: finishRecoveryData() };
-  // An account has one pending recovery: the one before must have ended on-chain.
-  const isNext = seen.status === 'queued' && !recovery.isForeign && !recovery.isStopped && rivals.length === 0;
-  if (!isNext) return undefined;
-  const { keyX, keyY, label, commitment } = recovery;
-  const callData = proposeRecoveryData({ x: BigInt(keyX), y: BigInt(keyY), label, commitment });
-  return { kind: 'proposal', role, callData };
-}
-
 /** The mails that are due: each is queued once, however often it is looked at. */
 function noticesFor(recovery: Recovery, seen: SeenRecovery, now: number): readonly Statement[] {
   if (seen.status === 'proposed') {
@@ -155,5 +141,6 @@ function noticesFor(recovery: Recovery, seen: SeenRecovery, now: number): readon
 function recordOutcome({ log, metrics }: GuardianContext, { id, isForeign }: Recovery, seen: SeenRecovery): void {
   const { status, failure } = seen;
   metrics.counter('vault_recoveries_total').add({ outcome: status });
+  if (failure === 'guardian') metrics.counter('vault_guardian_given_up_total').add();
   log({ level: 'info', event: 'recovery', id, status, foreign: isForeign, ...(failure === null ? {} : { failure }) });
 }

@@ -52,12 +52,17 @@ async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
 }
 
 function newsOf(recovery: Recovery, kind: NoticeKind, page: string): RecoveryNews {
-  const { account, status, readyAt } = recovery;
+  const { account, readyAt } = recovery;
   return {
     kind,
-    status,
+    status: endOf(recovery),
     account,
     readyAt: readyAt === null ? null : isoTime(readyAt),
     link: `${page}#stop=${account}`,
   };
+}
+
+function endOf({ status, failure }: Recovery): string {
+  if (status !== 'failed') return status;
+  return failure === 'upgraded' ? 'upgraded' : failure === 'guardian' ? 'stalled' : status;
 }

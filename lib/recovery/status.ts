@@ -1,24 +1,26 @@
 import { isoTime } from '../base/clock.ts';
-import { readGuardedAccount } from '../chain/guarded-account.ts';
+import { findGuardedAccount } from '../chain/guarded-account.ts';
 import { findCalls } from '../relay/requests.ts';
 import type { GuardianContext } from './context.ts';
-import { FINISH_TIME_MS } from './fold.ts';
-import { type Recovery, selectNewest, toRecovery } from './store.ts';
+import { FINISH_TIME_MS, type Recovery, selectNewest, toRecovery } from './store.ts';
 
-/** How an account's recovery stands, of what everybody may see on-chain; no address is in it. */
+/**
+ * How an account's recovery stands, of what everybody may see on-chain; no address is in it. A contract that is no
+ * unchanged account of the factory is not called: its state is `not_ours`. Throws 502 `rpc_error`.
+ */
 export async function readStatus(ctx: GuardianContext, account: string) {
   const { config, clock, db, guardian } = ctx;
-  const [guarded, address, [row]] = await Promise.all([
-    readGuardedAccount(ctx, account),
+  const [found, address, [row]] = await Promise.all([
+    findGuardedAccount(ctx, account),
     guardian.relay.address(),
     db.read(selectNewest(config.chainId, account)),
   ]);
-  const isGuarded = guarded?.guardian === address;
+  const guarded = typeof found !== 'string' && found.guardian === address ? found : undefined;
   const barredUntil = (guarded?.barredUntil ?? 0) * 1000;
   return {
     smartAccount: account,
-    guarded: isGuarded,
-    barredUntil: isGuarded && barredUntil > clock.now() ? isoTime(barredUntil) : null,
+    state: guarded ? 'guarded' : found === 'not_ours' ? found : 'unguarded',
+    barredUntil: barredUntil > clock.now() ? isoTime(barredUntil) : null,
     recovery: row ? await shownOf(ctx, toRecovery(row)) : null,
   };
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/clock.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 
 /**
@@ -39,6 +40,9 @@ export interface Recovery {
   readonly checks: number;
 }
 
+/** How long an account lets a recovery that is ready be finished. */
+export const FINISH_TIME_MS = 30 * DAY_MS;
+
 /** The label of a key without one. */
 export const NO_LABEL = `0x${'0'.repeat(64)}`;
 
@@ -76,7 +80,7 @@ export function selectOpen(chainId: number, account: string): Statement {
 /** The recovery with an account's number, one row or none. */
 export function selectByNumber(chainId: number, account: string, contractId: number): Statement {
   return {
-    sql: `SELECT 1 FROM recoveries WHERE account = :account AND chain_id = :chain_id AND contract_id = :contract_id`,
+    sql: `SELECT * FROM recoveries WHERE account = :account AND chain_id = :chain_id AND contract_id = :contract_id`,
     args: { chain_id: chainId, account, contract_id: contractId },
   };
 }
@@ -130,23 +134,6 @@ export function selectOpenCounts(chainId: number): Statement {
     sql: `SELECT status, is_foreign, count(*) AS recoveries FROM recoveries
       WHERE next_check_at IS NOT NULL AND chain_id = :chain_id AND ${IS_OPEN} GROUP BY status, is_foreign`,
     args: { chain_id: chainId },
-  };
-}
-
-/** Up to which block the guardian's proposals were looked for: one row or none. */
-export function selectCursor(chainId: number, guardian: string): Statement {
-  return {
-    sql: `SELECT block FROM recovery_cursors WHERE chain_id = :chain_id AND guardian = :guardian`,
-    args: { chain_id: chainId, guardian },
-  };
-}
-
-/** Records that they were; never goes back. */
-export function moveCursor(chainId: number, guardian: string, block: number): Statement {
-  return {
-    sql: `INSERT INTO recovery_cursors (chain_id, guardian, block) VALUES (:chain_id, :guardian, :block)
-      ON CONFLICT (chain_id, guardian) DO UPDATE SET block = excluded.block WHERE block < excluded.block`,
-    args: { chain_id: chainId, guardian, block },
   };
 }
 

@@ -5,11 +5,11 @@ import { simulateRecoveryCall, vetoRecoveryData } from '../chain/recovery-calls.
 import { readEtherBalance } from '../chain/signer-state.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findCalls, queueCall, type RelayRole, type RelayRow } from '../relay/requests.ts';
-import { isStillOpen, recallRecoveries } from './change-store.ts';
+import { mayBeVetoed, recallRecoveries, reopenRecovery } from './change-store.ts';
 import type { GuardianContext } from './context.ts';
 import { notePending } from './discover.ts';
 import { RECOVERY_WAIT_MS, RECOVERY_WAIT_POLL_MS } from './start.ts';
-import { type Recovery, selectNewest, selectOpen, selectRecovery, toRecovery } from './store.ts';
+import { type Recovery, selectByNumber, selectNewest, selectOpen, selectRecovery, toRecovery } from './store.ts';
 
 /** The vault's own parts, and the registrar's outbox, which pays where the guardian cannot. */
 type Ctx = GuardianContext & { readonly relay: Relay | undefined };
@@ -38,8 +38,10 @@ export async function carryVeto(ctx: Ctx, veto: CarriedVeto): Promise<{ vetoed: 
     if (simulation.refusal === 'no_recovery') throw new VaultError('not_found');
     throw new VaultError('veto_invalid', { reason: simulation.refusal });
   }
-  const call = { kind: 'veto', role, chainId: config.chainId, target: veto.account, callData } as const;
-  await db.write(queueCall(call, isStillOpen(recovery), clock.now()));
+  const tries = (await findCalls(db, recovery.id)).filter(({ kind }) => kind === 'veto').length;
+  const to = { chainId: config.chainId, target: veto.account } as const;
+  const call = { kind: 'veto', role, ...to, callData, tries, budget: null } as const;
+  await db.write(queueCall(call, mayBeVetoed(recovery), clock.now()));
   return waitForVeto(ctx, recovery, role);
 }
 
@@ -51,7 +53,8 @@ async function findPending(ctx: Ctx, account: string): Promise<Recovery | undefi
   if (!guarded || !pending) return undefined;
   await notePending(ctx, account, guarded);
   const open = (await db.read(selectOpen(config.chainId, account))).map(toRecovery);
-  return open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y);
+  const [row] = await db.read(selectByNumber(config.chainId, account, pending.id));
+  return open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y) ?? (row && toRecovery(row));
 }
 
 /** The account's newest recovery, if this very veto was carried for it: who asks again did not hear the answer. */
@@ -104,7 +107,9 @@ async function waitForVeto(ctx: Ctx, recovery: Recovery, role: RelayRole) {
     if (!sent) throw new VaultError('veto_invalid');
     const isMined = sent.status === 'mined' || sent.status === 'confirmed';
     if (isMined || clock.monotonic() >= deadline) {
-      await db.write(recallRecoveries(config.chainId, recovery.account, false, clock.now()));
+      const { account, contractId } = recovery;
+      if (contractId !== null) await db.write(reopenRecovery(config.chainId, account, contractId, clock.now()));
+      await db.write(recallRecoveries(config.chainId, account, false, clock.now()));
       const [row] = await db.read(selectRecovery(recovery.id));
       const isVetoed = isMined || (row !== undefined && toRecovery(row).status === 'vetoed');
       return { vetoed: isVetoed, txHash: sent.txHash || null };

@@ -19,7 +19,10 @@ export const RecoveryOpened = v.object({
 /** How the recovery of an account stands. */
 export const RecoveryState = v.object({
   smartAccount: Address,
-  guarded: about(v.boolean(), 'This vault is the guardian of the account'),
+  state: about(
+    words('guarded', 'unguarded', 'not_ours'),
+    'Whether this vault is the guardian of the account; `not_ours` for what is no unchanged account of its factory',
+  ),
   barredUntil: v.nullable(Time),
   recovery: v.nullable(
     v.object({

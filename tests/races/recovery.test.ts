@@ -26,6 +26,8 @@ const BLOCK_MS = 100;
 /** Deeper than any re-org below. */
 const FINALITY_BLOCKS = 8;
 const TIMEOUT_MS = 120_000;
+/** Of one step of all recoveries. */
+const WAIT_MS = 70_000;
 
 interface Case {
   readonly owner: Owner;
@@ -175,19 +177,41 @@ const statuses = (database: Database) =>
     final: number;
   }[];
 
-/** Until each recovery is as far; each is looked at often, as if its time were near. */
+/** The recoveries and the guardian's calls, for an error. */
+function callsOf(database: Database): string {
+  const recoveries = database
+    .query('SELECT id, status, failure, substr(account, 1, 8) AS account FROM recoveries')
+    .all();
+  const calls = database
+    .query('SELECT kind, status, failure, substr(target, 1, 8) AS target, created_at FROM relays')
+    .all();
+  return JSON.stringify({ recoveries, calls });
+}
+
+/**
+ * Each recovery is looked at now, as if its time were near. A re-org can take back the time at which a call was due, so
+ * that it is refused: the pause before the next try, minutes long, is over as well.
+ */
+function hurry(database: Database): void {
+  database.run('UPDATE recoveries SET next_check_at = 0 WHERE next_check_at IS NOT NULL');
+  database.run(`UPDATE relays SET created_at = 0 WHERE status = 'failed'`);
+}
+
+/** Until each recovery is as far. */
 async function untilAll(cases: readonly Case[], database: Database, wanted: readonly string[]): Promise<void> {
+  const end = performance.now() + WAIT_MS;
   for (;;) {
     const rows = statuses(database);
     if (rows.length === cases.length && rows.every(({ status }) => wanted.includes(status))) return;
-    database.run(`UPDATE recoveries SET next_check_at = 0 WHERE next_check_at IS NOT NULL`);
+    if (performance.now() > end) throw new Error(`not all are ${wanted.join(' or ')}: ${callsOf(database)}`);
+    hurry(database);
     await Bun.sleep(300);
   }
 }
 
 async function untilFinal(cases: readonly Case[], database: Database): Promise<void> {
   while (statuses(database).filter(({ final }) => final === 1).length < cases.length) {
-    database.run(`UPDATE recoveries SET next_check_at = 0 WHERE next_check_at IS NOT NULL`);
+    hurry(database);
     await Bun.sleep(300);
   }
 }

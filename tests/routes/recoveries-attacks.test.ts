@@ -87,7 +87,10 @@ test('X53: five keys asked for at once: one is proposed, and nobody is answered 
   for (const { status, body } of answers)
     expect(status === 202 || (status === 409 && body.error === 'recovery_pending')).toBe(true);
   await settle();
-  const open = await t.rows(`SELECT id FROM recoveries WHERE status = 'proposed'`);
+  // The chain has accounts of the tests before, with proposals that this vault finds.
+  const open = await t.rows(`SELECT id FROM recoveries WHERE status = 'proposed' AND account = :account`, {
+    account: owner.account.toLowerCase(),
+  });
   expect(open).toHaveLength(1);
 });
 
@@ -127,7 +130,8 @@ test('a recovery whose key an owner has added meanwhile ends once: its finish ch
   await chain.wait(DELAY + 60, 2);
   for (let i = 0; i < 8; i++) await settle();
   expect(await statusOf(owner.account)).toMatchObject({ status: 'finished', final: true });
-  expect(await t.rows(`SELECT kind, count(*) AS calls FROM relays GROUP BY kind ORDER BY kind`)).toEqual([
+  const calls = `SELECT kind, count(*) AS calls FROM relays WHERE target = :account GROUP BY kind ORDER BY kind`;
+  expect(await t.rows(calls, { account: owner.account.toLowerCase() })).toEqual([
     { kind: 'finish', calls: 1 },
     { kind: 'proposal', calls: 1 },
   ]);

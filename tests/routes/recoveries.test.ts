@@ -48,7 +48,7 @@ const operator = { Authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` }
 test('a recovery is proposed, waits, and is finished by the vault', async () => {
   const owner = await somebody();
   const passkey = createPasskey();
-  expect(await statusOf(owner.account)).toMatchObject({ guarded: true, barredUntil: null, recovery: null });
+  expect(await statusOf(owner.account)).toMatchObject({ state: 'guarded', barredUntil: null, recovery: null });
   const { status, body } = await ask(recoveryBody(t, owner, passkey));
   expect([status, body]).toMatchObject([202, { ok: true, status: 'proposed', txHash: expect.any(String) }]);
   expect(Date.parse(body.readyAt) - t.clock.now()).toBeGreaterThan(DELAY * 1000 - 60_000);
@@ -327,7 +327,7 @@ test('recoveries/status: what the chain shows, without any address', async () =>
   const { text, body } = await t.call('GET /api/recoveries/status', { smartAccount: owner.account });
   expect(body).toMatchObject({
     smartAccount: owner.account.toLowerCase(),
-    guarded: true,
+    state: 'guarded',
     recovery: {
       id: 1,
       status: 'proposed',

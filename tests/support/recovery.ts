@@ -11,7 +11,7 @@ import { passkeySigner, signDigest, vetoDigest } from '../../scripts/dev-stack/a
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
-import { addressOf } from '../../scripts/dev-stack/wallet.ts';
+import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from './chain-vars.ts';
 import { testClock } from './clock.ts';
 import { callAs, createSecond, pointOf } from './second-account.ts';
@@ -86,7 +86,7 @@ export async function startRecoveryChain(options: ChainOptions = {}): Promise<Re
 export async function startRecoveryVault(
   { rpc, vars }: RecoveryChain,
   more: Record<string, string | undefined> = {},
-  env: Pick<Env, 'mail' | 'operatorFiles'> = {},
+  env: Pick<Env, 'mail' | 'operatorFiles'> & { readonly dir?: string } = {},
 ): Promise<TestVault> {
   const { timestamp } = (await rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
   return startVault({ ...vars, ...more }, { ...env, clock: testClock(Number(timestamp) * 1000) });
@@ -133,14 +133,26 @@ export async function nameGuardian(
   delay = DELAY,
 ): Promise<string> {
   const { account, email } = owner;
-  const { body } = await t.call('POST /api/recoveries/commitments', {
-    attestation: attest(t, email),
-    smartAccount: account,
-  });
+  const offer = await offerFor(t, account, email);
+  await setGuardian(chain, account, offer, delay);
+  return offer.commitment;
+}
+
+/** What the vault offers to an account and an address. */
+export async function offerFor(t: Pick<TestVault, 'call' | 'clock'>, smartAccount: string, email: string) {
+  const { body } = await t.call('POST /api/recoveries/commitments', { attestation: attest(t, email), smartAccount });
+  return body as { readonly guardian: Address.Address; readonly commitment: Hex.Hex };
+}
+
+/** Puts what was offered on-chain, as an owner does. */
+export async function setGuardian(
+  { rpc }: Pick<RecoveryChain, 'rpc'>,
+  account: Address.Address,
+  { guardian, commitment }: Awaited<ReturnType<typeof offerFor>>,
+  delay = DELAY,
+): Promise<void> {
   const set = AbiFunction.fromAbi(account2Abi, 'setGuardian');
-  const data = AbiFunction.encodeData(set, [body.guardian, delay, body.commitment]);
-  await callAs(chain.rpc, account, account, data);
-  return body.commitment;
+  await callAs(rpc, account, account, AbiFunction.encodeData(set, [guardian, delay, commitment]));
 }
 
 /** The body of `POST /api/recoveries` for a new passkey. */
@@ -223,4 +235,18 @@ export async function meanwhile<T>({ clock }: Pick<TestVault, 'clock'>, asking: 
     if (!isDone) await clock.advance(100);
   }
   return done;
+}
+
+/** Another copy of the guardian's key proposes a fresh key for the account: a thief's, by default of the vault's own. */
+export async function proposeElsewhere(
+  { rpc, guardian }: RecoveryChain,
+  account: Address.Address,
+  commitment: string,
+  privateKey: Hex.Hex = guardian.privateKey,
+): Promise<Passkey> {
+  const passkey = createPasskey();
+  const propose = AbiFunction.fromAbi(account2Abi, 'proposeRecovery');
+  const args = [...pointOf(passkey.key), Hex.padLeft('0x', 32), commitment as Hex.Hex] as const;
+  await sendTransaction(rpc, privateKey, { to: account, data: AbiFunction.encodeData(propose, args) });
+  return passkey;
 }
