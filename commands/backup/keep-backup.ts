@@ -40,7 +40,7 @@ export async function keepBackup(order: KeepOrder, place: BackupPlace, retention
   const key = backupKey(order.config.vaultSecret);
   const vault = vaultMark(key);
   makeDataDirectory(order.config.dataDir);
-  return whileAlone(order.config.dataDir, async () => {
+  return whileAlone(order.config.dataDir, 'backup', async () => {
     clearDrafts(place.draftFolder, vault, resolve(place.draftFolder) === resolve(order.config.dataDir));
     const before = await findBackups(place, vault, key, order.proofs ?? new Map());
     const number = nextNumber(before, order.last ?? 0, place);

@@ -28,6 +28,7 @@ import type { FoundFile, Restoring } from './backup-from.ts';
 import { isOfName } from './proof.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
+import { whileAlone } from './turn-lock.ts';
 
 /** `vault restore`. */
 export const restoreCommand: Command = {
@@ -96,14 +97,9 @@ async function restorePath(given: Arguments, restoring: Restoring, file: FoundFi
   if (given.options['dry-run'] !== undefined) return { ...told, restored: false };
   progress.say('copying …');
   const keep = () => keepSecrets(config, secrets);
-  const { keptAs, erased } = await putInPlace(given, {
-    config,
-    path,
-    manifest,
-    keep,
-    progress,
-    isKeyKnown: key !== undefined,
-  });
+  makeDataDirectory(config.dataDir);
+  const order = { config, path, manifest, keep, progress, isKeyKnown: key !== undefined };
+  const { keptAs, erased } = await whileAlone(config.dataDir, 'restore', () => putInPlace(given, order));
   return { ...told, restored: true, erased, ...(keptAs === undefined ? {} : { keptAs }) };
 }
 
@@ -156,7 +152,6 @@ async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Ou
   };
   const isOverwrite = options['overwrite'] !== undefined;
   if (isEmbedded(config.databaseUrl)) {
-    makeDataDirectory(config.dataDir);
     const target = resolve(filePath(config.databaseUrl));
     const keptAs = await restoreEmbedded({ backup: path, manifest, target, isOverwrite, eraseIn, keep });
     return { keptAs, erased };

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { Client, Transaction } from '@libsql/client/http';
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
 import { counted, type Progress } from '../cli/progress.ts';
-import type { Tuning } from '../storage/connection.ts';
+import { keepLogLeftOpen, type Tuning } from '../storage/connection.ts';
 import { keyColumns, quote, type SchemaObject, SELECT_SCHEMA } from '../storage/tables.ts';
 
 /** Rows read or written at once. */
@@ -20,6 +20,7 @@ export function copyEmbedded(path: string, draft: string, checkpoint: Tuning['ch
   // The last connection that closes brings the log into the file, unless it cannot write.
   const mode = checkpoint === 'external' ? { readonly: true } : { readwrite: true, create: false };
   const connection = new Connection(path, { ...mode, strict: true });
+  keepLogLeftOpen(connection, path);
   try {
     // A checkpoint must be as durable as the vault's.
     for (const pragma of [`busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`, 'synchronous = FULL', 'fullfsync = ON'])

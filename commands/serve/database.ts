@@ -1,11 +1,13 @@
 import { systemClock } from '../../lib/base/clock.ts';
-import type { Log } from '../../lib/base/log.ts';
+import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
+import { type Damage, refuseOnceDamaged } from '../../lib/db/damage.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { cacheOfMemory } from '../storage/cache.ts';
 import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
 import { beginReadyMade, type Laying } from '../storage/ready-made.ts';
+import type { EmbeddedDatabase } from '../storage/sqlite.ts';
 import { createWriting, type Writing } from '../storage/writing.ts';
 
 /** The database of a vault that serves. */
@@ -19,6 +21,11 @@ export interface ServingDatabase extends Database {
   /** Chooses where they run, and starts that. */
   chooseWriter(): Promise<void>;
   startWriter(): void;
+  /**
+   * Reads the whole embedded database in the background, if the last process on it did not close it. Once damage is
+   * found, every write throws `SQLITE_CORRUPT`.
+   */
+  startCheck(): Promise<void>;
   /** Resolves with the reason once nothing can be written any more. */
   readonly ended: Promise<Error>;
   close(): Promise<void>;
@@ -39,17 +46,34 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     ...(config.databaseCacheMb === undefined && { aloneCacheMb: cacheOfMemory() }),
     log,
   });
+  const damage: Damage = {};
+  const { execute, batch } = refuseOnceDamaged(database, damage, () => database.keepLog(true));
   return {
-    execute: database.execute,
-    batch: database.batch,
+    execute,
+    batch,
     migrationsMade,
     durable,
     writing: writing.state,
     chooseWriter: writing.choose,
     startWriter: writing.start,
+    startCheck: () => (database.file.wasLeftOpen ? checkFile(database, damage, log) : Promise.resolve()),
     ended: writing.ended,
     close: writing.close,
   };
+}
+
+async function checkFile(database: EmbeddedDatabase, damage: Damage, log: Log): Promise<void> {
+  const start = systemClock.monotonic();
+  try {
+    const { checkBeside } = await import('../storage/check.ts');
+    const found = await checkBeside(database.file);
+    if (found !== undefined) damage.found ??= `PRAGMA quick_check: ${found}`;
+    database.keepLog(damage.found !== undefined);
+    const ms = Math.round(systemClock.monotonic() - start);
+    log({ level: 'info', event: 'database_checked', found: damage.found ?? 'ok', ms });
+  } catch (error) {
+    log({ level: 'warn', event: 'database_not_checked', ...describeError(error) });
+  }
 }
 
 async function onServer(config: Config): Promise<ServingDatabase> {
@@ -64,6 +88,7 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     writing: () => undefined,
     chooseWriter: async () => undefined,
     startWriter: () => undefined,
+    startCheck: () => Promise.resolve(),
     ended: new Promise(() => undefined),
     close: async () => database.close(),
   };

@@ -17,7 +17,8 @@ export function createInflight(): Inflight {
   let onEmpty = () => {};
   let isEnding = false;
   let refuse: ((request: Request) => Response) | undefined;
-  const lastOf = (response: Response) => (isEnding ? endingConnection(response) : response);
+  // The rest of a body that took too long is not waited for.
+  const lastOf = (response: Response) => (isEnding || response.status === 408 ? endingConnection(response) : response);
   return {
     track: (request, answer) =>
       new Promise((resolve, reject) => {

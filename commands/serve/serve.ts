@@ -85,6 +85,7 @@ async function serve(given: Arguments): Promise<number> {
   await database.chooseWriter();
   announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
   database.startWriter();
+  database.startCheck();
   loadLeftOut(log);
   const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);

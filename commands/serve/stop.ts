@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Inflight } from './inflight.ts';
 import type { Server } from './listen.ts';
@@ -8,11 +9,17 @@ export const STOP_ANSWER_MS = 3_600;
 export const STOP_FLUSH_MS = 250;
 export const STOP_CLOSE_MS = 500;
 
-/** Resolves with the exit code at SIGTERM, SIGINT or an uncaught failure. A second signal ends the process at once. */
+/**
+ * Resolves with the exit code at SIGTERM, SIGINT, SIGHUP or an uncaught failure. A second SIGTERM or SIGINT ends the
+ * process at once.
+ */
 export function untilStopped(log: Log): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
     const onSignal = (signal: NodeJS.Signals) => {
+      // A terminal that closes sends SIGHUP twice, by its shell and by the system, and systemd's SendSIGHUP= sends it
+      // behind SIGTERM: nobody's haste.
+      if (stopping && signal === 'SIGHUP') return;
       if (stopping) process.exit(1);
       stopping = true;
       log({ level: 'info', event: 'stopping', signal });
@@ -20,6 +27,7 @@ export function untilStopped(log: Log): Promise<number> {
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
+    if (!ignoresHangup()) process.on('SIGHUP', onSignal);
     // A promise nobody awaited leaves the rest whole; an exception may not, and a supervisor starts the vault again.
     process.on('unhandledRejection', (error) =>
       log({ level: 'error', event: 'unhandled_rejection', ...describeError(error) }),
@@ -29,6 +37,16 @@ export function untilStopped(log: Log): Promise<number> {
       resolve(1);
     });
   });
+}
+
+/** Whether SIGHUP was ignored from the start: nohup does that, and a handler would undo it. */
+function ignoresHangup(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*[0-9a-f]*([0-9a-f])$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    return (Number.parseInt(ignored ?? '0', 16) & 1) === 1;
+  } catch {
+    return false;
+  }
 }
 
 /** What is served, and what a request gets that is not answered in time. */

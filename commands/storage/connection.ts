@@ -1,10 +1,10 @@
-import { Database as Connection } from 'bun:sqlite';
+import { Database as Connection, constants as sqlite } from 'bun:sqlite';
 import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { DATABASE_CACHE_MB } from '../../lib/constants.ts';
-import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
-import { giveToOwnerOf, isCode } from './durable.ts';
+import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy, isDamaged } from '../../lib/db/errors.ts';
+import { giveToOwnerOf } from './durable.ts';
 
 /**
  * SQLite itself waits this long for another process's lock: it sleeps on the event loop's thread, and covers the usual
@@ -38,6 +38,7 @@ export interface OpenFile {
   /** Which file, log and index of the log are open. */
   readonly place: string;
   readonly tuning: Tuning;
+  readonly wasLeftOpen: boolean;
 }
 
 /** A connection to a database file, and the check of its place. */
@@ -47,29 +48,34 @@ export interface Connected {
   readonly place: string;
   /** Throws if a write would be lost because the path leads to another file. */
   readonly checkPlace: () => void;
+  /** Whether the process that had it open last ended without closing it. */
+  readonly wasLeftOpen: boolean;
 }
 
 /**
- * Opens a file with Bun's built-in SQLite, made with mode 0600 when it is new. Throws, naming the path, when it cannot
- * be opened.
+ * Opens a file with Bun's built-in SQLite, made with mode 0600 when it is new. A log that was left open is kept at
+ * the end too: it is the sign that the file has to be checked. Throws, naming the path, when it cannot be opened.
  */
-export function connect(path: string, tuning: Tuning = {}): Connected {
+export function connect(path: string, tuning: Tuning = {}, leftOpen?: boolean): Connected {
   for (;;) {
     let connection: Connection | undefined;
     try {
       makeFile(path);
+      const wasLeftOpen = leftOpen ?? isLeftOpen(path);
       const file = numberOf(path);
       connection = new Connection(path, { strict: true, readwrite: true });
+      // First: what fails from here on closes it, and would take the sign away.
+      keepLog(connection, wasLeftOpen);
       for (const pragma of pragmasOf(tuning)) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
       // by now.
-      if (numberOf(path) === file) return { connection, ...watchPlace(path) };
+      if (numberOf(path) === file) return { connection, ...watchPlace(path), wasLeftOpen };
       connection.close();
     } catch (error) {
       connection?.close();
       if (isMoved(error)) continue;
       const reason = error instanceof Error ? error.message : error;
-      const remedy = isCode(error, 'SQLITE_NOTADB') ? ': restore a backup, or set DATABASE_URL to another file' : '';
+      const remedy = isDamaged(error) ? ': restore a backup, or set DATABASE_URL to another file' : '';
       throw new Error(`Cannot open the database ${path}: ${reason}${remedy}`, { cause: error });
     }
   }
@@ -79,9 +85,9 @@ export function connect(path: string, tuning: Tuning = {}): Connected {
  * Opens a file that this process has open already. Throws `SQLITE_READONLY_DBMOVED` if the path leads to another one:
  * SQLite would take the log beside it for the other one's, and remove it.
  */
-export function connectAgain({ path, place, tuning }: OpenFile): Connected {
+export function connectAgain({ path, place, tuning, wasLeftOpen }: OpenFile): Connected {
   if (!existsSync(path) || watchPlace(path).place !== place) throw movedError(path);
-  const connected = connect(path, tuning);
+  const connected = connect(path, tuning, wasLeftOpen);
   if (connected.place === place) return connected;
   connected.connection.close();
   throw movedError(path);
@@ -93,9 +99,7 @@ export function connectAgain({ path, place, tuning }: OpenFile): Connected {
  */
 function watchPlace(path: string): Pick<Connected, 'place' | 'checkPlace'> {
   const absolute = resolve(path);
-  // SQLite keeps them beside the file itself, not beside a link to it.
-  const real = realpathSync.native(absolute);
-  const names = [absolute, `${real}-wal`, `${real}-shm`];
+  const names = [absolute, logOf(path), `${realpathSync.native(absolute)}-shm`];
   const numbers = names.map(numberOf);
   return {
     place: numbers.join(),
@@ -103,6 +107,29 @@ function watchPlace(path: string): Pick<Connected, 'place' | 'checkPlace'> {
       if (names.some((name, i) => numberOf(name) !== numbers[i])) throw movedError(path);
     },
   };
+}
+
+/** SQLite keeps it beside the file itself, not beside a link to it. */
+function logOf(path: string): string {
+  return `${realpathSync.native(path)}-wal`;
+}
+
+/** Whether nobody has closed the file since it was open last: closing it removes the log. */
+function isLeftOpen(path: string): boolean {
+  return existsSync(logOf(path));
+}
+
+/**
+ * For a connection that has not read yet and checks nothing: a log that was left open stays, so that the vault's next
+ * start sees it.
+ */
+export function keepLogLeftOpen(connection: Connection, path: string): void {
+  keepLog(connection, isLeftOpen(path));
+}
+
+/** Keeps the log, or not, where this connection is the last to close. */
+export function keepLog(connection: Connection, isKept: boolean): void {
+  connection.fileControl(sqlite.SQLITE_FCNTL_PERSIST_WAL, isKept ? 1 : 0);
 }
 
 /** For a path that leads to another file than the one that is open. */

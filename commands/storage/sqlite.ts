@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
-import { cacheSize, connect, type OpenFile, type Tuning } from './connection.ts';
+import { cacheSize, connect, keepLog, type OpenFile, type Tuning } from './connection.ts';
 import { type BoundStatement, COMMIT, createPrepare, runBatch, runPrepared } from './statements.ts';
 import type { WriterThread } from './writer-thread.ts';
 
@@ -19,6 +19,10 @@ export interface EmbeddedDatabase extends OwnedDatabase {
   keepPages(cacheMb: number): void;
   /** Lets a thread do every write from now on; who opened it closes it, after this. */
   writeOn(thread: WriterThread): void;
+  /** Leaves the log behind, or not, where this connection is the last to close: the next start checks the file then. */
+  keepLog(isKept: boolean): void;
+  /** Whether the log is or was to be kept: this connection must be the last to close, since it alone knows. */
+  closesLast(): boolean;
 }
 
 /**
@@ -28,11 +32,12 @@ export interface EmbeddedDatabase extends OwnedDatabase {
  * `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
 export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase {
-  const { connection, place, checkPlace } = connect(path, tuning);
+  const { connection, place, checkPlace, wasLeftOpen } = connect(path, tuning);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
   let thread: WriterThread | undefined;
   let watch: (ms: number) => void = () => undefined;
+  let keepsLog = wasLeftOpen;
 
   function commit(): void {
     const start = systemClock.monotonic();
@@ -50,7 +55,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
   }
 
   return {
-    file: { path: resolve(path), place, tuning },
+    file: { path: resolve(path), place, tuning, wasLeftOpen },
     execute: async (statement) => {
       if (thread) return executeOn(thread, statement);
       return whenFree(() => {
@@ -73,11 +78,16 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
     writeOn(given) {
       thread = given;
     },
+    keepLog(isKept) {
+      keepsLog = isKept;
+      keepLog(connection, isKept);
+    },
+    closesLast: () => keepsLog || wasLeftOpen,
     close() {
       // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting,
       // when others stay open.
       try {
-        if (!thread && tuning.checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
+        if (!thread && !keepsLog && tuning.checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
         connection.close(true);
       }

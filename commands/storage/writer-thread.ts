@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import type { Result } from '../../lib/db/database.ts';
+import { DATABASE_STALLED } from '../../lib/db/errors.ts';
 import type { OpenFile } from './connection.ts';
 import type { BoundStatement } from './statements.ts';
 import {
@@ -13,9 +14,16 @@ import {
 
 /** How long a write waits for the disk, and the opening for the thread. */
 export const WRITER_ANSWER_MS = 10_000;
+/** From when on a thread without an answer is stalled, and when it is given up. */
+export const WRITER_STALLED_MS = 60_000;
+export const WRITER_GIVEN_UP_MS = 600_000;
 
-/** A message to the writer: to open, to close, or an order. */
-export type ToWriter = string | { readonly open: OpenFile } | { readonly close: true };
+/** A message to the writer: an order, to open, to close, or to check a file that it does not write. */
+export type ToWriter =
+  | string
+  | { readonly open: OpenFile; readonly sharesCore: boolean }
+  | { readonly close: true }
+  | { readonly check: OpenFile };
 
 type FromWriter =
   | string
@@ -29,10 +37,11 @@ export interface WriterThread {
   /**
    * Runs statements on the thread, in the order of the calls, and resolves once they are durable. Throws the engine's
    * error. Where the disk has not answered for `WRITER_ANSWER_MS` or the thread has ended, the outcome is unknown; what
-   * is asked after that is refused, and has not run, until the disk answers.
+   * is asked after that is refused, and has not run, until the disk answers: as `DATABASE_STALLED` once that takes
+   * `WRITER_STALLED_MS`.
    */
   run(task: WriterTask, statements: readonly BoundStatement[]): Promise<Result[]>;
-  /** Resolves with the reason once the thread has ended without being asked to. */
+  /** Resolves with the reason once the thread has ended without being asked to, or is given up. */
   readonly ended: Promise<Error>;
   /** Ends the thread after what it has been asked. */
   close(): Promise<void>;
@@ -42,13 +51,15 @@ interface Start extends OpenFile {
   readonly clock?: Clock;
   /** What the thread runs. */
   readonly entry?: string;
+  readonly processors?: number;
 }
 
 /** Starts the thread. Throws if it cannot, or if the path leads to another file by now. */
-export async function startWriter({ clock = systemClock, entry = ENTRY, ...file }: Start): Promise<WriterThread> {
+export async function startWriter(start: Start): Promise<WriterThread> {
+  const { clock = systemClock, entry = WRITER_ENTRY, processors = navigator.hardwareConcurrency, ...file } = start;
   const worker = new Worker(entry);
   const post = (message: ToWriter) => worker.postMessage(message);
-  const answers = createAnswers(clock);
+  const answers = createAnswers(clock, () => giveUp('a write has no answer from the disk for 10 minutes'));
   const writeOrder = createOrders();
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
@@ -62,16 +73,18 @@ export async function startWriter({ clock = systemClock, entry = ENTRY, ...file 
     onRefused: (failure) => opened.reject(fromFailure(failure)),
     onAnswer: answers.settle,
     onClosed: closed.resolve,
-    onEnd(reason) {
-      const error = Object.assign(new Error(`the writer has ended: ${reason}`), { code: WRITER_ENDED });
-      answers.rejectAll(error);
-      opened.reject(error);
-      closed.resolve();
-      if (end) return;
-      end = error;
-      ended.resolve(error);
-    },
+    onEnd: giveUp,
   });
+
+  function giveUp(reason: string): void {
+    const error = Object.assign(new Error(`the writer has ended: ${reason}`), { code: WRITER_ENDED });
+    answers.rejectAll(error);
+    opened.reject(error);
+    closed.resolve();
+    if (end) return;
+    end = error;
+    ended.resolve(error);
+  }
 
   async function close(): Promise<void> {
     if (!end) post({ close: true });
@@ -81,7 +94,7 @@ export async function startWriter({ clock = systemClock, entry = ENTRY, ...file 
     worker.terminate();
   }
 
-  post({ open: file });
+  post({ open: file, sharesCore: processors === 1 });
   const cancel = clock.after(WRITER_ANSWER_MS, () => opened.reject(new Error('the writer does not start')));
   await opened.promise
     .catch((error) => {
@@ -138,7 +151,7 @@ function readAnswer(data: string | [number, WriterOutcome]): [number, WriterOutc
 }
 
 /** In the program the path of the source below its root; from the source, the file beside this one. */
-const ENTRY = Bun.isStandaloneExecutable
+export const WRITER_ENTRY = Bun.isStandaloneExecutable
   ? './commands/storage/writer.ts'
   : new URL('./writer.ts', import.meta.url).href;
 
@@ -156,25 +169,43 @@ interface Waiting {
   readonly cancelTimer: () => void;
 }
 
-/** The calls whose answers are awaited. */
-function createAnswers(clock: Clock) {
+/** The calls whose answers are awaited; `onGivenUp` is called when one has none for `WRITER_GIVEN_UP_MS`. */
+function createAnswers(clock: Clock, onGivenUp: () => void) {
   const waiting = new Map<number, Waiting>();
   /** Orders whose callers wait no longer. */
-  const late = new Set<number>();
+  const late = new Map<number, Late>();
+
+  function watch(id: number): void {
+    const cancelStalled = clock.after(WRITER_STALLED_MS - WRITER_ANSWER_MS, () => {
+      order.isStalled = true;
+    });
+    const cancelGivenUp = clock.after(WRITER_GIVEN_UP_MS - WRITER_ANSWER_MS, onGivenUp);
+    const order: Late = {
+      isStalled: false,
+      cancelTimers() {
+        cancelStalled();
+        cancelGivenUp();
+      },
+    };
+    late.set(id, order);
+  }
+
   return {
     expect: (id: number) =>
       new Promise<Result[]>((resolve, reject) => {
         const cancelTimer = clock.after(WRITER_ANSWER_MS, () => {
           waiting.delete(id);
-          late.add(id);
+          watch(id);
           reject(lateError('a write has no answer from the disk, and may be durable later'));
         });
         waiting.set(id, { resolve, reject, cancelTimer });
       }),
     refuseWhileLate() {
-      if (late.size > 0) throw lateError('an earlier write has no answer from the disk');
+      const [oldest] = late.values();
+      if (oldest) throw lateError('an earlier write has no answer from the disk', oldest.isStalled);
     },
     settle(id: number, outcome: WriterOutcome) {
+      late.get(id)?.cancelTimers();
       late.delete(id);
       const call = waiting.get(id);
       if (!call) return;
@@ -184,6 +215,8 @@ function createAnswers(clock: Clock) {
       else call.reject(fromFailure(outcome.failure));
     },
     rejectAll(error: Error) {
+      for (const { cancelTimers } of late.values()) cancelTimers();
+      late.clear();
       for (const { reject, cancelTimer } of waiting.values()) {
         cancelTimer();
         reject(error);
@@ -193,6 +226,12 @@ function createAnswers(clock: Clock) {
   };
 }
 
-function lateError(what: string): Error {
-  return Object.assign(new Error(`${what} for ${WRITER_ANSWER_MS / 1000} s`), { code: WRITER_LATE });
+interface Late {
+  isStalled: boolean;
+  readonly cancelTimers: () => void;
+}
+
+function lateError(what: string, isStalled = false): Error {
+  const ms = isStalled ? WRITER_STALLED_MS : WRITER_ANSWER_MS;
+  return Object.assign(new Error(`${what} for ${ms / 1000} s`), { code: isStalled ? DATABASE_STALLED : WRITER_LATE });
 }

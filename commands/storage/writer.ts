@@ -1,7 +1,8 @@
 // The thread that writes, an entry of its own in the program: what it imports has no effect, and neither has it before
 // a message names the file to open.
-import { setPriority } from 'node:os';
-import { DATABASE_LOCK_TIMEOUT_MS } from '../../lib/db/errors.ts';
+import { getPriority, setPriority } from 'node:os';
+import { DATABASE_LOCK_TIMEOUT_MS, isDamaged } from '../../lib/db/errors.ts';
+import type { Checked } from './check.ts';
 import { type Connected, connectAgain, type OpenFile, type Tuning } from './connection.ts';
 import { createPrepare, runBatch, runPrepared } from './statements.ts';
 import { createOrderReader, type ReadOrder, toAnswer, toFailure, type WriterOutcome } from './writer-messages.ts';
@@ -17,7 +18,8 @@ let opened: Writer | undefined;
 
 self.onmessage = ({ data }) => {
   if (typeof data === 'string') self.postMessage(opened?.run(data));
-  else if ('open' in data) self.postMessage(open(data.open));
+  else if ('open' in data) self.postMessage(open(data.open, data.sharesCore));
+  else if ('check' in data) self.postMessage(check(data.check));
   else {
     opened?.close();
     self.postMessage({ closed: true });
@@ -31,13 +33,13 @@ interface Writer {
 }
 
 /** Opens the file, if it is the one that the reader has open. */
-function open(file: OpenFile) {
+function open(file: OpenFile, sharesCore: boolean) {
   try {
     const connected = connectAgain(file);
     // Nobody but writes waits here.
     connected.connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
     opened = createWriter(connected, file.tuning);
-    giveWay();
+    if (sharesCore) giveWay(NICENESS_ABOVE_LOOP);
     return { ready: true };
   } catch (error) {
     return { failure: toFailure(error) };
@@ -45,18 +47,37 @@ function open(file: OpenFile) {
 }
 
 /**
- * Who reads waits on the event loop's thread, who writes for the disk: on a shared core the loop goes first. Linux
- * alone counts a thread's niceness for itself. Where it is refused, only that is lost.
+ * Who reads waits on the event loop's thread, who writes for the disk: on the only core the loop goes first. No further
+ * behind, as busy programs beside would take the thread's share. Linux alone counts a thread's niceness for itself.
+ * Where it is refused, only that is lost.
  */
-function giveWay(): void {
+function giveWay(niceness: number): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(WRITER_NICENESS);
+    setPriority(getPriority() + niceness);
   } catch {}
 }
 
-/** A tenth of the weight of a thread that has none. */
-const WRITER_NICENESS = 10;
+/** Half the weight of the loop's thread. */
+const NICENESS_ABOVE_LOOP = 3;
+
+/** Reads the whole file, after everybody else: what of it is damaged, if anything. */
+function check(file: OpenFile): Checked {
+  giveWay(NICENESS_OF_CHECK);
+  try {
+    const { connection } = connectAgain(file);
+    try {
+      const [[found] = []] = connection.query('PRAGMA quick_check(1)').values();
+      return { damage: found === 'ok' ? undefined : String(found) };
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return isDamaged(error) ? { damage: error.message } : { failure: toFailure(error) };
+  }
+}
+
+const NICENESS_OF_CHECK = 19;
 
 function createWriter({ connection, checkPlace }: Connected, { checkpoint }: Tuning): Writer {
   const prepare = createPrepare(connection);

@@ -44,7 +44,7 @@ interface Order {
 
 /** The writing on a database that nobody else closes. It writes inline until `start`. */
 export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWriting {
-  const { choice, aloneCacheMb, log, processors } = order;
+  const { choice, aloneCacheMb, log, processors = navigator.hardwareConcurrency } = order;
   const ended = Promise.withResolvers<Error>();
   let syncMs: number | undefined;
   let reason: string | undefined;
@@ -55,7 +55,7 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
     kind = 'thread';
     try {
       const { startWriter } = await import('./writer-thread.ts');
-      const thread = await startWriter(database.file);
+      const thread = await startWriter({ ...database.file, processors });
       database.writeOn(thread);
       // Each commit of the thread empties it, and a large one stops everybody meanwhile.
       if (aloneCacheMb !== undefined) database.keepPages(DATABASE_CACHE_MB);
@@ -95,6 +95,7 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
     },
     async close() {
       const thread = await starting;
+      if (database.closesLast()) await thread?.close();
       // The last to close folds the log into the file, for which the disk may need its time.
       database.close();
       await thread?.close();

@@ -59,6 +59,14 @@ export function isRefused(error: unknown): boolean {
   return !isBusy(error) && isRolledBack(error);
 }
 
+/** Whether the engine finds the file damaged, or no database; a libSQL server says it by the same codes. */
+export function isDamaged(error: unknown): error is Error {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
+}
+
+/** The code of a call that the engine refuses since it has not answered an earlier one for long. */
+export const DATABASE_STALLED = 'DATABASE_STALLED';
+
 /** The code of an answer that is longer than what its reader takes; a libSQL server uses it too. */
 export const ANSWER_TOO_LARGE = 'RESPONSE_TOO_LARGE';
 
@@ -76,7 +84,12 @@ function codeOf(error: unknown): string {
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof RangeError || REFUSED.test(codeOf(error))) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new DatabaseUnavailable(`The database is unavailable: ${reason}`, { cause: error });
+  return new DatabaseUnavailable(`The database is unavailable: ${reason}`, { cause: error, state: stateOf(error) });
+}
+
+function stateOf(error: unknown): DatabaseUnavailable['state'] {
+  if (isDamaged(error)) return 'damaged';
+  return codeOf(error) === DATABASE_STALLED ? 'stalled' : 'unavailable';
 }
 
 /** SQLite's codes for a statement that it does not run, and a libSQL server's for one that it cannot read. */

@@ -1,10 +1,11 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
+import { networkKey } from '../base/ip.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement, Store, Value } from './database.ts';
 import { latestEnd } from './leases.ts';
 
-/** The lease of a row lock: longer than the longest upstream call made under it. */
+/** The lease of a row lock: far longer than the reads and the write that are made under it. */
 export const ROW_LEASE_MS = 30_000;
 export const ROW_WAIT_MS = 2_000;
 export const ROW_RETRY_MS = 25;
@@ -21,17 +22,19 @@ export interface Fence {
 
 /**
  * Runs `work` while no other process or machine on the database runs any under this key. A lease, not a lock: after
- * `ROW_LEASE_MS` another may take it, so the last write of `work` must demand `fenceHeld`. Throws 503
+ * `ROW_LEASE_MS` another may take it, so the last write of `work` must demand `fenceHeld`. Nothing outside is asked
+ * under it. The network of a `client` waits for a row once at a time; the operator's work names none. Throws 503
  * `identifier_busy` after `ROW_WAIT_MS` of waiting.
  */
 export async function withRow<T>(
   { db, clock }: { readonly db: Store; readonly clock: Clock },
   key: string,
   work: (fence: Fence) => Promise<T>,
+  client?: string,
 ): Promise<T> {
   const deadline = clock.monotonic() + ROW_WAIT_MS;
   const line = lineOf(db);
-  await enter(line, clock, key, deadline);
+  await enter(line, clock, key, { network: client && networkKey(client), deadline });
   try {
     const fence = await take(db, clock, key, deadline);
     try {
@@ -78,8 +81,14 @@ export function sweepRows(now: number): Statement {
   };
 }
 
+/** Who waits for a row; `network` is undefined for the operator. */
+interface Waiter {
+  readonly network: string | undefined;
+  readonly proceed: () => void;
+}
+
 /** This process's waiters by key, first come first served; a key without an entry is free. */
-type Line = Map<string, (() => void)[]>;
+type Line = Map<string, Waiter[]>;
 
 /** By store, so that two vaults in one process share nothing. */
 const lines = new WeakMap<Store, Line>();
@@ -91,29 +100,36 @@ function lineOf(db: Store): Line {
 }
 
 /** Waits in memory for the other holders of this process, so that only the first in line asks the database. */
-async function enter(line: Line, clock: Clock, key: string, deadline: number): Promise<void> {
+async function enter(
+  line: Line,
+  clock: Clock,
+  key: string,
+  { network, deadline }: Pick<Waiter, 'network'> & { readonly deadline: number },
+): Promise<void> {
   const waiting = line.get(key);
   if (!waiting) {
     line.set(key, []);
     return;
   }
-  if (waiting.length >= ROW_WAITERS_MAX) throw busy();
+  const waitsAlready = network !== undefined && waiting.some((one) => one.network === network);
+  if (waitsAlready || waiting.length >= ROW_WAITERS_MAX) throw rowBusy();
   await new Promise<void>((resolve, reject) => {
     const cancel = clock.after(deadline - clock.monotonic(), () => {
-      waiting.splice(waiting.indexOf(proceed), 1);
-      reject(busy());
+      waiting.splice(waiting.indexOf(waiter), 1);
+      reject(rowBusy());
     });
     const proceed = () => {
       cancel();
       resolve();
     };
-    waiting.push(proceed);
+    const waiter = { network, proceed };
+    waiting.push(waiter);
   });
 }
 
 function leave(line: Line, key: string): void {
   const next = line.get(key)?.shift();
-  if (next) next();
+  if (next) next.proceed();
   else line.delete(key);
 }
 
@@ -122,7 +138,7 @@ async function take(db: Store, clock: Clock, key: string, deadline: number): Pro
     const [taken] = await db.write(takeRow(key, clock.now()));
     const row = taken?.rows[0];
     if (row) return { key, fence: Number(row['fence']) };
-    if (clock.monotonic() + ROW_RETRY_MS > deadline) throw busy();
+    if (clock.monotonic() + ROW_RETRY_MS > deadline) throw rowBusy();
     await sleep(clock, ROW_RETRY_MS);
   }
 }
@@ -149,6 +165,7 @@ function releaseRow({ key, fence }: Fence): Statement {
   };
 }
 
-function busy(): VaultError {
+/** The 503 of a row that somebody else has. */
+export function rowBusy(): VaultError {
   return new VaultError('identifier_busy', { retryAfterSeconds: Math.ceil(ROW_WAIT_MS / 1000) });
 }

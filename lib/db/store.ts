@@ -4,6 +4,7 @@ import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
 import { bind } from './bind.ts';
+import { type Damage, refuseOnceDamaged } from './damage.ts';
 import type { Database, Result, Row, Statement, Store, Together } from './database.ts';
 import { asUnavailable } from './errors.ts';
 import { type Commit, createCommit } from './group-commit.ts';
@@ -36,6 +37,8 @@ interface Settings {
   readonly log?: Log;
   /** What fails at the moment; shared by stores on one database, so that the log says it once. */
   readonly outages?: Outages;
+  /** Shared by stores on one database, so that none writes once one has found it. */
+  readonly damage?: Damage;
   /** Called with the number of events that a write inserted, once it is durable. */
   readonly onEvents?: (events: number) => void;
 }
@@ -61,10 +64,17 @@ export function createStore({
   schema = { isCurrent: false },
   log = () => undefined,
   outages = new Set(),
+  damage = {},
   onEvents = () => undefined,
 }: Settings): OwnedStore {
   const pool = createPool({ clock, metrics, maxConnections });
-  const engine = pooled(database, pool.run);
+  const gauge = metrics.gauge('vault_db_damaged');
+  gauge.set(damage.found === undefined ? 0 : 1);
+  const whole = refuseOnceDamaged(database, damage, ({ message }) => {
+    gauge.set(1);
+    log({ level: 'error', event: 'database_damaged', message: RESTORE, cause: message });
+  });
+  const engine = pooled(whole, pool.run);
   const ask = createAsk(engine, { clock, maxConnections });
   const drained: (() => void)[] = [];
   let uses = 0;
@@ -88,7 +98,7 @@ export function createStore({
   /** Reads and writes fail apart: a full disk still reads. */
   function fail(operation: 'read' | 'write', error: unknown): unknown {
     const seen = asUnavailable(error);
-    if (seen instanceof DatabaseUnavailable && !outages.has(operation)) {
+    if (seen instanceof DatabaseUnavailable && seen.state !== 'damaged' && !outages.has(operation)) {
       outages.add(operation);
       log({ level: 'warn', event: 'database_unavailable', operation, ...describeError(error) });
     }
@@ -133,6 +143,8 @@ export function createStore({
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
 }
+
+const RESTORE = 'The database is damaged, and nothing is written any more: stop the vault and restore a backup.';
 
 function rowsOf({ rows }: Result): readonly Row[] {
   return rows;

@@ -2,16 +2,25 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
+import {
+  auditClaims,
+  type Claimants,
+  createClaimants,
+  NOTHING_WRONG,
+  untilOpened,
+  untilRefused,
+} from '../support/hostile/claimants.ts';
 import { canSpoilDisk, DISK_FAULTS, spoilDisk } from '../support/hostile/disk-faults.ts';
 import { isLong } from '../support/long.ts';
 import { type Program, SERVE, startListening } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 // Real programs on a disk that fails under them.
 
 const CLIENTS = 16;
-const TROUBLE_MS = isLong ? 3_000 : 700;
+/** Requests that a bad disk refuses, or sessions that a late one acknowledges, before it is healed. */
+const TROUBLES = isLong ? 100 : 10;
 const ROUNDS = isLong ? 4 : 1;
 const WRITERS = isLong ? (['thread', 'inline'] as const) : (['thread'] as const);
 const FAULTS = Object.keys(DISK_FAULTS) as (keyof typeof DISK_FAULTS)[];
@@ -50,13 +59,10 @@ async function start(dir: string, DATABASE_WRITER: string, command = SERVE): Pro
 
 const hasThread = (program: Program) => program.output().includes('"writer_started"');
 
-async function untilThread(program: Program): Promise<void> {
-  while (!hasThread(program)) await Bun.sleep(5);
-}
-
-async function untilReady(program: Program): Promise<void> {
-  while ((await fetch(`${program.url}/readyz`)).status !== 200) await Bun.sleep(50);
-}
+const untilThread = (program: Program) => until('the writer is a thread', () => hasThread(program));
+const untilReady = (program: Program) =>
+  until('the vault is ready', async () => (await fetch(`${program.url}/readyz`)).status === 200);
+const isLate = (fault: (typeof FAULTS)[number]) => fault.endsWith('late');
 
 async function expectNothingWrong(dir: string, { acknowledged }: Claimants): Promise<void> {
   const database = openSqlite(join(dir, 'vault.db'));
@@ -77,29 +83,27 @@ describe.skipIf(!isPossible)('nothing that was acknowledged is lost', () => {
       let program = await start(dir, writer);
       const claimants = createClaimants(() => [program], 'd');
       const running = claimants.run(CLIENTS);
+      const untilTroubled = () => (isLate(fault) ? untilOpened : untilRefused)(claimants, TROUBLES);
       for (let round = 0; round < ROUNDS; round++) {
-        await Bun.sleep(300);
+        await untilOpened(claimants, CLIENTS);
         const disk = await spoilDisk(program.pid, fault);
-        await Bun.sleep(TROUBLE_MS);
+        await untilTroubled();
         // The event loop is free with a thread: what needs no disk is answered.
         if (writer === 'thread') expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
         await disk.heal();
         await untilReady(program);
         const worse = await spoilDisk(program.pid, fault);
-        await Bun.sleep(TROUBLE_MS);
+        await untilTroubled();
         await program.stop('SIGKILL');
         await worse.heal();
         program = await start(dir, writer);
       }
-      await Bun.sleep(300);
+      await untilOpened(claimants, CLIENTS);
       claimants.end();
       await running;
       expect(await program.stop()).toBe(0);
       await expectNothingWrong(dir, claimants);
-      const { statuses } = claimants.acknowledged;
-      if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(statuses)]));
-      // It did go wrong.
-      if (!fault.endsWith('late')) expect(statuses.get(503) ?? 0).toBeGreaterThan(0);
+      if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(claimants.acknowledged.statuses)]));
     },
     600_000,
   );
@@ -113,17 +117,17 @@ test.skipIf(!isPossible || !Bun.which('taskset'))(
     const program = await start(dir, 'auto', ['taskset', '-c', '0', ...SERVE]);
     const claimants = createClaimants(() => [program], 's');
     const running = claimants.run(CLIENTS);
-    await Bun.sleep(300);
+    await untilOpened(claimants, CLIENTS);
     const wasInline = !hasThread(program);
     const disk = await spoilDisk(program.pid, 'every sync is late');
     await untilThread(program);
-    await Bun.sleep(500);
+    await untilOpened(claimants, CLIENTS);
     await disk.heal();
     claimants.end();
     await running;
     expect(await program.stop()).toBe(0);
     await expectNothingWrong(dir, claimants);
-    // Else this machine's disk was slow before.
-    if (!wasInline) expect(program.output()).toContain('a durable write takes');
+    // Else this machine's disk was slow before, or the machine was too busy to measure it.
+    if (!wasInline) expect(program.output()).toMatch(/a durable write takes|the disk could not be measured/);
   },
 );

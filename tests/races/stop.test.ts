@@ -8,8 +8,10 @@ test('V13: a stop answers what busy connections have sent, and ends each with it
   const folder = temporaryFolder();
   const program = await startProgram({ VAULT_SECRET, DATA_DIR: folder.path }, { cwd: folder.path });
   try {
-    const asking = Array.from({ length: 60 }, () => askUntilClosed(Number(new URL(program.url).port), '/healthz'));
-    await Bun.sleep(300);
+    const port = Number(new URL(program.url).port);
+    const begun = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
+    const asking = begun.map(({ resolve }) => askUntilClosed(port, '/healthz', resolve));
+    await Promise.all(begun.map(({ promise }) => promise));
     const stopped = program.stop();
     const ends = await Promise.all(asking);
     expect(ends.filter((end) => end === 'cut')).toEqual([]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
 import { openDatabase } from '../../commands/storage/database.ts';
-import { openSqlite } from '../../commands/storage/sqlite.ts';
+import { type EmbeddedDatabase, openSqlite } from '../../commands/storage/sqlite.ts';
 import { startWriter, type WriterThread } from '../../commands/storage/writer-thread.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
@@ -48,13 +48,17 @@ async function openBuiltInWithThread(): Promise<TestDatabase> {
   return owned(database, folder.remove);
 }
 
+/** A database with the thread that writes it, and its file for another thread. */
+type ThreadedDatabase = TestDatabase & Pick<EmbeddedDatabase, 'file'> & { readonly thread: WriterThread };
+
 /** The embedded database with the thread that writes it. */
-export async function openWithThread(path: string): Promise<TestDatabase & { readonly thread: WriterThread }> {
+export async function openWithThread(path: string): Promise<ThreadedDatabase> {
   const database = openSqlite(path);
   const thread = await inTurnOfItsOwn(startWriter(database.file));
   database.writeOn(thread);
   return {
     thread,
+    file: database.file,
     execute: (statement) => inTurnOfItsOwn(database.execute(statement)),
     batch: (statements, mode) => inTurnOfItsOwn(database.batch(statements, mode)),
     async close() {

@@ -99,6 +99,15 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 const backupsIn = (path: string) => readNames(readdirSync(path));
 const draftsIn = (path: string) => readdirSync(path).filter((name) => name.includes('.draft.'));
 
+/** A turn that had looked at the place before would put its backup into another. */
+function betweenTurns(act: () => void): void {
+  const lock = new Database(at('vault-data/backup.lock'));
+  lock.run('PRAGMA busy_timeout = 60000');
+  lock.run('BEGIN EXCLUSIVE');
+  act();
+  lock.close();
+}
+
 /** The whole of a backup and whether it was made under the vault's secret. */
 function check(path: string): void {
   const secret = fromHex(readFileSync(at('vault-data/vault.secret'), 'utf8').trim()) ?? new Uint8Array();
@@ -255,8 +264,10 @@ test('on a disk that takes no more it says so, leaves no half a file and keeps w
 test('beside a mount point whose disk went away it makes none', async () => {
   const schedule = startSchedule(['--every', '1s', '--to', 'kept']);
   await schedule.next('backup_made');
-  renameSync(at('kept'), at('unmounted'));
-  mkdirSync(at('kept'));
+  betweenTurns(() => {
+    renameSync(at('kept'), at('unmounted'));
+    mkdirSync(at('kept'));
+  });
   let failed = await schedule.next('backup_failed');
   if (!String(failed['message']).includes('no longer has')) failed = await schedule.next('backup_failed');
   expect(failed['message']).toContain('no longer has the newest backup of this vault');
@@ -273,8 +284,10 @@ test('beside a place that lost its newest backup, as when an older disk is mount
   mkdirSync(at('older'));
   const oldest = backupsIn(at('kept')).at(-1)?.name ?? '';
   cpSync(at(`kept/${oldest}`), at(`older/${oldest}`));
-  renameSync(at('kept'), at('newer'));
-  renameSync(at('older'), at('kept'));
+  betweenTurns(() => {
+    renameSync(at('kept'), at('newer'));
+    renameSync(at('older'), at('kept'));
+  });
   let failed = await schedule.next('backup_failed');
   if (!String(failed['message']).includes('no longer has')) failed = await schedule.next('backup_failed');
   expect(failed['message']).toContain('no longer has the newest backup of this vault');

@@ -77,13 +77,34 @@ function reseal(change: (database: Database) => void): void {
   unlinkSync(at('pages'));
 }
 
+describe('two restores at once', () => {
+  test('the second says so, and changes nothing', async () => {
+    const before = readFileSync(at('vault-data/vault.db'));
+    const lock = new Database(at('vault-data/restore.lock'));
+    lock.run('BEGIN EXCLUSIVE');
+    const { code, err } = await run('restore', 'a.backup', '--overwrite');
+    lock.close();
+    expect([code, err]).toEqual([1, expect.stringContaining('another restore is under way')]);
+    expect(readFileSync(at('vault-data/vault.db')).equals(before)).toBe(true);
+  });
+
+  test('are one that restores, and others that restore after it or say why they do not', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => run('restore', 'a.backup', '--overwrite')));
+    const refused = all.filter(({ code }) => code !== 0);
+    expect(refused.length).toBeLessThan(all.length);
+    for (const { code, err } of refused)
+      expect([code, err]).toEqual([1, expect.stringContaining('another restore is under way')]);
+    expect(peopleIn(at('vault-data/vault.db'))).toBe(3);
+  });
+});
+
 describe('vault restore', () => {
   test('into an empty directory makes the database, for its owner only', async () => {
     const { code, out, err } = await run('restore', 'a.backup', '--data-dir', 'other');
     expect(code).toBe(0);
     expect(out).toContain('restored: this is the database now');
     expect(err).toContain('Whether someone changed it can be checked only with');
-    expect(readdirSync(at('other'))).toEqual(['vault.db']);
+    expect(readdirSync(at('other')).toSorted()).toEqual(['restore.lock', 'vault.db']);
     expect(statSync(at('other/vault.db')).mode & 0o777).toBe(0o600);
     expect(peopleIn(at('other/vault.db'))).toBe(3);
   });
@@ -130,7 +151,7 @@ describe('vault restore', () => {
     writeFileSync(at('other/vault.db-wal'), 'frames');
     const { code, err } = await run('restore', 'a.backup', '--data-dir', 'other');
     expect([code, err]).toEqual([1, expect.stringContaining('vault.db-wal exists without its database')]);
-    expect(readdirSync(at('other'))).toEqual(['vault.db-wal']);
+    expect(readdirSync(at('other')).toSorted()).toEqual(['restore.lock', 'vault.db-wal']);
   });
 });
 

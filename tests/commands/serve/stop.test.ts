@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
-import { askUntilClosed, untilListening } from '../../support/asking.ts';
+import { askUntilClosed, untilListening, untilRead } from '../../support/asking.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { SERVE, startProgram } from '../../support/program.ts';
+import { until } from '../../support/until.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
 const VARS = { VAULT_SECRET, OPERATOR_SECRET: OPERATOR.Authorization.slice(7), DID_REGISTRY_ADDRESS: 'none' };
@@ -27,8 +30,9 @@ describe('a stop, on connections that are in use', () => {
 
   test('makes /readyz 503 at once, while it still answers, so that a balancer sends no more', async () => {
     const { program, port } = await start();
-    const asking = askUntilClosed(port, '/readyz');
-    await Bun.sleep(100);
+    const begun = Promise.withResolvers<void>();
+    const asking = askUntilClosed(port, '/readyz', begun.resolve);
+    await begun.promise;
     const stopped = program.stop();
     // Of the last answer on a connection that was begun before the signal, either is true.
     expect(await asking).toMatchObject({ status: expect.any(Number) });
@@ -45,12 +49,48 @@ describe('a stop, on connections that are in use', () => {
       body: JSON.stringify({ app: 'default' }),
     });
     const { token } = (await minted.json()) as { token: string };
-    const asking = askUntilClosed(port, `/v1/console/events?channel=sessions&token=${token}`);
-    await Bun.sleep(100);
+    const open = Promise.withResolvers<void>();
+    const asking = askUntilClosed(port, `/v1/console/events?channel=sessions&token=${token}`, open.resolve);
+    await open.promise;
     const stopped = program.stop();
     // A browser would not come again after an error status.
     expect(await asking).toMatchObject({ status: 200, body: expect.stringContaining('retry: 5000\n\n') });
     expect(await stopped).toBe(0);
+  });
+});
+
+describe('SIGHUP', () => {
+  test('is a stop like SIGTERM: what is asked is answered, and the exit code is 0', async () => {
+    const program = await startProgram(VARS, { cwd: folder.path });
+    ends.push(() => program.stop('SIGKILL'));
+    const begun = Promise.withResolvers<void>();
+    const asking = askUntilClosed(Number(new URL(program.url).port), '/readyz', begun.resolve);
+    await begun.promise;
+    const stopped = program.stop('SIGHUP');
+    expect(await asking).toMatchObject({ status: expect.any(Number) });
+    expect(await stopped).toBe(0);
+    expect(program.output()).toContain('"event":"stopped"');
+  });
+
+  test.each(['SIGHUP', 'SIGTERM'] as const)('behind %s hurries no stop', async (first) => {
+    const program = await startProgram(VARS, { cwd: folder.path });
+    ends.push(() => program.stop('SIGKILL'));
+    process.kill(program.pid, first);
+    await until('the stop begins', () => program.output().includes('"event":"stopping"'));
+    expect(await program.stop('SIGHUP')).toBe(0);
+    expect(program.output()).toContain('"event":"stopped"');
+  });
+
+  test('stays ignored where it was from the start, as nohup does it', async () => {
+    const script = join(folder.path, 'ignoring.sh');
+    writeFileSync(script, `#!/bin/sh\ntrap '' HUP\nexec '${process.execPath}' '${SERVE[1]}' "$@"\n`, { mode: 0o700 });
+    const program = await startProgram(VARS, { cwd: folder.path, binary: script });
+    ends.push(() => program.stop('SIGKILL'));
+    process.kill(program.pid, 'SIGHUP');
+    // A signal that is not ignored comes before the answer to what is asked after it.
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    expect(await program.stop()).toBe(0);
+    expect(program.output()).toContain('"signal":"SIGTERM"');
   });
 });
 
@@ -86,7 +126,7 @@ describe('a vault that never came up', () => {
     await untilListening(port);
     const asking = Array.from({ length: 3 }, () => askUntilClosed(port, '/api/status'));
     await database.asked;
-    await Bun.sleep(200);
+    await untilRead(port);
     return { database, child, asking };
   }
 

@@ -1,12 +1,26 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
-import { startWriter, WRITER_ANSWER_MS } from '../../../commands/storage/writer-thread.ts';
+import {
+  startWriter,
+  WRITER_ANSWER_MS,
+  WRITER_GIVEN_UP_MS,
+  WRITER_STALLED_MS,
+} from '../../../commands/storage/writer-thread.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import type { Database, Value } from '../../../lib/db/database.ts';
-import { isBusy, isRolledBack } from '../../../lib/db/errors.ts';
+import { DATABASE_STALLED, isBusy, isRolledBack } from '../../../lib/db/errors.ts';
 import { createCommit } from '../../../lib/db/group-commit.ts';
 import { testClock } from '../../support/clock.ts';
 import { openWithThread, temporaryFolder } from '../../support/databases.ts';
@@ -46,7 +60,8 @@ async function failureOf(promise: Promise<unknown>) {
   return { message: error.message, code, statementIndex, isRange: error instanceof RangeError };
 }
 
-test.skipIf(process.platform !== 'linux')('on a shared core the event loop goes before the thread', () => {
+// Linux alone counts a thread's niceness for itself.
+describe.skipIf(process.platform !== 'linux')('the niceness of the thread', () => {
   const nicenessOf = (task: string) => {
     try {
       return Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
@@ -54,10 +69,20 @@ test.skipIf(process.platform !== 'linux')('on a shared core the event loop goes 
       return undefined; // A thread that has ended meanwhile.
     }
   };
-  const others = readdirSync('/proc/self/task').filter((task) => task !== String(process.pid));
-  // What the runtime starts for the thread takes its niceness.
-  expect(others.map(nicenessOf)).toContain(10);
-  expect(nicenessOf(String(process.pid))).toBeLessThan(10);
+
+  test.each([
+    [1, 3],
+    [2, 0],
+    [64, 0],
+  ])('on %d processors it is %d above the event loop', async (processors, above) => {
+    const before = new Set(readdirSync('/proc/self/task'));
+    const thread = await startWriter({ ...database.file, processors });
+    // What the runtime starts for the thread takes its niceness.
+    const started = readdirSync('/proc/self/task').filter((task) => !before.has(task));
+    const all = started.map(nicenessOf).filter((niceness) => niceness !== undefined);
+    expect(Math.max(...all) - (nicenessOf(String(process.pid)) ?? Number.NaN)).toBe(above);
+    await thread.close();
+  });
 });
 
 test('the thread writes at FULL and with all else that the reader is set to, but waits for locks itself', async () => {
@@ -76,7 +101,7 @@ test('the thread writes at FULL and with all else that the reader is set to, but
 
 test('the next read sees what was written, also a column that is new to a prepared statement', async () => {
   await database.execute(create);
-  for (let n = 1; n <= 200; n++) {
+  for (let n = 1; n <= 50; n++) {
     await database.batch([insert], 'write');
     expect(await value(database, 'SELECT count(*) FROM t')).toBe(n);
   }
@@ -167,8 +192,8 @@ test('a text with its arguments in another order, and more texts than are kept, 
   await database.execute(statement('CREATE TABLE p (a INTEGER, b INTEGER, c INTEGER) STRICT'));
   const sql = 'INSERT INTO p VALUES (:a, :b, 0)';
   await database.batch([statement(sql, { a: 1n, b: 2n }), statement(sql, { b: 2n, a: 1n })], 'write');
-  for (let n = 0; n < 2_100; n++)
-    await database.batch([statement(`INSERT INTO p VALUES (:a, 2, ${n})`, { a: 1n })], 'write');
+  const others = Array.from({ length: 2_100 }, (_, n) => statement(`INSERT INTO p VALUES (:a, 2, ${n})`, { a: 1n }));
+  for (let n = 0; n < others.length; n += 100) await database.batch(others.slice(n, n + 100), 'write');
   await database.batch([statement(sql, { b: 2n, a: 1n })], 'write');
   expect(await value(database, 'SELECT count(*) FROM p WHERE a = 1 AND b = 2')).toBe(2_103);
 });
@@ -291,6 +316,62 @@ describe('a disk that does not answer', () => {
     reader.close();
     await thread.close();
     await other.kill();
+  });
+});
+
+describe('a thread that lives and does not answer', () => {
+  /** The real thread, which stays with a write of -1 until it is let go. */
+  async function startHanging() {
+    const [free, entry] = [join(folder.path, `free-${files}`), join(folder.path, `hanging-${files}.ts`)];
+    const real = new URL('../../../commands/storage/writer.ts', import.meta.url).href;
+    await Bun.write(
+      entry,
+      `import ${JSON.stringify(real)};
+      import { existsSync } from 'node:fs';
+      const [run, cell] = [self.onmessage, new Int32Array(new SharedArrayBuffer(4))];
+      self.onmessage = (event) => {
+        const hangs = String(event.data).includes('-1');
+        while (hangs && !existsSync(${JSON.stringify(free)})) Atomics.wait(cell, 0, 0, 5);
+        run(event);
+      };`,
+    );
+    await database.execute(create);
+    const clock = testClock();
+    const thread = await startWriter({ ...database.file, clock, entry });
+    const hung = thread.run('batch', [statement('INSERT INTO t VALUES (-1)')]).catch((error) => error);
+    return { clock, thread, hung, release: () => writeFileSync(free, '') };
+  }
+
+  test('is stalled after a minute, and no longer once it answers', async () => {
+    const { clock, thread, hung, release } = await startHanging();
+    const codeOf = async () => (await failureOf(thread.run('batch', [insert]))).code;
+    await clock.advance(WRITER_STALLED_MS - 1);
+    expect([(await hung).code, await codeOf()]).toEqual(['WRITER_LATE', 'WRITER_LATE']);
+    await clock.advance(1);
+    expect(await codeOf()).toBe(DATABASE_STALLED);
+    release();
+    while ((await value(database, 'SELECT count(*) FROM t')) === 0) await Bun.sleep(5);
+    const again = () => thread.run('batch', [insert]).catch(({ code }) => code);
+    let answer = await again();
+    for (; typeof answer === 'string'; answer = await again()) expect(answer).toBe(DATABASE_STALLED);
+    await clock.advance(WRITER_GIVEN_UP_MS);
+    expect(await thread.run('batch', [insert])).toHaveLength(1);
+    await thread.close();
+  });
+
+  test('is given up after ten minutes', async () => {
+    const { clock, thread, release } = await startHanging();
+    let reason: Error | undefined;
+    thread.ended.then((error) => {
+      reason = error;
+    });
+    await clock.advance(WRITER_GIVEN_UP_MS - 1);
+    expect(reason).toBeUndefined();
+    await clock.advance(1);
+    expect(reason?.message).toBe('the writer has ended: a write has no answer from the disk for 10 minutes');
+    await expect(thread.run('batch', [insert])).rejects.toThrow('the writer has ended');
+    await thread.close();
+    release();
   });
 });
 

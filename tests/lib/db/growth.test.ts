@@ -30,6 +30,7 @@ import { selectDeliveries, selectWebhookState, startWebhooks } from '../../../li
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { SHARES, shareOf } from '../../support/shares.ts';
 
 const ROWS = 2_000;
 /** Rows that one statement may read, its small tables included. */
@@ -90,10 +91,14 @@ const session = (ip: string, perIp: number) => ({
   now,
   expiresAt: now + 1,
   windowSeconds: 0,
+  share: shareOf(now),
   perIp,
 });
 /** A session whose statements read the index. */
 const aliased = { ...session('198.51.100.9', 3), aliasHash: '0xalias', didHash: '0xdid1', ledTo: 'index' };
+/** A session of a /48 that opens many. */
+const IPV6 = '2001:db8:1:1::/64';
+const ofSite = { ...session(IPV6, 3), share: shareOf(now, IPV6) };
 const NO_PASS = { isBound: false, pass: null, givenPass: null };
 const code = {
   id: 'c',
@@ -108,7 +113,7 @@ const code = {
 const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
 const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };
-const config = { emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
+const config = { ...SHARES, emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
 /** A read as a server is asked it for several values at once. */
 function manyOf({ many }: Statement, ...values: readonly string[]): Statement {
   return { sql: many?.sql ?? '', args: { many: JSON.stringify(values) } };
@@ -233,6 +238,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           ['emails-per-day', ''],
           ['emails-per-network', '2001:db8:1::/48'],
           ['strangers-per-network', '2001:db8:1::/48'],
+          ['sessions-per-network', '2001:db8:1::/48'],
         ])
           await fill('budget_uses (kind, bucket, at, used, total)', `'${kind}', '${bucket}', ${now} - 5000 + n, 1, n`);
       },
@@ -243,6 +249,9 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
         'the use for strangers': budget.spend[1] ?? ANY,
         'a use given back': budget.refund(ANY)[0] ?? ANY,
         'the console': selectBudgetsUsed(now),
+        'the write of POST /api/sessions': insertSession(ofSite),
+        'the use of the /48': ofSite.share.spend()[0] ?? ANY,
+        'the refusal of POST /api/sessions': selectRefusal(ofSite),
       },
     ],
     [

@@ -161,6 +161,23 @@ for (const engine of engines()) {
       expect(await fenceOf()).toBeGreaterThan(before);
     });
 
+    test('a network waits once for a row: the others behind it come next', async () => {
+      const holder = await hold({ db, clock }, 'key');
+      const wait = (client?: string) => withRow({ db, clock }, 'key', done, client);
+      const first = wait('2001:db8:1:1::/64');
+      for (const client of ['2001:db8:1:1::/64', '2001:db8:1:2::/64']) {
+        const refused = await failureOf(wait(client));
+        expect(refused).toMatchObject({ code: 'identifier_busy', details: { retryAfterSeconds: 2 } });
+      }
+      const others = [wait('2001:db8:2:1::/64'), wait('203.0.113.7'), wait(), wait()];
+      // It holds up no other row either.
+      expect(await withRow({ db, clock }, 'another', done, '2001:db8:1:1::/64')).toBe('done');
+      holder.release();
+      await holder.done;
+      expect(await Promise.all([first, ...others])).toEqual(['done', 'done', 'done', 'done', 'done']);
+      expect(await wait('2001:db8:1:1::/64')).toBe('done');
+    });
+
     test('the line of one key is bounded', async () => {
       const holder = await hold({ db, clock }, 'key');
       const waiting = Array.from({ length: ROW_WAITERS_MAX }, () => withRow({ db, clock }, 'key', done));

@@ -13,17 +13,28 @@ export type WriterFault =
   | 'twice'
   | `hang ${number}`;
 
-/** The variable with the path of the file. */
+/** The variable with the path of the file, which is there until the fault is taken. */
 export const WRITER_FAULT = 'TEST_WRITER_FAULT';
+
+/** The variable by which a vault's waits of more than ten seconds take a hundredth of their time. */
+export const HASTE = 'TEST_HASTE';
 
 type Post = (message: unknown) => void;
 
 declare const self: { postMessage: Post; addEventListener(type: 'message', listener: (event: object) => void): void };
 
+if (process.env[HASTE] !== undefined && Bun.isMainThread) hasten();
+
 const path = process.env[WRITER_FAULT];
 if (path !== undefined) {
   if (Bun.isMainThread) preloadInWorkers();
   else misbehave(path);
+}
+
+function hasten(): void {
+  const real = globalThis.setTimeout;
+  const hasty = (fn: () => void, ms = 0) => real(fn, ms > 10_000 ? ms / 100 : ms);
+  globalThis.setTimeout = Object.assign(hasty as typeof real, real);
 }
 
 function preloadInWorkers(): void {
@@ -58,9 +69,13 @@ function isOrder(message: unknown): boolean {
   return typeof message === 'string' || Array.isArray(message);
 }
 
+const SAID = /^(?:(?:exit|throw|reject|garble) after|exit before|twice|hang \d+)$/;
+
+/** The order in the file, which is then taken. Throws for one that is unknown, as half an order would be. */
 function take(file: string, suits: (fault: string) => boolean): string | undefined {
   if (!existsSync(file)) return undefined;
   const fault = readFileSync(file, 'utf8');
+  if (!SAID.test(fault)) throw new Error(`no fault of the writer: ${JSON.stringify(fault)}`);
   if (!suits(fault)) return undefined;
   rmSync(file);
   return fault;
