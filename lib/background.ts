@@ -3,7 +3,8 @@ import { sweepAuthorizationCodes } from './authorization-codes/store.ts';
 import { MINUTE_MS } from './base/clock.ts';
 import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
-import { sweepSponsorships } from './bundler/store.ts';
+import { COST_PAUSE_MAX_MS, createCostWatch } from './bundler/cost-watch.ts';
+import { recallLateSponsorships, sweepSponsorships } from './bundler/store.ts';
 import { CONFIRMATION_POLL_MAX_MS } from './chain/next-check.ts';
 import { ConfigError } from './config/config.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
@@ -29,7 +30,7 @@ import { recallLateRecoveryNotices } from './recovery/notice-store.ts';
 import { RECOVERY_NOTICE_RETRY_MS } from './recovery/notices.ts';
 import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
-import { createKeyLooker, KEY_LOOK_LEASE_MS } from './registration/look-at-keys.ts';
+import { createLooker, KEY_LOOK_LEASE_MS } from './registration/look-again.ts';
 import { recallLateNotices, sweepClaimIps } from './registration/notice-store.ts';
 import { deliverNotices, leaseNotices, NOTICE_RETRY_MS } from './registration/send-notices.ts';
 import { recallLateRegistrations } from './registration/store.ts';
@@ -42,7 +43,7 @@ import { sweepGrants } from './verification/pass-store.ts';
 import { markLostCodes, sweepCodes, sweepGivenBack } from './verification/send-store.ts';
 import { sweepAttestationUses } from './verification/store.ts';
 import { recallLateDeliveries, sweepDeliveries } from './webhooks/store.ts';
-import { deliverWebhooks } from './webhooks/worker.ts';
+import { createDeliverer } from './webhooks/worker.ts';
 
 /** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
 export interface Work {
@@ -58,9 +59,9 @@ export interface Work {
 
 /** The tasks of one vault. Nothing runs before the first call. */
 export function createWork(ctx: Context): Work {
-  const { config, clock, isolatesRequests } = ctx;
+  const { clock, isolatesRequests } = ctx;
   const state = { isStopped: false };
-  const runs = Object.entries(createTasks(config)).map(([name, task]) => createRun(ctx, state, name, task));
+  const runs = Object.entries(createTasks(ctx)).map(([name, task]) => createRun(ctx, state, name, task));
   return {
     async run(deadlineMs) {
       const leftMs = Math.max(0, deadlineMs - clock.now());
@@ -78,17 +79,17 @@ export function createWork(ctx: Context): Work {
   };
 }
 
-function createTasks(config: Context['config']): Readonly<Record<string, Task>> {
-  const { follower, webhookUrl, guardianPrivateKey, bundlerUrl, refusedMailDomainsFile } = config;
+function createTasks(ctx: Context): Readonly<Record<string, Task>> {
+  const { follower, webhookUrl, guardianPrivateKey, bundlerUrl, refusedMailDomainsFile } = ctx.config;
   return {
     confirmations: confirmRegistrations,
-    keys: createKeyLooker(),
+    keys: createLooker(),
     relay: relayQueued,
     ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
     handles: createSessionAsker(),
-    ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch() }),
+    ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch(), sponsorships: createCostWatch() }),
     ...(follower ? { follower: createFollower() } : {}),
-    ...(webhookUrl === undefined ? {} : { webhooks: deliverWebhooks }),
+    ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
     budgets: createBudgetWatch(),
     sweep: everyMinute(createSweep()),
     retention: createRetention(),
@@ -225,6 +226,7 @@ function recallLate({ config }: Context, now: number): readonly Statement[] {
     recallLateAccounts(now, KEY_LOOK_LEASE_MS),
     recallLateSessions(now, SESSION_ASK_MAX_MS),
     recallLatePayments(now, PAYMENT_PAUSE_MAX_MS),
+    recallLateSponsorships(now, COST_PAUSE_MAX_MS),
     recallLateRecoveries(now, RECOVERY_PAUSE_MAX_MS),
     recallLateRecoveryNotices(now, RECOVERY_NOTICE_RETRY_MS),
     recallLateDeliveries(now),

@@ -96,7 +96,7 @@ export function createHub(parts: Parts): Hub {
     wake: () => eventTail.wake(),
     close() {
       closed = true;
-      for (const subscriber of streams.all) streams.end(subscriber);
+      for (const subscriber of streams.all) streams.end(subscriber, retryFrame(STREAM_RETRY_MS));
     },
     isClosed: () => closed,
   };

@@ -5,7 +5,7 @@ import { type WebhookMessage, webhookHeaders } from '../base/webhook-signature.t
 import type { StoredEvent } from '../events/catalogue.ts';
 import { RETRY_AFTER_STATUSES } from './retries.ts';
 
-/** How long one attempt may take. */
+/** How long one attempt may take, unless the receiver hangs again and again. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 
 /** The result of one attempt; `retryAfterMs` is the `Retry-After` of `RETRY_AFTER_STATUSES`. */
@@ -39,20 +39,20 @@ interface Receiver {
 }
 
 /**
- * Makes one attempt. Follows no redirect, waits `WEBHOOK_TIMEOUT_MS` for the status and does not read the body. Never
- * throws.
+ * Makes one attempt. Follows no redirect, waits `timeoutMs` for the status and does not read the body. Never throws.
  */
 export async function postWebhook(
   outside: Outside,
   { url, secrets }: Receiver,
   message: WebhookMessage,
+  timeoutMs: number,
 ): Promise<AttemptResult> {
   const headers = webhookHeaders(secrets, message, outside.clock.now());
   const request = { url, method: 'POST', headers, body: message.body } as const;
   let refusal: AttemptResult | undefined;
   try {
     return await measureUpstream(outside, 'webhook', async () => {
-      const result = await callUpstreamWith(outside, request, WEBHOOK_TIMEOUT_MS, async (response) =>
+      const result = await callUpstreamWith(outside, request, timeoutMs, async (response) =>
         readStatus(response, outside.clock),
       );
       if (result.ok) return result;

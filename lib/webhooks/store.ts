@@ -1,6 +1,6 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { type Condition, numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { lateBy } from '../db/leases.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
@@ -56,6 +56,9 @@ export function selectWebhookState(now: number): Statement {
   };
 }
 
+/** The lease of the delivering process, and its claim on a delivery: longer than two attempts. */
+export const WEBHOOK_LEASE_MS = 24_000;
+
 /** Uses the index of open rows only: the table also holds a day of delivered ones, and this query runs every second. */
 const OPEN = 'INDEXED BY webhook_deliveries_due WHERE next_attempt_at IS NOT NULL';
 
@@ -90,15 +93,23 @@ export function queueDeliveries(now: number, giveUpAt: number, limit: number): r
   ];
 }
 
-/** Due deliveries, the longest due first. */
-export function selectDueDeliveries(now: number, limit: number): Statement {
+/**
+ * Claims the deliveries that are longest due until `until`, so that nobody else sends them meanwhile: the rows, in no
+ * order. The condition `held` is that of the lease.
+ */
+export function claimDueDeliveries(now: number, until: number, limit: number, held: Condition): Statement {
   return {
-    sql: `SELECT * FROM webhook_deliveries WHERE next_attempt_at <= :now ORDER BY next_attempt_at, event_id LIMIT :limit`,
-    args: { now, limit },
+    sql: `UPDATE webhook_deliveries SET next_attempt_at = :until WHERE event_id IN
+      (SELECT event_id FROM webhook_deliveries WHERE next_attempt_at <= :now ORDER BY next_attempt_at, event_id LIMIT :limit)
+      AND ${held.sql} RETURNING *`,
+    args: { now, until, limit, ...held.args },
   };
 }
 
-/** Makes deliveries due that a clock which was off has put off for longer than the pause after their last attempt. */
+/**
+ * Makes deliveries due that a clock which was off has put off for longer than the pause after their last attempt, and
+ * than a claim.
+ */
 export function recallLateDeliveries(now: number): Statement {
   return {
     sql: `UPDATE webhook_deliveries SET next_attempt_at = :now
@@ -107,10 +118,12 @@ export function recallLateDeliveries(now: number): Statement {
   };
 }
 
-/** The longest pause by `attempts` and `last_error`; a resent one has no attempts and its old error. */
-const LONGEST_PAUSES = `WHEN attempts = 0 THEN 0
+const longestWait = (attempts: number) => Math.max(WEBHOOK_LEASE_MS, longestPause(attempts));
+
+/** The longest wait by `attempts` and `last_error`; a resent one has no attempts and its old error. */
+const LONGEST_PAUSES = `WHEN attempts = 0 THEN ${WEBHOOK_LEASE_MS}
         WHEN last_error = '${ASKED_TO_WAIT}' THEN ${WEBHOOK_RETRY_MAX_MS}
-        ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestPause(i + 1)}`).join(' ')}
+        ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestWait(i + 1)}`).join(' ')}
         ELSE ${longestPause(Number.POSITIVE_INFINITY)}`;
 
 /** The outcome of an attempt; `at` is the time of the next one in milliseconds. */

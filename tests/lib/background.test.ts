@@ -8,13 +8,15 @@ import type { Database } from '../../lib/db/database.ts';
 import { ROW_LEASE_MS, withRow } from '../../lib/db/row-lock.ts';
 import { IDEMPOTENCY_LEASE_MS, takeKey } from '../../lib/idempotency/store.ts';
 import { confirmRegistrations } from '../../lib/registration/confirm.ts';
-import { KEY_LOOK_PAUSE_MS } from '../../lib/registration/look-at-keys.ts';
+import { KEY_LOOK_PAUSE_MS } from '../../lib/registration/look-again.ts';
 import { SESSION_ASK_PAUSE_MS } from '../../lib/sessions/ask-chain.ts';
 import { insertSession } from '../../lib/sessions/open-store.ts';
 import { PASS_GRANT_MS } from '../../lib/verification/pass.ts';
 import { insertCodes } from '../../lib/verification/send-store.ts';
+import { ATTESTATION_USE_KEPT_MS } from '../../lib/verification/store.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { engines, type TestDatabase } from '../support/databases.ts';
+import { shareOf } from '../support/shares.ts';
 import { tally } from '../support/tally.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
@@ -60,6 +62,7 @@ const session = {
   askAt: null,
   ip: '203.0.113.7',
   windowSeconds: 0,
+  share: shareOf(0),
   perIp: 3,
 };
 
@@ -92,8 +95,8 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
     ],
     [
       'attestation_uses',
-      'a used attestation, until it expires',
-      300_000,
+      'a used attestation, until ten minutes after it expires',
+      300_000 + ATTESTATION_USE_KEPT_MS,
       ({ db, clock }) =>
         db.write({
           sql: 'INSERT INTO attestation_uses (signature, expires_at) VALUES (:signature, :at)',

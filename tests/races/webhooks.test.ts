@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { WEBHOOK_LEASE_MS } from '../../lib/webhooks/worker.ts';
+import { WEBHOOK_SLOTS } from '../../lib/webhooks/slots.ts';
+import { WEBHOOK_LEASE_MS } from '../../lib/webhooks/store.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { isSigned, type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';
@@ -64,6 +65,26 @@ async function untilDelivered(database: Database, count: number): Promise<void> 
   }
   throw new Error(`only ${(select.get() as { n: number }).n} of ${count} were delivered`);
 }
+
+test('a stop does not wait for a receiver that hangs, and the next start sends again what it left', async () => {
+  const { receiver, database, start } = await open();
+  const program = await start();
+  const isHeld = Promise.withResolvers<void>();
+  receiver.answer = () => {
+    if (receiver.received.length === WEBHOOK_SLOTS) isHeld.resolve();
+    return new Promise(() => {});
+  };
+  tell(database, 0, EVENTS);
+  await isHeld.promise;
+  expect(await program.stop()).toBe(0);
+  // Nothing timed out meanwhile, and no more were begun.
+  const attempts = database.prepare('SELECT sum(attempts) AS n FROM webhook_deliveries').get();
+  expect([attempts, receiver.received.length]).toEqual([{ n: 0 }, WEBHOOK_SLOTS]);
+  receiver.answer = () => new Response(null, { status: 204 });
+  await start();
+  await untilDelivered(database, EVENTS);
+  expect(receiver.received).toHaveLength(EVENTS + WEBHOOK_SLOTS);
+}, 120_000);
 
 describe('two processes on one database file', () => {
   test('deliver each event exactly once while both run', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
 import { CLOCK_LOOK_MS } from '../../../lib/db/clocks.ts';
 import { WEBHOOK_TIMEOUT_MS } from '../../../lib/webhooks/post.ts';
-import { WEBHOOK_BATCH_MAX } from '../../../lib/webhooks/worker.ts';
+import { WEBHOOK_SLOTS } from '../../../lib/webhooks/slots.ts';
 import { type SettableClock, settableClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../../support/receiver.ts';
@@ -76,13 +76,13 @@ describe('a clock three hours ahead', () => {
     receiver.answer = () => new Promise(() => {});
     for (const turn of [1, 2]) {
       const working = t.vault.work(clock.now() + TURN_MS);
-      while (receiver.received.length < turn * WEBHOOK_BATCH_MAX) await Bun.sleep(5);
+      while (receiver.received.length < turn * WEBHOOK_SLOTS) await Bun.sleep(5);
       await clock.advance(WEBHOOK_TIMEOUT_MS);
       await working;
     }
     const rows = async (attempts: number) =>
       (await statuses(t)).filter(([status, tried]) => status === 'queued' && tried === attempts).length;
-    expect([await rows(0), await rows(1)]).toEqual([600 - 2 * WEBHOOK_BATCH_MAX, 2 * WEBHOOK_BATCH_MAX]);
+    expect([await rows(0), await rows(1)]).toEqual([600 - 2 * WEBHOOK_SLOTS, 2 * WEBHOOK_SLOTS]);
     await jump(t, -3 * HOUR_MS);
     receiver.answer = take;
     await sweep(t);

@@ -14,8 +14,8 @@ import {
   WEBHOOK_RETRY_MAX_MS,
   WEBHOOK_RETRY_MIN_MS,
 } from '../../../lib/webhooks/retries.ts';
-import { WEBHOOK_DELIVERED_KEEP_MS } from '../../../lib/webhooks/store.ts';
-import { WEBHOOK_BATCH_MAX, WEBHOOK_LEASE_MS } from '../../../lib/webhooks/worker.ts';
+import { WEBHOOK_SLOTS } from '../../../lib/webhooks/slots.ts';
+import { WEBHOOK_DELIVERED_KEEP_MS, WEBHOOK_LEASE_MS } from '../../../lib/webhooks/store.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { always } from '../../support/property.ts';
 import { isSigned, type Receiver, startReceiver, WEBHOOK_SECRET } from '../../support/receiver.ts';
@@ -416,12 +416,12 @@ describe('at least once', () => {
     const one = await start({}, { dir: folder.path });
     const other = await start({}, { dir: folder.path, clock: one.clock });
     for (let round = 0; round < 10; round++) {
-      for (let i = 0; i < WEBHOOK_BATCH_MAX; i++) await tell(one);
+      for (let i = 0; i < WEBHOOK_SLOTS; i++) await tell(one);
       await Promise.all([one.work(), other.work()]);
     }
     await Promise.all([one.work(), other.work()]);
-    expect(receiver.received).toHaveLength(10 * WEBHOOK_BATCH_MAX);
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(10 * WEBHOOK_BATCH_MAX);
+    expect(receiver.received).toHaveLength(10 * WEBHOOK_SLOTS);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(10 * WEBHOOK_SLOTS);
   });
 
   test('a lease outlives an attempt even when half of it is over', () => {
