@@ -8,8 +8,8 @@ import { indexState } from './index-state.ts';
 import { type AliasQuestion, isFinalAt, isSettledAt, readLedTo } from './node.ts';
 import { selectIndexedAlias } from './store.ts';
 
-export { INDEX_SILENT_MS, type IndexState, indexState } from './index-state.ts';
-export { type AliasQuestion, ANOTHER_DID } from './node.ts';
+export { INDEX_SILENT_MS, type IndexState, indexState, isFollowed } from './index-state.ts';
+export { type AliasQuestion, ANOTHER_DID, readLedTo } from './node.ts';
 export { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE, indexedDid } from './store.ts';
 
 /** How long an answer of the node is used again; that an alias leads nowhere is asked each time. */

@@ -1,6 +1,8 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { type FollowedContracts, sourceOf } from '../chain/followed.ts';
 import type { Row } from '../db/database.ts';
+import type { Platform } from '../platform.ts';
+import { selectFollower } from './store.ts';
 
 /** The index answers by itself while the follower's last poll is younger than this. */
 export const INDEX_SILENT_MS = MINUTE_MS;
@@ -23,4 +25,10 @@ export function indexState(config: FollowedContracts, row: Row, now: number): In
   const lag = hasRead ? Math.max(0, Number(row['head']) - Number(row['block'])) : Number.POSITIVE_INFINITY;
   const silentMs = isOurs ? now - Number(row['seen_at']) : Number.POSITIVE_INFINITY;
   return { isOurs, isCurrent: lag === 0 && silentMs < INDEX_SILENT_MS, lag, silentMs };
+}
+
+/** Whether the index has all blocks now: what changes on the chain is read there. */
+export async function isFollowed({ config, db, clock }: Pick<Platform, 'config' | 'db' | 'clock'>): Promise<boolean> {
+  const [row = {}] = await db.read(selectFollower());
+  return indexState(config, row, clock.now()).isCurrent;
 }

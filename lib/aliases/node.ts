@@ -17,6 +17,8 @@ export interface LedTo {
   readonly ledTo: string;
   /** True of the alias by itself; else true of the question's DID only. */
   readonly isNamed: boolean;
+  /** False where the registry did not say, so that '' is no answer. */
+  readonly isTold: boolean;
 }
 
 /**
@@ -25,13 +27,14 @@ export interface LedTo {
  */
 export async function readLedTo(at: RegistryAt, { aliasHash, didHash }: AliasQuestion): Promise<LedTo> {
   const named = await readAlias(at, aliasHash);
-  if (named !== undefined) return { ledTo: named ?? '', isNamed: true };
+  if (named !== undefined) return { ledTo: named ?? '', isNamed: true, isTold: true };
   const [entry, own] = await Promise.all([
     readAliasEntry(at, aliasHash),
     didHash === null ? undefined : readDidEntry(at, didHash),
   ]);
-  if (!entry) return { ledTo: '', isNamed: false };
-  return { ledTo: didHash !== null && own?.bytes === entry.bytes ? didHash : ANOTHER_DID, isNamed: false };
+  if (!entry) return { ledTo: '', isNamed: false, isTold: entry === null };
+  const ledTo = didHash !== null && own?.bytes === entry.bytes ? didHash : ANOTHER_DID;
+  return { ledTo, isNamed: false, isTold: true };
 }
 
 /** Whether the alias led to the same at the final block, where nothing can take it any more. Throws 502 `rpc_error`. */

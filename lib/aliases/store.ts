@@ -34,3 +34,8 @@ export function selectIndexedAlias(aliasHash: string): Statement {
     args: { alias_hash: aliasHash },
   };
 }
+
+/** The follower's position, one row or none. */
+export function selectFollower(): Statement {
+  return { sql: `SELECT * FROM follower WHERE id = 1`, args: {} };
+}

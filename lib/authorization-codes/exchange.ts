@@ -1,7 +1,7 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import type { Platform } from '../platform.ts';
-import type { KeyNotes } from '../registration/look-at-keys.ts';
+import type { KeyNotes } from '../registration/look-notes.ts';
 import { type ProvenIdentity, readIdentity } from '../registration/proven-identity.ts';
 import { digestOf } from './authorize.ts';
 import { challengeOfVerifier } from './challenge.ts';
@@ -20,18 +20,21 @@ export interface ProvenPerson extends ProvenIdentity {
   readonly verified_at: string;
 }
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> & { readonly keyNotes: KeyNotes };
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
+  readonly keyNotes: KeyNotes;
+};
 
 /** Why a code is refused: the `reason` beside `invalid_grant`. */
 export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used' | 'expired' | 'registration';
 
 /**
  * Exchanges a code once. A wrong client, URI or verifier uses nothing up, nor does an answer that cannot be given. A
- * second use ends nothing. Throws 400 `invalid_grant` with its reason.
+ * second use ends nothing. Throws 400 `invalid_grant` with its reason, 502 `rpc_error`.
  */
 export async function exchangeCode(ctx: Ctx, request: TokenRequest): Promise<ProvenPerson> {
   const { clock, db, metrics } = ctx;
-  const count = (outcome: string) => metrics.counter('vault_authorization_codes_total').add({ outcome });
+  const count = (outcome: 'exchanged' | 'refused') =>
+    metrics.counter('vault_authorization_codes_total').add({ outcome });
   const refuse = (fault: GrantFault) => {
     count('refused');
     return invalidGrant(fault);
@@ -78,5 +81,6 @@ const HINTS: Readonly<Record<GrantFault, string>> = {
   verifier: 'code_challenge of the link must be base64url(SHA-256(code_verifier)), without padding.',
   used: 'The code was exchanged already, and what that gave stays good: send the person to /register for another one.',
   expired: 'A code is good for 60 seconds: send the person to /register again.',
-  registration: 'The registration failed since the code was issued: send the person to /register again.',
+  registration:
+    'The registration failed since the code was issued, or its account gave the DID up: send the person to /register again.',
 };

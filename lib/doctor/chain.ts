@@ -17,8 +17,10 @@ import { CLOCK_SKEW_FAIL_MS, checkClock, judgeClock } from './clock.ts';
 import { type CheckName, type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { checkGuardian } from './guardian.ts';
 import type { Examined, ExaminedChain, Outside } from './host.ts';
+import { checkLooks } from './looks.ts';
 import { checkTokens, checkWitness } from './nodes.ts';
 import { checkRegistrar } from './registrar.ts';
+import type { StoredFacts } from './stored.ts';
 
 const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 
@@ -50,6 +52,8 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   for (const kind of ACCOUNT_KINDS)
     if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
   if (usdc !== null) onNode('tokens', () => checkTokens(chain, usdc));
+  if (config.didRegistryAddress !== null)
+    checks.push({ name: 'looks', remedy: NODE, run: async () => checkLooks(config, await readStored(stored)) });
   if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key), stored));
   if (guardian !== undefined) onNode('guardian', () => checkGuardian(chain, signerAddress(guardian)));
   if (bundlerUrl !== undefined) {
@@ -61,6 +65,11 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
     checks.push({ name: 'indexer', remedy, run: () => checkIndexer(outside, config, indexerUrl) });
   }
   return checks;
+}
+
+/** What the database knows; undefined also where it cannot be read, which is reported by its own check. */
+async function readStored(stored: Examined['stored']): Promise<StoredFacts | undefined> {
+  return stored?.().catch(() => undefined);
 }
 
 const NODE = 'check the node at RPC_URL, or set another one';

@@ -20,6 +20,15 @@ export function selectPace(now: number): Statement {
   };
 }
 
+/** One row: how many accounts are due to be looked at, by what may have changed and by time alone. */
+export function selectDueLooks(now: number): Statement {
+  return {
+    sql: `SELECT (SELECT count(*) FROM key_accounts WHERE due_at <= :now) AS changed,
+      (SELECT count(*) FROM key_accounts WHERE look_at <= :now AND due_at IS NULL) AS routine`,
+    args: { now },
+  };
+}
+
 /** One row: the database's own time. */
 export function selectDatabaseNow(): Statement {
   return { sql: `SELECT ${DATABASE_NOW} AS now`, args: {} };

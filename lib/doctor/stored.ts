@@ -1,6 +1,6 @@
 import { CLOCK_STILL_MS, selectClocks } from '../db/clocks.ts';
 import type { Platform } from '../platform.ts';
-import { selectDatabaseNow, selectPace } from './store.ts';
+import { selectDatabaseNow, selectDueLooks, selectPace } from './store.ts';
 
 /** What the database knows that checks of other things need. */
 export interface StoredFacts {
@@ -14,6 +14,8 @@ export interface StoredFacts {
   readonly aheadMs: number;
   /** How far the clock of each process that runs on the database is ahead of the database's. */
   readonly processesAheadMs: readonly number[];
+  /** Looks at accounts that are due, because something changed and by the time since the last; absent if unknown. */
+  readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
 }
 
 /** Reads them, also from a database that another process serves. */
@@ -22,7 +24,12 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
   const [time] = await db.read(selectDatabaseNow());
   const answered = clock.now();
   const now = Number(time?.['now']);
-  const [[rate], clocks] = await Promise.all([db.read(selectPace(answered)), db.read(selectClocks())]);
+  const [[rate], clocks, [looks]] = await Promise.all([
+    db.read(selectPace(answered)),
+    db.read(selectClocks()),
+    // The tables may be those of a former version yet.
+    db.read(selectDueLooks(answered)).catch(() => []),
+  ]);
   const [gas, created] = [rate?.['gas'] ?? null, rate?.['created'] ?? null];
   return {
     relaysOfWeek: Number(rate?.['week'] ?? 0),
@@ -32,5 +39,6 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     processesAheadMs: clocks
       .filter((row) => Number(row['written_at']) > now - CLOCK_STILL_MS)
       .map((row) => Number(row['at']) - Number(row['written_at'])),
+    looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
   };
 }

@@ -1,6 +1,8 @@
 // For the batches that change registrations, or what is known of their controllers' keys.
 export {
   type AccountKeys,
+  askSoon,
+  beginLooks,
   changeKeys,
   endLook,
   hasKey,
@@ -20,6 +22,7 @@ export {
   recheckDids,
   recheckHandles,
   recheckMoved,
+  selectIsRegistered,
   settleCredentials,
   settleHolders,
 } from './store.ts';

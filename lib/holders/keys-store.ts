@@ -1,8 +1,13 @@
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import { lateBy } from '../db/leases.ts';
 
-// The keys of accounts that may have several. A key that signed for a credential leads nowhere once its account has it
-// no more in a final block: what the chain says now decides, never an event.
+// The accounts that are looked at, and the keys of those that may have several. A key that signed for a credential
+// leads nowhere once its account has it no more in a final block: what the chain says now decides, never an event.
+
+/** The first pause between two looks at an account, and the longest; each is as long as nothing has changed before. */
+export const LOOK_PAUSE_MIN_MS = 10 * MINUTE_MS;
+export const LOOK_PAUSE_MAX_MS = 7 * DAY_MS;
 
 /** The keys that an account shows: each 0x and x ‖ y in hex; the account 0x-hex, lower-case. */
 export interface AccountKeys {
@@ -41,12 +46,35 @@ export function rememberKeys(
   ];
 }
 
+/**
+ * Begins the looks at the controllers of the registrations that the condition selects, as far as they are final and
+ * watched no more; and begins them anew, since something has changed.
+ */
+export function beginLooks({ sql, args }: Condition, now: number): Statement {
+  return {
+    sql: `INSERT INTO key_accounts (account, checked_at, since, look_at)
+      SELECT DISTINCT controller, :now, :now, :first FROM registrations WHERE ${sql} AND status = 'confirmed'
+        AND final = 1 AND next_check_at IS NULL AND controller IS NOT NULL
+      ON CONFLICT (account) DO UPDATE SET since = :now, look_at = min(coalesce(look_at, :first), :first)`,
+    args: { ...args, now, first: now + LOOK_PAUSE_MIN_MS },
+  };
+}
+
 /** Makes known accounts due now that are not due yet, if the condition holds. */
 export function recheckKeys(accounts: readonly string[], now: number, { sql, args }: Condition): Statement {
   return {
     sql: `UPDATE key_accounts SET due_at = :now WHERE account IN (SELECT value FROM json_each(:accounts))
       AND (due_at IS NULL OR due_at > :now) AND ${sql}`,
     args: { accounts: JSON.stringify(accounts), now, ...args },
+  };
+}
+
+/** Has known accounts looked at after those that are due already. */
+export function askSoon(accounts: readonly string[], now: number): Statement {
+  return {
+    sql: `UPDATE key_accounts SET look_at = :now WHERE account IN (SELECT value FROM json_each(:accounts))
+      AND (look_at IS NULL OR look_at > :now)`,
+    args: { accounts: JSON.stringify(accounts), now },
   };
 }
 
@@ -59,17 +87,42 @@ export function selectStaleAccounts(accounts: readonly string[], until: number):
   };
 }
 
-/** One row if any account is due, else none: a cheap check for an idle vault. */
+/** Whether any account is due, 0 or 1: by what may have changed, and by time alone. Cheap for an idle vault. */
 export function selectAnyDueAccount(now: number): Statement {
-  return { sql: `SELECT 1 FROM key_accounts WHERE due_at <= :now LIMIT 1`, args: { now } };
+  return {
+    sql: `SELECT EXISTS (SELECT 1 FROM key_accounts WHERE due_at <= :now) AS changed,
+      EXISTS (SELECT 1 FROM key_accounts WHERE look_at <= :now AND due_at IS NULL) AS routine`,
+    args: { now },
+  };
 }
 
-/** Leases up to `limit` accounts that are due; other processes skip them until `now + leaseMs`. */
-export function leaseDueAccounts(now: number, leaseMs: number, limit: number): Statement {
+/** How accounts are leased: for how long, how many now, and how many in a minute by all processes together. */
+export interface LookPace {
+  readonly leaseMs: number;
+  readonly limit: number;
+  readonly perMinute: number;
+  /** Whether those are due, too, of which nothing says that they have changed. */
+  readonly isRoutine: boolean;
+}
+
+/**
+ * Leases accounts that are due; other processes skip them until the lease ends. Those of which something says that they
+ * have changed take turns with those that are due by time: a contract can show other keys at each look.
+ */
+export function leaseDueAccounts(now: number, { leaseMs, limit, perMinute, isRoutine }: LookPace): Statement {
+  const due = (time: string, place: number, more: string) => `SELECT account, ${place} AS place,
+      row_number() OVER (ORDER BY at) AS turn FROM (SELECT account, ${time} AS at FROM key_accounts
+        WHERE ${time} <= :now ${more} ORDER BY ${time} LIMIT :limit)`;
   return {
-    sql: `UPDATE key_accounts SET due_at = :until WHERE account IN
-      (SELECT account FROM key_accounts WHERE due_at <= :now ORDER BY due_at LIMIT :limit) RETURNING account, due_at`,
-    args: { now, until: now + leaseMs, limit },
+    sql: `UPDATE key_accounts SET due_at = :until, begun_at = :now WHERE account IN
+      (SELECT account FROM (${due('due_at', 0, '')}
+          UNION ALL ${due('look_at', 1, 'AND due_at IS NULL AND :is_routine = 1')})
+        ORDER BY turn, place LIMIT max(0, min(:limit, :per_minute - (SELECT count(*) FROM key_accounts
+          WHERE begun_at > :minute_ago AND begun_at <= :now)))) RETURNING account, due_at`,
+    args: {
+      ...{ now, until: now + leaseMs, minute_ago: now - MINUTE_MS, limit, per_minute: perMinute },
+      is_routine: Number(isRoutine),
+    },
   };
 }
 
@@ -95,11 +148,16 @@ export function toKnownKeys(rows: readonly Row[]): ReadonlyMap<string, KnownKeys
 }
 
 /**
- * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease. Who holds such
- * a lease changes nothing.
+ * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease, or than the
+ * longest pause between two looks. Who holds such a lease changes nothing.
  */
 export function recallLateAccounts(now: number, mostMs: number): Statement {
-  return { sql: `UPDATE key_accounts SET due_at = :now WHERE due_at > :latest`, args: lateBy(now, mostMs) };
+  return {
+    sql: `UPDATE key_accounts SET due_at = CASE WHEN due_at > :latest THEN :now ELSE due_at END,
+      look_at = CASE WHEN look_at > :latest_look THEN :now ELSE look_at END
+      WHERE due_at > :latest OR look_at > :latest_look`,
+    args: { ...lateBy(now, mostMs), latest_look: lateBy(now, LOOK_PAUSE_MAX_MS).latest },
+  };
 }
 
 /** A leased account, and until when. */
@@ -126,17 +184,29 @@ export function changeKeys(leased: LeasedAccount, changed: KnownKeys): Statement
   };
 }
 
-/** Ends a look; the account is due again at `dueAt`, or null. The last statement of its batch. */
-export function endLook({ account, until }: LeasedAccount, now: number, dueAt: number | null): Statement {
+/**
+ * Ends a look; the account is due again at `dueAt`, or null. While registrations of it are settled, the next pause is
+ * as long as nothing has changed, so that pauses double. The last statement of its batch.
+ */
+export function endLook(
+  { account, until }: LeasedAccount,
+  { dueAt, isSettled }: { readonly dueAt: number | null; readonly isSettled: boolean },
+  now: number,
+): Statement {
   return {
-    sql: `UPDATE key_accounts SET checked_at = :now, due_at = :due WHERE account = :leased AND due_at = :leased_until`,
-    args: { leased: account, leased_until: until, now, due: dueAt },
+    sql: `UPDATE key_accounts SET checked_at = :now, due_at = :due, look_at = CASE :is_settled
+        WHEN 1 THEN :now + min(:longest, max(:shortest, :now - since + :shortest)) END
+      WHERE account = :leased AND due_at = :leased_until`,
+    args: {
+      ...{ leased: account, leased_until: until, now, due: dueAt, is_settled: Number(isSettled) },
+      ...{ shortest: LOOK_PAUSE_MIN_MS, longest: LOOK_PAUSE_MAX_MS },
+    },
   };
 }
 
 /** SQL: whether the account in the column may have this key (`:key`, or a column). Of other accounts null. */
 export function hasKey(account: string, key: string): string {
-  return `CASE WHEN EXISTS (SELECT 1 FROM key_accounts WHERE account = ${account}) THEN
+  return `CASE WHEN EXISTS (SELECT 1 FROM account_keys WHERE account_keys.account = ${account}) THEN
     EXISTS (SELECT 1 FROM account_keys WHERE account_keys.account = ${account} AND account_keys.key = ${key}
       AND removed = 0) END`;
 }

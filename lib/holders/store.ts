@@ -84,6 +84,15 @@ function createSettlement(of: string): Settlement {
   };
 }
 
+/** Whether an account (lower case) controls a DID of which a registration is final. */
+export function selectIsRegistered(account: string): Statement {
+  return {
+    sql: `SELECT 1 FROM registrations WHERE controller = :account AND final = 1 AND status <> 'failed' AND lost IS NULL
+      LIMIT 1`,
+    args: { account },
+  };
+}
+
 /** A final, proven registration of an address or a number holds it, the newest first; else the earliest live one. */
 const RIGHTFUL = `(SELECT id FROM registrations AS one WHERE one.identifier = registrations.identifier
   AND one.status <> 'failed' AND one.lost IS NULL ORDER BY
@@ -172,21 +181,28 @@ export function recheckHandles(from: number, now: number, { sql, args }: Conditi
   };
 }
 
-/** Makes the registrations due again whose DID another address has controlled since block `from` or later. */
+/**
+ * Makes the registrations due again whose DID another address has controlled since block `from` or later, or that was
+ * deactivated or registered again.
+ */
 export function recheckDids(from: number, now: number, { sql, args }: Condition): Statement {
   return {
     sql: `UPDATE registrations SET next_check_at = :now WHERE id IN (SELECT id ${ofEventsSince('did_hash')}
-        AND ${NAMES_CONTROLLER} AND object IS NOT controller AND status = 'confirmed' AND next_check_at IS NULL)
+        AND ${CHANGES_DID} AND (object IS NOT controller OR active = 0) AND status = 'confirmed'
+        AND next_check_at IS NULL)
       AND ${sql}`,
     args: { from, now, ...args },
   };
 }
 
-/** Makes the registrations due again whose DID was moved in blocks from `from` on, before those are taken back. */
+/**
+ * Makes the registrations due again whose DID was moved or deactivated in blocks from `from` on, before those are taken
+ * back.
+ */
 export function recheckMoved(from: number, now: number, { sql, args }: Condition): Statement {
   return {
     sql: `UPDATE registrations SET next_check_at = :now WHERE id IN (SELECT id ${ofEventsSince('did_hash')}
-        AND kind = 'DIDMoved' AND status = 'confirmed' AND next_check_at IS NULL) AND ${sql}`,
+        AND kind IN ('DIDMoved', 'DIDDeactivated') AND status = 'confirmed' AND next_check_at IS NULL) AND ${sql}`,
     args: { from, now, ...args },
   };
 }
@@ -198,4 +214,5 @@ export function recheckMoved(from: number, now: number, { sql, args }: Condition
 const ofEventsSince = (column: 'alias_hash' | 'did_hash') =>
   `FROM chain_events CROSS JOIN registrations ON registrations.${column} = subject WHERE block >= :from`;
 
-const NAMES_CONTROLLER = `kind IN ('DIDRegistered', 'DIDMoved')`;
+/** A deactivation names no controller. */
+const CHANGES_DID = `kind IN ('DIDRegistered', 'DIDMoved', 'DIDDeactivated')`;

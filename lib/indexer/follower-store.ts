@@ -80,7 +80,7 @@ export function advance(
     ...(has('AliasRegistered') ? linkSessions(from, now, condition) : []),
     ...(has('AliasFreed') ? [recheckSessions(from, now, condition)] : []),
     ...(has('AliasRegistered', 'AliasFreed') ? [recheckHandles(from, now, condition)] : []),
-    ...(has('DIDRegistered', 'DIDMoved') ? [recheckDids(from, now, condition)] : []),
+    ...(has('DIDRegistered', 'DIDMoved', 'DIDDeactivated') ? [recheckDids(from, now, condition)] : []),
     ...(keyAccounts.length > 0 ? [recheckKeys(keyAccounts, now, condition)] : []),
     ...rememberBlock(last, condition),
     moveTo(last, head, now, condition),

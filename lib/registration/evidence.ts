@@ -28,8 +28,9 @@ export interface Claim {
   readonly controllerKeys: readonly string[] | null;
   /** The keys that it had, and has no more in a final block; also of an account that is to be the controller. */
   readonly removedKeys: readonly string[];
-  /** The DID's text names the registered controller. */
+  /** The DID's text names the registered controller; and the DID was not deactivated. */
   readonly namesController: boolean;
+  readonly isActive: boolean;
 }
 
 /** The claim that holds an identifier, of all claims of it. */
@@ -81,9 +82,8 @@ export function credentialRows(claims: readonly Claim[]): readonly CredentialRow
  * reason: anyone's contract can show it.
  */
 function signerOf({ controllerKeys, removedKeys }: Claim, signed: readonly Claim[]): string | null {
-  const keyOf = (one: Claim | undefined) => one?.proofKey ?? null;
   const isNow = (one: Claim) => !hasLostKey(one) && controllerKeys?.includes(one.proofKey ?? '') === true;
-  return keyOf(signed.find(isNow)) ?? keyOf(signed.find(({ proofKey }) => removedKeys.includes(proofKey ?? '')));
+  return (signed.find(isNow) ?? signed.find(({ proofKey }) => removedKeys.includes(proofKey ?? '')))?.proofKey ?? null;
 }
 
 /** Whether the key that signed is its controller's no more. */
@@ -162,13 +162,13 @@ export function proofsOf(claim: Claim, holder: Claim | undefined, ledTo: string 
   return {
     identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
-    did: claim.isRegistered && claim.namesController ? 'address' : null,
+    did: claim.isRegistered && claim.isActive && claim.namesController ? 'address' : null,
   };
 }
 
 /** Whether a look-up may say `proven: true`. */
 export function isProven({ claim, isAmbiguous }: Found): boolean {
-  return claim.isRegistered && claim.proofKey !== null && !isAmbiguous;
+  return claim.isRegistered && claim.isActive && claim.proofKey !== null && !isAmbiguous;
 }
 
 /** A claim that is asked for; one of an email address or a phone number has a valid attestation. */

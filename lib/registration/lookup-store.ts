@@ -1,5 +1,6 @@
 import type { Statement } from '../db/database.ts';
 import { hasKey } from '../holders/holders.ts';
+import { IS_ERASED } from '../identity/erasure.ts';
 
 /** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
 export function selectFirstRows(credentialId: string): Statement {
@@ -25,8 +26,8 @@ export function selectOwnedDid(did: string, account: string): Statement {
 }
 
 /** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
-const SHOWN = `shown.did, channel, status, final, controller, strength, proof_key, aliased, lost, tx_hash,
-  block_number, registered_at,
+const SHOWN = `shown.did, channel, status, final, active, looked_at, controller, strength, proof_key, aliased,
+  lost, tx_hash, block_number, registered_at, ${IS_ERASED} AS is_erased,
   CASE WHEN holds = 1 THEN 1 ELSE
     (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
     WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
@@ -70,7 +71,7 @@ const mayBeOf = (one: string) => `coalesce(${hasKey(`${one}.controller`, ':key')
 const HAS_SIGNED = `EXISTS (SELECT 1 FROM registrations AS signed WHERE signed.credential_id = :credential_id
   AND signed.status <> 'failed' AND signed.final = 1 AND signed.proof_key = :key)`;
 
-const SELECT_BY_KEY = `SELECT ${FOUND}, found.key = '' AND ${ambiguous(
+const SELECT_BY_KEY = `SELECT ${FOUND}, shown.proof, found.key = '' AND ${ambiguous(
   `AND other.key = '' AND ${mayBeOf('others')}`,
 )} ${FROM_CREDENTIALS}
     AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')} AND NOT ${HAS_SIGNED})
@@ -92,7 +93,7 @@ export function selectControllersOf(identifier: string): Statement {
 export function selectAddressesOfDids(dids: readonly string[]): Statement {
   return {
     sql: `SELECT identifier FROM registrations WHERE did IN (SELECT value FROM json_each(:dids)) AND ${IS_CONFIRMED}
-      AND channel = 'email' AND identifier NOT GLOB '*:[[]*' ORDER BY id DESC LIMIT 20`,
+      AND channel = 'email' AND NOT ${IS_ERASED} ORDER BY id DESC LIMIT 20`,
     args: { dids: JSON.stringify(dids) },
   };
 }

@@ -1,4 +1,6 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import type { Aliases } from '../aliases/aliases.ts';
+import { fromBase64, toBase64url } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { uint256Word } from '../chain/contract-call.ts';
@@ -9,8 +11,9 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import type { Proofs } from './evidence.ts';
-import { type KeyNotes, noteLookUp } from './look-at-keys.ts';
+import { type KeyNotes, noteLookUp } from './look-notes.ts';
 import { selectByCredential, selectByKey, selectFirstRows, selectOwnedDid } from './lookup-store.ts';
+import { storedProof } from './proof.ts';
 import type { RegistrationStatus } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
@@ -50,7 +53,10 @@ export interface DidRecord {
   readonly status: Exclude<RegistrationStatus, 'failed'>;
   /** Whether its block is final, so that no re-org takes it back. */
   readonly final: boolean;
-  /** The key that signed for the credential signs for the DID's controller, and no other DID claims the credential. */
+  /**
+   * The key that signed for the credential signs for the DID's controller, no other DID claims the credential, and the
+   * DID is active; never of a did:pkh of another chain.
+   */
   readonly proven: boolean;
   readonly proofs: Proofs;
   /** There if another DID claims the credential too: look it up with its key. */
@@ -63,7 +69,22 @@ export interface DidRecord {
   /** The key that signed for the credential, 0x-hex; null without a proof. */
   readonly pubKeyX: string | null;
   readonly pubKeyY: string | null;
+  /** There if the look-up names the key, and the key made the registration's proof. */
+  readonly signed?: Signed;
   readonly registeredAt: string;
+  /** When the chain was asked last whether this is still so; null until the block is final. */
+  readonly checkedAt: string | null;
+}
+
+/**
+ * What a key signed, base64url: enough to verify that the key signed something, since the signature is over the SHA-256
+ * of the first two. The client data itself names the page on which the person registered. The secret signature of an
+ * attestation keeps it from being guessed from the hash; a handle has none, so that a guess of the page can be tested.
+ */
+export interface Signed {
+  readonly authenticatorData: string;
+  readonly clientDataHash: string;
+  readonly signature: string;
 }
 
 /** A credential to look up; the key's coordinates where they are known. */
@@ -77,8 +98,25 @@ export async function findDid(
   ctx: Pick<Ctx, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes },
   { credentialId, key }: DidQuery,
 ): Promise<DidRecord> {
-  const row = await readRow(ctx.db, { credentialId, ...(key ? { key } : {}) });
-  return recordOf(ctx, row, credentialId);
+  if (!key) return recordOf(ctx, await readFirst(ctx.db, credentialId), credentialId);
+  const name = `0x${uint256Word(key.x)}${uint256Word(key.y)}`;
+  const [row] = await ctx.db.read(selectByKey(credentialId, name));
+  return { ...recordOf(ctx, row, credentialId), ...signedBy(name, row) };
+}
+
+function signedBy(key: string, row: Row | undefined): { readonly signed?: Signed } {
+  if (!row || row['proof_key'] !== key) return {};
+  const { assertion } = storedProof(textOf(row, 'proof')) ?? {};
+  if (!assertion) return {};
+  const bytesOf = (member: keyof typeof assertion) => fromBase64(assertion[member]) ?? new Uint8Array();
+  const [data, client, signature] = [bytesOf('authenticatorData'), bytesOf('clientDataJSON'), bytesOf('signature')];
+  return {
+    signed: {
+      authenticatorData: toBase64url(data),
+      clientDataHash: toBase64url(sha256(client)),
+      signature: toBase64url(signature),
+    },
+  };
 }
 
 /** The public record of a DID that an account controls, by whatever credential. Throws 404 `not_found`. */
@@ -107,7 +145,7 @@ function recordOf(
     channel: row['channel'] as string,
     status: row['status'] as DidRecord['status'],
     final: row['final'] === 1,
-    proven: proofs.controller === 'passkey' && !isAmbiguous,
+    proven: isProven(row, proofs),
     proofs,
     ...(isAmbiguous ? { ambiguous: true } : {}),
     txHash: (row['tx_hash'] as string) || null,
@@ -116,11 +154,17 @@ function recordOf(
     pubKeyX: signed?.slice(0, 66) ?? null,
     pubKeyY: signed && `0x${signed.slice(66)}`,
     registeredAt: isoTime(Number(row['registered_at'])),
+    checkedAt: row['looked_at'] === null ? null : isoTime(Number(row['looked_at'])),
   };
 }
 
-async function readRow(db: Ctx['db'], { credentialId, key }: DidQuery): Promise<Row | undefined> {
-  if (key) return (await db.read(selectByKey(credentialId, `0x${uint256Word(key.x)}${uint256Word(key.y)}`)))[0];
+/** A did:pkh is an account's: of one of another chain nothing here shows whose it is. */
+function isProven({ ambiguous, active, did }: Row, proofs: Proofs): boolean {
+  const isForeign = proofs.did === null && String(did).startsWith('did:pkh:');
+  return proofs.controller === 'passkey' && ambiguous !== 1 && active === 1 && !isForeign;
+}
+
+async function readFirst(db: Ctx['db'], credentialId: string): Promise<Row | undefined> {
   const [row, another] = await db.read(selectFirstRows(credentialId));
   return another ? (await db.read(selectByCredential(credentialId)))[0] : row;
 }
@@ -132,7 +176,7 @@ function proofsOf(config: Ctx['config'], row: Row): Proofs {
   return {
     identifier: identifierProofOf(row),
     controller: isConfirmed && isSigned ? 'passkey' : null,
-    did: isConfirmed ? didProofOf(config, row) : null,
+    did: isConfirmed && row['active'] === 1 ? didProofOf(config, row) : null,
   };
 }
 
@@ -143,7 +187,7 @@ function didProofOf({ chainId }: Ctx['config'], { did, controller }: Row): Proof
 }
 
 function identifierProofOf(row: Row): Proofs['identifier'] {
-  if (row['lost'] !== null) return null;
+  if (row['lost'] !== null || row['is_erased'] === 1) return null;
   if (row['channel'] === 'handle') return row['aliased'] === 1 ? 'alias' : null;
   return row['is_own'] === 1 ? 'attestation' : null;
 }

@@ -1,10 +1,13 @@
 // What is proven of a person who signed in.
+import { readLedTo } from '../aliases/aliases.ts';
 import { isoTime } from '../base/clock.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError, VaultError } from '../base/error.ts';
+import { agreed, readCommonHead } from '../chain/witness.ts';
 import type { Row } from '../db/database.ts';
+import { didHash } from '../identity/did.ts';
 import type { Channel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import type { KeyNotes } from './look-at-keys.ts';
+import type { KeyNotes } from './look-notes.ts';
 import { type DidRecord, findDid, findOwnedDid } from './lookup.ts';
 import type { SignIn } from './sign-in.ts';
 import { selectHeldIdentifiers } from './sign-in-store.ts';
@@ -23,11 +26,14 @@ export interface ProvenIdentity extends Pick<DidRecord, 'did' | 'status' | 'fina
   readonly identifiers: readonly HeldIdentifier[];
 }
 
-type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly keyNotes: KeyNotes };
+type Ctx = Pick<Platform, 'config' | 'db' | 'clock' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
+  readonly keyNotes: KeyNotes;
+};
 
 /**
  * What is proven now of a registration, its identifiers of one channel alone where one is given; undefined if it is
- * gone, or its credential leads to another DID since.
+ * gone, its credential leads to another DID since, or the DID is its account's no more. Of handles those whose alias
+ * leads to the DID on the chain now. Throws 502 `rpc_error`.
  */
 export async function readIdentity(
   ctx: Ctx,
@@ -44,8 +50,25 @@ export async function readIdentity(
   ]);
   if (record?.did !== did) return undefined;
   const { status, final, proven, proofs } = record;
+  if (status === 'confirmed' && proofs.did === null) return undefined;
   const smartAccount = record.smartAccount ?? account;
-  return { did, smartAccount, identifiers: rows.map(heldOf), status, final, proven, proofs };
+  const leads = await readLeads(ctx, did, rows);
+  const identifiers = rows.filter(({ alias_hash, channel }) => channel !== 'handle' || leads.has(String(alias_hash)));
+  return { did, smartAccount, identifiers: identifiers.map(heldOf), status, final, proven, proofs };
+}
+
+/** The alias hashes of the handles that lead to the DID now. Only an answer counts. Throws 502 `rpc_error`. */
+async function readLeads(ctx: Ctx, did: string, rows: readonly Row[]): Promise<ReadonlySet<string>> {
+  const registry = ctx.config.didRegistryAddress;
+  const handles = rows.filter(({ channel }) => channel === 'handle').map(({ alias_hash }) => String(alias_hash));
+  if (handles.length === 0 || registry === null) return new Set();
+  const at = ctx.witness ? { block: await readCommonHead(ctx) } : {};
+  const own = didHash(did);
+  const leads = await agreed(ctx, 'registration', (chain) =>
+    Promise.all(handles.map((one) => readLedTo({ ...chain, ...at, registry }, { aliasHash: one, didHash: own }))),
+  );
+  if (leads.some(({ isTold }) => !isTold)) throw rpcError('the registry does not say where an alias leads');
+  return new Set(handles.filter((_, i) => leads[i]?.ledTo === own));
 }
 
 function pairOf(key: string): { readonly x: bigint; readonly y: bigint } {

@@ -1,4 +1,5 @@
 import type { Statement } from '../db/database.ts';
+import { IS_ERASED } from '../identity/erasure.ts';
 
 /** Anyone can register a credential id under keys of their own; the oldest ones are looked at. */
 const SIGNERS_MAX = 20;
@@ -16,15 +17,16 @@ export function selectSigners(credentialId: string): Statement {
 }
 
 /**
- * The DID that an account controls, by a final registration for which a key of it signed: its own did:pkh before
- * others, one row or none.
+ * The DID that an account controls, by a final registration for which a key of it signed: its own did:pkh of the chain
+ * before another one of the chain, and labels last; one row or none.
  */
-export function selectOwned(account: string): Statement {
+export function selectOwned(account: string, chainId: number): Statement {
   return {
     sql: `SELECT did, controller AS account, status FROM registrations WHERE controller = :account
       AND status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL
-      ORDER BY lower(did) LIKE 'did:pkh:%:' || :account DESC, id LIMIT 1`,
-    args: { account },
+      ORDER BY lower(did) = :method || :account DESC, instr(did, :method) = 1 DESC, instr(did, 'did:hyper:') = 1 DESC,
+        id LIMIT 1`,
+    args: { account, method: `did:pkh:eip155:${chainId}:` },
   };
 }
 
@@ -53,14 +55,14 @@ export interface HeldBy {
 }
 
 /**
- * The identifiers that a DID holds: addresses that are attested and that a key of its controller signed for, handles
- * whose alias leads there.
+ * The identifiers that a DID holds, but for erased ones: addresses that are attested and that a key of its controller
+ * signed for, handles whose alias led there at the last look.
  */
 export function selectHeldIdentifiers({ did, credentialId, channel }: HeldBy): Statement {
   return {
-    sql: `SELECT identifier, channel, min(registered_at) AS registered_at FROM registrations
+    sql: `SELECT identifier, channel, alias_hash, min(registered_at) AS registered_at FROM registrations
       WHERE did = :did AND status <> 'failed' AND credential_id = coalesce(:credential_id, credential_id)
-        AND channel = coalesce(:channel, channel) AND lost IS NULL
+        AND channel = coalesce(:channel, channel) AND lost IS NULL AND NOT ${IS_ERASED}
         AND (channel = 'handle' AND aliased = 1 OR channel <> 'handle' AND holds = 1 AND proof_key IS NOT NULL)
       GROUP BY identifier ORDER BY min(id) LIMIT ${IDENTIFIERS_MAX}`,
     args: { did, credential_id: credentialId, channel },

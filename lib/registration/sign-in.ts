@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import type { Row } from '../db/database.ts';
 import { judgeCeremony, type Place } from '../identity/ceremony.ts';
+import { didNames } from '../identity/did.ts';
 import { type Channel, type Identifier, parseIdentifier } from '../identity/identifier.ts';
 import type { P256PublicKey } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
@@ -42,20 +43,25 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness'
  * The registration behind a signature: that of the credential by the key that signed, else that of the account which
  * the passkey names, if the account has the key now. The chain has to show that the key opens the account and that the
  * account controls the DID. `none`: nothing is registered; `not_signed`: another key signed. Throws 403
- * `proof_invalid`, 502 `rpc_error`.
+ * `proof_invalid`, 404 `not_found` for a DID that is only a label, 502 `rpc_error`.
  */
 export async function findSigner(ctx: Ctx, { credentialId, account, isBy }: SignedBy): Promise<Signer | SignerFault> {
-  const rows = await ctx.db.read(selectSigners(credentialId));
+  const { db, config } = ctx;
+  const rows = await db.read(selectSigners(credentialId));
+  let hasLabel = false;
   for (const row of rows) {
     const signer = String(row['key']);
     if (!(await isBy(pointOf(signer)))) continue;
     const found = ownedOf(row);
+    hasLabel = !isOwnDid(config, found);
+    if (hasLabel) break;
     await demandOpen(ctx, found, signer);
     return { signIn: { ...found, credentialId, key: signer }, signer };
   }
-  const [row] = account === undefined ? [] : await ctx.db.read(selectOwned(account));
-  if (!row) return rows.length === 0 ? 'none' : 'not_signed';
-  const owned = ownedOf(row);
+  const [row] = account === undefined ? [] : await db.read(selectOwned(account, config.chainId));
+  const owned = row && ownedOf(row);
+  if (owned ? !isOwnDid(config, owned) : hasLabel) throw isLabel();
+  if (!owned) return rows.length === 0 ? 'none' : 'not_signed';
   for (const signer of (await readOpenKeys(ctx, owned)) ?? []) {
     if (await isBy(pointOf(signer))) return { signIn: { ...owned, credentialId, key: '' }, signer };
   }
@@ -70,6 +76,23 @@ interface Owned {
   readonly account: string;
   readonly isConfirmed: boolean;
 }
+
+/**
+ * Whether an account has shown that the DID is its own: the DID names it, or another account that has moved it on. Any
+ * other DID is a label: anybody can register it, also that of somebody else's account on another chain.
+ */
+function isOwnDid({ chainId }: Ctx['config'], { did, account, isConfirmed }: Owned): boolean {
+  const named = didNames(did, chainId, account);
+  // Of another account's did:pkh only a rightful one is confirmed.
+  return named === 'address' || (named === 'another' && isConfirmed);
+}
+
+function isLabel(): VaultError {
+  return new VaultError('not_found', { hint: LABEL });
+}
+
+const LABEL =
+  'This passkey has registered a DID that does not name its account: register did:pkh of the account, and sign in by it.';
 
 /** Demands that the key opens the account of the DID now. Throws 403 `proof_invalid`, 502 `rpc_error`. */
 async function demandOpen(ctx: Ctx, owned: Owned, key: string): Promise<void> {
@@ -116,7 +139,8 @@ export interface AttestedBy {
 /**
  * The registration of an app's page whose verified proof names this attestation: who has the attestation has had the
  * passkey sign for it. An unverified proof shows nothing, since anyone can name a DID beside an address. Once it is
- * confirmed, the chain decides as for a signature. Throws 403 `attestation_expired`, `proof_invalid`, 502 `rpc_error`.
+ * confirmed, the chain decides as for a signature. Throws 403 `attestation_expired`, `proof_invalid`, 404 `not_found`
+ * for a DID that is only a label, 502 `rpc_error`.
  */
 export async function findAttested(
   ctx: Ctx,
@@ -132,6 +156,7 @@ export async function findAttested(
     if (ctx.clock.now() >= registeredAt + ATTESTED_SIGN_IN_MS) throw new VaultError('attestation_expired');
     const { smartAccount: account } = opened;
     const isConfirmed = status === 'confirmed';
+    if (!isOwnDid(ctx.config, { did, account, isConfirmed })) throw isLabel();
     // Of a registration that is under way the chain has nothing to say.
     if (isConfirmed) await demandOpen(ctx, { did, account, isConfirmed }, proofKey);
     return { credentialId, key: proofKey, did, account };

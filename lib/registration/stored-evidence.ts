@@ -23,6 +23,7 @@ export function evidenceOf(one: Registration): Claim {
     // Only a look-up depends on it, which reads it from its own table.
     removedKeys: [],
     namesController: false,
+    isActive: one.isActive,
   };
 }
 

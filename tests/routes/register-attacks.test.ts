@@ -424,7 +424,7 @@ describe('an attestation as evidence', () => {
 describe('what the chain says now', () => {
   const proven = async () => {
     const people = createPeople(chain, () => t);
-    const who = await people.create('email');
+    const who = await people.own('email');
     const { txHash } = await people.publish(who);
     await people.claim(who, txHash, { proof: true });
     await t.work();
@@ -447,7 +447,7 @@ describe('what the chain says now', () => {
 
   test('403 proof_invalid did: the DID went to another account, and the vault has not read that yet', async () => {
     const who = await proven();
-    const buyer = await createPeople(chain, () => t).create('email');
+    const buyer = await createPeople(chain, () => t).own('email');
     await forward(who, callOf('offerDid', didHash(who.did), buyer.account));
     await forward(buyer, callOf('acceptDid', didHash(who.did)));
     expect((await signIn(t, who, appRequest())).body).toMatchObject({ error: 'proof_invalid', reason: 'did' });

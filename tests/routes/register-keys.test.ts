@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Address, Base64 } from 'ox';
-import { KEYS_STALE_MS } from '../../lib/registration/look-at-keys.ts';
+import { KEYS_STALE_MS } from '../../lib/registration/look-notes.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';

@@ -136,7 +136,7 @@ describe('a code, and what it is exchanged for', () => {
 
   test('a person whose registration the client sent on-chain gets one too, once its proof is verified', async () => {
     const people = createPeople(chain, () => t);
-    const who = await people.create('email');
+    const who = await people.own('email');
     const { txHash } = await people.publish(who);
     expect((await people.claim(who, txHash, { proof: true })).status).toBe(200);
     const request = appRequest();
@@ -146,7 +146,7 @@ describe('a code, and what it is exchanged for', () => {
     const { body: given } = await signIn(t, who, request);
     const { body } = await exchange(t, request, given.code);
     expect(body).toMatchObject({ did: who.did, proven: true, smartAccount: who.account.toLowerCase() });
-    expect(body.proofs).toEqual({ identifier: 'attestation', controller: 'passkey', did: null });
+    expect(body.proofs).toEqual({ identifier: 'attestation', controller: 'passkey', did: 'address' });
   });
 
   test('an answer that was lost is asked for again: the new code replaces the one before', async () => {
@@ -179,7 +179,7 @@ describe('a code, and what it is exchanged for', () => {
 describe('what identifiers say', () => {
   test('only those of the channel that the link asked for', async () => {
     const people = createPeople(chain, () => t);
-    const who = await people.create('email');
+    const who = await people.own('email');
     const { txHash } = await people.publish(who);
     await people.claim(who, txHash, { proof: true });
     const number = { ...who, channel: 'sms', identifier: '+14155550199' } as const;
@@ -200,7 +200,7 @@ describe('what identifiers say', () => {
     const one = await registered();
     // The same address, attested again for somebody with another passkey.
     const people = createPeople(chain, () => t);
-    const taker = { ...(await people.create('email')), identifier: String(one.body['identifier']) };
+    const taker = { ...(await people.own('email')), identifier: String(one.body['identifier']) };
     const { txHash } = await people.publish(taker);
     expect((await people.claim(taker, txHash, { proof: true })).status).toBe(200);
     const before = appRequest();
@@ -216,7 +216,7 @@ describe('what identifiers say', () => {
 
   test('a stranger’s claim of the same DID adds no address to it', async () => {
     const people = createPeople(chain, () => t);
-    const who = await people.create('email');
+    const who = await people.own('email');
     const { txHash } = await people.publish(who);
     await people.claim(who, txHash, { proof: true });
     // The stranger copies DID, credential and transaction, and attests an address of their own.
@@ -230,7 +230,7 @@ describe('what identifiers say', () => {
 
   test('a handle is there while its alias leads to the DID', async () => {
     const people = createPeople(chain, () => t);
-    const who = await people.create('handle');
+    const who = await people.own('handle');
     const { txHash } = await people.publish(who);
     expect((await people.claim(who, txHash, { proof: true })).status).toBe(200);
     await t.work();

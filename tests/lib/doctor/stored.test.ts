@@ -29,6 +29,8 @@ test('what the database knows: registrations of a week, their gas, and the clock
   await t.rows('DELETE FROM clocks');
   await t.rows(`INSERT INTO clocks (owner, joined, at, beats, written_at) VALUES ('a', 1, ${at + 7}, 1, ${at}),
     ('b', 2, ${at - 9}, 1, ${at}), ('still', 3, 0, 1, ${at - 80_000})`);
+  await t.rows(`INSERT INTO key_accounts (account, checked_at, due_at, look_at) VALUES ('0x1', 0, ${now}, 1),
+    ('0x2', 0, NULL, ${now}), ('0x3', 0, NULL, 1), ('0x4', 0, ${now + 1}, 1), ('0x5', 0, NULL, ${now + 1})`);
   const db = createStore({
     database: timedBy(t.clock, t.database),
     clock: t.clock,
@@ -41,6 +43,7 @@ test('what the database knows: registrations of a week, their gas, and the clock
     createdAt: expect.any(Number),
     aheadMs: now - at,
     processesAheadMs: [7, -9],
+    looks: { changed: 1, routine: 2 },
   });
   await db.idle();
   await t.stop();

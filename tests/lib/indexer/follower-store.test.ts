@@ -21,6 +21,7 @@ import {
 import { insertSession } from '../../../lib/sessions/open-store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { shareOf } from '../../support/shares.ts';
 
 const clock = testClock();
 const NOW = clock.now();
@@ -85,6 +86,7 @@ const openSession = (identifier: string, block: number, expiresAt = NOW + 1) =>
       ip: identifier,
       now: NOW,
       expiresAt,
+      share: shareOf(NOW),
       perIp: 3,
       windowSeconds: 0,
     }),

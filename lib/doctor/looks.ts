@@ -1,0 +1,22 @@
+import type { Config } from '../config/config.ts';
+import { type Finding, ok, skip, warn } from './finding.ts';
+import type { StoredFacts } from './stored.ts';
+
+/** Looks that take longer than this, in minutes, are behind. */
+const LOOKS_BEHIND_MINUTES = 60;
+
+/** Checks that what was proven once is asked of the chain again. */
+export function checkLooks(
+  { looksPerMinute, follower }: Pick<Config, 'looksPerMinute' | 'follower'>,
+  stored: StoredFacts | undefined,
+): readonly Finding[] {
+  const looks = stored?.looks;
+  if (looks === undefined) return [skip('looks', 'the database does not say how many looks are due')];
+  // Beside a follower only what has changed is looked at.
+  const due = looks.changed + (follower ? 0 : looks.routine);
+  const minutes = Math.ceil(due / looksPerMinute);
+  const text = `${due} of the accounts with registrations are due to be looked at again on-chain`;
+  if (minutes <= LOOKS_BEHIND_MINUTES) return [ok('looks', text)];
+  const late = `${text}, which takes ${minutes} minutes: until then look-ups show what was so before`;
+  return [warn('looks', late, 'raise LOOKS_PER_MINUTE, or set FOLLOWER=true with an RPC_URL of your own')];
+}
