@@ -4,7 +4,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import type { Fetch } from './base/http-client.ts';
 import { addLazily, copyOf } from './base/lazily.ts';
 import { atLevel, type Log } from './base/log.ts';
-import { createMetrics, type Metrics } from './base/metrics.ts';
+import { createMetrics, type Metrics, startAtZero } from './base/metrics.ts';
 import type { OperatorFiles } from './base/operator-files.ts';
 import { type Random, randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
@@ -29,6 +29,7 @@ import type { Mailer } from './delivery/smtp.ts';
 import { createDoctor, type Doctor, type OpenHost } from './doctor/service.ts';
 import { createKeys } from './identity/keys.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
+import { LIMITS } from './limits/catalogue.ts';
 import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import type { MinuteState } from './monitoring/minutes.ts';
@@ -38,7 +39,7 @@ import type { KeepErasures } from './person/erase.ts';
 import type { Platform } from './platform.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { createGuardian, type Guardian } from './recovery/guardian.ts';
-import type { KeyNotes } from './registration/look-at-keys.ts';
+import type { KeyNotes } from './registration/look-notes.ts';
 import { createRelay, type Relay } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { createShared } from './shared-state.ts';
@@ -149,7 +150,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const metrics = openMetrics(env);
   const owner = randomId(random);
   const shared = createShared(config, isPrepared);
-  const { schema, outages, open } = shared;
+  const { known, open } = shared;
   const people = createPeople(config, env.operatorFiles);
   const outside = { config, clock, random, log, metrics, fetch, brandOf: people.brandOf, wordsOf: people.wordsOf };
   const { registrarPrivateKey, guardianPrivateKey, bundlerUrl, indexerUrl } = config;
@@ -162,17 +163,15 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       written.add(events);
       hub.wake();
     };
-    const db = createStore({ ...outside, schema, outages, database: env.database, maxConnections, migrate, onEvents });
+    const db = createStore({ ...outside, ...known, database: env.database, maxConnections, migrate, onEvents });
     const hub: Hub = createHub({ ...outside, open, db });
     const clocks = env.isolatesRequests ? uncompared : createClocks({ ...outside, db, owner });
     const leases = createLeases({ db, clock, owner, clocks });
-    const chain = addLazily(
-      { ...outside },
-      {
-        rpc: () => createRpc({ ...outside, urls: rpcUrls(config) }),
-        witness: () => createWitness(outside, shared.witnessFacts),
-      },
-    );
+    const chain = addLazily(copyOf(outside), {
+      rpc: () => createRpc({ ...outside, urls: rpcUrls(config) }),
+      witness: () => createWitness(outside, shared.witnessFacts),
+      predict: (): PredictAddress => createPredictAddress(chain, shared.factoryFacts),
+    });
     const relayOf = (role: RelayRole, key: `0x${string}`) =>
       createRelay({ ...chain, role, schedule: shared.schedules[role], db, leases }, key);
     return addLazily(Object.assign(others, { db, hub, leases, clocks }), {
@@ -180,7 +179,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
       witness: () => chain.witness,
       relay: () => registrarPrivateKey && relayOf('registrar', registrarPrivateKey),
       guardian: () => guardianPrivateKey && createGuardian(relayOf('guardian', guardianPrivateKey), guardianPrivateKey),
-      predict: () => createPredictAddress(chain, shared.factoryFacts),
+      predict: () => chain.predict,
       findCreation: () => createFindCreation(chain, shared.factoryFacts),
       registryVersion: () => createRegistryVersion(chain, shared.registryFacts),
       registryCode: () => createRegistryCode(chain, shared.registryCodeFacts),
@@ -227,6 +226,8 @@ function isSet(text: string | undefined): boolean {
 /** The metrics with `vault_build_info` and, where the host provides them, the process's own. */
 function openMetrics({ process: readProcess }: Env): Metrics {
   const metrics = createMetrics();
+  startAtZero(metrics);
+  for (const limit of Object.keys(LIMITS)) metrics.counter('vault_limits_reached_total').of({ limit });
   metrics.gauge('vault_build_info').set(1, { version: VERSION });
   if (readProcess) metrics.include(() => processFamilies(readProcess()));
   return metrics;

@@ -6,7 +6,10 @@ import { argsIn, type Condition, numberOf, type Row, type Statement, textOf, typ
 /** What somebody new needs: an invite, or nothing that there is. Who is registered needs none. */
 export interface AdmissionTerms {
   /** The error of who is refused. */
-  readonly refusal: ErrorCode;
+  readonly refusal: Extract<
+    ErrorCode,
+    'mail_domain_refused' | 'registration_closed' | 'invite_required' | 'invite_invalid'
+  >;
   /** The digest of the invite, null where none would help. */
   readonly invite: string | null;
   /** Stands for the identifier among the uses of the invite, so that they hold no identifier. */

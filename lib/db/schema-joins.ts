@@ -18,3 +18,13 @@ export const JOINS: Migration = {
     `CREATE INDEX joins_by_time ON joins (opened_at)`,
   ],
 };
+
+/** Migration 44: mailboxes count by the /48 that opened them. an IPv4 address is one client. */
+export const JOINS_OF_NETWORKS: Migration = {
+  version: 44,
+  name: 'mailboxes by network',
+  statements: [
+    `ALTER TABLE joins ADD COLUMN network TEXT`,
+    `CREATE INDEX joins_of_network ON joins (network, opened_at) WHERE network IS NOT NULL`,
+  ],
+};

@@ -11,12 +11,14 @@ import { CLOCKS, CLOCKS_WRITTEN, LOOKS_IN_VAIN } from './schema-clocks.ts';
 import { CODES_OF_CLIENTS } from './schema-codes.ts';
 import { NARROW_CREDENTIALS } from './schema-credentials.ts';
 import { FILLS_ARE_COUNTED } from './schema-fills.ts';
+import { GAS_OF_RECOVERIES, GUARDED_ACCOUNTS } from './schema-guardian.ts';
 import { WHO_HOLDS_WHAT } from './schema-holders.ts';
 import { INVITES } from './schema-invites.ts';
-import { JOINS } from './schema-joins.ts';
+import { JOINS, JOINS_OF_NETWORKS } from './schema-joins.ts';
 import { KEYS_OF_ACCOUNTS } from './schema-keys.ts';
 import { LANGUAGES_OF_ADDRESSES } from './schema-languages.ts';
 import { CALLS_OF_RECOVERIES, LISTS, OPEN_RECOVERIES, REVOCATIONS_BY_TIME } from './schema-lists.ts';
+import { LOOKS } from './schema-looks.ts';
 import { MINUTES, NEWEST_FIRST } from './schema-newest.ts';
 import { NOTICES_AND_ALIASES } from './schema-notices.ts';
 import { PAYMENTS } from './schema-payments.ts';
@@ -25,6 +27,7 @@ import { PHONE_NUMBERS } from './schema-phones.ts';
 import { RECOVERIES } from './schema-recoveries.ts';
 import { OUTBOX_OF_SEVERAL_KINDS } from './schema-relays.ts';
 import { ATTESTED_USE_NO_SLOT, CHAIN_DECIDES_HANDLES, SESSIONS_ARE_COUNTED } from './schema-sessions.ts';
+import { SPONSORED_WEI } from './schema-sponsorships.ts';
 import { REVOKED_TOKENS } from './schema-tokens.ts';
 
 export type { Migration } from './schema-1.ts';
@@ -236,4 +239,9 @@ export const MIGRATIONS: readonly Migration[] = [
   MINUTES,
   ERASURES,
   INVITES,
+  GAS_OF_RECOVERIES,
+  JOINS_OF_NETWORKS,
+  LOOKS,
+  GUARDED_ACCOUNTS,
+  SPONSORED_WEI,
 ];

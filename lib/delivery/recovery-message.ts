@@ -3,7 +3,7 @@ import type { MailPart } from './message-page.ts';
 /** What a mail about a recovery says. */
 export interface RecoveryNews {
   readonly kind: 'started' | 'running' | 'ended' | 'contact';
-  /** How it ended: `finished`, `vetoed`, `cancelled`, `lapsed`, `failed`. */
+  /** How it ended: one of `ENDS`. */
   readonly status: string;
   /** 0x-hex. */
   readonly account: string;
@@ -22,7 +22,8 @@ export interface Letter {
   readonly parts: readonly MailPart[];
 }
 
-const ENDS = ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed'];
+/** `upgraded` and `stalled` have failed after the account took the proposal. */
+const ENDS = ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed', 'upgraded', 'stalled'];
 
 /** The mail about a recovery, to the address that may recover the account and to its owner's second one. */
 export function recoveryLetter(news: RecoveryNews, say: Say, language: string): Letter {

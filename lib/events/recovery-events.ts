@@ -37,7 +37,7 @@ export const RECOVERY_EVENTS = {
   },
   'recovery.failed': {
     channel: 'credentials',
-    description: 'it was never proposed',
+    description: 'it was never proposed, the account replaced its code, or the guardian gave up a call',
     data: ['account', 'id', 'tx_hash', 'ready_at', 'reason'],
   },
   'recovery.reopened': {

@@ -15,6 +15,9 @@ export function erasureDigest(vaultSecret: Uint8Array, identifier: string): stri
 /** A restore asks for each identifier of a database: the key is derived once for a secret. */
 const keys = new WeakMap<Uint8Array, Uint8Array>();
 
+/** SQL of the same as `isErased`. */
+export const IS_ERASED = `identifier GLOB '*:[[]*'`;
+
 /** Whether an erasure has put this in the place of an identifier: `channel:[number]@erased`, which none can be. */
 export function isErased(identifier: string): boolean {
   return identifier.includes(':[');

@@ -11,8 +11,8 @@ export type Channel = (typeof CHANNELS)[number];
 export type ProvableChannel = Exclude<Channel, 'handle'>;
 
 /** An identifier in normal form; `key` (`channel:value`) identifies it in every table. */
-export interface Identifier {
-  readonly channel: Channel;
+export interface Identifier<Of extends Channel = Channel> {
+  readonly channel: Of;
   readonly value: string;
   readonly key: string;
 }
@@ -34,11 +34,11 @@ const EXPECTED: Readonly<Record<Channel, string>> = {
 };
 
 /** The identifier in its normal form. Throws 400 `Invalid identifier`. */
-export function parseIdentifier(
-  channel: Channel,
+export function parseIdentifier<Of extends Channel>(
+  channel: Of,
   text: string,
   settings: IdentifierSettings = NO_LOCAL_DOMAINS,
-): Identifier {
+): Identifier<Of> {
   const value = NORMAL_FORM[channel](text, settings);
   if (value === undefined) throw badRequest('Invalid identifier', EXPECTED[channel]);
   return { channel, value, key: `${channel}:${value}` };

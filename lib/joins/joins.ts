@@ -2,10 +2,12 @@
 // of a secret that only the two devices have, and so is the code that the person compares.
 import { HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { boundsOf } from '../limits/catalogue.ts';
+import type { Row } from '../db/database.ts';
+import { boundsOf, type LimitName } from '../limits/catalogue.ts';
 import { limitReached, limitState } from '../limits/limits.ts';
+import { sharingSite } from '../limits/networks.ts';
 import type { Platform } from '../platform.ts';
-import { insertJoin, type Join, type JoinKey, putJoinKey, selectJoin, selectOldestJoins, toJoin } from './store.ts';
+import { insertJoin, type Join, type JoinKey, putJoinKey, selectJoin, selectJoinUse, toJoin } from './store.ts';
 
 export type { Join, JoinKey } from './store.ts';
 
@@ -24,23 +26,33 @@ export async function openJoin(
 ): Promise<number> {
   const { config, clock, db } = ctx;
   const now = clock.now();
-  const [perIp, inAll] = [boundsOf(config, 'joins-per-ip').max, boundsOf(config, 'joins-per-hour').max];
+  const network = sharingSite(config, ip) ?? null;
+  const [perIp, perNetwork, inAll] = [maxOf('joins-per-ip'), maxOf('joins-per-network'), maxOf('joins-per-hour')];
   const results = await db.write(
-    insertJoin({ id, account, ip, now, perIp, inAll }),
+    insertJoin({ id, account, ip, network, now, perIp, perNetwork, inAll }),
+    selectJoinUse({ ip, network, now }),
     selectJoin(id, now - HOUR_MS),
-    selectOldestJoins(ip, now),
   );
-  const [row, use] = [results[1]?.rows[0], results[2]?.rows[0]];
+  const [use = {}, row] = [results[1]?.rows[0], results[2]?.rows[0]];
   if (row) {
     const join = toJoin(row);
     if (join.account !== account || join.key || join.openedAt <= now - JOIN_MS) throw new VaultError('join_taken');
     return join.openedAt + JOIN_MS;
   }
-  const isOfIp = Number(use?.['by_ip'] ?? 0) >= perIp;
-  const oldest = Number(use?.[isOfIp ? 'of_ip' : 'of_all'] ?? now);
-  const bucket = isOfIp ? ip : '';
-  const freesAt = oldest + HOUR_MS;
-  throw limitReached(ctx, limitState(config, isOfIp ? 'joins-per-ip' : 'joins-per-hour', { bucket, freesAt, now }));
+  if (Number(use['by_ip']) >= perIp) throw refused('joins-per-ip', ip, use['of_ip']);
+  if (network !== null && Number(use['by_network']) >= perNetwork) {
+    throw refused('joins-per-network', network, use['of_network']);
+  }
+  throw refused('joins-per-hour', '', use['of_all']);
+
+  function maxOf(name: LimitName): number {
+    return boundsOf(config, name).max;
+  }
+
+  function refused(name: LimitName, bucket: string, oldest: Row[string]): VaultError {
+    const freesAt = Number(oldest ?? now) + HOUR_MS;
+    return limitReached(ctx, limitState(config, name, { bucket, freesAt, now }));
+  }
 }
 
 /** An open mailbox. Throws 404 `not_found` where there is none. */

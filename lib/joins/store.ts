@@ -3,27 +3,37 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { fewerThan, type Row, type Statement } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
-/** A mailbox to open: its name, the account that gets the key, the client, and how many one client and all may open. */
+/**
+ * A mailbox to open: its name, the account that gets the key, the client, its /48 where that has a share, and how many
+ * client, /48 and all may open.
+ */
 export interface NewJoin {
   readonly id: string;
   readonly account: string;
   readonly ip: string;
+  readonly network: string | null;
   readonly now: number;
   readonly perIp: number;
+  readonly perNetwork: number;
   readonly inAll: number;
 }
 
 const RECENT = 'opened_at > :hour_ago';
 
-const INSERT_JOIN = `INSERT INTO joins (id, account, ip, opened_at) SELECT :id, :account, :ip, :now
-  WHERE ${fewerThan(':per_ip', `FROM joins WHERE ip = :ip AND ${RECENT} AND opened_at > ${clearedAt('joins-per-ip', ':ip')}`)}
-    AND ${fewerThan(':in_all', `FROM joins WHERE ${RECENT} AND opened_at > ${clearedAt('joins-per-hour')}`)}
+const OF_IP = `FROM joins WHERE ip = :ip AND ${RECENT} AND opened_at > ${clearedAt('joins-per-ip', ':ip')}`;
+const OF_NETWORK = `FROM joins WHERE network = :network AND ${RECENT}
+  AND opened_at > ${clearedAt('joins-per-network', ':network')}`;
+const OF_ALL = `FROM joins WHERE ${RECENT} AND opened_at > ${clearedAt('joins-per-hour')}`;
+
+const INSERT_JOIN = `INSERT INTO joins (id, account, ip, network, opened_at) SELECT :id, :account, :ip, :network, :now
+  WHERE ${fewerThan(':per_ip', OF_IP)} AND (:network IS NULL OR ${fewerThan(':per_network', OF_NETWORK)})
+    AND ${fewerThan(':in_all', OF_ALL)}
   ON CONFLICT (id) DO NOTHING`;
 
-/** Opens a mailbox unless the client or all clients have opened enough, or the name is used. */
-export function insertJoin({ id, account, ip, now, perIp, inAll }: NewJoin): Statement {
-  const limits = { per_ip: perIp, in_all: inAll, hour_ago: now - HOUR_MS };
-  return { sql: INSERT_JOIN, args: { id, account, ip, now, ...limits } };
+/** Opens a mailbox unless the client, its /48 or all clients have opened enough, or the name is used. */
+export function insertJoin({ id, account, ip, network, now, perIp, perNetwork, inAll }: NewJoin): Statement {
+  const limits = { per_ip: perIp, per_network: perNetwork, in_all: inAll, hour_ago: now - HOUR_MS };
+  return { sql: INSERT_JOIN, args: { id, account, ip, network, now, ...limits } };
 }
 
 /** The mailbox with this name, if it was opened after `since`. */
@@ -34,14 +44,16 @@ export function selectJoin(id: string, since: number): Statement {
   };
 }
 
-/** When the oldest mailbox that counts for the client was opened, and the oldest of all. */
-export function selectOldestJoins(ip: string, now: number): Statement {
+/**
+ * How many mailboxes count for the client and for its /48, and when the oldest of each and of all was opened; no row if
+ * the statement before it in the batch opened one.
+ */
+export function selectJoinUse({ ip, network, now }: Pick<NewJoin, 'ip' | 'network' | 'now'>): Statement {
   return {
-    sql: `SELECT (SELECT min(opened_at) FROM joins WHERE ip = :ip AND ${RECENT}) AS of_ip,
-      (SELECT min(opened_at) FROM joins WHERE ${RECENT}) AS of_all,
-      (SELECT count(*) FROM joins WHERE ip = :ip AND ${RECENT}
-        AND opened_at > ${clearedAt('joins-per-ip', ':ip')}) AS by_ip`,
-    args: { ip, hour_ago: now - HOUR_MS },
+    sql: `SELECT (SELECT count(*) ${OF_IP}) AS by_ip, (SELECT min(opened_at) ${OF_IP}) AS of_ip,
+      (SELECT count(*) ${OF_NETWORK}) AS by_network, (SELECT min(opened_at) ${OF_NETWORK}) AS of_network,
+      (SELECT min(opened_at) ${OF_ALL}) AS of_all WHERE changes() = 0`,
+    args: { ip, network, hour_ago: now - HOUR_MS },
   };
 }
 

@@ -9,6 +9,7 @@ import { addressWord, toQuantity } from '../chain/contract-call.ts';
 import {
   type AccountNonce,
   entryPointOf,
+  FRESH_BLOCKS,
   isSpentAt,
   type MinedOperation,
   readMinedOperation,
@@ -18,7 +19,7 @@ import type { BlockRange } from '../chain/log-range.ts';
 import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import type { Platform } from '../platform.ts';
-import { selectSettledTransaction } from './store.ts';
+import { selectPaymentOf } from './store.ts';
 
 /** What a payment moves: `token` is `native` or an address; 0x-hex in lower case. */
 export interface Movement {
@@ -114,6 +115,15 @@ export async function readEnds(ctx: Ctx): Promise<ChainEnds> {
   return { head, final };
 }
 
+/** The earliest block of what was signed at a time: a chain makes only so many blocks a second. */
+export function firstBlockOf(at: number, { head }: ChainEnds, now: number): number {
+  const seconds = Math.ceil(Math.max(0, now - at) / 1000);
+  return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - FRESH_BLOCKS);
+}
+
+/** The most blocks of a chain in a second. */
+const BLOCKS_PER_SECOND_MAX = 4;
+
 /** Undefined where a node lacks that block's state: many keep that of the last 128 blocks only. */
 function isSpentAtFinal(ctx: Ctx, nonce: AccountNonce, final: Block): Promise<boolean | undefined> {
   return unlessUnknown(agreed(ctx, 'payment', (chain) => isSpentAt(chain, nonce, final)));
@@ -155,7 +165,7 @@ async function findOperation(
 /** The transaction of a payment that the vault has seen settle. */
 async function askStore({ config, db }: Ctx, { account, nonce }: OutcomeQuery): Promise<string | undefined> {
   const key = { chainId: config.chainId, entryPoint: entryPointOf(config), account, nonce: toQuantity(nonce) };
-  const rows = await db.read(selectSettledTransaction(key)).catch((error) => {
+  const rows = await db.read(selectPaymentOf(key, 'settled')).catch((error) => {
     // The chain shows it too.
     if (error instanceof DatabaseUnavailable) return [];
     throw error;

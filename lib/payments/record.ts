@@ -5,7 +5,7 @@ import { entryPointOf } from '../chain/entry-point.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import type { FoundOperation, OutcomeQuery } from './outcome.ts';
-import { keepPayment, type NewPayment, type PaymentKey, recordWord, WORD } from './store.ts';
+import { keepPayment, type NewPayment, type PaymentKey, recordWord, selectPaymentOf, WORD } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'>;
 
@@ -55,6 +55,15 @@ export async function recordFound(
   await keep(ctx, { ...key, ...sender, userOpHash, validUntil: NO_END, said: WORD.accepted, sinceBlock: block, now });
 }
 
+/** Whether the vault watches a payment of this nonce (shortest 0x-hex) that is not settled. */
+export async function isWatchedNonce(
+  ctx: Pick<Ctx, 'config' | 'db'>,
+  account: string,
+  nonce: string,
+): Promise<boolean> {
+  return (await ctx.db.read(selectPaymentOf({ ...placeOf(ctx), account, nonce }, 'open'))).length > 0;
+}
+
 type Payment = PaymentKey & Pick<NewPayment, 'userOpHash' | 'validUntil'>;
 
 /** The payment that an operation makes; undefined for any other operation. */
@@ -71,7 +80,7 @@ async function paymentIn(ctx: Ctx, operation: SentOperation): Promise<Payment | 
   return { ...place, account, nonce: toQuantity(nonce), ...movement, userOpHash, validUntil };
 }
 
-function placeOf({ config }: Ctx): Pick<PaymentKey, 'chainId' | 'entryPoint'> {
+function placeOf({ config }: Pick<Ctx, 'config'>): Pick<PaymentKey, 'chainId' | 'entryPoint'> {
   return { chainId: config.chainId, entryPoint: entryPointOf(config) };
 }
 

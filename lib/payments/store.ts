@@ -142,13 +142,14 @@ export function selectDuePayments(
   };
 }
 
-/** The transaction of a nonce's settled payment, if the vault saw one. */
-export function selectSettledTransaction(key: Omit<PaymentKey, 'to' | 'token' | 'amount'>): Statement {
-  const { chainId, entryPoint, account, nonce } = key;
+type NonceOfPayment = Omit<PaymentKey, 'to' | 'token' | 'amount'>;
+
+/** A payment of a nonce that settled, or that may: the transaction of a settled one. */
+export function selectPaymentOf({ chainId, entryPoint, account, nonce }: NonceOfPayment, status: 'open' | 'settled') {
   return {
     sql: `SELECT tx_hash FROM payments WHERE chain_id = :chain_id AND account = :account AND nonce = :nonce
-      AND entry_point = :entry_point AND status = 'settled' LIMIT 1`,
-    args: { chain_id: chainId, account, nonce, entry_point: entryPoint },
+      AND entry_point = :entry_point AND status = :status LIMIT 1`,
+    args: { chain_id: chainId, account, nonce, entry_point: entryPoint, status },
   };
 }
 

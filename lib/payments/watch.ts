@@ -5,7 +5,14 @@ import { readTimedBlock } from '../chain/blocks.ts';
 import { FRESH_BLOCKS } from '../chain/entry-point.ts';
 import { agreed } from '../chain/witness.ts';
 import type { Platform } from '../platform.ts';
-import { type ChainEnds, type OutcomeContext, type PaymentOutcome, readEnds, readOutcomeAt } from './outcome.ts';
+import {
+  type ChainEnds,
+  firstBlockOf,
+  type OutcomeContext,
+  type PaymentOutcome,
+  readEnds,
+  readOutcomeAt,
+} from './outcome.ts';
 import {
   dropPayment,
   type OpenPayment,
@@ -33,8 +40,6 @@ export const PAYMENT_PAUSE_MAX_MS = 10 * MINUTE_MS;
 const OFTEN = 8;
 /** What a node may tell later, it tells within so many looks; of a contract of unknown code none ever does. */
 const UNTOLD_LOOKS_MAX = 24;
-/** The most blocks of a chain in a second. */
-const BLOCKS_PER_SECOND_MAX = 4;
 
 type Ctx = OutcomeContext & Pick<Platform, 'leases'>;
 
@@ -75,7 +80,7 @@ async function lookAt(ctx: Ctx, payments: readonly OpenPayment[]): Promise<void>
 
 async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<void> {
   const { clock, db } = ctx;
-  const since = payment.sinceBlock ?? startOf(payment, ends, clock.now());
+  const since = payment.sinceBlock ?? firstBlockOf(payment.createdAt, ends, clock.now());
   // One that was seen in a block is read again when that is final.
   if (payment.block !== null && payment.block > (ends.final?.number ?? -1))
     return putOffLook(ctx, { ...payment, sinceBlock: since }, SEEN_MS);
@@ -145,12 +150,6 @@ function judge(
 
 type Verdict = 'open' | 'untold' | Over;
 type Over = 'settled' | 'spent' | 'ended' | 'lost';
-
-/** No earlier than when it was sent: a chain makes only so many blocks a second. */
-function startOf({ createdAt }: OpenPayment, { head }: ChainEnds, now: number): number {
-  const seconds = Math.ceil(Math.max(0, now - createdAt) / 1000);
-  return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - FRESH_BLOCKS);
-}
 
 /** A payment of long ago may have settled, and its row be deleted, before: it raises no second event. */
 async function isRecent(ctx: Ctx, { createdAt }: OpenPayment, block: number): Promise<boolean> {

@@ -2,6 +2,7 @@
 // changes nothing the second time.
 import { PASS_GUESSES_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
 import { argsIn, type Condition, type Statement } from '../db/database.ts';
+import { IS_ERASED } from '../identity/erasure.ts';
 import { type PersonArgs, personal, stepOf } from './store.ts';
 import { listed, OF_IDENTIFIERS, RECOVERIES_OF, RELAYS_OF } from './where-store.ts';
 
@@ -43,6 +44,11 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
       AND recovery_id IN (SELECT id FROM recoveries WHERE id IN ${RECOVERIES_OF} AND final = 1)`,
   },
   recoveries: { set: `SET identifier = NULL`, where: `identifier IS NOT NULL AND ${OF_IDENTIFIERS} AND final = 1` },
+  // Of a guarded account, which stays watched: what the key of its guardian proposes is no secret of the person.
+  recovery_addresses: {
+    set: `SET identifier = '', app = NULL, language = NULL`,
+    where: `${personal('recovery_addresses').where} AND is_used = 1 AND NOT ${isOpen('recovery_addresses')}`,
+  },
   recovery_contacts: {
     set: `SET identifier = ''`,
     where: `${personal('recovery_contacts').where} AND identifier <> '' AND NOT ${isOpen('recovery_contacts')}`,
@@ -55,7 +61,8 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
 const REMOVED: Readonly<Record<string, string>> = {
   registrations: `${OF_IDENTIFIERS} AND status = 'failed'
     AND NOT EXISTS (SELECT 1 FROM relays WHERE registration_id = registrations.id)`,
-  recovery_addresses: `${personal('recovery_addresses').where} AND NOT ${isOpen('recovery_addresses')}`,
+  recovery_addresses: `${personal('recovery_addresses').where} AND is_used = 0
+    AND NOT ${isOpen('recovery_addresses')}`,
   // Nobody holds a lock by this fence any more, and a row that is made again has no smaller one.
   identifier_rows: `${personal('identifier_rows').where} AND leased_until <= :now AND fence <= :now`,
 };
@@ -174,7 +181,7 @@ export const IDENTIFYING_TABLES: readonly string[] = [
 /** Each identifier of a table behind another one, in their order: of a database that nobody uses. */
 export function selectIdentifiers(table: string, after: string, limit: number): Statement {
   return {
-    sql: `SELECT DISTINCT identifier FROM ${table} WHERE identifier > :after AND identifier NOT GLOB '*:[[]*'
+    sql: `SELECT DISTINCT identifier FROM ${table} WHERE identifier > :after AND NOT ${IS_ERASED}
       ORDER BY identifier LIMIT :limit`,
     args: { after, limit },
   };

@@ -5,7 +5,7 @@ export interface OtherTable {
 
 /** These tables. */
 export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
-  attestation_uses: { none: 'signatures of attestations alone, until these end' },
+  attestation_uses: { none: 'signatures of attestations alone, until ten minutes after these end' },
   budget_uses: { none: 'how much of a day’s budget a network used: 24 hours, nobody’s in particular' },
   chain_blocks: { none: 'blocks of the chain' },
   chains: { none: 'which chains there are' },
@@ -22,5 +22,6 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   streams: { none: 'tokens of the operator’s streams' },
   tallies: { none: 'numbers of rows' },
   token_revocations: { none: 'tokens of the operator’s streams' },
+  watch_failures: { none: 'since when the chain cannot be read' },
   webhook_cursor: { none: 'how far the events are copied' },
 };

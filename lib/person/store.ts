@@ -1,6 +1,7 @@
 import { argsIn, type Row, type Statement, type Value } from '../db/database.ts';
+import { IS_ERASED } from '../identity/erasure.ts';
 import { type PersonalTable, TABLES } from './table-store.ts';
-import { IS_ERASED, PROVES_DID } from './where-store.ts';
+import { PROVES_DID } from './where-store.ts';
 
 /** What rows are found by, as the tables' conditions name it: JSON lists. */
 export type PersonArgs = Readonly<Record<string, Value>>;

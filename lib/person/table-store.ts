@@ -82,7 +82,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     key: 'credential_id, key, registration_id',
   },
   key_accounts: {
-    about: 'an account whose keys may change',
+    about: 'an account at which the vault looks again',
     kept: 'for good',
     erasure: 'stays',
     why: PUBLIC,
@@ -140,9 +140,9 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   recovery_addresses: {
     about: 'that the address may recover an account',
-    kept: 'while the account has it, and up to 30 days',
-    erasure: 'removed',
-    why: 'unless a recovery of that account is not over. The commitment stays on the chain',
+    kept: 'while the account has it, else 30 days',
+    erasure: 'unlinked',
+    why: 'without the address where the account has it, as its guardian stays watched; with it while a recovery of that account is not over. The commitment stays on the chain',
     where: OF_IDENTIFIERS,
     key: 'chain_id, account, commitment',
   },

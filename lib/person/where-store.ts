@@ -1,3 +1,5 @@
+import { IS_ERASED } from '../identity/erasure.ts';
+
 // SQL that is true of the rows of a person, over the lists of `argsOf`.
 
 /** A JSON list of the arguments. */
@@ -9,9 +11,6 @@ export const OF_ACCOUNTS = `account IN ${listed('accounts')}`;
 
 /** A registration whose controller's passkey signed for it, in a final block: it shows whose the DID is. */
 export const PROVES_DID = `status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL`;
-
-/** SQL that is true of an identifier that an erasure has put in the place of another one. */
-export const IS_ERASED = `identifier GLOB '*:[[]*'`;
 
 /** Whose DID it is held the address before. */
 const PASSED_ON = `${PROVES_DID} AND holds = 0 AND did_hash NOT IN ${listed('did_hashes')}`;

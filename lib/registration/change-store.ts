@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { rememberKeys, settleHolders } from '../holders/holders.ts';
+import { beginLooks, rememberKeys, settleHolders } from '../holders/holders.ts';
 import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 import type { Registration } from './store.ts';
@@ -16,10 +16,14 @@ export interface SeenRegistration {
   readonly proofKey: string | null;
   readonly isLate: boolean;
   readonly isFinal: boolean;
+  /** Whether the DID was not deactivated. */
+  readonly isActive: boolean;
   /** Whether the handle's alias leads to its DID. */
   readonly isAliased: boolean;
   /** A DID hash other than its own to which the handle's alias leads for good, or its own; null while it may change. */
   readonly aliasFinal: 'own' | 'elsewhere' | null;
+  /** When the chain was first asked for this. */
+  readonly askedAt: number;
   readonly minedBlock: number;
   readonly minedHash: string;
   readonly nextCheckAt: number | null;
@@ -38,8 +42,9 @@ function leaseArgs({ id, nextCheckAt }: Pick<Leased, 'id' | 'nextCheckAt'>) {
 export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, controller_key = :controller_key,
-        proof_key = :proof_key, late = :late, final = :final, aliased = :aliased, block_number = :block, mined_block = :block,
-        mined_hash = :hash, next_check_at = :next
+        proof_key = :proof_key, late = :late, final = :final, active = :active, aliased = :aliased,
+        block_number = :block, mined_block = :block, mined_hash = :hash, next_check_at = :next,
+        looked_at = CASE :final WHEN 1 THEN :asked_at END
       WHERE ${IS_LEASED}`,
     args: {
       ...leaseArgs(leased),
@@ -48,17 +53,26 @@ export function confirmRegistration(leased: Leased, seen: SeenRegistration, now:
       proof_key: seen.proofKey,
       late: Number(seen.isLate),
       final: Number(seen.isFinal),
+      active: Number(seen.isActive),
       aliased: Number(seen.isAliased),
       block: seen.minedBlock,
       hash: seen.minedHash,
       next: seen.nextCheckAt,
+      asked_at: seen.askedAt,
     },
   };
   const news = emitEvents(seen.proofKey === null ? CONFIRMED : PROVEN, { ...leaseArgs(leased), now });
   const { controller, accountKeys, aliasFinal } = seen;
   const shown = accountKeys && { account: controller, keys: accountKeys, signer: seen.proofKey };
   const known = shown ? rememberKeys(shown, now, isOf(leased, controller)) : [];
-  return [news, confirmed, ...known, ...loseHandles(leased, aliasFinal, now), ...settleHolders(siblings(leased), now)];
+  return [
+    news,
+    confirmed,
+    ...known,
+    ...loseHandles(leased, aliasFinal, now),
+    ...settleHolders(siblings(leased), now),
+    ...(seen.nextCheckAt === null ? [beginLooks({ sql: `id = :id`, args: { id: leased.id } }, now)] : []),
+  ];
 }
 
 /** True once the registration is confirmed with this controller. */
@@ -123,7 +137,8 @@ export function postponeRegistration(
   const events = emitEvents([registrationRows('registration.submitted', from)], { ...leaseArgs(leased), now });
   const postponed = {
     sql: `UPDATE registrations SET next_check_at = :next, mined_block = NULL, mined_hash = NULL,
-        controller = NULL, controller_key = NULL, proof_key = NULL, late = 0, final = 0, aliased = :aliased,
+        controller = NULL, controller_key = NULL, proof_key = NULL, late = 0, final = 0, active = 1, aliased = :aliased,
+        looked_at = NULL,
         block_number = CASE WHEN status = 'confirmed' THEN NULL ELSE block_number END,
         unseen_since = coalesce(:unseen_since, :now), unseen_at = CASE WHEN :unseen_since IS NOT NULL THEN :now END,
         checks = CASE WHEN status = 'confirmed' THEN 0 ELSE checks END, status = 'submitted'
@@ -139,12 +154,22 @@ export function postponeRegistration(
   ];
 }
 
-/** Ends or continues the watch of a leased registration of which the chain says what is stored. */
-export function watchRegistration(leased: Leased, nextCheckAt: number | null): Statement {
-  return {
-    sql: `UPDATE registrations SET next_check_at = :next WHERE ${IS_LEASED}`,
-    args: { ...leaseArgs(leased), next: nextCheckAt },
+/**
+ * Ends or continues the watch of a leased registration. `seenAt`: when the chain was asked that says what is stored,
+ * null if it says less; of a final one that is a look.
+ */
+export function watchRegistration(
+  leased: Leased,
+  { nextCheckAt, seenAt }: { readonly nextCheckAt: number | null; readonly seenAt: number | null },
+  now: number,
+): readonly Statement[] {
+  const watched = {
+    sql: `UPDATE registrations SET next_check_at = :next,
+        looked_at = CASE WHEN final = 1 THEN coalesce(:seen_at, looked_at) ELSE looked_at END
+      WHERE ${IS_LEASED}`,
+    args: { ...leaseArgs(leased), next: nextCheckAt, seen_at: seenAt },
   };
+  return [watched, ...(nextCheckAt === null ? [beginLooks({ sql: `id = :id`, args: { id: leased.id } }, now)] : [])];
 }
 
 /**

@@ -7,7 +7,7 @@ import { CONFIRMATION_FINAL_DEPTH_BLOCKS } from '../chain/next-check.ts';
 import type { ShownKeys } from '../chain/owner-keys.ts';
 import { readReceipt } from '../chain/receipts.ts';
 import { controllerIn } from '../chain/registration-event.ts';
-import { readDidEntry, readIsRightful } from '../chain/registry-views.ts';
+import { type DidEntry, readDidEntry, readIsRightful, type Told } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { agreed, readCommonHead, type Witnessed } from '../chain/witness.ts';
 import { didNames } from '../identity/did.ts';
@@ -30,6 +30,8 @@ export interface RegisteredClaim extends RegisteredEvent, Judgement, ShownKeys {
   readonly outcome: 'registered';
   /** Its DID names another address, which moved it on to the controller. */
   readonly isRightful: boolean;
+  /** Whether the DID was not deactivated; null where the registry does not say. */
+  readonly isActive: boolean | null;
 }
 
 type Ctx = Witnessed<'didRegistryAddress'>;
@@ -78,17 +80,16 @@ export async function checkStored(
   const block = await agreed(ctx, 'registration', (chain) => readBlock(chain, minedBlock));
   if (block?.hash !== minedHash) return check;
   // The proof names whom the event named.
-  const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readController(ctx, one));
+  const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readEntry(ctx, one))?.controller;
   if (!givenTo) return { outcome: 'forgotten' };
   const event = { givenTo: givenTo as `0x${string}`, block: minedBlock, blockHash: minedHash };
   return describe(ctx, one, event, tip);
 }
 
-/** The controller of a DID now; undefined where the registry does not say. */
-async function readController(ctx: Chain, { didHash }: RegistrationClaim): Promise<`0x${string}` | undefined> {
+/** The entry of a DID now; none where the registry does not say. */
+async function readEntry(ctx: Chain, { didHash }: RegistrationClaim): Promise<Told<DidEntry>> {
   const registry = ctx.config.didRegistryAddress;
-  const entry = registry ? await readDidEntry({ ...ctx, registry }, didHash) : undefined;
-  return entry?.controller as `0x${string}` | undefined;
+  return registry ? readDidEntry({ ...ctx, registry }, didHash) : undefined;
 }
 
 /** Whether a did:pkh that names another address than its controller was moved on by that address. */
@@ -115,7 +116,8 @@ async function readClaim(
   tip: Promise<Head> | undefined,
 ): Promise<RegisteredClaim> {
   // The second registry moves a DID on, and gives a squatted one back.
-  const controller = (await readController(ctx, claim)) ?? given.givenTo;
+  const entry = await readEntry(ctx, claim);
+  const controller = (entry?.controller ?? given.givenTo) as `0x${string}`;
   const event = { ...given, controller };
   const isRightful = await isMovedOn(ctx, claim, controller);
   const shown = await readControllerKeys(ctx, claim, event.controller);
@@ -123,6 +125,7 @@ async function readClaim(
   return {
     outcome: 'registered',
     isRightful,
+    isActive: entry?.active ?? null,
     ...event,
     ...shown,
     ...(await judgeProof(ctx, claim, event, shown, isRecent)),

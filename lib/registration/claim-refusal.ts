@@ -13,6 +13,8 @@ export interface ClaimRefusal {
   readonly ipFull: boolean;
   /** When the IP has room again, in milliseconds; null when no time frees it. */
   readonly ipFreesAt: number | null;
+  /** The row, for `fullSite`, if the client's /48 has no room for the session. */
+  readonly fullSite: Row | undefined;
   /** The account has another relay under way. */
   readonly controllerBusy: boolean;
   readonly fullRelays: readonly FullRelays[];
@@ -30,6 +32,7 @@ export function toRefusal(row: Row): ClaimRefusal {
     identifierTaken: row['identifier_taken'] === 1,
     ipFull: isFull || isFullBeside,
     ipFreesAt: isFull ? numberOf(row, 'earliest_lapse') : slotSince && slotSince + DAY_MS,
+    fullSite: row['site_full'] === 1 || row['relay_site_full'] === 1 ? row : undefined,
     controllerBusy: row['controller_busy'] === 1,
     fullRelays: toFullRelays(row),
   };

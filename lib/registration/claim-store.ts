@@ -5,6 +5,7 @@ import { argsIn, fewerThan, type Statement, type Value } from '../db/database.ts
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
 import { type AccountKeys, CREDENTIAL_ANSWER, openCredential, rememberKeys } from '../holders/holders.ts';
+import { type SessionShare, SITE_HAS_ROOM, SITE_ROOM } from '../limits/session-share.ts';
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
@@ -27,6 +28,7 @@ export interface NewClaim extends RegistrationClaim {
   readonly ip: string;
   readonly perIp: number;
   readonly windowSeconds: number;
+  readonly share: SessionShare;
   readonly sessionExpiresAt: number;
   /** The relay to queue, and the most in a day; null when the client sent the transaction itself. */
   readonly relay: {
@@ -53,13 +55,14 @@ export interface NewClaim extends RegistrationClaim {
 export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
-  const { attestation, relay, admission, now } = claim;
+  const { attestation, relay, admission, share, now } = claim;
   // A relay costs ether, and a handle has no attestation.
   const counts = attestation && !relay ? 0 : 1;
   const session = { ...claim, expiresAt: claim.sessionExpiresAt, counts } as const;
   const news = claim.proofKey === null ? NEWS : PROVEN_NEWS;
   return [
     admit(fence, now, change(admissionText(claim))),
+    ...(counts === 1 ? share.spend(change(`NOT ${HAS_SESSION}`)) : []),
     ...(admission ? [spendInvite(admission, claim, change(IS_ADMITTED))] : []),
     change(INSERT_REGISTRATION),
     ...(claim.accountKeys ? rememberKeys(claim.accountKeys, now, change(IS_ADMITTED)) : []),
@@ -122,6 +125,8 @@ export const IP_HAS_ROOM = fewerThan(
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
 
+const CLIENT_HAS_ROOM = `(${IP_HAS_ROOM} AND ${SITE_HAS_ROOM})`;
+
 /** Claims beside another of the same handle open no session, so they are counted by themselves. */
 const COPIES = `FROM registrations WHERE ip = :ip AND registered_at > :day_ago`;
 const HAS_ROOM_BESIDE = `(NOT ${IS_CLAIMED} OR ${fewerThan(':per_ip', COPIES)})`;
@@ -130,7 +135,7 @@ const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature
 
 /** A handle has no attestation, so sessions and the IP limit bound its claims. */
 const ADMISSION = `NOT ${ATTESTATION_USED} AND NOT ${CREDENTIAL_TAKEN} AND NOT (${IDENTIFIER_TAKEN})
-  AND (:channel <> 'handle' OR ((${HAS_SESSION} OR ${IP_HAS_ROOM}) AND ${HAS_ROOM_BESIDE}))`;
+  AND (:channel <> 'handle' OR ((${HAS_SESSION} OR ${CLIENT_HAS_ROOM}) AND ${HAS_ROOM_BESIDE}))`;
 
 /** A session of the same DID was admitted itself. */
 const IS_INVITED = `(${MAY_REGISTER} OR ${HAS_SESSION})`;
@@ -182,6 +187,8 @@ const SELECT_REFUSAL = `SELECT
   :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
   :channel = 'handle' AND NOT ${HAS_ROOM_BESIDE} AS full_beside,
   ${EARLIEST_LAPSE} AS earliest_lapse,
+  :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${SITE_HAS_ROOM} AS site_full,
+  ${SITE_ROOM},
   (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
 
 /** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
@@ -189,11 +196,12 @@ const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
   WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
 
 /** A relay costs the operator ether, so it uses the IP's slot however the identifier is proven. */
-const RELAY_ADMISSION = `(${HAS_SESSION} OR ${IP_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
+const RELAY_ADMISSION = `(${HAS_SESSION} OR ${CLIENT_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
   AND ${RELAYS_HAVE_ROOM}`;
 
 const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
   NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
+  NOT ${HAS_SESSION} AND NOT ${SITE_HAS_ROOM} AS relay_site_full,
   ${RELAY_ROOM}`;
 
 function claimArgs(claim: NewClaim): Record<string, Value> {
@@ -218,6 +226,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     ip: claim.ip,
     per_ip: claim.perIp,
     ...ipWindow(claim.windowSeconds, claim.now),
+    ...claim.share.args,
     // The relay watches its own registrations.
     next_check_at: claim.relay ? null : claim.now,
     relay_chain_id: claim.relay?.chainId ?? null,

@@ -1,10 +1,11 @@
 import { type AdmissionContext, admissionOf } from '../admission/admission.ts';
 import { VaultError } from '../base/error.ts';
-import { networkKey } from '../base/ip.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import { erasureDigest } from '../identity/erasure.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { ipLimitReached, lastLimitReached } from '../limits/limits.ts';
+import { ipLimitReached, lastLimitReached, limitReached } from '../limits/limits.ts';
+import { sharingNetwork } from '../limits/networks.ts';
+import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
 import type { ClaimRefusal } from './claim-refusal.ts';
@@ -64,7 +65,9 @@ export function claimOf(
   };
 }
 
-/** A claim with everything that its write checks. */
+/**
+ * A claim with everything that its write checks. Throws 403 `attestation_expired`: judging may have taken long.
+ */
 export function newClaim(
   ctx: AdmissionContext & Pick<Platform, 'clock'>,
   subject: RegistrationSubject,
@@ -73,18 +76,23 @@ export function newClaim(
 ): NewClaim {
   const { config, clock } = ctx;
   const now = clock.now();
+  if (rest.attestation && now >= rest.attestation.expiresAt) throw new VaultError('attestation_expired');
   const admission = admissionOf(ctx, subject);
   const sessionExpiresAt = now + config.sessionTtlSeconds * 1000;
   const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds } = config;
   const erasure = erasureDigest(config.vaultSecret, claim.identifier);
-  return { ...claim, ...rest, erasure, perIp, windowSeconds, sessionExpiresAt, admission, now };
+  const share = sessionShare(config, rest.ip, now);
+  return { ...claim, ...rest, erasure, perIp, windowSeconds, share, sessionExpiresAt, admission, now };
 }
+
+/** What a refusal says of the claim that it refuses. */
+type JudgedClaim = Pick<NewClaim, 'ip' | 'share' | 'now' | 'admission'>;
 
 /** The first of the specification's reasons that applies; undefined if none does. */
 export function refusalOf(
   ctx: Pick<Platform, 'config' | 'metrics'>,
   refusal: ClaimRefusal,
-  { ip, now, admission }: Pick<NewClaim, 'ip' | 'now' | 'admission'>,
+  { ip, share, now, admission }: JudgedClaim,
 ): VaultError | undefined {
   if (refusal.notAdmitted && admission) return new VaultError(admission.refusal);
   if (refusal.attestationUsed) return new VaultError('attestation_used');
@@ -92,7 +100,9 @@ export function refusalOf(
   if (refusal.controllerBusy) return new VaultError('credential_already_registered');
   if (refusal.identifierTaken) return new VaultError('identifier_taken');
   if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.ipFreesAt, now);
-  const full = relayStates(ctx.config, refusal.fullRelays, { network: networkKey(ip), now });
+  const site = refusal.fullSite && fullSite(ctx.config, refusal.fullSite, share);
+  if (site) return limitReached(ctx, site);
+  const full = relayStates(ctx.config, refusal.fullRelays, { network: sharingNetwork(ctx.config, ip) ?? '', now });
   if (full.length > 0) return lastLimitReached(ctx, full);
   return undefined;
 }
@@ -101,7 +111,7 @@ export function refusalOf(
 export function refusedClaim(
   ctx: Pick<Platform, 'config' | 'metrics'>,
   refusal: ClaimRefusal,
-  claim: Pick<NewClaim, 'ip' | 'now' | 'admission'>,
+  claim: JudgedClaim,
 ): VaultError {
   return refusalOf(ctx, refusal, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }

@@ -55,8 +55,9 @@ export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
   return false;
 }
 
-/** The newest block and the newest final one. */
+/** The newest block and the newest final one, and when the chain was asked for them, before anything else. */
 interface Tip {
+  readonly askedAt: number;
   readonly head: number;
   readonly final: number;
 }
@@ -64,8 +65,9 @@ interface Tip {
 type JudgedTip = Tip & { readonly isKeyFinal: boolean };
 
 async function readTip(ctx: Ctx): Promise<Tip> {
+  const askedAt = ctx.clock.now();
   const [head, final] = await Promise.all([readCommonHead(ctx), readCommonFinal(ctx)]);
-  return { head, final };
+  return { askedAt, head, final };
 }
 
 /** Where a handle's alias leads, and whether no re-org changes that. */
@@ -122,7 +124,7 @@ export function decide(
     case 'unknown':
       return wait();
     case 'forgotten':
-      return { statements: [watchRegistration(one, null)], outcome: 'confirmed' };
+      return { statements: watchRegistration(one, { nextCheckAt: null, seenAt: null }, now), outcome: 'confirmed' };
     case 'unseen': {
       const isOver = one.status === 'submitted' && now >= missedSince(one, now) + CONFIRMATION_UNSEEN_MS;
       return isOver ? fail('unseen') : wait();
@@ -135,7 +137,7 @@ export function decide(
       if (seen.proofKey === null && isRefuted(receipt, seen)) return fail('proof_invalid');
       const statements = isNews(one, seen)
         ? confirmRegistration(one, seen, now)
-        : [watchRegistration(one, seen.nextCheckAt)];
+        : watchRegistration(one, { nextCheckAt: seen.nextCheckAt, seenAt: tip.askedAt }, now);
       return { statements, outcome: 'confirmed' };
     }
   }
@@ -162,7 +164,7 @@ function seenOf(
   one: Registration,
   claim: RegisteredClaim,
   alias: AliasCheck,
-  { head, final, isKeyFinal }: JudgedTip,
+  { askedAt, head, final, isKeyFinal }: JudgedTip,
   now: number,
 ): SeenRegistration {
   const { controller, keys, isSeveral, block, blockHash } = claim;
@@ -180,7 +182,9 @@ function seenOf(
     proofKey: kept ?? claim.signer ?? (one.isProvenByV1 ? (keys[0] ?? null) : null),
     isLate,
     isFinal,
+    isActive: claim.isActive ?? one.isActive,
     ...leadOf(alias),
+    askedAt,
     minedBlock: block,
     minedHash: blockHash,
     nextCheckAt: isSettled && !isAliasOpen ? null : nextCheckAt(one.checks - 1, now),
@@ -204,6 +208,7 @@ function isNews(one: Registration, seen: SeenRegistration): boolean {
     one.status === 'confirmed' &&
     one.minedHash === seen.minedHash &&
     one.isFinal === seen.isFinal &&
+    one.isActive === seen.isActive &&
     one.controller === seen.controller &&
     one.controllerKey === seen.controllerKey &&
     one.proofKey === seen.proofKey &&

@@ -4,6 +4,7 @@ import type { PredictAddress } from '../chain/account-address.ts';
 import { factoryOf } from '../chain/account-factory.ts';
 import { keyInCode } from '../chain/account-key.ts';
 import { uint256Word } from '../chain/contract-call.ts';
+import { isUpgraded } from '../chain/guarded-account.ts';
 import { readShownKeys } from '../chain/owner-keys.ts';
 import type { Platform } from '../platform.ts';
 import { expectedOf, type GivenProof, type OpenedProof, openProof, type ProvenRequest, verifyProof } from './proof.ts';
@@ -42,7 +43,8 @@ export function keyText({ x, y }: Pick<AccountKey, 'x' | 'y'>): string {
 
 /**
  * The kind of the account if it is one of a configured factory, and the key is its own: the one that its address
- * follows from, and once an account of the second kind is there, any that it has now.
+ * follows from, and once an account of the second kind is there, any that it has now, as long as its code is the
+ * factory's.
  */
 async function findKind(
   { config, rpc, predict }: Ctx,
@@ -60,5 +62,7 @@ async function findKind(
   if (code === '0x') return (await isAt(key, 2)) ? 2 : undefined;
   const found = keyInCode(String(code));
   const isOwner = keys.includes(keyText(key));
+  // What other code says of its keys costs the registrar as much gas as it likes.
+  if (await isUpgraded({ config, rpc }, account)) return undefined;
   return isOwner && found?.kind === 2 && (await isAt(found.key, 2)) ? 2 : undefined;
 }

@@ -5,7 +5,7 @@ import { VaultError } from '../base/error.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import type { RegistryCode } from '../chain/registry-code.ts';
-import { withRow } from '../db/row-lock.ts';
+import { rowBusy, withRow } from '../db/row-lock.ts';
 import type { Channel } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
@@ -27,6 +27,9 @@ import { type GivenProof, openProof, proofText } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 import { assertionText, evidenceOf } from './stored-evidence.ts';
+
+/** So often a claim is judged at most, while its row changes between judging and writing. */
+export const JUDGINGS_MAX = 3;
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> &
   AdmissionContext & {
@@ -68,29 +71,36 @@ export async function recordRegistration(
   const asked = claimOf(request, { txHash, blockNumber, smartAccount, proof: null });
   const proof = assertionText(request.proof?.assertion);
   const proven = { proof, key: proof === null || request.key === undefined ? null : keyText(request.key) };
-  if (isStored(asked, proven, await contendersOf(ctx, asked))) return;
+  let contenders = await contendersOf(ctx, asked);
+  if (isStored(asked, proven, contenders)) return;
   await ctx.registryCode.demand();
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
   const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
-  const { ledTo } = identifier.channel === 'handle' ? await ctx.aliases.find(aliasOf(claim), caller) : UNALIASED;
-  await withRow(ctx, claim.identifier, async (fence) => {
-    const contenders = await contendersOf(ctx, claim);
-    if (isStored(claim, proven, contenders)) return;
-    if (proof !== null && contenders.length > 0) await judgeEarly(ctx, claim, caller);
-    const { ip, app } = caller;
-    const recorded = newClaim(ctx, request, claim, {
-      proofKey: null,
-      ledTo,
-      attestation: authorization,
-      ip,
-      app,
-      relay: null,
-    });
-    const results = await db.write(...insertClaim(recorded, fence));
-    if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
-  });
-  ctx.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
+  // Judged before the lock: who waits for the node under it makes everybody else wait for the row.
+  for (let judgings = 1; ; judgings++) {
+    const judged = await judge(ctx, claim, contenders, caller);
+    const isDone = await withRow(
+      ctx,
+      claim.identifier,
+      async (fence) => {
+        const found = await contendersOf(ctx, claim);
+        if (isStored(claim, proven, found)) return true;
+        if (competes(claim, found) && !judged.isProofJudged) return false;
+        const { ip, app } = caller;
+        const rest = { proofKey: null, ledTo: judged.ledTo, attestation: authorization, ip, app, relay: null };
+        const recorded = newClaim(ctx, request, claim, rest);
+        const results = await db.write(...insertClaim(recorded, fence));
+        if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
+        ctx.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
+        return true;
+      },
+      caller.ip,
+    );
+    if (isDone) return;
+    if (judgings === JUDGINGS_MAX) throw rowBusy();
+    contenders = await contendersOf(ctx, claim);
+  }
 }
 
 async function contendersOf({ db }: Ctx, claim: RegistrationClaim): Promise<Registration[]> {
@@ -108,10 +118,6 @@ function isStored(
   return ofIdentifier.some((one) => isRetry(request, one, ofIdentifier));
 }
 
-function aliasOf({ aliasHash, didHash }: RegistrationClaim) {
-  return { aliasHash, didHash };
-}
-
 /** The text of the request's proof; null without one. Throws 403 `proof_invalid`, 429 `rate_limited`. */
 async function openedProof(
   ctx: Ctx,
@@ -127,13 +133,25 @@ async function openedProof(
   return proofText(await openWithKey(ctx, proven, proof, key));
 }
 
+/** Whether a claim brings a proof against another. */
+function competes({ proof }: RegistrationClaim, contenders: readonly Registration[]): boolean {
+  return proof !== null && contenders.length > 0;
+}
+
 /**
- * Refuses a wrong proof of a claim that competes with another, if its event can be read now. Otherwise the proof
- * stays unread, which takes nothing from anybody. Throws 403 `proof_invalid`, 429 `rate_limited`.
+ * Asks the chain what the claim is written by: where its alias leads, and whether the proof of one that competes with
+ * another is wrong, if its event can be read now. Otherwise the proof stays unread, which takes nothing from anybody.
+ * Throws 403 `proof_invalid`, 429 `rate_limited`, 502 `rpc_error`.
  */
-async function judgeEarly(ctx: Ctx, claim: RegistrationClaim, { spend }: RecordingCaller): Promise<void> {
-  spend();
+async function judge(ctx: Ctx, claim: RegistrationClaim, contenders: readonly Registration[], caller: RecordingCaller) {
+  const isHandle = claim.channel === 'handle';
+  const { aliasHash, didHash } = claim;
+  const { ledTo } = isHandle ? await ctx.aliases.find({ aliasHash, didHash }, caller) : UNALIASED;
+  const isProofJudged = competes(claim, contenders);
+  if (!isProofJudged) return { ledTo, isProofJudged };
+  caller.spend();
   const check = await checkReceipt(ctx, claim).catch(() => undefined);
-  if (check?.outcome !== 'registered') return;
-  if (check.proof === 'account' || check.proof === 'signature') throw proofInvalid(check.proof, ctx.config);
+  const proof = check?.outcome === 'registered' ? check.proof : undefined;
+  if (proof === 'account' || proof === 'signature') throw proofInvalid(proof, ctx.config);
+  return { ledTo, isProofJudged };
 }

@@ -10,12 +10,15 @@ const RELAY_BUDGETS = ['relays-per-day', 'relays-per-network'] as const;
 
 type RelayBudget = (typeof RELAY_BUDGETS)[number];
 
-/** SQL that is true while both have room. Needs `:day_ago`, `:relay_network` and the two maxima. */
-export const RELAYS_HAVE_ROOM = RELAY_BUDGETS.map((kind) => fewerThan(maxOf(kind), countedOf(kind))).join(' AND ');
+/**
+ * SQL that is true while both have room. Needs `:day_ago`, the two maxima, and `:relay_network`, '' where that has no
+ * share.
+ */
+export const RELAYS_HAVE_ROOM = RELAY_BUDGETS.map(hasRoom).join(' AND ');
 
 /** SQL of the columns that `toFullRelays` reads, with the same parameters. */
 export const RELAY_ROOM = RELAY_BUDGETS.map(
-  (kind) => `NOT ${fewerThan(maxOf(kind), countedOf(kind))} AS ${columnOf(kind)}_full,
+  (kind) => `NOT ${hasRoom(kind)} AS ${columnOf(kind)}_full,
   (SELECT created_at ${countedOf(kind)} AND ${maxOf(kind)} > 0 ORDER BY created_at DESC
   LIMIT 1 OFFSET max(${maxOf(kind)} - 1, 0)) AS ${columnOf(kind)}_since`,
 ).join(',\n  ');
@@ -44,6 +47,11 @@ export function relayStates(
     const bucket = kind === 'relays-per-day' ? '' : network;
     return limitState(config, kind, { bucket, freesAt: since === null ? null : since + DAY_MS, now });
   });
+}
+
+function hasRoom(kind: RelayBudget): string {
+  const room = fewerThan(maxOf(kind), countedOf(kind));
+  return kind === 'relays-per-day' ? room : `(:relay_network = '' OR ${room})`;
 }
 
 function countedOf(kind: RelayBudget): string {

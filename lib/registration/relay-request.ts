@@ -2,14 +2,12 @@ import type { AdmissionContext } from '../admission/admission.ts';
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { sleep } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
-import { networkKey } from '../base/ip.ts';
 import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { type RegisterForCall, type RegistryRefusal, simulate } from '../chain/registry.ts';
-import { readEtherBalance } from '../chain/signer-state.ts';
-import { withRow } from '../db/row-lock.ts';
+import { type Fence, withRow } from '../db/row-lock.ts';
 import { didNames } from '../identity/did.ts';
 import { boundsOf } from '../limits/catalogue.ts';
+import { sharingNetwork } from '../limits/networks.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
@@ -22,14 +20,13 @@ import {
   openAuthorization,
   type RegistrationCaller,
   type RegistrationSubject,
-  refusalOf,
   refusedClaim,
 } from './claim.ts';
 import { toRefusal } from './claim-refusal.ts';
-import { insertClaim, selectClaimRefusal } from './claim-store.ts';
+import { insertClaim } from './claim-store.ts';
 import { openWithKey } from './consent.ts';
+import { judgeRelay, refusedOnChain } from './judge-relay.ts';
 import { type GivenProof, proofText } from './proof.ts';
-import { type ProofFault, proofInvalid } from './proof-fault.ts';
 import { recordRegistration } from './record.ts';
 import { type RegistryParts, relayCallData } from './relay-call.ts';
 import { type RegistrationClaim, selectRegistered } from './store.ts';
@@ -127,7 +124,7 @@ async function queue(
     registry: registry.toLowerCase(),
     controller: request.smartAccount,
     callData: await relayCallData(ctx, claim, opened, request.key),
-    network: networkKey(caller.ip),
+    network: sharingNetwork(config, caller.ip) ?? '',
     dailyMax: config.relayDailyMax,
     shareMax: boundsOf(config, 'relays-per-network').max,
   };
@@ -140,23 +137,27 @@ async function queue(
     ...caller,
     relay,
   };
-  return withRow(ctx, claim.identifier, async (fence) => {
-    const known = await findRelay(ctx.db, claim);
+  // Judged before the lock: who waits for the node under it makes everybody else wait for the row.
+  try {
+    await judgeRelay(ctx, newClaim(ctx, request, claim, rest), { ...relay, didHash: claim.didHash });
+  } catch (refusal) {
+    // The request's own relay may be what refuses it by now.
+    const known = await findRelay(db, claim);
     if (known) return known;
-    // Checked before the chain, which costs more; the write below is what decides.
-    const candidate = newClaim(ctx, request, claim, rest);
-    const [row = {}] = await db.read(selectClaimRefusal(candidate));
-    const early = refusalOf(ctx, toRefusal(row), candidate);
-    if (early) throw early;
-    await checkChain(ctx, { ...relay, didHash: claim.didHash });
+    throw refusal;
+  }
+  const work = async (fence: Fence) => {
+    const known = await findRelay(db, claim);
+    if (known) return known;
     const queued = newClaim(ctx, request, claim, rest);
     const results = await db.write(...insertClaim(queued, fence));
     if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
     metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
-    const stored = await findRelay(ctx.db, claim);
+    const stored = await findRelay(db, claim);
     if (!stored) throw new Error('a relay that was just stored is missing');
     return stored;
-  });
+  };
+  return withRow(ctx, claim.identifier, work, caller.ip);
 }
 
 /** Only a DID that names its account is registered for its owner. Throws 403 `did_not_yours`. */
@@ -164,19 +165,6 @@ function checkDid({ config }: Ctx, { did, smartAccount }: RelayRequest): void {
   if (didNames(did, config.chainId, smartAccount) === 'address') return;
   const hint = `The vault registers did:pkh:eip155:${config.chainId}:<smartAccount> and the did:hyper of smartAccount.`;
   throw new VaultError('did_not_yours', { hint });
-}
-
-/**
- * Checks that the registry would accept it now and that the registrar can pay. Throws 409 as the registry refuses,
- * 503 `relay_unfunded`, 502 `rpc_error`.
- */
-async function checkChain(ctx: Ctx, call: RegisterForCall): Promise<void> {
-  const address = await ctx.relay.address();
-  const blocker = await ctx.relay.blocker();
-  if (blocker === 'chain_reset') throw rpcError(blocker);
-  const [simulation, balance] = await Promise.all([simulate(ctx, address, call), readEtherBalance(ctx, address)]);
-  if ('refusal' in simulation) throw refusedOnChain(ctx, simulation.refusal, false);
-  if (balance < ctx.config.relayMinBalance) throw new VaultError('relay_unfunded');
 }
 
 /** Waits for the receipt until the time is over; then withdraws the relay if it has no nonce yet. */
@@ -211,26 +199,6 @@ function outcomeOf(ctx: Ctx, { status, txHash, failure, nonce }: RelayRow): Rela
 function isMined({ status }: Pick<RelayRow, 'status'>): boolean {
   return status === 'mined' || status === 'confirmed';
 }
-
-/**
- * The registry's reason as the specification's error. A sent relay that failed for any other reason is a fault of
- * ours.
- */
-function refusedOnChain({ config }: Ctx, why: RegistryRefusal | string | null, wasSent: boolean): VaultError {
-  if (why === 'did_taken') return new VaultError('did_taken');
-  if (why === 'controller_taken') return new VaultError('credential_already_registered');
-  const fault = CONSENT_FAULTS[why ?? ''];
-  if (fault) return proofInvalid(fault, config);
-  if (!wasSent) return rpcError(`the registry refuses: ${why}`);
-  return new VaultError('internal_error', { cause: new Error(`the registration failed: ${why}`) });
-}
-
-/** What the second registry says of a consent, as a fault of the proof. */
-const CONSENT_FAULTS: Readonly<Record<string, ProofFault>> = {
-  consent_expired: 'expired',
-  consent_invalid: 'signature',
-  not_key_of: 'account',
-};
 
 /** Why a queued relay was withdrawn. */
 function blockedError(blocker: Awaited<ReturnType<Relay['blocker']>>): VaultError {

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../base/clock.ts';
 import { numberOf, type Row, type Statement } from '../db/database.ts';
+import { type SessionShare, SITE_ROOM } from '../limits/session-share.ts';
 import { EARLIEST_LAPSE, ipWindow } from '../sessions/sessions.ts';
 import { IP_HAS_ROOM } from './claim-store.ts';
 import { type FullRelays, RELAY_ROOM, toFullRelays } from './relay-budget-store.ts';
@@ -7,7 +8,9 @@ import { type FullRelays, RELAY_ROOM, toFullRelays } from './relay-budget-store.
 /** Whose relay is asked about, and the limits that count it. */
 export interface NextRelay {
   readonly ip: string;
+  /** The network whose share counts it, '' without one, and what its /48 may open. */
   readonly network: string;
+  readonly share: SessionShare;
   readonly perIp: number;
   readonly windowSeconds: number;
   readonly dailyMax: number;
@@ -16,13 +19,15 @@ export interface NextRelay {
 }
 
 /** Selects which limits would refuse the relay of somebody new; `toFullFor` reads its row. */
-export function selectRoom({ ip, network, perIp, windowSeconds, dailyMax, shareMax, now }: NextRelay): Statement {
+export function selectRoom(next: NextRelay): Statement {
+  const { ip, network, share, perIp, windowSeconds, dailyMax, shareMax, now } = next;
   const relays = { relay_network: network, relay_daily_max: dailyMax, relay_share_max: shareMax };
   return {
     sql: SELECT_ROOM,
     args: {
       ...{ ip, now, identifier: '', per_ip: perIp, day_ago: now - DAY_MS, ...relays },
       ...ipWindow(windowSeconds, now),
+      ...share.args,
     },
   };
 }
@@ -35,4 +40,4 @@ export function toFullFor(row: Row): { ipFreesAt: number | null | undefined; rel
   };
 }
 
-const SELECT_ROOM = `SELECT NOT ${IP_HAS_ROOM} AS relay_ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${RELAY_ROOM}`;
+const SELECT_ROOM = `SELECT NOT ${IP_HAS_ROOM} AS relay_ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${SITE_ROOM}, ${RELAY_ROOM}`;

@@ -1,7 +1,8 @@
 import type { ErrorCode, LimitState } from '../base/error.ts';
-import { networkKey } from '../base/ip.ts';
 import { boundsOf, type LimitName, limitOf } from '../limits/catalogue.ts';
 import { lastOf, limitState } from '../limits/limits.ts';
+import { sharingNetwork } from '../limits/networks.ts';
+import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { relayStates } from './relay-budget-store.ts';
 import { selectRoom, toFullFor } from './room-store.ts';
@@ -17,14 +18,16 @@ export async function findFullLimit(
   { config, clock, db }: Pick<Platform, 'config' | 'clock' | 'db'>,
   ip: string,
 ): Promise<FullLimit | undefined> {
-  const [now, network] = [clock.now(), networkKey(ip)];
+  const [now, network] = [clock.now(), sharingNetwork(config, ip) ?? ''];
+  const share = sessionShare(config, ip, now);
   const { maxRegistrationsPerIp: perIp, registrationsPerIpWindowSeconds: windowSeconds, relayDailyMax } = config;
   const shareMax = boundsOf(config, 'relays-per-network').max;
-  const asked = { ip, network, perIp, windowSeconds, dailyMax: relayDailyMax, shareMax, now };
+  const asked = { ip, network, share, perIp, windowSeconds, dailyMax: relayDailyMax, shareMax, now };
   const [row = {}] = await db.read(selectRoom(asked));
   const { ipFreesAt: freesAt, relays } = toFullFor(row);
   const own = freesAt === undefined ? [] : [limitState(config, 'registrations-per-ip', { bucket: ip, freesAt, now })];
-  const full: LimitState | undefined = lastOf([...own, ...relayStates(config, relays, { network, now })]);
+  const site = fullSite(config, row, share) ?? [];
+  const full: LimitState | undefined = lastOf([...own, site, relayStates(config, relays, { network, now })].flat());
   if (!full) return undefined;
   const error = limitOf(full.name as LimitName).error ?? 'rate_limited';
   return { error, retryAfterSeconds: full.retryAfterSeconds ?? null };

@@ -31,6 +31,8 @@ export interface Registration extends RegistrationClaim {
   readonly isAliased: boolean;
   /** Whether its block is final. */
   readonly isFinal: boolean;
+  /** Whether its DID was not deactivated at the last look. */
+  readonly isActive: boolean;
   /** The controller of the event, and the only key that it shows: 0x-hex, null if not known. */
   readonly controller: string | null;
   readonly controllerKey: string | null;
@@ -172,6 +174,7 @@ export function toRegistration(row: Row): Registration {
     lost: textOf(row, 'lost'),
     isAliased: row['aliased'] === 1,
     isFinal: row['final'] === 1,
+    isActive: row['active'] === 1,
     controller: textOf(row, 'controller'),
     controllerKey: textOf(row, 'controller_key'),
     proofKey: textOf(row, 'proof_key'),

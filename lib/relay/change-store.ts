@@ -1,9 +1,8 @@
-import { MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { lateBy } from '../db/leases.ts';
 import { registrationFailed, registrationMined, registrationReopened, registrationSent } from './registration-store.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
-import type { MinedBlock, RelayAttempt, RelayKind, RelayRole, RelayRow } from './store.ts';
+import type { MinedBlock, RelayAttempt, RelayRow } from './store.ts';
 
 /** A relay of a registration to queue; registry, controller and DID hash are 0x-hex, lower-case. */
 export interface QueuedRelay {
@@ -34,42 +33,6 @@ export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: nu
       relay_controller: controller,
       relay_did_hash: didHash,
       relay_network: network,
-      now,
-    },
-  };
-}
-
-/** A call for a recovery, to queue; the account and the call are 0x-hex. */
-export interface QueuedCall {
-  readonly kind: Exclude<RelayKind, 'registration'>;
-  /** Whose key pays. */
-  readonly role: RelayRole;
-  readonly chainId: number;
-  readonly target: string;
-  readonly callData: string;
-}
-
-/** How long a call that its contract refused is not tried again. */
-export const CALL_RETRY_MS = 10 * MINUTE_MS;
-
-/**
- * Queues a call of the recovery for whose row the condition is true, unless it has one of this kind, or one failed a
- * short time ago.
- */
-export function queueCall(call: QueuedCall, { sql, args }: Condition, now: number): Statement {
-  return {
-    sql: `INSERT INTO relays (kind, role, recovery_id, chain_id, target, call_data, created_at, next_check_at)
-      SELECT :relay_kind, :relay_role, id, :relay_chain_id, :relay_target, :relay_call_data, :now, :now
-      FROM recoveries WHERE (${sql}) AND NOT EXISTS (SELECT 1 FROM relays WHERE recovery_id = recoveries.id
-        AND kind = :relay_kind AND (relays.status <> 'failed' OR relays.created_at > :relay_failed_after))`,
-    args: {
-      ...args,
-      relay_kind: call.kind,
-      relay_role: call.role,
-      relay_chain_id: call.chainId,
-      relay_target: call.target,
-      relay_call_data: call.callData,
-      relay_failed_after: call.kind === 'veto' ? now : now - CALL_RETRY_MS,
       now,
     },
   };

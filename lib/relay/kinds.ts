@@ -1,7 +1,12 @@
+import type { PredictAddress } from '../chain/account-address.ts';
+import type { Factories } from '../chain/account-factory.ts';
+import type { TransactionFees } from '../chain/fees.ts';
+import { isUnchangedForBoth } from '../chain/guarded-account.ts';
 import { type RecoveryRefusal, simulateRecoveryCall } from '../chain/recovery-calls.ts';
 import { type RegisterForCall, type RegistryRefusal, registerForData, simulate } from '../chain/registry.ts';
-import type { ChainReader } from '../chain/rpc.ts';
 import type { SimulatedCall } from '../chain/simulation.ts';
+import type { Witnessed } from '../chain/witness.ts';
+import type { RelaySigner } from './signer-store.ts';
 import type { RelayRow } from './store.ts';
 
 // What the kinds of relays do on-chain. The rest of the outbox makes no difference between them.
@@ -11,14 +16,26 @@ export function callDataOf(relay: RelayRow): string {
   return relay.kind === 'registration' ? registerForData(registrationOf(relay)) : recoveryCallOf(relay).data;
 }
 
-/** The gas of the call in the newest state, or why its contract would refuse it. Throws 502 `rpc_error`. */
-export function simulateRelay(
-  chain: ChainReader,
-  from: string,
+/** The chain as a relay is tried on it: from whom, and where accounts of the factories are. */
+type Simulating = Witnessed<Factories | 'finalityBlocks'> & {
+  readonly signer: RelaySigner;
+  readonly predict: PredictAddress;
+};
+
+/**
+ * The gas of the call in the newest state at the fees that it is to be signed with, or why it is not to be made. An
+ * account that runs other code than its factory's could do anything then, whatever it does in a simulation: it is not
+ * called. Throws 502 `rpc_error`.
+ */
+export async function simulateRelay(
+  chain: Simulating,
   relay: RelayRow,
+  fees?: TransactionFees,
 ): Promise<SimulatedCall<RegistryRefusal | RecoveryRefusal>> {
-  if (relay.kind === 'registration') return simulate(chain, from, registrationOf(relay));
-  return simulateRecoveryCall(chain, { from, ...recoveryCallOf(relay) });
+  const from = chain.signer.address;
+  if (relay.kind === 'registration') return simulate(chain, from, registrationOf(relay), fees);
+  if (!(await isUnchangedForBoth(chain, relay.target))) return { refusal: 'upgraded' };
+  return simulateRecoveryCall(chain, { from, ...recoveryCallOf(relay), fees });
 }
 
 /** A registration as the registry takes it. */

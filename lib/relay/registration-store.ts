@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { settleHolders } from '../holders/holders.ts';
+import { beginLooks, settleHolders } from '../holders/holders.ts';
 import type { MinedBlock, RelayRow } from './store.ts';
 
 // What the change of a relay does to its registration, in the same batch. Without a registration, nothing.
@@ -20,13 +20,13 @@ export function registrationSent({ registrationId }: RelayRow, txHash: string): 
 export function registrationMined(relay: RelayRow, mined: MinedBlock, now: number): readonly Statement[] {
   const { registrationId, controller } = relay;
   if (registrationId === null) return [];
-  const { txHash, block, blockHash, isFinal } = mined;
+  const { txHash, block, blockHash, isFinal, nextCheckAt } = mined;
   return [
     emitConfirmed(registrationId, now, txHash),
     {
       sql: `UPDATE registrations SET status = 'confirmed', tx_hash = :tx_hash, block_number = :block,
         mined_block = :block, controller = CASE WHEN mined_hash IS :hash THEN controller ELSE :controller END,
-        mined_hash = :hash, final = :final
+        mined_hash = :hash, final = :final, looked_at = CASE :final WHEN 1 THEN :now END
         WHERE id = :registration_id AND status <> 'failed' AND (mined_hash IS NOT :hash OR final <> :final)`,
       args: {
         registration_id: registrationId,
@@ -35,9 +35,11 @@ export function registrationMined(relay: RelayRow, mined: MinedBlock, now: numbe
         hash: blockHash,
         controller,
         final: Number(isFinal),
+        now,
       },
     },
     ...settleHolders(byId(registrationId), now),
+    ...(nextCheckAt === null ? [beginLooks(byId(registrationId), now)] : []),
   ];
 }
 
@@ -47,7 +49,7 @@ export function registrationReopened({ registrationId }: RelayRow, now: number):
   return [
     {
       sql: `UPDATE registrations SET status = 'submitted', block_number = NULL, mined_block = NULL, mined_hash = NULL,
-        controller = NULL, final = 0
+        controller = NULL, final = 0, looked_at = NULL
         WHERE id = :registration_id AND status = 'confirmed' AND changes() = 1`,
       args: { registration_id: registrationId },
     },
@@ -70,7 +72,7 @@ export function registrationFailed({ registrationId }: RelayRow, reason: string,
     }),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
-        mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0
+        mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0, looked_at = NULL
         WHERE id = :registration_id AND status <> 'failed'`,
       args: { registration_id: registrationId, reason },
     },

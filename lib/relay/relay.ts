@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { DatabaseUnavailable, VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
 import type { Platform } from '../platform.ts';
 import { recordBlocker, selectSigner, toStoredSigner } from './signer-store.ts';
 import { type RelayRole, selectAnyRelayDue } from './store.ts';
@@ -51,8 +52,8 @@ export function createSchedule(): RelaySchedule {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'>;
 
-/** Whose key it is, and its own schedule. */
-type Own = Ctx & { readonly role: RelayRole; readonly schedule: RelaySchedule };
+/** Whose key it is, its own schedule, and where accounts of the factories are. */
+type Own = Ctx & { readonly role: RelayRole; readonly schedule: RelaySchedule; readonly predict: PredictAddress };
 
 /** The relay of one vault and one key. Asks nothing of the chain or the database before the first call. */
 export function createRelay(ctx: Own, key: `0x${string}`): Relay {

@@ -10,7 +10,8 @@ import {
 } from './store.ts';
 
 // For registration and recovery, which queue relays and wait for them.
-export { type QueuedCall, queueCall, queueRelay, withdrawRelay } from './change-store.ts';
+export { fullIn, type GasBudget, type QueuedCall, queueCall, selectGasRoom } from './call-store.ts';
+export { queueRelay, withdrawRelay } from './change-store.ts';
 export type { RelayKind, RelayRole, RelayRow } from './store.ts';
 
 type Reader = Pick<Store, 'read'>;

@@ -1,5 +1,5 @@
 import { VaultError } from '../base/error.ts';
-import { offerFees } from '../chain/fees.ts';
+import { offerFees, type TransactionFees } from '../chain/fees.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import type { SimulatedCall } from '../chain/simulation.ts';
 import { signRelay } from './change-store.ts';
@@ -21,17 +21,32 @@ export interface Simulated {
 /** Why no relay can be signed now. */
 export type SigningBlocker = 'unfunded' | 'fees_above_cap' | 'not_registrar';
 
+/**
+ * The fees that a turn signs with: undefined where nothing can be signed, for want of ether or since blocks ask too
+ * much.
+ */
+export function feesOf({ config }: Relayer, { balance, market }: SignerState): TransactionFees | undefined {
+  return balance < config.relayMinBalance ? undefined : offerFees(market, config.relayMaxFeeGwei);
+}
+
 /** Simulates every queued relay, so that none spends a nonce on a transaction that would revert. */
-export function simulateAll(relayer: Relayer, queued: readonly RelayRow[]): Promise<readonly Simulated[]> {
+export function simulateAll(
+  relayer: Relayer,
+  queued: readonly RelayRow[],
+  fees: TransactionFees | undefined,
+): Promise<readonly Simulated[]> {
   return Promise.all(
-    queued.map(async (relay) => ({ relay, simulation: await simulateOne(relayer, relay).catch(unlessUnreadable) })),
+    queued.map(async (relay) => ({
+      relay,
+      simulation: await simulateOne(relayer, relay, fees).catch(unlessUnreadable),
+    })),
   );
 }
 
-async function simulateOne(relayer: Relayer, relay: RelayRow): Promise<SimulatedCall> {
+async function simulateOne(relayer: Relayer, relay: RelayRow, fees?: TransactionFees): Promise<SimulatedCall> {
   // A call of an address without code succeeds.
   if (await isOutdated(relayer, relay)) return { refusal: 'no_registry' };
-  return simulateRelay(relayer, relayer.signer.address, relay);
+  return simulateRelay(relayer, relay, fees);
 }
 
 function unlessUnreadable(failure: unknown): undefined {
@@ -59,9 +74,8 @@ export async function signQueued(
   const ended = await Promise.all(refused.map(({ relay, refusal }) => endRefused(relayer, relay, refusal)));
   const isAnyEnded = ended.some((one) => one);
   if (ready.length === 0) return isAnyEnded;
-  if (state.balance < relayer.config.relayMinBalance) return 'unfunded';
-  const fees = offerFees(state.market, relayer.config.relayMaxFeeGwei);
-  if (!fees) return 'fees_above_cap';
+  const fees = feesOf(relayer, state);
+  if (!fees) return state.balance < relayer.config.relayMinBalance ? 'unfunded' : 'fees_above_cap';
   const room = Math.max(0, RELAY_IN_FLIGHT_MAX - inFlight);
   const made = ready.slice(0, room).map(({ relay, gas }, i) => {
     const nonce = nextNonce + i;

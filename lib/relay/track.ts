@@ -127,7 +127,7 @@ async function recover(relayer: Relayer, state: SignerState, relay: RelayRow, no
 async function end(relayer: Relayer, { relay, attempts }: TrackedRelay, found: Mined): Promise<boolean> {
   const { attempt } = found;
   if (!(await isCanonical(relayer, relay, attempt.hash, found))) return false;
-  const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
+  const simulation = await simulateRelay(relayer, relay);
   const isFreed = relay.kind !== 'registration' && attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
   if (isFreed && 'gas' in simulation) {
     const [queued] = await relayer.db.write(requeueRelay(relay));
@@ -165,7 +165,7 @@ async function replace(
   const { relay, attempts } = tracked;
   const fees = raiseFees(newest, state.market, relayer.config.relayMaxFeeGwei);
   if (!fees || relay.nonce === null || state.balance < newest.gas * fees.maxFee) return false;
-  const simulation = await simulateRelay(relayer, relayer.signer.address, relay);
+  const simulation = await simulateRelay(relayer, relay, fees);
   const isRefused = 'refusal' in simulation;
   // Refused because one of its own versions has just been mined: the receipt shows it, or will.
   if (isRefused && ((await isAnyMined(relayer, attempts)) || (await isStanding(relayer, relay)))) return false;

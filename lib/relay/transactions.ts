@@ -1,4 +1,5 @@
 import { describeError } from '../base/log.ts';
+import type { PredictAddress } from '../chain/account-address.ts';
 import type { TransactionFees } from '../chain/fees.ts';
 import type { SignedTransaction, UnsignedTransaction } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
@@ -8,6 +9,7 @@ import type { RelayAttempt, RelayRole, RelayRow } from './store.ts';
 
 /** What the relay's parts share: the ground parts, whose key it is, the signer and its signing function. */
 export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> {
+  readonly predict: PredictAddress;
   readonly role: RelayRole;
   readonly signer: RelaySigner & { readonly role: RelayRole };
   readonly sign: (unsigned: UnsignedTransaction) => SignedTransaction;
@@ -53,10 +55,10 @@ function attemptOf(
 export async function broadcast({ config, rpc, log, metrics, role }: Relayer, attempt: RelayAttempt): Promise<void> {
   const { hash, kind, raw } = attempt;
   const sent = await rpc.call(config.chainId, 'eth_sendRawTransaction', [raw]).then(
-    () => 'accepted',
+    () => 'accepted' as const,
     (failure) => {
       log({ level: 'debug', event: 'relay_not_accepted', tx: hash, ...describeError(failure) });
-      return 'not_accepted';
+      return 'not_accepted' as const;
     },
   );
   metrics.counter('vault_relay_broadcasts_total').add({ signer: role, kind, outcome: sent });

@@ -4,7 +4,7 @@ import { hasCode } from '../chain/has-code.ts';
 import { readSignerState, type SignerState } from '../chain/signer-state.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { catchUp, closeGap } from './nonce.ts';
-import { RELAY_IN_FLIGHT_MAX, signQueued, simulateAll } from './sign.ts';
+import { feesOf, RELAY_IN_FLIGHT_MAX, signQueued, simulateAll } from './sign.ts';
 import { recordGenesis, selectGenesis } from './signer-store.ts';
 import { type RelayRow, selectAttempts, selectBacklog, selectQueued, selectSent, toAttempt, toRelay } from './store.ts';
 import { readTracked, trackRelay } from './track.ts';
@@ -38,8 +38,8 @@ export interface Turn {
 }
 
 /**
- * One turn: reads the chain in one batch, follows what was sent and signs what is queued. Throws 502 `rpc_error`,
- * with some of it done.
+ * One turn: reads the chain in one batch, tries what is queued, follows what was sent and signs what is queued. Throws
+ * 502 `rpc_error`, with some of it done.
  */
 export async function runTurn(relayer: Relayer): Promise<Turn> {
   const { db, clock, signer } = relayer;
@@ -51,13 +51,13 @@ export async function runTurn(relayer: Relayer): Promise<Turn> {
   const relays = sentRows.map(toRelay);
   const attempts = (await db.read(selectAttempts(relays))).map(toAttempt);
   const attemptsOf = ({ id }: RelayRow) => attempts.filter(({ relayId }) => relayId === id);
-  const [state, isRegistryThere, tracked, simulated] = await Promise.all([
+  const [state, isRegistryThere, tracked] = await Promise.all([
     readSignerState(relayer, signer.address),
     hasRegistry(relayer),
     Promise.all(relays.map((relay) => readTracked(relayer, relay, attemptsOf(relay)))),
-    simulateAll(relayer, queuedRows.map(toRelay)),
   ]);
   if (!(await isSameChain(relayer, state))) return { changed: false, blocker: 'chain_reset' };
+  const simulated = await simulateAll(relayer, queuedRows.map(toRelay), feesOf(relayer, state));
   const next = await catchUp(relayer, state);
   const followed = await Promise.allSettled(tracked.map((one) => trackRelay(relayer, state, one)));
   const isGap = next !== undefined && (await closeGap(relayer, state, relays, next.nonce));

@@ -31,6 +31,7 @@ import { failRelay, mineRelay, reopenRelay, signRelay } from '../../../lib/relay
 import { raiseNonce } from '../../../lib/relay/signer-store.ts';
 import { selectQueued, toRelay } from '../../../lib/relay/store.ts';
 import { OPERATOR } from '../../support/events.ts';
+import { shareOf } from '../../support/shares.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 // Each change is tried twice: while no event can be written, when it must not happen either, and then once more, when
@@ -183,6 +184,7 @@ describe('registrations', () => {
     attestation: { signature: `signature-${name}`, expiresAt: t.clock.now() + 1_000 },
     ip: '203.0.113.7',
     windowSeconds: 0,
+    share: shareOf(t.clock.now()),
     perIp: 3,
     sessionExpiresAt: t.clock.now() + 1_000,
     relay: null,
@@ -212,6 +214,8 @@ describe('registrations', () => {
     isFinal: true,
     isAliased: false,
     aliasFinal: null,
+    isActive: true,
+    askedAt: 1,
     minedBlock: 7,
     minedHash: '0xb',
     nextCheckAt: 5,

@@ -1,14 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { type Address, Base64, Hex } from 'ox';
+import { LOOK_PAUSE_MIN_MS } from '../../../lib/holders/keys-store.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
-import {
-  KEY_LOOK_PAUSE_MS,
-  KEY_LOOKS_MAX,
-  KEY_NOTE_MS,
-  KEY_UNSETTLED_MS,
-  KEYS_STALE_MS,
-} from '../../../lib/registration/look-at-keys.ts';
+import { KEY_LOOK_PAUSE_MS, KEY_UNSETTLED_MS } from '../../../lib/registration/look-again.ts';
+import { KEY_NOTE_MS, KEYS_STALE_MS } from '../../../lib/registration/look-notes.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
@@ -17,6 +13,7 @@ import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData, startTestChain, type TestChain } from '../../support/onchain.ts';
 import { createPasskey, type Passkey } from '../../support/passkey.ts';
+import { nextBlockAfter } from '../../support/registries.ts';
 import { addKey, callAs, createSecond, removeKey, secondAddress } from '../../support/second-account.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
@@ -328,13 +325,18 @@ describe('a key that is removed', () => {
   });
 });
 
-test(`a turn looks at ${KEY_LOOKS_MAX} accounts at most, the next ones after a pause`, async () => {
+test('a turn looks at its share of LOOKS_PER_MINUTE at most, the next one after a pause', async () => {
+  await restart({ LOOKS_PER_MINUTE: '60' });
+  const share = (60 * KEY_LOOK_PAUSE_MS) / 60_000;
   const owner = await newOwner();
   await claim(owner, owner.first);
   await look();
-  for (let i = 0; i < KEY_LOOKS_MAX; i++) {
+  for (let i = 0; i < share; i++) {
     const args = { account: `0xc0de${i.toString(16).padStart(36, '0')}` };
-    await t.database.execute({ sql: `INSERT INTO key_accounts VALUES (:account, 0, 0)`, args });
+    await t.database.execute({
+      sql: `INSERT INTO key_accounts (account, checked_at, due_at) VALUES (:account, 0, 0)`,
+      args,
+    });
   }
   await t.database.execute({ sql: `UPDATE key_accounts SET due_at = 1 WHERE checked_at > 0`, args: {} });
   const due = async () =>
@@ -347,6 +349,27 @@ test(`a turn looks at ${KEY_LOOKS_MAX} accounts at most, the next ones after a p
   await t.clock.advance(KEY_LOOK_PAUSE_MS);
   await t.work();
   expect(await due()).toBe(0);
+});
+
+test('a look asks for keys, DID and alias in one request', async () => {
+  const owner = await newOwner();
+  await claim(owner, owner.first);
+  await look();
+  // Nobody can take the alias any more.
+  await nextBlockAfter(chain.rpc, 600n);
+  await chain.mine(70);
+  await look();
+  await look();
+  const asked: string[] = [];
+  node.trouble = (forward, _, body) => {
+    asked.push(body);
+    return forward();
+  };
+  await t.clock.advance(LOOK_PAUSE_MIN_MS);
+  await t.work();
+  expect(asked).toHaveLength(1);
+  const [getKeys, resolve, aliases] = ['0x2150c518', '0x5c23bdf5', '0xe7511873'];
+  for (const selector of [getKeys, resolve, aliases]) expect(asked[0]).toContain(selector);
 });
 
 describe('an account that is not there yet', () => {
@@ -414,5 +437,18 @@ describe('an account that is not there yet', () => {
     await look();
     expect(await found(first)).toEqual(gone);
     expect((await found(phone))[1]).toStartWith(`did:pkh:eip155:84532:${account}, proven`);
+  });
+
+  test('proves nothing once its owners have put other code under it, whatever that says (L15)', async () => {
+    await restart(relays, Date.now());
+    await t.work();
+    const first = newDevice();
+    const account = await createSecond(chain.rpc, contracts, first.passkey.key);
+    // The same code of another deployment answers that the key is its own, as any code can.
+    const { accountFactory2: factory } = await deployContracts(chain.rpc, { entryPoint: '0.8' });
+    const other = await chain.rpc('eth_call', [{ to: factory, data: '0x5c60da1b' }, 'latest']);
+    const slot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+    await chain.rpc('anvil_setStorageAt', [account, slot, other]);
+    expect(await register(first, account, 'upgraded@example.com')).toEqual([403, 'proof_invalid', 'account']);
   });
 });

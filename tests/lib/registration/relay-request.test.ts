@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { type Abi, AbiEvent, AbiFunction, type Hex } from 'ox';
+import { keysOfSigned } from '../../../client/wallet/assertion-keys.ts';
+import { fromBase64url } from '../../../client/wallet/bytes.ts';
+import { rawSignature } from '../../../client/wallet/der.ts';
 import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { didHash } from '../../../lib/identity/did.ts';
+import type { Assertion } from '../../../lib/identity/passkey.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
 import { testClock } from '../../support/clock.ts';
@@ -51,9 +56,13 @@ function again(one: Candidate, by: Candidate): Body {
 }
 
 /** Asks; a moment passes wherever the chain takes one. */
-async function ask(body: Body, headers = {}, by: Pick<TestVault, 'call'> = t): Promise<Reply> {
+const ask = (body: Body, headers = {}, by: Pick<TestVault, 'call'> = t) =>
+  answerOf(by.call('POST /api/dids', body, headers));
+
+/** The answer; a moment passes wherever the chain takes one. */
+async function answerOf(reply: Promise<Reply>): Promise<Reply> {
   let isAnswered = false;
-  const asked = by.call('POST /api/dids', body, headers).finally(() => {
+  const asked = reply.finally(() => {
     isAnswered = true;
   });
   for (;;) {
@@ -455,6 +464,37 @@ describe('conflicts', () => {
     expect(exact.body.ambiguous).toBeUndefined();
   });
 
+  test('a look-up with the key brings what the key signed, from the first moment on, and not where it was', async () => {
+    const alice = await candidate();
+    expect((await ask(alice.body)).status).toBe(200);
+    const { credentialId } = alice;
+    const { pubKeyX, pubKeyY } = alice.body;
+    const proof = alice.body['proof'] as Assertion;
+    const look = async (query: object) => (await t.call('GET /api/dids/lookup', { credentialId, ...query })).body;
+    const { signed } = await look({ pubKeyX, pubKeyY });
+    const clientDataJSON = Buffer.from(proof.clientDataJSON, 'base64url');
+    expect(signed).toEqual({
+      authenticatorData: proof.authenticatorData,
+      clientDataHash: createHash('sha256').update(clientDataJSON).digest('base64url'),
+      signature: proof.signature,
+    });
+    const bytes = {
+      authenticatorData: fromBase64url(signed.authenticatorData),
+      clientDataHash: fromBase64url(signed.clientDataHash),
+      signature: fromBase64url(signed.signature),
+    };
+    const keys = await keysOfSigned(bytes, { rawSignature });
+    expect(keys.map(({ x, y }) => [x, y])).toContainEqual([pubKeyX as Hex.Hex, pubKeyY as Hex.Hex]);
+    // Without the key, and with another, nothing is said of it.
+    expect((await look({})).signed).toBeUndefined();
+    const bob = await candidate();
+    const other = await look({ pubKeyX: bob.body['pubKeyX'], pubKeyY: bob.body['pubKeyY'] });
+    expect(other).toEqual({ error: 'not_found' });
+    expect(JSON.stringify(await look({ pubKeyX, pubKeyY }))).not.toContain(
+      clientDataJSON.toString('base64url').slice(0, 40),
+    );
+  });
+
   test('409 did_taken when only the chain knows the DID, and no nonce is spent on it', async () => {
     const alice = await candidate();
     const did = `did:hyper:base-sepolia:${alice.smartAccount}`;
@@ -492,6 +532,38 @@ describe('conflicts', () => {
     await ask({ ...copied, did: alice.did, txHash: `0x${'cc'.repeat(32)}` });
     expect((await ask(alice.body)).status).toBe(200);
   });
+});
+
+test('a request that waits for the node keeps nobody else from registering the address (S5)', async () => {
+  const name = `person${++people}`;
+  const slow = await createCandidate(chain, name, t.clock.now());
+  const quick = await createCandidate(chain, name, t.clock.now() + 1);
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  node.trouble = async (forward, methods, body) => {
+    if (methods.includes('eth_estimateGas') && body.includes(didHash(slow.did).slice(2))) {
+      reach();
+      await opened;
+    }
+    return forward();
+  };
+  const waiting = t.call('POST /api/dids', slow.body);
+  await reached;
+  const credentialId = 'Q'.repeat(21).concat('A');
+  const body = { ...quick.body, credentialId, proof: prove(chain, { ...quick, credentialId }) };
+  const answer = await ask(body, {}, t.from('203.0.113.9'));
+  expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+  open();
+  await answerOf(waiting);
+  expect((await ask(slow.body)).status).toBe(200);
+});
+
+test('a request that comes twice at once is one relay', async () => {
+  const alice = await candidate();
+  const replies = await Promise.all([ask(alice.body), ask(alice.body, {}, t.from('203.0.113.9'))]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+  expect(replies[0]?.body.txHash).toBe(replies[1]?.body.txHash);
+  expect(await counted()).toBe(1);
 });
 
 describe('limits', () => {

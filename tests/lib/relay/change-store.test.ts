@@ -34,6 +34,7 @@ import {
 } from '../../../lib/relay/store.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { shareOf } from '../../support/shares.ts';
 
 const queue = { chainId: 84532, role: 'registrar' } as const;
 const signer = { chainId: 84532, address: '0xfeed' };
@@ -73,6 +74,7 @@ for (const engine of engines()) {
       attestation: { signature: `signature-${name}`, expiresAt: clock.now() + 1_000 },
       ip: '203.0.113.7',
       windowSeconds: 0,
+      share: shareOf(clock.now()),
       perIp: 3,
       sessionExpiresAt: clock.now() + 1_000,
       relay: {

@@ -188,9 +188,21 @@ describe('a relay', () => {
     const crowd = await Promise.all(
       Array.from({ length: 20 }, () => createCandidate(chain, `person${++people}`, t.clock.now())),
     );
-    for (const { body } of crowd) t.call('POST /api/dids', body).catch(() => undefined);
     const count = async () => await t.rows('SELECT status, count(*) AS n FROM relays GROUP BY status ORDER BY status');
-    await eventually(async () => (await t.rows('SELECT 1 FROM relays')).length === 20);
+    const areAllStored = async () => (await t.rows('SELECT 1 FROM relays')).length === 20;
+    const isFirstSigned = async () => (await t.rows("SELECT 1 FROM relays WHERE status = 'signed'")).length > 0;
+    let isHeld = false;
+    // The turn after the one that signs the first finds nothing queued, and asks the node until all others are stored.
+    node.trouble = async (forward, methods) => {
+      isHeld ||= methods.includes('eth_getTransactionCount') && (await isFirstSigned());
+      if (methods.includes('eth_getTransactionCount') && isHeld) await eventually(areAllStored);
+      return forward();
+    };
+    const [first, ...others] = crowd;
+    t.call('POST /api/dids', first?.body).catch(() => undefined);
+    await eventually(async () => isHeld);
+    for (const { body } of others) t.call('POST /api/dids', body).catch(() => undefined);
+    await eventually(areAllStored);
     await t.work();
     expect(await count()).toEqual([
       { status: 'queued', n: 4 },

@@ -1,0 +1,90 @@
+import { DAY_MS } from '../base/clock.ts';
+import { RECOVERY_GAS_MAX } from '../chain/recovery-calls.ts';
+import type { Condition, Row, Statement, Value } from '../db/database.ts';
+import type { RelayKind, RelayRole } from './store.ts';
+
+/** A call for a recovery, to queue; the account and the call are 0x-hex. */
+export interface QueuedCall {
+  readonly kind: Exclude<RelayKind, 'registration'>;
+  /** Whose key pays. */
+  readonly role: RelayRole;
+  readonly chainId: number;
+  readonly target: string;
+  readonly callData: string;
+  /** How many calls of this kind the recovery has had, which failed. */
+  readonly tries: number;
+  /** Null for a veto: there is one for each proposal, an owner has signed it, and nobody's gas holds it up. */
+  readonly budget: GasBudget | null;
+}
+
+/** The most gas that calls of recoveries may be signed with in a rolling day; vetoes are not among them. */
+export interface GasBudget {
+  readonly account: number;
+  /** Of proposals and of what is tried again; null for the first finish or withdrawal of a recovery. */
+  readonly vault: number | null;
+}
+
+/** What a call may take at most: its simulation's most, and the reserve that it is signed with. */
+export const CALL_GAS_MAX = Number((RECOVERY_GAS_MAX * 5n) / 4n);
+
+/** SQL of the gas of a rolling day: of each call what it was signed with, of one that waits the most it may take. */
+const usedOf = (whose: string) => `(SELECT coalesce(sum(coalesce(
+    (SELECT max(gas) FROM relay_attempts WHERE relay_id = spent.id), (spent.status = 'queued') * ${CALL_GAS_MAX})), 0)
+  FROM relays AS spent WHERE spent.recovery_id IS NOT NULL AND spent.created_at > :relay_day_ago
+    AND spent.kind <> 'veto' ${whose})`;
+const USED = {
+  account: usedOf('AND spent.target = :relay_target AND spent.chain_id = :relay_chain_id'),
+  // A first finish or withdrawal is of a recovery that had its place in its day: those of strangers hold up nobody's.
+  vault: usedOf(`AND (spent.kind = 'proposal' OR EXISTS (SELECT 1 FROM relays AS before
+    WHERE before.recovery_id = spent.recovery_id AND before.kind = spent.kind AND before.id < spent.id))`),
+} as const satisfies Record<keyof GasBudget, string>;
+const hasRoom = (of: keyof GasBudget) =>
+  `(:relay_${of}_max IS NULL OR ${USED[of]} + ${CALL_GAS_MAX} <= :relay_${of}_max)`;
+
+/**
+ * Queues a call of the recovery for whose row the condition is true, unless it has had another of this kind than those
+ * that are counted in `tries`, or the gas of the day is used.
+ */
+export function queueCall(call: QueuedCall, { sql, args }: Condition, now: number): Statement {
+  const { budget } = call;
+  const hasGas = budget ? `${hasRoom('account')} AND ${hasRoom('vault')}` : 'true';
+  return {
+    sql: `INSERT INTO relays (kind, role, recovery_id, chain_id, target, call_data, created_at, next_check_at)
+      SELECT :relay_kind, :relay_role, id, :relay_chain_id, :relay_target, :relay_call_data, :now, :now
+      FROM recoveries WHERE (${sql}) AND ${hasGas} AND NOT EXISTS (SELECT 1 FROM relays
+        WHERE recovery_id = recoveries.id AND kind = :relay_kind AND status <> 'failed')
+      AND (SELECT count(*) FROM relays WHERE recovery_id = recoveries.id AND kind = :relay_kind) = :relay_tries`,
+    args: {
+      ...args,
+      ...(budget ? gasArgs(budget, now) : {}),
+      relay_kind: call.kind,
+      relay_role: call.role,
+      relay_chain_id: call.chainId,
+      relay_target: call.target,
+      relay_call_data: call.callData,
+      relay_tries: call.tries,
+      now,
+    },
+  };
+}
+
+/** Whether each budget has room for a call of an account: one row. */
+export function selectGasRoom(
+  { chainId, target }: Pick<QueuedCall, 'chainId' | 'target'>,
+  budget: GasBudget,
+  now: number,
+): Statement {
+  return {
+    sql: `SELECT ${hasRoom('account')} AS account, ${hasRoom('vault')} AS vault`,
+    args: { ...gasArgs(budget, now), relay_chain_id: chainId, relay_target: target },
+  };
+}
+
+/** The row of `selectGasRoom`, read: a full budget, if any. */
+export function fullIn(row: Row | undefined): keyof GasBudget | undefined {
+  return (['account', 'vault'] as const).find((one) => row?.[one] === 0);
+}
+
+function gasArgs(budget: GasBudget, now: number): Record<string, Value> {
+  return { relay_day_ago: now - DAY_MS, relay_account_max: budget.account, relay_vault_max: budget.vault };
+}
