@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isoTime } from '../lib/base/clock.ts';
 import { readAccountState } from '../lib/chain/account-state.ts';
 import { JOIN_MS, type Join, leaveKey, openJoin, readJoin } from '../lib/joins/joins.ts';
-import { compareKeys } from '../lib/registration/look-at-keys.ts';
+import { compareKeys } from '../lib/registration/look-notes.ts';
 import { AccountState, Join as JoinAnswer, JoinOpened, PredictedAccount } from './answers/accounts.ts';
 import { accountKind, addressText, pubKeyHex, saltNumber } from './fields.ts';
 import { optional, required } from './http/fields.ts';

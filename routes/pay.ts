@@ -1,9 +1,9 @@
 /** The payment handler (W3C Payment Handler API, Payment Method Manifest): its discovery, and the data of its pages. */
 
 import { badRequest, VaultError } from '../lib/base/error.ts';
+import { readPrice } from '../lib/bundler/price.ts';
 import { readTimedBlock, type TimedBlock } from '../lib/chain/blocks.ts';
 import { toQuantity } from '../lib/chain/contract-call.ts';
-import { offerFees, readFeeMarket } from '../lib/chain/fees.ts';
 import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
 import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
@@ -159,12 +159,11 @@ export const payRoutes = [
     errors: ['rpc_error'],
     limit: 'proxy',
     async handler({ ctx }) {
-      const [market, block, p256] = await Promise.all([
-        readFeeMarket(ctx),
+      const [fees, block, p256] = await Promise.all([
+        readPrice(ctx),
         readTimedBlock(ctx, 'latest'),
         readP256Precompile(ctx),
       ]);
-      const fees = offerFees(market, FEE_WEI_MAX);
       if (!fees) throw new VaultError('rpc_error');
       const offered = { maxFeePerGas: toQuantity(fees.maxFee), maxPriorityFeePerGas: toQuantity(fees.tip) };
       return json({ ...offered, time: nextBlockTime(ctx, block.time), block: block.number, p256 });
@@ -244,6 +243,3 @@ function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blo
 }
 
 const BLOCK_LEAD_SECONDS_MAX = 30;
-
-/** Fees are 128-bit numbers in a user operation. */
-const FEE_WEI_MAX = 2n ** 128n - 1n;

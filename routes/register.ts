@@ -119,7 +119,7 @@ export const registerRoutes = [
   post('/api/register/token', {
     summary: 'Exchange a code, once, for who signed up or in',
     answers: { 200: ProvenPerson },
-    errors: ['invalid_grant'],
+    errors: ['invalid_grant', 'rpc_error'],
     example: { code: '$AUTHORIZATION_CODE' },
     limit: 'reads',
     fields: {

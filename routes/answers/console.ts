@@ -80,7 +80,7 @@ export const Overview = v.object({
     'What the settings turn on, whether it works or not',
   ),
   database: v.object({
-    state: v.picklist(['writable', 'unavailable']),
+    state: v.picklist(['writable', 'unavailable', 'stalled', 'damaged']),
     queries: counts,
     connections: v.object({ used: Count, max: Count, waiting: Count }),
   }),

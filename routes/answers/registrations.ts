@@ -58,7 +58,14 @@ export const DidRecord = v.object({
   smartAccount: about(v.nullable(Address), 'The controller in the registry; null until its event is read'),
   pubKeyX: v.nullable(Hash),
   pubKeyY: v.nullable(Hash),
+  signed: v.optional(
+    about(
+      v.object({ authenticatorData: v.string(), clientDataHash: v.string(), signature: v.string() }),
+      'What the key that the look-up names signed to register, base64url',
+    ),
+  ),
   registeredAt: Time,
+  checkedAt: about(v.nullable(Time), 'The last look at the chain; null until the block is final'),
 });
 
 const ShownRegistration = v.object({

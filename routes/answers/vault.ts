@@ -46,7 +46,7 @@ export const Alive = v.object({ ok: v.literal(true) });
 /** Whether requests can be served; the members after `server` do not count for it. */
 export const Readiness = v.object({
   ok: v.boolean(),
-  database: words('writable', 'unavailable'),
+  database: words('writable', 'unavailable', 'stalled', 'damaged'),
   clock: v.optional(v.object({ offSeconds: Whole })),
   stopping: v.optional(v.literal(true)),
   server: v.optional(v.object({ sqlite: v.nullable(v.string()), survivesPowerLoss: v.nullable(v.boolean()) })),

@@ -19,7 +19,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   const { method, path, body, limit, security, isPage, isIdempotent, errors = [] } = route;
   const words: ErrorCode[] = [...errors];
   if (!isPage) words.push('bad_request');
-  if (method === 'POST') words.push('payload_too_large', 'unsupported_media_type');
+  if (method === 'POST') words.push('request_timeout', 'payload_too_large', 'unsupported_media_type');
   if (method === 'POST' && body !== 'form') words.push('origin_not_allowed');
   if (limit !== undefined || security === 'operator') words.push('rate_limited');
   if (security === 'operator' || security === 'doctor') words.push('operator_unauthorized');

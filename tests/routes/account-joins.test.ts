@@ -102,13 +102,13 @@ describe('refused', () => {
 });
 
 test('no request about a mailbox reads the table from end to end', async () => {
-  const { insertJoin, putJoinKey, selectJoin, selectOldestJoins } = await import('../../lib/joins/store.ts');
+  const { insertJoin, putJoinKey, selectJoin, selectJoinUse } = await import('../../lib/joins/store.ts');
   await open();
   const statements = [
-    insertJoin({ id: ID, account: ACCOUNT, ip: 'a', now: 1, perIp: 1, inAll: 1 }),
+    insertJoin({ id: ID, account: ACCOUNT, ip: 'a', network: 'b', now: 1, perIp: 1, perNetwork: 1, inAll: 1 }),
     putJoinKey(ID, STORED, 1),
     selectJoin(ID, 1),
-    selectOldestJoins('a', 1),
+    selectJoinUse({ ip: 'a', network: 'b', now: 1 }),
   ];
   for (const { sql, args } of statements) {
     const plan = await t.rows(`EXPLAIN QUERY PLAN ${sql}`, args as Record<string, string>);

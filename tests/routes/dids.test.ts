@@ -261,6 +261,7 @@ describe('GET /api/dids/lookup', () => {
       pubKeyX: null,
       pubKeyY: null,
       registeredAt: new Date(t.clock.now()).toISOString(),
+      checkedAt: null,
     });
     expect(reply.text).not.toContain('"alice"');
   });

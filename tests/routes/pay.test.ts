@@ -54,12 +54,12 @@ describe('every file of the payment handler, by GET and by HEAD', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  test('page, script, style and worker are under 60 KB in all, raw; with the enclave they are, as they travel', async () => {
+  test('page, script, style and worker are under 64 KB in all, raw; with the enclave they are, as they travel', async () => {
     const read = async (path: string) => (await t.call(`GET ${path}`)).text;
     const own = await Promise.all(['/pay/confirm', '/pay/confirm.js', '/pay/confirm.css', '/pay/sw.js'].map(read));
-    expect(Buffer.byteLength(own.join(''))).toBeLessThan(60_000);
+    expect(Buffer.byteLength(own.join(''))).toBeLessThan(64_000);
     // Loaded by the first visit, and by who changes the account.
-    expect(Buffer.byteLength(await read('/pay/setup.js'))).toBeLessThan(16_000);
+    expect(Buffer.byteLength(await read('/pay/setup.js'))).toBeLessThan(18_000);
     const enclave = await (await fetch(`${t.url}/enclave.wasm`)).bytes();
     for (const lang of BUILT_IN) {
       const words = await read(`/words/pay.json?lang=${lang}`);
@@ -329,7 +329,7 @@ describe('/pay/token and /pay/fees, from a real chain', () => {
     const ask = async (token: string, vars: Record<string, string> = {}) => {
       const vault = await startVault({ RPC_URL: liar.url, CHAIN_ID: '84532', ...vars });
       const { status, body } = await vault.call('GET /pay/token', { token });
-      const metrics = (await vault.call('GET /metrics')).text.match(/^vault_node_contradictions_total.*$/gm);
+      const metrics = (await vault.call('GET /metrics')).text.match(/^vault_node_contradictions_total.* [1-9]\d*$/gm);
       await vault.stop();
       return { answer: [status, body.error, body.reason, body.decimals], entries: vault.entries, metrics };
     };

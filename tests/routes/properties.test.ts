@@ -52,7 +52,7 @@ async function expectRefusal(response: Response): Promise<void> {
   const members = ['error', 'reason', 'hint', 'limit', 'retry_after'];
   expect(Object.keys(body).filter((name) => !members.includes(name))).toEqual([]);
   // The longest lists the kinds of limits.
-  expect(String(body['error']).length).toBeLessThan(500);
+  expect(String(body['error']).length).toBeLessThan(700);
 }
 
 const ALL: readonly Route[] = ROUTES;

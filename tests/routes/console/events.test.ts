@@ -127,7 +127,7 @@ describe('a stream', () => {
     const stream = await open();
     t.vault.endStreams();
     await stream.ended;
-    expect(stream.frames).toEqual([]);
+    expect(stream.frames).toEqual([{ retry: '5000' }]);
   });
 });
 
