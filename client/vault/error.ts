@@ -3,7 +3,7 @@ const HINTS = {
   unreachable: 'The vault did not answer. Try again.',
   unexpected_answer: 'No vault answers at this URL.',
   vault_too_old: 'The vault is older than this client. Load its own client.js.',
-  not_loaded: 'A part of the client did not load. Does your Content-Security-Policy allow it?',
+  not_loaded: 'A part of the client did not load. Does your CSP allow it?',
   no_operator_secret: 'Give createClient the operatorSecret.',
   cancelled: 'Given up. Nothing was registered or paid.',
   passkeys_unavailable:

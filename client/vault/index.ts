@@ -4,7 +4,7 @@ import { type CallOptions, createCall, type Place } from './call.ts';
 import { loaded } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
 import { createKnown } from './known.ts';
-import { type PayOptions, type PayOrder, pay, returned } from './pay.ts';
+import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
 import { type Keeper, nameOf, openMemory, type Progress, type Subject } from './progress.ts';
 import { type RegisterOptions, register, subjectOf } from './register.ts';
 import type { SignedIn, SignInOptions } from './sign-in.ts';
@@ -14,7 +14,7 @@ import type { InputOf, OperationName } from './wire.ts';
 export type { CallOptions } from './call.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
-export type { PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
+export type { Payer, PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
 export type { Keeper, Progress, Subject } from './progress.ts';
 export type { RegisterOptions } from './register.ts';
 export type { SignedIn, SignInOptions } from './sign-in.ts';
@@ -39,6 +39,14 @@ export function createClient(options: ClientOptions) {
   const memory = openMemory(url, storage);
   /** A second click, or a form that is sent twice, waits for the first. */
   const running = new Map<string, Promise<Registration>>();
+  /** Who signed up or in last. */
+  let payer: Payer | undefined;
+  const isPayer = <T extends SignedIn | Registration>(person: T): T => {
+    const { credentialId, smartAccount, pubKeyX, pubKeyY } = person;
+    // One that is not known yet makes no hint.
+    payer = { credentialId, account: smartAccount as string, pubKeyX, pubKeyY };
+    return person;
+  };
   const of =
     <Name extends OperationName>(name: Name) =>
     (input?: InputOf<Name>, more?: CallOptions) =>
@@ -65,19 +73,22 @@ export function createClient(options: ClientOptions) {
     /** Registers a person, or goes on where an earlier call was left. */
     register: async (given: RegisterOptions): Promise<Registration> => {
       const name = nameOf(subjectOf(given));
-      const made = running.get(name) ?? register({ call, memory, known, url }, given);
+      const made = running.get(name) ?? register({ call, memory, known, url }, given).then(isPayer);
       running.set(name, made);
       return made.finally(() => running.delete(name));
     },
     /** The registration that was begun here and is not confirmed; `register` with its identifier goes on. */
     pending: (): Progress | undefined => memory.read(),
     /** Forgets it, or all that were begun here. */
-    forget: (subject?: Subject): void => memory.forget(subject),
+    forget: (subject?: Subject): void => {
+      payer = undefined;
+      memory.forget(subject);
+    },
     /** The person of a passkey. */
     signIn: async (given?: SignInOptions): Promise<SignedIn> =>
-      (await loaded(import('./sign-in.ts'))).signIn(call, known, given),
+      isPayer(await (await loaded(import('./sign-in.ts'))).signIn(call, known, given)),
     /** Shows an order to the person; call it from a click. */
-    pay: (order: PayOrder, given?: PayOptions) => pay(url, known, order, given),
+    pay: (order: PayOrder, given?: PayOptions) => pay(url, known, order, { payer, ...given }),
     /** What a payment by link led back to this page with. */
     returned,
     /** Whether an order was paid: by your own node, else by the vault's word. */

@@ -21,6 +21,17 @@ export interface PayOrder {
   readonly total: { readonly currency: string; readonly value: string; readonly label?: string };
 }
 
+/**
+ * Whose passkey pays, so that the page asks for that one alone. A hint: the page believes none of it. With the key it
+ * shows the order at once.
+ */
+export interface Payer {
+  readonly credentialId: string;
+  readonly account: string;
+  readonly pubKeyX?: string | undefined;
+  readonly pubKeyY?: string | undefined;
+}
+
 /** Hints for your server, which checks them. One without `txHash` was sent and is not confirmed yet. */
 export interface PayReceipt {
   readonly userOpHash: string;
@@ -35,6 +46,8 @@ export interface PayOptions {
   readonly via?: 'browser' | 'popup' | 'link';
   /** Where a link leads back to; this page, if absent. */
   readonly returnUrl?: string;
+  /** Who signed up or in with this client last, if absent. */
+  readonly payer?: Payer | undefined;
 }
 
 /** What a link led back with. */
@@ -53,13 +66,13 @@ interface Shown {
  * Shows an order to the person; call it from a click. Rejects with the page's word, such as `cancelled`, or with
  * `not_paid_yet`.
  */
-export async function pay(url: string, known: Known, order: PayOrder, { via, returnUrl }: PayOptions = {}) {
+export async function pay(url: string, known: Known, order: PayOrder, { via, returnUrl, payer }: PayOptions = {}) {
   const { id, total, ...data } = order;
   const { label = data.label ?? id, currency, value } = total;
   const sheet: Shown = { id, data, total: { label, amount: { currency, value } } };
   const shown = async (): Promise<Shown> => ({
     ...sheet,
-    data: { ...data, chainId: order.chainId ?? (await known()).status.chainId },
+    data: { ...data, payer, chainId: order.chainId ?? (await known()).status.chainId },
   });
   const origin = new URL(url).origin;
   if (via === 'link') return byLink(origin, await shown(), returnUrl);

@@ -3,7 +3,7 @@ import { parseJson } from './error.ts';
 import type { Attestation, Channel, InputOf } from './wire.ts';
 
 /** The request of a registration. */
-export type RegistrationInput = InputOf<'POST /api/dids'>;
+export type RegistrationInput = InputOf<'POST /api/dids'> & { readonly pubKeyX: string; readonly pubKeyY: string };
 
 /** Where what must outlive a reload is kept. */
 export type Keeper = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;

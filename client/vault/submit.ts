@@ -13,6 +13,9 @@ export interface Registration {
   readonly did: string;
   readonly smartAccount: Hex;
   readonly credentialId: string;
+  /** The passkey's key. */
+  readonly pubKeyX: string;
+  readonly pubKeyY: string;
   /** A vault that relays may replace it by one with a higher fee: the look-up has the last. */
   readonly txHash: Hex;
   readonly status: 'submitted' | 'confirmed';
@@ -28,7 +31,7 @@ export async function submit(
   { call, memory, signal, step, progress }: Way,
   { body, key }: NonNullable<Progress['request']>,
 ): Promise<Registration> {
-  const { credentialId, did, smartAccount, identifier, channel, pubKeyX = '', pubKeyY = '' } = body;
+  const { credentialId, did, smartAccount, identifier, channel, pubKeyX, pubKeyY } = body;
   const over = new AbortController();
   const ends = either(over.signal, signal);
   const look = () => call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal });
@@ -73,7 +76,8 @@ export async function submit(
   );
   // Who does not wait for it is not disturbed by its failure.
   confirmed.catch(() => undefined);
-  return { identifier, channel, did, smartAccount: smartAccount as Hex, credentialId, txHash, status, confirmed };
+  const account = smartAccount as Hex;
+  return { identifier, channel, did, smartAccount: account, credentialId, pubKeyX, pubKeyY, txHash, status, confirmed };
 }
 
 /** Looks in a row that find nothing, after which the chain has refused. */

@@ -346,7 +346,7 @@ export type Overview = {
     readonly webhooks: boolean;
   };
   readonly database: {
-    readonly state: 'writable' | 'unavailable';
+    readonly state: 'writable' | 'unavailable' | 'stalled' | 'damaged';
     readonly queries: { readonly [name: string]: number };
     readonly connections: { readonly used: Count; readonly max: Count; readonly waiting: Count };
   };
@@ -583,7 +583,7 @@ export type RecoveryOpened = {
 /** How the recovery of an account stands. */
 export type RecoveryState = {
   readonly smartAccount: Address;
-  readonly guarded: boolean;
+  readonly state: 'guarded' | 'unguarded' | 'not_ours';
   readonly barredUntil: Time | null;
   readonly recovery: {
     readonly id: Count | null;
@@ -686,7 +686,9 @@ export type DidRecord = {
   readonly smartAccount: Address | null;
   readonly pubKeyX: Hash | null;
   readonly pubKeyY: Hash | null;
+  readonly signed?: { readonly authenticatorData: string; readonly clientDataHash: string; readonly signature: string };
   readonly registeredAt: Time;
+  readonly checkedAt: Time | null;
 };
 
 /** A registration is recorded; `status` is there where the vault registers the DID itself. */
@@ -863,7 +865,7 @@ export type DidDocument = {
 /** Whether requests can be served; the members after `server` do not count for it. */
 export type Readiness = {
   readonly ok: boolean;
-  readonly database: 'writable' | 'unavailable';
+  readonly database: 'writable' | 'unavailable' | 'stalled' | 'damaged';
   readonly clock?: { readonly offSeconds: Whole };
   readonly stopping?: true;
   readonly server?: { readonly sqlite: string | null; readonly survivesPowerLoss: boolean | null };
@@ -1299,6 +1301,7 @@ export interface Operations {
         | 'sms-per-network'
         | 'guesses-per-identifier'
         | 'registrations-per-ip'
+        | 'sessions-per-network'
         | 'relays-per-day'
         | 'relays-per-network'
         | 'recoveries-per-day'
@@ -1306,8 +1309,12 @@ export interface Operations {
         | 'sponsorships-per-day'
         | 'sponsorships-per-network'
         | 'sponsorships-per-account'
+        | 'sponsor-wei'
+        | 'sponsor-wei-per-network'
+        | 'sponsor-wei-per-account'
         | 'joins-per-ip'
         | 'joins-per-hour'
+        | 'joins-per-network'
         | 'test-messages'
         | undefined;
       readonly key?: string | undefined;
@@ -1331,6 +1338,7 @@ export interface Operations {
         | 'sms-per-network'
         | 'guesses-per-identifier'
         | 'registrations-per-ip'
+        | 'sessions-per-network'
         | 'relays-per-day'
         | 'relays-per-network'
         | 'recoveries-per-day'
@@ -1338,8 +1346,12 @@ export interface Operations {
         | 'sponsorships-per-day'
         | 'sponsorships-per-network'
         | 'sponsorships-per-account'
+        | 'sponsor-wei'
+        | 'sponsor-wei-per-network'
+        | 'sponsor-wei-per-account'
         | 'joins-per-ip'
         | 'joins-per-hour'
+        | 'joins-per-network'
         | 'test-messages';
       readonly key?: string | undefined;
     };

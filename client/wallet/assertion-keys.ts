@@ -3,14 +3,23 @@ import type { Enclave } from './enclave.ts';
 import type { Assertion } from './passkey.ts';
 import { type PublicKey, recoverKeys } from './recover.ts';
 
+type Hashing = Pick<Enclave, 'rawSignature'>;
+
 /** The two keys of which one made the assertion. */
-export async function keysOf(assertion: Assertion, enclave: Pick<Enclave, 'rawSignature'>): Promise<PublicKey[]> {
-  return recoverKeys(await signedDigest(assertion), enclave.rawSignature(assertion.signature));
+export async function keysOf({ clientDataJSON, ...rest }: Assertion, enclave: Hashing): Promise<PublicKey[]> {
+  const clientDataHash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(clientDataJSON)));
+  return keysOfSigned({ ...rest, clientDataHash }, enclave);
 }
 
-/** WebAuthn section 6.3.3: what is signed is the authenticator's data and the hash of the client's. */
-async function signedDigest({ authenticatorData, clientDataJSON }: Assertion): Promise<Uint8Array> {
-  const clientHash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(clientDataJSON)));
-  const signed = new Uint8Array([...authenticatorData, ...clientHash]);
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', signed));
+/** An assertion without the client data: what was signed, and the signature in DER. */
+export type SignedBytes = Pick<Assertion, 'authenticatorData' | 'signature'> & { readonly clientDataHash: Uint8Array };
+
+/** The same for an assertion whose client data only its maker has (WebAuthn section 6.3.3). */
+export async function keysOfSigned(
+  { authenticatorData, clientDataHash, signature }: SignedBytes,
+  enclave: Hashing,
+): Promise<PublicKey[]> {
+  const signed = new Uint8Array([...authenticatorData, ...clientDataHash]);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', signed));
+  return recoverKeys(digest, enclave.rawSignature(signature));
 }

@@ -16,6 +16,7 @@ import {
 } from './operation.ts';
 import { askPasskey } from './passkey.ts';
 import { type Config, type Fees, RefusedError } from './vault.ts';
+import { isSignedBy } from './verify.ts';
 
 /** What the chain says of an account and of its next block. `at` is the device's time of it, in milliseconds. */
 export interface Standing {
@@ -127,11 +128,16 @@ export async function signOperation(account: Account, operation: Operation, sign
   checkFee(operation, config);
   const hash = enclave.userOpHash(operation, entryPoint, config.chainId);
   const userOpHash = toHex(hash);
-  const sign = async (challenge: Uint8Array<ArrayBuffer>) =>
-    enclave.packAssertion(await askPasskey(config.rpId, challenge, [account.credentialId], { signal }));
+  const { credentialId, address, x, y } = account;
+  const sign = async (challenge: Uint8Array<ArrayBuffer>) => {
+    const assertion = await askPasskey(config.rpId, challenge, [credentialId], { signal });
+    // A shop may have named the account: only the passkey's own signature shows that it is its.
+    if (x && y && !(await isSignedBy({ x, y }, assertion, enclave))) throw new NoAccountError(address);
+    return enclave.packAssertion(assertion);
+  };
   if (account.kind === 1) return { operation: { ...operation, signature: await sign(hash) }, userOpHash };
   const index = standing.state.isDeployed ? indexOf(standing.state, account) : 0;
-  if (index === undefined) throw new NoAccountError(account.address);
+  if (index === undefined) throw new NoAccountError(address);
   const now = Date.now();
   const seconds = Math.min(VALID_SECONDS_MAX, Math.floor(((signing.endsBy ?? Infinity) - now) / 1000));
   const validUntil = standing.fees.time + Math.floor((now - standing.at) / 1000) + seconds;
