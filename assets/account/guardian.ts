@@ -94,9 +94,7 @@ export function turnOff(signed: Signed, back: () => void): void {
     account,
     {
       title: word('Turn recovery off?'),
-      words: word(
-        'If you then lose all your passkeys, nobody can open this account any more. A recovery that is under way ends.',
-      ),
+      words: word('If you then lose all passkeys, nobody can open this account. A recovery that is under way ends.'),
       button: word('Turn it off'),
       calls: [{ to: account.address, value: 0n, data }],
       progress: word('Turning recovery off'),

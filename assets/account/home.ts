@@ -199,20 +199,20 @@ export function tick(): void {
 /** Reads what the account holds, and writes it. A balance that cannot be read says so. */
 export async function writeMoney({ account, config }: Signed): Promise<void> {
   const tokens = ['native', ...(config.usdc ? [config.usdc] : [])];
-  const rows = await Promise.all(
-    tokens.map(async (token) => {
+  const list = element('money');
+  const row = (symbol: string, amount: string, style = 'small quiet-text') =>
+    make('li', '', make('span', 'quiet-text', symbol), make('span', style, amount));
+  const rowsOf = (amount: string) => tokens.map((token) => row(token === 'native' ? 'ETH' : 'USDC', amount));
+  // Rows that came later would move the buttons below under a finger.
+  if (!list.firstChild) list.append(...rowsOf('…'));
+  const rows = rowsOf(word('not readable now'));
+  await Promise.all(
+    tokens.map(async (token, i) => {
       const found = await readToken(token, account.address).catch(() => undefined);
-      const symbol = found?.symbol ?? (token === 'native' ? 'ETH' : 'USDC');
-      const amount = found ? amountText(found.balance, found.decimals) : word('not readable now');
-      return make(
-        'li',
-        '',
-        make('span', 'quiet-text', symbol),
-        make('span', found ? 'amount' : 'small quiet-text', amount),
-      );
+      if (found) rows[i] = row(found.symbol, amountText(found.balance, found.decimals), 'amount');
     }),
   );
-  element('money').replaceChildren(...rows);
+  list.replaceChildren(...rows);
 }
 
 /** Reads the DID that is registered with the passkey, and writes it. */

@@ -73,7 +73,7 @@ export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () =
     account,
     {
       title: word('Add “{name}”?', { name }),
-      words: word('It can then do everything that you can do with this account, also remove your other passkeys.'),
+      words: word('It can then do all that you can do with this account, also remove your other passkeys.'),
       button: word('Add it'),
       calls: [{ to: account.address, value: 0n, data }],
       progress: word('Adding “{name}”', { name }),

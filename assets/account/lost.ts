@@ -39,7 +39,6 @@ type Place = World & { readonly contracts: Contracts };
 
 /** The status of an account's newest recovery, as the vault tells it. */
 interface Status {
-  readonly guarded: boolean;
   readonly recovery: null | {
     readonly status: string;
     readonly pubKeyX: Hex;
@@ -90,10 +89,9 @@ async function askWhich({ config }: Place, found: readonly Hex[], then: (address
   askAddress(then);
 }
 
-const WHICH =
-  'Anyone can name this email address for an account of theirs. Choose yours: by its address, and by what it holds.';
+const WHICH = 'Anyone can name this email address for an account. Choose yours by its address, and by what it holds.';
 const UNKNOWN =
-  'We know no account of this address. The account’s own address is in your notes, in a mail from us, or in a payment that you made.';
+  'No account was found for this address. The account’s own address is in your notes, our mails, or your payments.';
 
 function askAddress(then: (address: Hex) => void): void {
   fault('which-address', undefined, 'which-fault');
@@ -225,7 +223,7 @@ const ENDS: Readonly<Record<string, readonly [string, string]>> = {
   none: ['No recovery is under way', 'Start again with “I lost my passkey”.'],
   vetoed: [
     'The recovery was stopped',
-    'Somebody who has a passkey of the account stopped it. If that was not you, your account is not lost: look for that passkey.',
+    'Somebody with a passkey of the account stopped it. If that was not you, your account is not lost: look for that passkey.',
   ],
   cancelled: ['The recovery was withdrawn', 'It was replaced or withdrawn. You can start again.'],
   lapsed: ['The recovery has ended', 'It was not finished in time. Start again with “I lost my passkey”.'],

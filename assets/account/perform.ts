@@ -187,7 +187,7 @@ function slowWords(doubt: Doubt | undefined): string {
   ].join(' ');
 }
 
-const SLOW = 'This takes longer than usual. You can wait, or come back later: this page goes on where it is.';
+const SLOW = 'This takes longer than usual. Wait, or come back later: this page goes on where it is.';
 
 /** The last screen of a change. */
 export function showDone([title, words]: readonly [string, string], next: string): void {

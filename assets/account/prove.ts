@@ -3,7 +3,7 @@ import { word } from '../words/words.ts';
 import { left } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { guard } from './problem.ts';
-import { element, fault, fill, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
+import { element, fault, fill, onCode, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
 
 /** What the vault signs once a code was right. Only some members are read here. */
 export interface Attestation {
@@ -75,10 +75,18 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     clearInterval(timer);
     guard(() => sendCode(email, then, again), { again });
   });
+  let isChecking = false;
+  const check = (code: string) => {
+    // The sixth digit and the button send the same code: it counts as one guess.
+    if (isChecking) return;
+    isChecking = true;
+    const checked = checkCode({ email, code, challenge }, then).finally(() => (isChecking = false));
+    guard(() => checked, { again });
+  };
+  onCode('code', check);
   onSubmit('code-form', () => {
-    const code = textIn('code').replace(/\D/g, '');
-    if (code.length !== 6) return fault('code', word('The code has six digits.'));
-    guard(() => checkCode({ email, code, challenge }, then), { again });
+    if (textIn('code').length === 6) check(textIn('code'));
+    else fault('code', word('The code has six digits.'));
   });
 }
 
@@ -93,6 +101,7 @@ async function checkCode(
     attempts_remaining?: number;
   }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
   if (answer.verified) return then(answer.attestation);
+  fill('code', '');
   fault('code', word(WRONG[answer.message ?? ''] ?? word('This code is not right. Look again, or ask for a new one.')));
 }
 

@@ -42,6 +42,7 @@ export function signOut(): void {
  */
 export function start(world: World, then: () => void, notice?: string, byMail?: () => void): void {
   write('start-notice', notice);
+  element('start-notice').classList.remove('plain');
   write('rp', world.config.rpId);
   const back = (words: string) => start(world, then, words, byMail);
   const use = (open: () => Promise<void>) => () =>
@@ -79,7 +80,8 @@ function noAccountWords({ account }: NoAccountError): string {
 async function signIn(world: World, then: () => void): Promise<void> {
   const again = () =>
     new Promise<void>((resolve) => {
-      write('start-notice', word('Once more: two accounts could be meant, and a second signature shows which.'));
+      write('start-notice', word('Please confirm once more.'));
+      element('start-notice').classList.add('plain');
       show('start');
       onPress('sign-in', resolve);
     });

@@ -6,6 +6,7 @@ export {
   fault,
   make,
   makeButton,
+  onCode,
   onPress,
   onSubmit,
   press,

@@ -52,7 +52,7 @@ export const PROBLEMS = {
   down: ['The vault cannot be reached', 'Nothing has changed. Check your connection, then try again.'],
   fee_bound: [
     'The network fee is too high',
-    'It is more than the operator of this vault allows. Nothing was signed, and nothing has changed. Try again later.',
+    'It is more than the operator allows. Nothing was signed, and nothing has changed. Try again later.',
   ],
   refused: ['The network refused this', 'Nothing has changed.'],
   reverted: ['This was not done', 'The network took the request, but the account refused it. Nothing has changed.'],

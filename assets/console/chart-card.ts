@@ -10,18 +10,15 @@ export interface ChartCard {
 }
 
 const SIZE = { width: 320, height: 100 };
-/** Room for the numbers of the axis, and for the times below. */
-const [LEFT, TOP, BELOW] = [44, 8, 20];
+/** Room above, for the times below, and between the axis and its numbers. */
+const [TOP, BELOW, GAP] = [8, 20, 6];
 
 /** Creates the card of a chart. */
 export function createChartCard(name: string): ChartCard {
   const title = make('h2', { id: `chart-${name}` });
   const figure = make('p', { class: 'figure' });
   const detail = make('p', { class: 'detail' });
-  const svg = draw('svg', {
-    viewBox: `0 0 ${LEFT + SIZE.width} ${TOP + SIZE.height + BELOW}`,
-    'aria-hidden': 'true',
-  });
+  const svg = draw('svg', { 'aria-hidden': 'true' });
   const tip = make('p', { class: 'tip', hidden: '' });
   const plot = make(
     'div',
@@ -40,27 +37,59 @@ export function createChartCard(name: string): ChartCard {
       say(title, drawn.title);
       say(figure, drawn.figure);
       say(detail, drawn.detail);
-      svg.replaceChildren(...drawing(drawn, points));
-      pointer.show((index) => `${timeOf(points[index] ?? { at: '' })}: ${drawn.say(index)}`, points.length);
+      const axis = axisOf(drawn);
+      svg.setAttribute('viewBox', `0 0 ${axis.left + SIZE.width} ${TOP + SIZE.height + BELOW}`);
+      svg.replaceChildren(...drawing(drawn, points, axis));
+      pointer.show(axis.left, (index) => `${timeOf(points[index] ?? { at: '' })}: ${drawn.say(index)}`, points.length);
       fillTable(table, drawn, points);
     },
   };
 }
 
-function drawing({ name, values, below = [], format }: Drawn, points: readonly HistoryPoint[]): SVGElement[] {
+/** The top of an axis, its numbers, and the room that the widest of them takes. */
+interface Axis {
+  readonly top: number;
+  readonly labels: readonly (readonly [number, string])[];
+  readonly left: number;
+}
+
+function axisOf({ values, below = [], format }: Drawn): Axis {
   const top = niceTop(Math.max(1, ...[...values, ...below].map((value) => value ?? 0)));
-  const axis = ticks(top).map((value) => {
+  const labels = ticks(top).map((value) => [value, format(value)] as const);
+  const widest = Math.max(...labels.map(([, text]) => widthOf(text)));
+  return { top, labels, left: Math.max(LEFT_MIN, Math.ceil(widest) + 2 * GAP) };
+}
+
+/** As much for all charts as most of them need, so that they stand in line. */
+const LEFT_MIN = 44;
+
+/** The width of a text of the drawing. A drawing that is hidden could not be asked. */
+function widthOf(text: string): number {
+  pen ??= document.createElement('canvas').getContext('2d');
+  if (!pen) return 8 * text.length;
+  // As `.plot text` in charts.css.
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+let pen: CanvasRenderingContext2D | null = null;
+
+function drawing(
+  { name, values, below = [] }: Drawn,
+  points: readonly HistoryPoint[],
+  { top, labels, left }: Axis,
+): SVGElement[] {
+  const axis = labels.map(([value, text]) => {
     const y = TOP + SIZE.height * (1 - value / top);
     return draw(
       'g',
       { class: 'tick' },
-      ...(value === 0 ? [] : [draw('path', { d: `M${LEFT} ${y}h${SIZE.width}` })]),
-      draw('text', { x: String(LEFT - 6), y: String(y + 4), 'text-anchor': 'end' }, format(value)),
+      ...(value === 0 ? [] : [draw('path', { d: `M${left} ${y}h${SIZE.width}` })]),
+      draw('text', { x: String(left - GAP), y: String(y + 4), 'text-anchor': 'end' }, text),
     );
   });
   const times = TIMES.map(([part, anchor]) => {
     const point = points[Math.round(part * (points.length - 1))];
-    const x = LEFT + part * SIZE.width;
+    const x = left + part * SIZE.width;
     return draw(
       'text',
       { x: String(x), y: String(TOP + SIZE.height + 15), 'text-anchor': anchor },
@@ -79,7 +108,7 @@ function drawing({ name, values, below = [], format }: Drawn, points: readonly H
   const known = name === 'latency' ? points.map(({ requests }) => requests) : values;
   const inner = draw(
     'g',
-    { transform: `translate(${LEFT} ${TOP})` },
+    { transform: `translate(${left} ${TOP})` },
     ...shapes,
     draw('path', { class: 'ground', d: ground(known, SIZE) }),
     draw('path', { class: 'cursor', d: '' }),
@@ -95,7 +124,7 @@ const TIMES = [
 
 /** The value under the pointer, or of the step that the arrow keys went to. */
 function createPointer(plot: HTMLElement, tip: HTMLElement) {
-  let [index, count] = [-1, 0];
+  let [index, count, room] = [-1, 0, 0];
   let words: (index: number) => string = () => '';
   let isShown = false;
   const show = (): void => {
@@ -108,7 +137,7 @@ function createPointer(plot: HTMLElement, tip: HTMLElement) {
     cursor?.setAttribute('d', isShown ? `M${x} 0V${SIZE.height}` : '');
     if (!isShown) return;
     say(tip, words(index));
-    const part = (LEFT + x) / (LEFT + SIZE.width);
+    const part = (room + x) / (room + SIZE.width);
     tip.style.insetInlineStart = `${100 * part}%`;
     tip.style.translate = `${-100 * part}%`;
   };
@@ -123,7 +152,7 @@ function createPointer(plot: HTMLElement, tip: HTMLElement) {
   };
   plot.addEventListener('pointermove', ({ clientX }) => {
     const { left, width } = plot.getBoundingClientRect();
-    const inside = ((clientX - left) / width) * (LEFT + SIZE.width) - LEFT;
+    const inside = ((clientX - left) / width) * (room + SIZE.width) - room;
     go(Math.floor((inside / SIZE.width) * count));
   });
   plot.addEventListener('pointerleave', hide);
@@ -142,7 +171,8 @@ function createPointer(plot: HTMLElement, tip: HTMLElement) {
     go(to);
   });
   return {
-    show(next: (index: number) => string, length: number): void {
+    show(left: number, next: (index: number) => string, length: number): void {
+      room = left;
       words = next;
       if (count !== length) index = length - 1;
       count = length;

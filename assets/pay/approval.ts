@@ -1,33 +1,33 @@
 // What the person reads and chooses before the passkey signs, and the signature.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
-import type { Account } from '../../client/wallet/account.ts';
+import { type Account, NoAccountError } from '../../client/wallet/account.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
 import { readState } from '../wallet/api.ts';
-import { readAccounts } from '../wallet/memory.ts';
+import { type KeptAccount, readAccounts } from '../wallet/memory.ts';
 import { word } from '../words/words.ts';
 import { QUOTE_MS } from './constants.ts';
 import { findElsewhere } from './elsewhere.ts';
 import { follow, showProgress } from './follow.ts';
 import { leave } from './outcome.ts';
 import { approve, type Quote, quote, recordOf } from './pay.ts';
-import { firstAccount, loadSetup, weighAccounts } from './payer.ts';
+import { firstAccount, loadSetup, namedAccount, weighAccounts } from './payer.ts';
 import { sumOf } from './receipt.ts';
 import { writeReview } from './review.ts';
 import { followingOf, type Session } from './session.ts';
 import { onArmedPress, onPress, showPart, write } from './view.ts';
 
 /** Shows the payment with an account, and its price; `chosen` is the person's choice. */
-export async function review(session: Session, chosen?: Account): Promise<void> {
+export async function review(session: Session, chosen?: KeptAccount): Promise<void> {
   const { guard, proceed } = session.steps;
   const turn = ++session.turn;
   const isOver = () => session.ended || session.turn !== turn;
   if (isOver()) return;
   showPart('loading');
-  const account = chosen ?? (await firstAccount(session.payment));
+  const account = chosen ?? (await likelyAccount(session));
   if (isOver()) return;
-  if (!account) return setUp(session);
+  if (!account) return setUp(session, 'payer');
   const priced = await quote(session.payment, account, session.config).catch((error) =>
     lookElsewhere(session, account, error),
   );
@@ -53,11 +53,20 @@ export async function review(session: Session, chosen?: Account): Promise<void> 
   };
   const again = () => review(session, account);
   const addFunds = async (given: Quote) => {
-    const { showFunds } = await loadSetup();
+    const { askOwner, showFunds } = await loadSetup();
+    if (session.claimed === account.address) {
+      // Money goes to no account of which only the shop says whose it is.
+      const isTheirs = await askOwner(session, account);
+      if (isOver()) return;
+      if (isTheirs === undefined) return show(given, word('review.passkey'));
+      if (!isTheirs) return dropHint(session);
+      session.claimed = undefined;
+    }
     if (!isOver()) void showFunds({ ...session, quote: given, again: () => void guard(again, again) });
   };
   onPress('cancel', () => void giveUp(session));
   onPress('other', () => void guard(() => setUp(session), again));
+  onPress('another', () => void guard(() => setUp(session, 'find'), again));
   show(current);
 }
 
@@ -81,23 +90,50 @@ async function lookElsewhere(session: Session, account: Account, error: unknown)
   return undefined;
 }
 
-async function setUp(session: Session): Promise<void> {
+/** The one that the shop names, else one of this device; undefined where a passkey has to be asked for it. */
+async function likelyAccount(session: Session): Promise<KeptAccount | undefined> {
+  const { payer, payment, config } = session;
+  if (!payer) return firstAccount(payment);
+  const named = await namedAccount(payer, config);
+  session.claimed = named?.isClaimed ? named.account.address : undefined;
+  return named?.account;
+}
+
+/** The hint was wrong: the passkey itself shows its account. */
+function dropHint(session: Session): Promise<void> {
+  session.claimed = session.payer = undefined;
+  return setUp(session);
+}
+
+/** `payer`: the passkey that the shop names is asked for; `find`: any other, at once. */
+async function setUp(session: Session, way?: 'payer' | 'find'): Promise<void> {
   const turn = ++session.turn;
   const { config, enclave, payment, steps } = session;
   const { guard } = steps;
   const accounts = readAccounts().then((all) => weighAccounts(all, payment));
-  const [{ showSetup }, held] = await Promise.all([loadSetup(), accounts]);
+  const [{ findNow, showSetup }, held] = await Promise.all([loadSetup(), accounts]);
   if (session.ended || session.turn !== turn) return;
-  const done = (account: Account) => review(session, account);
-  const back =
-    held.length === 0
-      ? undefined
-      : () =>
-          void guard(
-            () => review(session),
-            () => steps.proceed(session),
-          );
-  showSetup({ config, enclave, payment, held, done, back, cancel: () => void giveUp(session), guard });
+  const done = (account: KeptAccount) => review(session, account);
+  const payer = way === 'payer' ? session.payer : undefined;
+  const hasBack = !payer && (held.length > 0 || session.payer !== undefined);
+  const back = () =>
+    void guard(
+      () => review(session),
+      () => steps.proceed(session),
+    );
+  const setup = {
+    config,
+    enclave,
+    payment,
+    payer,
+    held,
+    done,
+    back: hasBack ? back : undefined,
+    cancel: () => void giveUp(session),
+    guard,
+  };
+  if (way === 'find') findNow(setup);
+  else showSetup(setup);
 }
 
 /** What is still on its way to an approval ends with it. */
@@ -125,6 +161,9 @@ async function pay(session: Session, current: Quote, back: (words: string) => vo
   } catch (error) {
     if (session.ended) return;
     if (error instanceof PasskeyError) return back(word('review.passkey'));
+    if (error instanceof NoAccountError && session.claimed === current.account.address) {
+      return dropHint(session);
+    }
     throw error;
   }
 }

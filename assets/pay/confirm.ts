@@ -40,7 +40,8 @@ async function start(): Promise<void> {
   });
   const steps = { guard, problem, proceed, resume, findLive };
   const about = { channel, config, enclave, payment, steps };
-  const session = openSession({ ...about, ended: false, committed: false, turn: 0 });
+  const { payer } = payment;
+  const session = openSession({ ...about, ended: false, committed: false, payer, claimed: undefined, turn: 0 });
   current = session;
   await checkMemory();
   await proceed(session);

@@ -10,7 +10,7 @@ import { draftOf, type Standing, signOperation, withSponsor } from '../../client
 import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import type { Token } from '../wallet/api.ts';
 import * as api from '../wallet/api.ts';
-import { keepAccount } from '../wallet/memory.ts';
+import { type KeptAccount, keepAccount } from '../wallet/memory.ts';
 import type { Channel, Details } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import { receiptOf } from './receipt.ts';
@@ -27,7 +27,7 @@ import {
 
 /** What a payment costs and whether the account has enough. The operation lacks only its signature. */
 export interface Quote {
-  readonly account: Account;
+  readonly account: KeptAccount;
   readonly token: Token;
   readonly ether: Token;
   /** The most that the account pays for the transaction, in wei; 0 with a sponsor. */
@@ -69,7 +69,7 @@ export async function recall(payment: Payment): Promise<StoredPayment | undefine
  * Asks the chain and the sponsor for the price. Throws `UnreachableError`, `RefusedError` if the transfer would fail
  * (`AA25` if the nonce is spent), and `NoAccountError` if the key of an account that is not deployed is unknown.
  */
-export async function quote(payment: Payment, account: Account, config: Config): Promise<Quote> {
+export async function quote(payment: Payment, account: KeptAccount, config: Config): Promise<Quote> {
   const { entryPoint } = config;
   if (entryPoint === null) throw new UnreachableError('no contracts on this chain');
   const [token, ether, standing, nonce] = await Promise.all([
@@ -108,7 +108,8 @@ export function lacksFee(
  * `PasskeyError` and `EndedError` if nothing was sent.
  */
 export async function approve(payment: Payment, given: Quote, world: World): Promise<StoredPayment> {
-  const { account, operation, entryPoint, standing } = given;
+  const { operation, entryPoint, standing } = given;
+  const account = { ...given.account, isNew: undefined };
   const { config, enclave, channel, page } = world;
   const endsBy = payment.expiresAt;
   if (endsBy - Date.now() < SIGNING_MS_MIN) throw new EndedError('ending');

@@ -1,19 +1,21 @@
-// Which of this device's accounts pays.
-import type { Account } from '../../client/wallet/account.ts';
-import { UnreachableError } from '../../client/wallet/vault.ts';
-import { readToken, type Token } from '../wallet/api.ts';
-import { readAccounts } from '../wallet/memory.ts';
-import type { Payment } from './request.ts';
+// Which account pays.
+import { kindsOf } from '../../client/wallet/account.ts';
+import { type Config, UnreachableError } from '../../client/wallet/vault.ts';
+import { predictAddress, readToken, type Token } from '../wallet/api.ts';
+import { type KeptAccount, readAccounts } from '../wallet/memory.ts';
+import { short } from '../wallet/view.ts';
+import { word } from '../words/words.ts';
+import type { Payer, Payment } from './request.ts';
 
 /** An account, and what it holds of the token; undefined where that cannot be read. */
 export interface Held {
-  readonly account: Account;
+  readonly account: KeptAccount;
   readonly token: Token | undefined;
 }
 
 /** The accounts with what they hold: those with money enough first, else in their order. */
 export async function weighAccounts(
-  accounts: readonly Account[],
+  accounts: readonly KeptAccount[],
   { token, amount }: Pick<Payment, 'token' | 'amount'>,
 ): Promise<readonly Held[]> {
   const held = accounts.map(async (account) => ({
@@ -25,10 +27,33 @@ export async function weighAccounts(
 }
 
 /** The account used last, or of several one with money enough; undefined where this device has none. */
-export async function firstAccount(payment: Payment): Promise<Account | undefined> {
+export async function firstAccount(payment: Payment): Promise<KeptAccount | undefined> {
   const [first, ...others] = await readAccounts();
   if (!first || others.length === 0) return first;
   return (await weighAccounts([first, ...others], payment))[0]?.account;
+}
+
+/** The account that a shop's hint names. `isClaimed`: nothing but the hint says so. */
+export interface Named {
+  readonly account: KeptAccount;
+  readonly isClaimed: boolean;
+}
+
+/**
+ * The account that the hint names, if this device has it, or if it is the one that the named key creates. Any other is
+ * found by the passkey: everybody can add a key that is not theirs to an account of theirs.
+ */
+export async function namedAccount(payer: Payer, config: Config): Promise<Named | undefined> {
+  const { credentialId, account: address, key } = payer;
+  const known = (await readAccounts()).find((one) => one.address === address);
+  if (known) return { account: known, isClaimed: false };
+  if (!key) return undefined;
+  for (const kind of kindsOf(config)) {
+    if ((await predictAddress(key, kind)) !== address) continue;
+    const name = word('Account {address}', { address: short(address) });
+    return { account: { credentialId, address, kind, ...key, name }, isClaimed: true };
+  }
+  return undefined;
 }
 
 /** The screen of the accounts, which is a file of its own. Throws `UnreachableError`. */

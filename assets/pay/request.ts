@@ -1,6 +1,7 @@
 import { utf8 } from '../../client/bytes.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
+import type { PublicKey } from '../../client/wallet/recover.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
 /** Who asks. For `link` the origin is only where the answer goes, because anyone can make a link. */
@@ -16,6 +17,16 @@ export interface Total {
   readonly label: string;
   readonly currency: string;
   readonly value: string;
+}
+
+/**
+ * Who pays, as the shop says: a hint of which passkey to ask for, and never a proof. The key is there if the shop knows
+ * it.
+ */
+export interface Payer {
+  readonly credentialId: string;
+  readonly account: Hex;
+  readonly key: PublicKey | undefined;
 }
 
 /** A request as received, not validated yet. */
@@ -39,6 +50,7 @@ export interface Payment {
   readonly chainId: number;
   readonly label: string | undefined;
   readonly total: Total | undefined;
+  readonly payer: Payer | undefined;
   readonly expiresAt: number;
 }
 
@@ -90,7 +102,8 @@ export function readPayment({ asker, id, data, total, expiresAt }: Asked, judge:
   if (to === token || BigInt(to) === 0n) throw new RequestError('bad_to');
   const amount = readUnits(fields['amount']);
   const label = readLabel(fields['label']);
-  return { asker, id, to, amount, token, chainId, label, total: readTotal(total), expiresAt: until };
+  const shown = { label, total: readTotal(total), payer: readPayer(fields['payer']) };
+  return { asker, id, to, amount, token, chainId, ...shown, expiresAt: until };
 }
 
 /** The terms that two payments with the same id must share to be one payment. */
@@ -171,6 +184,19 @@ function readLabel(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw new RequestError('bad_label');
   return printable(value) || undefined;
+}
+
+/** Leaves out an invalid hint: the page can do without. */
+function readPayer(value: unknown): Payer | undefined {
+  const { credentialId, account, pubKeyX, pubKeyY } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const isNamed = typeof credentialId === 'string' && /^[\w-]{16,1364}$/.test(credentialId);
+  if (!isNamed || !isHex(account, 20)) return undefined;
+  const key = isHex(pubKeyX, 32) && isHex(pubKeyY, 32) ? { x: pubKeyX, y: pubKeyY } : undefined;
+  return { credentialId, account: account.toLowerCase() as Hex, key };
+}
+
+function isHex(value: unknown, bytes: number): value is Hex {
+  return typeof value === 'string' && value.length === 2 + 2 * bytes && /^0x[0-9a-fA-F]+$/.test(value);
 }
 
 /** Leaves out an invalid total, because it is only shown. */

@@ -9,7 +9,7 @@ import { make, short, writeAddress } from '../wallet/view.ts';
 import { word, wordWith } from '../words/words.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
-import type { Payment } from './request.ts';
+import type { Asker, Payment } from './request.ts';
 import { element, toggle, write, writeWarnings } from './view.ts';
 
 /** Writes a payment and its quote into the page. */
@@ -32,6 +32,9 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('token', payment.token === 'native' ? symbol : addressOf(payment.token, enclave));
   toggle('row-token', payment.token !== 'native');
   const to = addressOf(payment.to, enclave);
+  const host = payeeOf(asker);
+  // Who asks is named above and on the button.
+  toggle('row-payee', host === undefined);
   writeAddress(element('payee'), to);
   write('to', to);
   write('network', `${config.chain} (${config.chainId})`);
@@ -45,12 +48,31 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const bound = amountText(BigInt(config.feeMax), 18);
   write('bound', word('review.bound', { fee: bound }));
   writeWarnings(warningsOf(payment, quote));
-  const payee = make('span', 'whole', short(to));
+  const payee = host === undefined ? make('span', 'whole', short(to)) : hostNode(host);
   element('approve').replaceChildren(
     ...wordWith('Pay {sum} to {payee}', { payee }, { sum: sumOf(amount, quote.token) }),
   );
   toggle('approve', quote.lacks === undefined);
   toggle('add', quote.lacks !== undefined);
+  // Who has just made an account here may have one with money already.
+  const isEmpty = quote.lacks !== undefined && quote.account.isNew === true && balance === 0n;
+  toggle('another', isEmpty);
+  element('add').classList.toggle('primary', !isEmpty);
+}
+
+/**
+ * The host of the page or frame that asks, as the browser vouches for it: in ASCII, so that no letter looks like
+ * another, with its port if that is not the usual one. Nobody vouches for a link.
+ */
+export function payeeOf({ via, origin, frame }: Asker): string | undefined {
+  return via === 'link' ? undefined : new URL(frame ?? origin).host;
+}
+
+/** From left to right in every language: another order would show another host. */
+function hostNode(host: string): HTMLElement {
+  const node = make('bdi', '', host);
+  node.dir = 'ltr';
+  return node;
 }
 
 interface Shown {

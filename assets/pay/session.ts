@@ -1,11 +1,12 @@
 // One payment on the page, from its request to its signature.
 
+import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import type { Config } from '../../client/wallet/vault.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import type { Following } from './follow.ts';
-import type { Payment } from './request.ts';
+import type { Payer, Payment } from './request.ts';
 import type { StoredPayment } from './store.ts';
 import type { Problem } from './words.ts';
 
@@ -20,6 +21,10 @@ export interface Session {
   ended: boolean;
   /** The signature is on its way: nothing ends it any more. */
   committed: boolean;
+  /** Whom the shop names as the payer, while the page goes by it. */
+  payer: Payer | undefined;
+  /** The account that only the shop's hint says is the person's. */
+  claimed: Hex | undefined;
   /** Counts what the person was shown: an approval that waits is void once they chose another account, or left. */
   turn: number;
 }

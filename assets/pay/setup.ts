@@ -3,16 +3,17 @@
 // Classes that the page has too exist twice, so errors are known by their names.
 import { type Account, kindsOf, type NoAccountError } from '../../client/wallet/account.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
-import { createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
+import { askPasskey, createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
 import type { Config } from '../../client/wallet/vault.ts';
+import { isSignedBy } from '../../client/wallet/verify.ts';
 import { amountText } from '../wallet/amount.ts';
 import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
-import { keepAccount, keepAccounts } from '../wallet/memory.ts';
+import { type KeptAccount, keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
 import type { Held } from './payer.ts';
-import { type Payment, printable } from './request.ts';
+import { type Payer, type Payment, printable } from './request.ts';
 import { element, onPress, showPart, toggle, write } from './view.ts';
 
 export { showFunds } from './funds.ts';
@@ -22,10 +23,12 @@ export interface Setup {
   readonly config: Config;
   readonly enclave: Enclave;
   readonly payment: Payment;
+  /** The payer that the shop names, while the page asks for that passkey alone. */
+  readonly payer: Payer | undefined;
   /** The accounts of this device. */
   readonly held: readonly Held[];
   /** Called once an account was chosen, and stored. */
-  readonly done: (account: Account) => Promise<void>;
+  readonly done: (account: KeptAccount) => Promise<void>;
   /** Undefined where there is nothing to go back to. */
   readonly back: (() => void) | undefined;
   readonly cancel: () => void;
@@ -33,53 +36,102 @@ export interface Setup {
   readonly guard: (run: () => Promise<void>, again: () => Promise<void>) => Promise<void>;
 }
 
-/** Shows the screen; `notice` says what went wrong before. `known` are passkeys beside which none is made. */
-export function showSetup(setup: Setup, notice?: string, known = setup.held.map(idOf)): void {
-  const { config, enclave, payment, held, done, back, cancel, guard } = setup;
-  write('setup-notice', notice);
+/** Shows the screen; `notice` says what went wrong before. */
+export function showSetup(setup: Setup, notice?: string): void {
+  const { config, payer, back, cancel } = setup;
+  const held = payer ? [] : setup.held;
+  const isFirst = held.length === 0;
+  write('setup-title', word(isFirst ? 'Pay with your passkey' : 'Which account pays?'));
+  sayNotice(notice);
   write('rp', config.rpId);
-  write('find', word('Use a passkey I have'));
-  toggle('accounts', held.length > 0);
-  element('create').className = held.length > 0 ? '' : 'primary';
+  write('find', word(isFirst ? 'Use my passkey' : 'Use a passkey I have'));
+  element('find').classList.toggle('primary', isFirst);
+  toggle('accounts', !isFirst);
   element('accounts').replaceChildren(...held.map((one) => rowOf(one, setup)));
+  write('newcomer', payer ? undefined : word(isFirst ? 'I am new here' : 'Create an account'));
+  toggle('setup-other', payer !== undefined);
   toggle('setup-back', back !== undefined);
   toggle('setup-cancel', back === undefined);
-  const field = element<HTMLInputElement>('name');
-  field.value ||= suggestedName(held);
   showPart('setup');
-  const again = async () => showSetup(setup);
-  const use = (open: () => Promise<readonly Account[]>) => {
-    const run = async () => {
-      try {
-        const [first, ...others] = await open();
-        if (!first) return;
-        await keepAccounts([first, ...others]);
-        await done(first);
-      } catch (error) {
-        if (error instanceof PasskeyError) {
-          const isThere = causeOf(error) === 'InvalidStateError';
-          return showSetup(setup, isThere ? word('setup.there') : refusalOf(error, config), isThere ? [] : known);
-        }
-        if (!isNamed(error, 'NoAccountError')) throw error;
-        showSetup(setup, (error as NoAccountError).account ? word('setup.not_a_key') : word('setup.no_account'));
-      }
-    };
-    return () => void guard(run, again);
-  };
-  const create = use(async () => [await createAccount(setup, printable(field.value), known)]);
-  onPress('create', () => {
-    const name = printable(field.value);
-    const isTaken = held.some(({ account }) => account.name === name);
-    if (name === '') showSetup(setup, word('Give the account a name.'), known);
-    else if (isTaken) showSetup(setup, word('setup.taken'), known);
-    else create();
-  });
-  onPress(
-    'find',
-    use(() => findAccounts({ config, enclave, tokens: [payment.token], again: askAgain })),
-  );
+  onPress('newcomer', () => showNew(setup));
+  onPress('setup-other', () => showSetup({ ...setup, payer: undefined }));
+  onPress('find', () => find(setup));
   if (back) onPress('setup-back', back);
   onPress('setup-cancel', cancel);
+}
+
+/** The same, and asks for a passkey at once: the person has pressed for it. */
+export function findNow(setup: Setup): void {
+  showSetup(setup);
+  find(setup);
+}
+
+function find(setup: Setup): void {
+  const { config, enclave, payment, payer } = setup;
+  const ids = payer && [payer.credentialId];
+  const search = { config, enclave, ids, tokens: [payment.token], again: askAgain };
+  use(
+    setup,
+    () => findAccounts(search),
+    (error) => showSetup(setup, refusalOf(error, config)),
+  );
+}
+
+/** The form of a new account. `known` are passkeys beside which none is made. */
+function showNew(setup: Setup, notice?: string, known = setup.held.map(idOf)): void {
+  const { config, held } = setup;
+  write('new-notice', notice);
+  const field = element<HTMLInputElement>('name');
+  field.value ||= suggestedName(held);
+  showPart('new');
+  onPress('new-back', () => showSetup(setup));
+  onPress('create', () => {
+    const name = printable(field.value);
+    if (name === '') return showNew(setup, word('Give the account a name.'), known);
+    if (held.some(({ account }) => account.name === name)) return showNew(setup, word('setup.taken'), known);
+    const create = async () => [await createAccount(setup, name, known)];
+    use(setup, create, (error) => {
+      const isThere = causeOf(error) === 'InvalidStateError';
+      showNew(setup, isThere ? word('setup.there') : refusalOf(error, config), isThere ? [] : known);
+    });
+  });
+}
+
+/** Goes on with an account, once it is stored; `refused` is called where no passkey was used. */
+function use(setup: Setup, open: () => Promise<readonly KeptAccount[]>, refused: (error: PasskeyError) => void): void {
+  const run = async () => {
+    try {
+      const [first, ...others] = await open();
+      if (!first) return;
+      await keepAccounts([first, ...others]);
+      await setup.done(first);
+    } catch (error) {
+      if (error instanceof PasskeyError) return refused(error);
+      if (!isNamed(error, 'NoAccountError')) throw error;
+      showSetup(setup, (error as NoAccountError).account ? word('setup.not_a_key') : word('setup.no_account'));
+    }
+  };
+  void setup.guard(run, async () => showSetup(setup));
+}
+
+/**
+ * Has the passkey of an account sign once, and stores the account if the signature is by its key. Undefined where no
+ * passkey was used, false where its key is another.
+ */
+export async function askOwner({ config, enclave }: Pick<Setup, 'config' | 'enclave'>, account: Account) {
+  const { credentialId, x, y } = account;
+  const challenge = crypto.getRandomValues(new Uint8Array(32));
+  const assertion = await askPasskey(config.rpId, challenge, [credentialId]).catch(() => undefined);
+  if (!assertion) return undefined;
+  if (!x || !y || !(await isSignedBy({ x, y }, assertion, enclave))) return false;
+  await keepAccounts([account]);
+  return true;
+}
+
+/** Says what went wrong; `isPlain` where nothing did. */
+function sayNotice(notice: string | undefined, isPlain = false): void {
+  write('setup-notice', notice);
+  element('setup-notice').classList.toggle('plain', isPlain);
 }
 
 function idOf({ account }: Held): string {
@@ -146,15 +198,15 @@ function refusalOf(error: PasskeyError, { rpId }: Config): string {
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */
-async function createAccount({ config }: Setup, name: string, known: readonly string[]): Promise<Account> {
+async function createAccount({ config }: Setup, name: string, known: readonly string[]): Promise<KeptAccount> {
   const { credentialId, x, y } = await createPasskey(config.rpId, { rpName: config.rpName, name, known });
   const [kind = 1] = kindsOf(config);
-  return { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name };
+  return { credentialId, address: await predictAddress({ x, y }, kind), kind, x, y, name, isNew: true };
 }
 
 /** Nothing on the chain tells the passkey's account from another. Browsers want a press for every passkey prompt. */
 function askAgain(): Promise<void> {
-  write('setup-notice', word('setup.again'));
+  sayNotice(word('setup.again'), true);
   write('find', word('Confirm once more'));
   return new Promise((resolve) => onPress('find', resolve));
 }

@@ -7,7 +7,7 @@ export { element, isNamed, onPress, toggle, write } from '../wallet/view.ts';
 /** The parts of the page, of which one is shown. */
 export type Part = (typeof PARTS)[number];
 
-const PARTS = ['loading', 'setup', 'review', 'funds', 'progress', 'pending', 'done', 'problem'] as const;
+const PARTS = ['loading', 'setup', 'new', 'review', 'funds', 'progress', 'pending', 'done', 'problem'] as const;
 
 /** Shows one part and moves keyboard and screen reader to its heading. */
 export function showPart(part: Part): void {

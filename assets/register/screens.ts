@@ -1,7 +1,7 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
 import type { CodeRequest } from '../../client/vault/way.ts';
 import { isShared, noteShared } from './memory.ts';
-import { element, fault, field, left, onPress, onSubmit, say, show, toggle, write } from './view.ts';
+import { element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 import { text, type WordId } from './words.ts';
 
 /** An address that was entered. */
@@ -33,8 +33,8 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign_in' });
   say({ 'start-title': isKnown ? 'start.known' : 'start.title' }, { app });
   say({ or: isKnown ? 'start.or_other' : 'start.or' });
-  // What is said beside each way is what it gives.
-  say({ 'address-hint': 'gives.address', 'sign-in-hint': givesOf(wanted), 'start-hint': 'gives.account' }, { app });
+  // The most that any way gives: one sentence is read, three are not.
+  write('start-hint', gives(app, wanted));
   say({ forget: 'start.forget' });
   write('start-notice', said.notice);
   field('shared').checked = isShared();
@@ -62,9 +62,10 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   });
 }
 
-/** What an app gets of somebody who signs in. */
-function givesOf(wanted: string | undefined): WordId {
-  return wanted === 'email' || wanted === 'sms' ? `gives.${wanted}` : 'gives.all';
+/** What an app gets of somebody who signs up with an address, or who signs in. */
+function gives(app: string, wanted: string | undefined): string {
+  const what = wanted === 'address' || wanted === 'email' || wanted === 'sms' ? wanted : 'all';
+  return text('gives', { app, what: text(`gives.${what}`) });
 }
 
 /** Who is known here signs in first: the likelier way stands above, and has the main button. */
@@ -114,16 +115,11 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
       element<HTMLButtonElement>('code-again').disabled = wait > 0;
     }
     tick();
-    const check = (isWhole: boolean) => {
-      const digits = input.value.replace(/\D/g, '');
-      if (digits.length === 6) end(digits);
-      else if (isWhole) fault('digits', text('code.fault_form'));
-    };
-    // What is typed, pasted or filled in by the browser is complete with the sixth digit.
-    input.oninput = (event) => {
-      if (event.isTrusted) check(false);
-    };
-    onSubmit('code-form', () => check(true));
+    onCode('digits', end);
+    onSubmit('code-form', () => {
+      if (input.value.length === 6) end(input.value);
+      else fault('digits', text('code.fault_form'));
+    });
     onPress('code-again', () => end(''));
     onPress('code-other', () => end(null));
   });
@@ -149,10 +145,11 @@ export function askPasskeyPress(options: PasskeyOptions): Promise<'go' | 'sign-i
   const { app, address, host, wanted, isTaken = false, isMade, notice } = options;
   const kind = isTaken ? 'taken_' : isMade ? 'resume_' : '';
   say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` }, { address });
-  say({ 'passkey-for': 'passkey.for', 'passkey-known-hint': givesOf(wanted) }, { address, app });
+  say({ 'passkey-for': 'passkey.for' }, { address, app });
+  write('passkey-known-hint', gives(app, wanted));
   say({ 'passkey-go': `passkey.${kind}go`, 'passkey-known': 'start.sign_in', 'passkey-what': 'passkey.what' });
   say({ 'passkey-about': 'passkey.about', 'passkey-other': 'code.other' }, { host });
-  write('passkey-hint', `${text('gives.address', { app })} ${text('gives.account')}`);
+  write('passkey-hint', gives(app, 'address'));
   write('passkey-notice', notice);
   toggle('passkey-known', isTaken);
   toggle('passkey-known-hint', isTaken);

@@ -2,7 +2,7 @@
 import { element, showOne, write } from '../wallet/view.ts';
 import { text, type WordId } from './words.ts';
 
-export { element, fault, field, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
+export { element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page, of which one is shown. */
 const PARTS = ['loading', 'start', 'code', 'passkey', 'progress', 'problem', 'done'] as const;

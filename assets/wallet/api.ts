@@ -1,4 +1,5 @@
 import type { Account, AccountKind, AccountState, OwnerKey } from '../../client/wallet/account.ts';
+import type { SignedBytes } from '../../client/wallet/assertion-keys.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { API_MS } from '../../client/wallet/constants.ts';
 import type { Operation } from '../../client/wallet/operation.ts';
@@ -72,24 +73,41 @@ export async function readStanding({ address }: Pick<Account, 'address'>): Promi
   return { state, fees, at: Date.now() };
 }
 
-/**
- * The account that a passkey of this key proved its registration for, in lower case; undefined if the vault knows none.
- * Anybody can register the credential id without proof, for an account to which they added this key.
- */
-export async function lookUpAccount(credentialId: string, { x, y }: PublicKey): Promise<Hex | undefined> {
-  try {
-    const query = { credentialId, pubKeyX: x, pubKeyY: y };
-    const { smartAccount, proven, pubKeyX } = await get<{
-      smartAccount: string | null;
-      proven: boolean;
-      pubKeyX: Hex | null;
-    }>('/api/dids/lookup', query);
-    if (!proven || smartAccount === null || BigInt(pubKeyX ?? '0x0') !== BigInt(x)) return undefined;
-    return smartAccount.toLowerCase() as Hex;
-  } catch (error) {
+/** What the vault knows of a passkey with a key. It may lie, and the key in question need not exist. */
+export interface LookedUp {
+  /**
+   * The account that it proved its registration for, in lower case. Anybody can register the credential id without
+   * proof, for an account to which they added this key.
+   */
+  readonly account?: Hex;
+  /** What it signed to register, to be verified. */
+  readonly signed?: SignedText;
+}
+
+/** An assertion without its client data, base64url. */
+export type SignedText = Readonly<Record<keyof SignedBytes, string>>;
+
+/** Looks a passkey up by one of the keys that it may have. */
+export async function lookUp(credentialId: string, { x, y }: PublicKey): Promise<LookedUp> {
+  const query = { credentialId, pubKeyX: x, pubKeyY: y };
+  const found = await get<DidRecord>('/api/dids/lookup', query).catch((error) => {
     if (error instanceof RefusedError) return undefined;
     throw error;
-  }
+  });
+  if (!found) return {};
+  const { smartAccount, proven, pubKeyX, signed } = found;
+  const isProven = proven && smartAccount !== null && BigInt(pubKeyX ?? '0x0') === BigInt(x);
+  return {
+    ...(isProven ? { account: smartAccount.toLowerCase() as Hex } : {}),
+    ...(signed ? { signed } : {}),
+  };
+}
+
+interface DidRecord {
+  readonly smartAccount: string | null;
+  readonly proven: boolean;
+  readonly pubKeyX: Hex | null;
+  readonly signed?: SignedText;
 }
 
 /** How the sponsor is asked to pay for an operation, and the bundler to estimate its gas. */

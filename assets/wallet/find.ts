@@ -1,4 +1,5 @@
-// Finds the accounts of a passkey with nothing but the passkey: no storage of this device, no registration.
+// Finds the accounts of a passkey with nothing but the passkey. What the vault or its node says is evidence only where
+// the page can verify it.
 import {
   type Account,
   type AccountKind,
@@ -8,20 +9,23 @@ import {
   kindsOf,
   NoAccountError,
 } from '../../client/wallet/account.ts';
-import { keysOf } from '../../client/wallet/assertion-keys.ts';
-import type { Hex } from '../../client/wallet/bytes.ts';
+import { keysOf, keysOfSigned } from '../../client/wallet/assertion-keys.ts';
+import { fromBase64url, type Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import { type Assertion, accountNamedBy, askPasskey } from '../../client/wallet/passkey.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
 import { type Config, RefusedError } from '../../client/wallet/vault.ts';
 import { word } from '../words/words.ts';
-import { lookUpAccount, predictAddress, readState, readToken } from './api.ts';
+import { lookUp, predictAddress, readState, readToken, type SignedText } from './api.ts';
+import { readAccounts } from './memory.ts';
 import { short } from './view.ts';
 
 /** What a search needs. */
 export interface Search {
   readonly config: Config;
   readonly enclave: Pick<Enclave, 'rawSignature'>;
+  /** The credential ids of which one is asked for; absent, the person picks. */
+  readonly ids?: readonly string[] | undefined;
   /** Tokens besides ether and USDC whose balance shows that an account is used; accounts that hold one come first. */
   readonly tokens?: readonly (Hex | 'native')[];
   /** Called before the passkey is asked a second time, so that the page can say why, and wait for a press. */
@@ -29,27 +33,62 @@ export interface Search {
 }
 
 /**
- * The accounts of a passkey that the person picks, at least one. Two keys can have made its signature. The account of
- * one of them may be on-chain, with that key; else a second signature shows which it is, since the wrong keys of two
- * signatures differ. A balance decides nothing: a node that makes one up would lead money to an account that nobody can
- * open. A passkey without any used account has the one that its key would create. Throws `PasskeyError`,
- * `NoAccountError`.
+ * The accounts of a passkey that the person picks, at least one. Two keys can have made its signature. This device may
+ * know which; or the signature that it registered with shows it, since the wrong keys of two signatures differ; or the
+ * account of one of them is on-chain, with that key; else the person makes a second signature now.
+ * A balance decides nothing: a node that makes one up would lead money to an account that nobody can open. A passkey
+ * without any used account has the one that its key would create. Throws `PasskeyError`, `NoAccountError`.
  */
 export async function findAccounts(search: Search): Promise<readonly Account[]> {
-  const { config, enclave, again } = search;
-  const assertion = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)));
+  const { config, enclave, ids } = search;
+  const assertion = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), ids);
   const named = await readNamed(assertion);
   const [newest] = kindsOf(config);
   const keys = await keysOf(assertion, enclave);
   const candidates = await Promise.all(keys.map((key) => readCandidate(key, assertion, named, search)));
-  const [only, ...others] = candidates.filter(({ places }) => places.some(({ isDeployed }) => isDeployed));
-  const isSure = only !== undefined && others.length === 0;
-  const own = isSure ? only : await chooseAgain(candidates, assertion, { config, enclave, again });
+  const own =
+    (await chooseKnown(candidates, assertion)) ??
+    (await chooseSigned(candidates, enclave)) ??
+    // After what the page can verify: a node could make up an account of the other key.
+    only(candidates, ({ places }) => places.some(({ isDeployed }) => isDeployed)) ??
+    (await chooseAgain(candidates, assertion, search));
   if (!own) throw new NoAccountError(named?.address);
   return accountsOf(await weigh(own, search), assertion, { named, newest });
 }
 
-/** The one whose key made a second signature too. */
+/** The only one of which it is true. */
+function only(candidates: readonly Candidate[], is: (one: Candidate) => boolean): Candidate | undefined {
+  const [first, ...others] = candidates.filter(is);
+  return others.length === 0 ? first : undefined;
+}
+
+/** The one whose key this device stored when the passkey was made here, or found before. */
+async function chooseKnown(candidates: readonly Candidate[], { credentialId }: Assertion) {
+  // A browser that stores nothing knows nothing.
+  const held = await readAccounts().catch(() => []);
+  return only(candidates, ({ key }) => held.some((one) => one.credentialId === credentialId && isSame(key, one)));
+}
+
+/**
+ * The one whose key registered. A vault that lies cannot make such a signature for the other key, whose private half
+ * follows from the passkey's alone. The first assertion would be one of both: then neither is chosen.
+ */
+async function chooseSigned(candidates: readonly Candidate[], enclave: Search['enclave']) {
+  const signersOf = async ({ authenticatorData, clientDataHash, signature }: SignedText) =>
+    keysOfSigned(
+      {
+        authenticatorData: fromBase64url(authenticatorData),
+        clientDataHash: fromBase64url(clientDataHash),
+        signature: fromBase64url(signature),
+      },
+      enclave,
+    );
+  // What cannot be read shows nothing.
+  const signers = await Promise.all(candidates.map(({ signed }) => (signed ? signersOf(signed).catch(() => []) : [])));
+  return only(candidates, ({ key }) => signers.flat().some((signer) => isSame(key, signer)));
+}
+
+/** The one whose key made another signature too. */
 async function chooseAgain(
   candidates: readonly Candidate[],
   { credentialId }: Assertion,
@@ -58,7 +97,7 @@ async function chooseAgain(
   await again();
   const second = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), [credentialId]);
   const met = await keysOf(second, enclave);
-  return candidates.find(({ key }) => met.some((other) => isSame(key, other)));
+  return only(candidates, ({ key }) => met.some((other) => isSame(key, other)));
 }
 
 /** An account that the chain gives to a key. */
@@ -78,6 +117,7 @@ interface WeighedPlace extends Place {
 interface Candidate<P = Place> {
   readonly key: PublicKey;
   readonly places: readonly P[];
+  readonly signed: SignedText | undefined;
 }
 
 interface Named {
@@ -101,11 +141,11 @@ async function readCandidate(
   named: Named | undefined,
   { config }: Search,
 ): Promise<Candidate> {
-  const [registered, predicted] = await Promise.all([
-    lookUpAccount(credentialId, key),
+  const [{ account, signed }, predicted] = await Promise.all([
+    lookUp(credentialId, key),
     Promise.all(kindsOf(config).map(async (kind) => ({ kind, address: await predictAddress(key, kind) }))),
   ]);
-  const addresses = new Set([...predicted.map(({ address }) => address), ...(registered ? [registered] : [])]);
+  const addresses = new Set([...predicted.map(({ address }) => address), ...(account ? [account] : [])]);
   if (named) addresses.add(named.address);
   const places = await Promise.all(
     Array.from(addresses, async (address): Promise<Place[]> => {
@@ -116,16 +156,16 @@ async function readCandidate(
       return [{ address, kind, isDeployed: state.isDeployed }];
     }),
   );
-  return { key, places: places.flat() };
+  return { key, places: places.flat(), signed };
 }
 
-async function weigh({ key, places }: Candidate, search: Search): Promise<Candidate<WeighedPlace>> {
+async function weigh({ places, ...rest }: Candidate, search: Search): Promise<Candidate<WeighedPlace>> {
   const weighed = places.map(async (place) => {
     const [first = 0n, ...others] = await readBalances(place.address, search);
     const isUsed = place.isDeployed || first > 0n || others.some((balance) => balance > 0n);
     return { ...place, isUsed, holdsFirst: first > 0n };
   });
-  return { key, places: await Promise.all(weighed) };
+  return { ...rest, places: await Promise.all(weighed) };
 }
 
 function readBalances(address: Hex, { config, tokens = [] }: Search): Promise<bigint[]> {

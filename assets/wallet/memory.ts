@@ -7,20 +7,25 @@ export class MemoryError extends Error {
   override readonly name = 'MemoryError';
 }
 
+/** An account that this device stores. `isNew`: it was made while somebody wanted to pay, and never paid. */
+export interface KeptAccount extends Account {
+  readonly isNew?: boolean | undefined;
+}
+
 /** The accounts used on this device, the most recently used first. */
-export async function readAccounts(): Promise<readonly Account[]> {
-  const all = await run<(Account & { usedAt: number })[]>('accounts', 'readonly', (store) => store.getAll());
+export async function readAccounts(): Promise<readonly KeptAccount[]> {
+  const all = await run<(KeptAccount & { usedAt: number })[]>('accounts', 'readonly', (store) => store.getAll());
   return all.sort((a, b) => b.usedAt - a.usedAt);
 }
 
 /** Stores an account as the most recently used. */
-export async function keepAccount({ credentialId, address, kind, x, y, name }: Account): Promise<void> {
+export async function keepAccount({ credentialId, address, kind, x, y, name, isNew }: KeptAccount): Promise<void> {
   const usedAt = Date.now();
-  await run('accounts', 'readwrite', (store) => store.put({ credentialId, address, kind, x, y, name, usedAt }));
+  await run('accounts', 'readwrite', (store) => store.put({ credentialId, address, kind, x, y, name, isNew, usedAt }));
 }
 
 /** Stores accounts in order, the first as the most recently used; a name that this device knows already stays. */
-export async function keepAccounts(accounts: readonly Account[]): Promise<void> {
+export async function keepAccounts(accounts: readonly KeptAccount[]): Promise<void> {
   const known = await readAccounts();
   for (const account of accounts.toReversed()) {
     const name = known.find(({ address }) => address === account.address)?.name ?? account.name;

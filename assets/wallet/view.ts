@@ -78,6 +78,21 @@ export function fault(id: string, text: string | undefined, into = `${id}-fault`
   }
 }
 
+/**
+ * Calls `act` with the code in a field of six digits, with the sixth one that is typed, pasted or filled in by the
+ * browser. What is no digit goes.
+ */
+export function onCode(id: string, act: (code: string) => void): void {
+  const input = field(id);
+  input.oninput = ({ isTrusted }) => {
+    const digits = input.value.replace(/\D/g, '').slice(0, CODE_DIGITS);
+    if (digits !== input.value) input.value = digits;
+    if (digits.length === CODE_DIGITS && isTrusted) act(digits);
+  };
+}
+
+const CODE_DIGITS = 6;
+
 /** Marks a step of a list as current and the steps before it as past. */
 export function step(ids: readonly string[], current: string | undefined): void {
   const at = current === undefined ? ids.length : ids.indexOf(current);

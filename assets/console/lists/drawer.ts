@@ -37,6 +37,8 @@ export function createDrawer(): Drawer {
     if (target === dialog) dialog.close();
   });
   dialog.addEventListener('close', () => {
+    // The event comes late: by then the drawer may show another row.
+    if (dialog.open) return;
     run++;
     body.replaceChildren();
     closed?.();
