@@ -189,7 +189,6 @@ if (chromium) {
       await here.page.keyboard.press('Enter');
       await here.screen('code-form');
       await type(here.page, 'code', world.t.codeFor('alice@example.com'));
-      await here.page.keyboard.press('Enter');
       await here.screen('delay');
       await here.page.click('#delay-form button');
       expect(await here.screen('problem')).toContain('Nothing has changed.');

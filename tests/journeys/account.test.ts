@@ -98,10 +98,10 @@ if (chromium) {
       expect(file.createdBy).toBeNull();
       const gone = await device({ passkeys: here.passkeys.only(0) });
       await press(gone.page, 'sign-in');
-      expect(await gone.screen('start-notice')).toContain('Once more');
+      expect(await gone.screen('start-notice')).toContain('confirm once more');
       await press(gone.page, 'sign-in');
       await gone.page.waitForFunction(
-        () => !document.getElementById('start-notice')?.textContent?.includes('Once more'),
+        () => !document.getElementById('start-notice')?.textContent?.includes('confirm once more'),
       );
       expect(await gone.screen('start-notice')).toContain('This passkey opens no account here.');
       expect((await keysOf(account)).map(({ index }: { index: number }) => index)).toEqual([1]);
@@ -235,6 +235,18 @@ if (chromium) {
       await here.passkeys.allow(true);
       await confirm(here);
       expect(await keysOf(account)).toMatchObject([{ label: 'Other' }]);
+    });
+
+    test('the rows of the money are there with the account, so that no button below moves', async () => {
+      const { page } = await device();
+      await page.evaluate(`new MutationObserver((_, self) => {
+        if (document.getElementById('home').hidden) return;
+        self.disconnect();
+        requestAnimationFrame(() => (window.rows = document.getElementById('money').childElementCount));
+      }).observe(document.getElementById('home'), { attributes: true })`);
+      await press(page, 'create');
+      await awaitSelector(page, '#home');
+      expect(await (await page.waitForFunction('window.rows')).jsonValue()).toBe(2);
     });
 
     test('without a sponsor the account pays; without ether it says how much is needed', async () => {

@@ -127,6 +127,9 @@ if (chromium) {
       await ask('axe-1');
       await part(confirm, 'setup');
       await expectSound('setup', confirm);
+      await press(confirm, 'newcomer');
+      await part(confirm, 'new');
+      await expectSound('new', confirm);
       await press(confirm, 'create');
       await part(confirm, 'review');
       await expectSound('review without funds', confirm);

@@ -129,6 +129,7 @@ describe('a vault on a file', () => {
     expect(readdirSync(join(folder.path, 'two')).sort()).toEqual([
       'attestation.keys',
       'operator.secret',
+      'restore.lock',
       'vault.db',
       'vault.secret',
     ]);
@@ -209,7 +210,7 @@ if (libsqlProgram()) {
           vars: { ...VARS, VAULT_SECRET },
         });
         expect(code).toBe(0);
-        expect(readdirSync(join(folder.path, 'three'))).toEqual(['vault.db']);
+        expect(readdirSync(join(folder.path, 'three')).sort()).toEqual(['restore.lock', 'vault.db']);
       } finally {
         await program?.stop();
         program = undefined;

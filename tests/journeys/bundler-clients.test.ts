@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
-import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
+import { accountCallData, openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { RPC_CLIENTS, type RpcClient } from '../support/rpc-clients.ts';
-import { echo, errorOf, startUpstream, type Upstream } from '../support/upstream.ts';
+import { CHEAP_GAS, errorOf, startUpstream, type Upstream, willing } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let chain: Chain;
@@ -38,7 +38,7 @@ const start = (vars: Readonly<Record<string, string>> = {}) =>
 beforeEach(async () => {
   node.trouble = undefined;
   upstream.received.length = 0;
-  upstream.answer = echo;
+  upstream.answer = willing;
   t = await start();
 });
 afterEach(() => t.stop());
@@ -47,9 +47,10 @@ afterEach(() => t.stop());
 const draft = (nonce = '0x0') => ({
   sender: alice.address,
   nonce,
-  callData: '0x',
+  callData: accountCallData([{ target: alice.address }]),
   factory: alice.factory,
   factoryData: alice.factoryData,
+  ...CHEAP_GAS,
 });
 const sponsor = (operation: object) =>
   ['pm_getPaymasterData', [operation, contracts.entryPoint, '0x14a34', {}]] as const;

@@ -15,7 +15,7 @@ import { ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 
-import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
+import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { freshNonce, type OrderTerms, paymentCall } from '../support/payment-operations.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -31,7 +31,12 @@ beforeAll(async () => {
   contracts = await deployContracts(chain.rpc);
   sponsored = await startSponsoredBundler(chain);
   const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
-  const vars = { ...chainVars(chain.url, contracts), BUNDLER_URL: sponsored.url, RATE_LIMIT_PROXY_PER_IP: '100000' };
+  const vars = {
+    ...chainVars(chain.url, contracts),
+    BUNDLER_URL: sponsored.url,
+    ...LOCAL_MONEY,
+    RATE_LIMIT_PROXY_PER_IP: '100000',
+  };
   t = await startVault(vars, { clock });
   bundler = connectChain(`${t.url}/api/bundler`);
 });
@@ -89,7 +94,9 @@ test('a passkey without any ether registers its DID through vault, bundler and p
 
 test('a payment through vault and bundler is payment.settled, by what the chain shows', async () => {
   const account = await openRichAccount();
-  const [terms, nonce] = [{ to: account.address.replace(/..$/, '00'), token: 'native', amount: 1_000n }, freshNonce()];
+  // Never the account's own, whatever its key is.
+  const stranger = `0x${(BigInt(account.address) ^ 1n).toString(16).padStart(40, '0')}`;
+  const [terms, nonce] = [{ to: stranger, token: 'native', amount: 1_000n }, freshNonce()];
   const calls = [paymentCall(terms as OrderTerms)];
   const estimated = await wallet.prepareOperation(chain.rpc, account, calls);
   const operation = { ...estimated, nonce, preVerificationGas: 100_000n, callGasLimit: 200_000n };
@@ -167,7 +174,12 @@ describe('every method on the list, answered by a real bundler', () => {
 describe('an address that is delegated by EIP-7702, with viem’s own account', () => {
   test('is created and used by its first user operation', async () => {
     const vars = { ...chainVars(chain.url, contracts), ENTRY_POINT_ADDRESS: ENTRY_POINTS['0.8'] };
-    const own = await startVault({ ...vars, BUNDLER_URL: sponsored.url, RATE_LIMIT_PROXY_PER_IP: '100000' });
+    const own = await startVault({
+      ...vars,
+      BUNDLER_URL: sponsored.url,
+      ...LOCAL_MONEY,
+      RATE_LIMIT_PROXY_PER_IP: '100000',
+    });
     const owner = privateKeyToAccount(generatePrivateKey());
     await chain.rpc('anvil_setBalance', [owner.address, '0xde0b6b3a7640000']);
     const node = createPublicClient({ chain: baseSepolia, transport: http(chain.url), pollingInterval: 50 });

@@ -138,7 +138,7 @@ if (chromium) {
       const refused = await page.evaluate(
         `${world.client}.then((vault) => vault.register({ handle: 'policy' })).catch(({ error, hint }) => ({ error, hint }))`,
       );
-      expect(refused).toMatchObject({ error: 'not_loaded', hint: expect.stringContaining('Content-Security-Policy') });
+      expect(refused).toMatchObject({ error: 'not_loaded', hint: expect.stringContaining('CSP') });
       world.putBlank(" 'wasm-unsafe-eval'");
       await page.reload();
       const made = (await page.evaluate(registerAs("handle: 'policy'"))) as { confirmed: object };

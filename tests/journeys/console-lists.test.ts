@@ -146,10 +146,24 @@ if (chromium) {
       const json = JSON.parse(await c.text('#drawer-part-1 pre'));
       expect([json.registration.id, json.registration.txHash]).toEqual([ROWS - 1, TX]);
       await press('Escape');
+      // The page goes back by itself; it would take along an address that is set meanwhile.
+      await until(address, (hash) => hash === '#/registrations');
       await c.page.evaluate(`location.hash = '/registrations?id=99999'`);
       await c.says('#drawer', /Nothing found/);
       await c.view('sessions');
       await gone('#drawer[open]');
+    });
+
+    test('one that is followed by another in the address gives way to it', async () => {
+      for (const id of [ROWS - 1, ROWS - 2]) {
+        await c.page.evaluate(`location.hash = '/registrations?id=${id}'`);
+        await c.says('#drawer', new RegExp(`Confirmed in block ${id}`));
+      }
+      expect(await address()).toBe(`#/registrations?id=${ROWS - 2}`);
+      await c.page.goBack();
+      await c.says('#drawer', new RegExp(`Confirmed in block ${ROWS - 1}`));
+      await press('Escape');
+      await until(address, (hash) => hash === '#/registrations');
     });
 
     test('an identifier that is looked up stays out of the address', async () => {

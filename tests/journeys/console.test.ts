@@ -194,6 +194,37 @@ if (chromium) {
       expect(await c.page.evaluate('location.hash')).toBe('#/overview?range=day');
     });
 
+    test('the numbers of an axis are whole, however long they are', async () => {
+      await c.page.evaluateOnNewDocument(() => {
+        const { fetch: ask } = window;
+        const answered = async (input: RequestInfo | URL, init?: RequestInit) => {
+          const answer = await ask(input, init);
+          if (!String(input instanceof Request ? input.url : input).includes('/v1/console/history')) return answer;
+          const history = await answer.json();
+          const last = history.points.at(-1);
+          Object.assign(last, { requests: 1_900_000, sends: 19_000, p50_ms: 90, p95_ms: 190 });
+          return Response.json(history);
+        };
+        Object.assign(window, { fetch: answered });
+      });
+      for (const width of [360, 1280]) {
+        await c.page.setViewport({ width, height: 800 });
+        await c.page.reload();
+        await signIn();
+        await c.says('[data-chart="latency"] svg', /200 ms/);
+        const cut = await c.page.$$eval('[data-chart] svg', (all) =>
+          all.flatMap((svg) => {
+            const { left, right } = svg.getBoundingClientRect();
+            const isOutside = (box: DOMRect) => box.left < left - 0.5 || box.right > right + 0.5;
+            return Array.from(svg.querySelectorAll('text'))
+              .filter((text) => isOutside(text.getBoundingClientRect()))
+              .map(({ textContent }) => textContent);
+          }),
+        );
+        expect([width, cut]).toEqual([width, []]);
+      }
+    });
+
     test('messages are shown as people get them: by message, language and app', async () => {
       await signIn();
       await c.view('messages');

@@ -5,7 +5,7 @@ import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import type { Shop } from '../../scripts/dev-stack/shop.ts';
 import { placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { startDocumentedShop } from '../support/documented-shop.ts';
-import { awaitSelector, confirmWindow, createPasskeys, part, press, startPayWorld } from '../support/pay.ts';
+import { awaitSelector, confirmWindow, createPasskeys, makeNew, part, press, startPayWorld } from '../support/pay.ts';
 import { createPayer, orderOf, PAYEE, payOrder } from '../support/payers.ts';
 
 describe('the shop of docs/payments.md', () => {
@@ -73,7 +73,7 @@ if (chromium) {
     };
     await pressBuy();
     const first = await confirmWindow(world, passkeys);
-    await press(first, 'create');
+    await makeNew(first);
     expect(await part(first, 'review')).toContain('Not enough USDC');
     const account = await first.$eval('#from', (element) => element.textContent ?? '');
     // A person presses Cancel and reads the browser's own message, which nobody can close here.

@@ -182,7 +182,7 @@ if (chromium) {
       await part(tried.page, 'setup');
       await press(tried.page, 'find');
       // Two keys could have signed. A second signature shows which, and that one opens nothing.
-      expect(await part(tried.page, 'setup-notice')).toContain('Confirm it once more');
+      expect(await part(tried.page, 'setup-notice')).toContain('Please confirm once more');
       await press(tried.page, 'find');
       await tried.page.waitForFunction(() =>
         document.getElementById('setup-notice')?.textContent?.includes('This passkey does not open its account now.'),

@@ -94,6 +94,9 @@ if (chromium) {
       const first = await pay({});
       await part(first, 'setup');
       expect(['setup', await wordless(first)]).toEqual(['setup', []]);
+      await press(first, 'newcomer');
+      await part(first, 'new');
+      expect(['new', await wordless(first)]).toEqual(['new', []]);
       await press(first, 'create');
       await awaitSelector(first, '#add');
       const address = await first.$eval('#from', (one) => one.textContent ?? '');

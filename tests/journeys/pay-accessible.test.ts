@@ -59,16 +59,20 @@ if (chromium) {
       const page = await open();
       await part(page, 'setup');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('setup-title');
-      expect(await tabOrder(page, 4)).toEqual(['name', 'create', 'find', 'setup-cancel']);
+      expect(await tabOrder(page, 3)).toEqual(['find', 'newcomer', 'setup-cancel']);
       const words = await spoken(page);
+      for (const one of ['heading: Pay with your passkey', 'button: Use my passkey', 'button: Cancel'])
+        expect(words).toContain(one);
+      await press(page, 'newcomer');
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('new-title');
+      expect(await tabOrder(page, 3)).toEqual(['name', 'create', 'new-back']);
+      const more = await spoken(page);
       for (const one of [
-        'heading: Which account pays?',
+        'heading: A new, empty account',
         'textbox: Name of a new account',
         'button: Create an account',
-        'button: Cancel',
-      ]) {
-        expect(words).toContain(one);
-      }
+      ])
+        expect(more).toContain(one);
     });
 
     describe('what is approved', () => {

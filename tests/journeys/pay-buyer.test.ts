@@ -84,7 +84,8 @@ if (chromium) {
             };
           }),
       });
-      await part(page, 'setup');
+      await press(page, 'newcomer');
+      await part(page, 'new');
       await name(page, '  Tea \u2003 money ');
       await press(page, 'create');
       await part(page, 'review');
@@ -166,11 +167,12 @@ if (chromium) {
     test('an authenticator that has a passkey of this device says so, and makes another one only when asked again', async () => {
       const page = await open(tea());
       await press(page, 'other');
-      await part(page, 'setup');
+      await press(page, 'newcomer');
+      await part(page, 'new');
       await name(page, 'Second');
       await press(page, 'create');
-      await awaitSelector(page, '#setup-notice');
-      expect(await text(page, 'setup-notice')).toContain('This device has a passkey for one of your accounts already.');
+      await awaitSelector(page, '#new-notice');
+      expect(await text(page, 'new-notice')).toContain('This device has a passkey for one of your accounts already.');
       expect(passkeys.ids()).toHaveLength(1);
       await press(page, 'create');
       expect(await part(page, 'review')).toContain('Second');
@@ -180,12 +182,13 @@ if (chromium) {
     test('no two have one name', async () => {
       const page = await open(tea(), { of: other });
       await press(page, 'other');
-      await part(page, 'setup');
+      await press(page, 'newcomer');
+      await part(page, 'new');
       expect(await page.$eval('#name', (field) => (field as HTMLInputElement).value)).toStartWith('Account of ');
       await name(page, 'Second');
       await press(page, 'create');
-      await awaitSelector(page, '#setup-notice');
-      expect(await text(page, 'setup-notice')).toContain('Another account here has this name.');
+      await awaitSelector(page, '#new-notice');
+      expect(await text(page, 'new-notice')).toContain('Another account here has this name.');
       expect(other.ids()).toEqual([]);
     });
 

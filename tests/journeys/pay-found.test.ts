@@ -7,12 +7,14 @@ import { didHash } from '../../lib/identity/did.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
+import { LOCAL_MONEY } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { type Liar, startLiar } from '../support/liar.ts';
 import {
   awaitSelector,
   createPasskeys,
   findAccount,
+  makeNew,
   type Passkeys,
   type PayData,
   type PayWorld,
@@ -71,7 +73,7 @@ if (chromium) {
     /** An account made at /pay on one device; nothing is registered anywhere. */
     async function makeAccount(passkeys: Passkeys): Promise<string> {
       const { page } = await newBrowser(passkeys);
-      await press(page, 'create');
+      await makeNew(page);
       await part(page, 'review');
       return from(page);
     }
@@ -164,7 +166,7 @@ if (chromium) {
       const { page } = await newBrowser(passkeys);
       await press(page, 'find');
       await awaitSelector(page, '#setup-notice');
-      expect(await part(page, 'setup')).toContain('Confirm it once more');
+      expect(await part(page, 'setup')).toContain('Please confirm once more');
       await press(page, 'find');
       expect(await part(page, 'review')).toContain(account);
     });
@@ -226,11 +228,11 @@ if (chromium) {
     test('of the first kind, made before the vault named the second factory, it goes on and pays', async () => {
       const vars = { ...chainVars(world.chain.url, world.contracts), ACCOUNT_FACTORY_2_ADDRESS: 'none' };
       const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
-      const before = await startVault({ ...vars, BUNDLER_URL: world.sponsored.url }, { clock });
+      const before = await startVault({ ...vars, BUNDLER_URL: world.sponsored.url, ...LOCAL_MONEY }, { clock });
       const origin = before.url.replace('127.0.0.1', 'localhost');
       const passkeys = createPasskeys();
       const { page: first } = await newBrowser(passkeys, {}, origin);
-      await press(first, 'create');
+      await makeNew(first);
       await part(first, 'review');
       const account = await from(first);
       await before.stop();

@@ -255,6 +255,9 @@ if (chromium) {
       const shown = await part(confirm, 'review');
       expect(shown).toContain(`Requested by ${world.shop}, in a frame of ${evil.url}`);
       expect(shown).toContain(`The request comes from ${evil.url}, embedded in a page of ${world.shop}.`);
+      // The button names the frame: the page around it did not ask.
+      const button = await confirm.$eval('#approve', (one) => one.textContent);
+      expect(button).toEndWith(` to ${new URL(evil.url).host}`);
       await page.close();
       await evil.stop();
     });

@@ -4,9 +4,9 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
-import { type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
+import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
-import { awaitSelector, createPasskeys, findAccount, type Passkeys, part, press } from '../support/pay.ts';
+import { awaitSelector, createPasskeys, findAccount, makeNew, type Passkeys, part, press } from '../support/pay.ts';
 import { TEST_CERTIFICATES } from '../support/tls.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -37,7 +37,7 @@ if (chromium) {
       own = await startShell('--ignore-certificate-errors', `--host-resolver-rules=${rules.join(', ')}`);
       await serve({ BASE_URL: `https://${OLD}` }, [OLD]);
       const { page } = await pageOn(OLD, passkeys);
-      await press(page, 'create');
+      await makeNew(page);
       await part(page, 'review');
       account = await page.$eval('#from', (element) => element.textContent ?? '');
       await chain.rpc('anvil_setBalance', [account, '0xde0b6b3a7640000']);
@@ -57,7 +57,7 @@ if (chromium) {
     async function serve(vars: Readonly<Record<string, string>>, hosts: readonly (typeof OLD | typeof NEW)[]) {
       await vault?.stop();
       const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock is real')) };
-      const known = { ...chainVars(chain.url, contracts), BUNDLER_URL: sponsored.url, ...PUBLIC };
+      const known = { ...chainVars(chain.url, contracts), BUNDLER_URL: sponsored.url, ...LOCAL_MONEY, ...PUBLIC };
       vault = await startVault({ ...known, ...vars }, { clock });
       for (const host of [OLD, NEW]) proxies[host].target = hosts.includes(host) ? vault.url : undefined;
     }
@@ -98,7 +98,7 @@ if (chromium) {
       await serve({ BASE_URL: `https://${NEW}`, RP_IDS: OLD, RELATED_ORIGINS: `https://${NEW}` }, [OLD, NEW]);
       const later = createPasskeys();
       const { page } = await pageOn(NEW, later);
-      await press(page, 'create');
+      await makeNew(page);
       await part(page, 'review');
       expect(later.rpIds()).toEqual([OLD]);
     });

@@ -7,6 +7,7 @@ import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import {
   awaitSelector,
   createPasskeys,
+  makeNew,
   type Passkeys,
   type PayWorld,
   part,
@@ -48,7 +49,7 @@ if (chromium) {
       const context = await world.own.browser.createBrowserContext();
       contexts.push(context);
       const page = await openLink(world, passkeys, order, context);
-      await press(page, 'create');
+      await makeNew(page);
       await part(page, 'review');
       const address = await addressOn(page);
       await world.fund(address, { wei: ETHER });
@@ -135,7 +136,7 @@ if (chromium) {
       const to = '0x00000000000000000000000000000000000d0001';
       const order = { id: 'first-kind', data: { to, amount: '1000', token: 'native', chainId: 84532 } };
       const page = await openLink(world, passkeys, order);
-      await press(page, 'create');
+      await makeNew(page);
       await part(page, 'review');
       const address = await page.$eval(
         '#from',

@@ -6,6 +6,7 @@ import {
   closeWindows,
   createPasskeys,
   makeAccount,
+  makeNew,
   openShop,
   type PayData,
   type PayWorld,
@@ -360,7 +361,7 @@ if (chromium) {
         const keys = createPasskeys();
         const page = await openLink(world, keys, newOrder());
         await press(page, 'other');
-        await press(page, 'create');
+        await makeNew(page);
         await part(page, 'review');
         const address = await page.$eval('#from', (element) => element.textContent ?? '');
         await world.fund(address, { wei: ETHER });

@@ -7,7 +7,7 @@ import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, runSponsored } from '../../scripts/dev-stack/user-operation.ts';
-import { startSponsoredBundler } from '../support/bundler.ts';
+import { LOCAL_MONEY, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -59,7 +59,12 @@ async function startWorld(edition: 1 | 2) {
   const contracts = await deployContracts(chain.rpc, { registry: edition });
   const sponsored = await startSponsoredBundler(chain);
   const { ACCOUNT_FACTORY_2_ADDRESS = '', ...first } = chainVars(chain.url, contracts);
-  const vars = { ...first, ...(edition === 2 ? { ACCOUNT_FACTORY_2_ADDRESS } : {}), BUNDLER_URL: sponsored.url };
+  const vars = {
+    ...first,
+    ...(edition === 2 ? { ACCOUNT_FACTORY_2_ADDRESS } : {}),
+    BUNDLER_URL: sponsored.url,
+    ...LOCAL_MONEY,
+  };
   const clock = { ...systemClock, advance: () => Promise.reject(new Error('this clock goes by itself')) };
   const t = await startVault({ ...vars, RATE_LIMIT_PROXY_PER_IP: '100000' }, { clock });
   const stop = async () => {

@@ -151,6 +151,32 @@ if (chromium) {
       expect([await motion('no-preference'), await motion('reduce')]).toEqual(['turn', 'none']);
     });
 
+    test.each(['en', 'de', 'es', 'fr'])(
+      'what the app gets is one sentence, apart from the choice below, %s',
+      async (language) => {
+        const { page, screen } = await come(`${world.app.link()}&lang=${language}`);
+        await page.setViewport({ width: 360, height: 700 });
+        await screen('start');
+        expect(await page.$eval('html', ({ lang }) => lang)).toBe(language);
+        const seen = await page.evaluate(() => {
+          const hints = Array.from(document.querySelectorAll<HTMLElement>('#start .hint')).filter((one) =>
+            one.checkVisibility(),
+          );
+          const range = document.createRange();
+          range.selectNodeContents(document.querySelector('#start .choice span') as Element);
+          const box = (document.getElementById('shared') as HTMLElement).getBoundingClientRect();
+          return {
+            hints: hints.length,
+            sentences: hints[0]?.textContent?.match(/\.(?: |$)/g)?.length,
+            gap: range.getBoundingClientRect().top - (hints[0]?.getBoundingClientRect().bottom ?? 0),
+            box: [box.width, box.height],
+          };
+        });
+        expect(seen).toEqual({ hints: 1, sentences: 1, gap: expect.any(Number), box: [20, 20] });
+        expect(seen.gap).toBeGreaterThanOrEqual(8);
+      },
+    );
+
     test('the browser may fill in the address and the code', async () => {
       const visitor = await come(world.app.link({ channel: 'email', login_hint: 'hint@example.com' }));
       await visitor.screen('start');

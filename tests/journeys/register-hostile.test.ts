@@ -127,22 +127,19 @@ if (chromium) {
   });
 
   describe('what is said before a press', () => {
-    test('names all that the app gets, beside each way', async () => {
+    test('names all that the app gets, in one sentence', async () => {
       const visitor = await come();
       const said = await visitor.screen('start');
       const host = hostOf(world.app);
-      for (const sentence of [
-        `${host} gets this address.`,
-        `${host} gets all the addresses and names that you registered.`,
-        'It also gets the public address of your account, which is the same for every app here.',
-      ])
-        expect(said).toContain(sentence);
+      const account = 'and the public address of your account, the same for every app here.';
+      expect(said).toContain(`${host} gets the addresses and names that you register here, ${account}`);
       const { answer } = await goThrough(visitor, address());
       expect(Object.keys(answer ?? {}).sort()).toEqual(
         ['did', 'final', 'identifiers', 'proofs', 'proven', 'smartAccount', 'status', 'verified_at'].sort(),
       );
       const asked = await come(world.app.link({ channel: 'email' }));
-      expect(await asked.screen('start')).toContain(`${host} gets all the email addresses that you registered.`);
+      const emails = `${host} gets the email addresses that you register here, ${account}`;
+      expect(await asked.screen('start')).toContain(emails);
     });
 
     test('the passkey screen names the address and the app, after a reload too, and offers another address', async () => {

@@ -288,6 +288,21 @@ if (chromium) {
       await visitor.screen('start');
     });
 
+    test.each(['the same device', 'another device'])(
+      'who has signed up is asked for the passkey once at /account, on %s',
+      async (device) => {
+        const here = await come();
+        const did = String(didOf(await goThrough(here, address())));
+        const known = device === 'the same device' ? { context: here.context } : {};
+        const { page } = await come(`${world.origin}/account`, { passkeys: here.passkeys, ...known });
+        await press(page, 'sign-in');
+        // The notice would ask for another press.
+        await awaitSelector(page, '#home, #start-notice:not([hidden])');
+        expect(await page.$eval('#start-notice', (one) => one.checkVisibility() && one.textContent)).toBe(false);
+        expect(did.toLowerCase()).toEndWith(await page.$eval('#full', (one) => (one.textContent ?? '').toLowerCase()));
+      },
+    );
+
     test('an address with a passkey: sign in with it', async () => {
       const [email, first] = [address(), await come()];
       const did = didOf(await goThrough(first, email));

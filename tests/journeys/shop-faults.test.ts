@@ -83,7 +83,7 @@ if (chromium) {
       const { page, passkeys } = customer;
       await page.evaluate('delete window.PaymentRequest');
       await press(page, 'pay-go');
-      await press(await confirmWindow(world, passkeys), 'setup-cancel');
+      await press(await confirmWindow(world, passkeys), 'cancel');
       expect(await screen(page, 'pay-notice')).toContain('Nothing was paid.');
       await page.bringToFront();
       await world.pay(customer);

@@ -3,7 +3,7 @@ import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
-import { findAccount, press } from '../support/pay.ts';
+import { press } from '../support/pay.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 
 if (chromium) {
@@ -94,7 +94,6 @@ if (chromium) {
       await page.evaluate('delete window.PaymentRequest; window.open = () => null');
       await press(page, 'pay-go');
       await page.waitForFunction(() => location.pathname === '/pay/confirm', { timeout: 60_000 });
-      await findAccount(page, 2);
       await press(page, 'approve');
       await press(page, 'return');
       expect(await screen(page, 'receipt')).toContain('Paid 1.25 USDC to Tea House');
