@@ -1,7 +1,9 @@
 // npm run bench:slow [-- --save --rounds N --ms N]: look-ups beside sends while each sync of the disk takes 20 ms longer,
-// which strace brings about, with the writes on the event loop's thread and on one of their own.
+// which strace brings about, with the writes on the event loop's thread and on one of their own; then sends beside busy
+// programs (busy.ts). --only disk or --only busy measures one half.
+import { measureBusy } from './busy.ts';
 import { type Finding, load, offer } from './frame/load.ts';
-import { benchOptions } from './frame/options.ts';
+import { type BenchOptions, benchOptions } from './frame/options.ts';
 import { leaveServerCore, onServerCore } from './frame/place.ts';
 import { type Cell, type Figure, publish } from './frame/report.ts';
 import { type Case, each, interleaved, ratioOf } from './frame/rounds.ts';
@@ -40,24 +42,29 @@ const TIMES = [
 ];
 const SENT = [{ title: 'sends/s' }, { title: 'sends’ p50 ms', digits: 1 }, { title: 'sends’ p99 ms', digits: 1 }];
 
-const strace = Bun.which('strace');
-if (!strace) throw new Error('bench:slow needs strace, which delays the answers of the disk');
 const options = benchOptions({ ms: 3_000 });
 leaveServerCore();
-const setups: Setup[] = [];
-try {
-  for (const delayMs of [0, DELAY_MS]) {
-    for (const writer of ['inline', 'thread']) setups.push(await start(strace, writer, delayMs));
+if (options.only !== 'busy') await measureDisk(options);
+if (options.only !== 'disk') await measureBusy(options);
+
+async function measureDisk(given: BenchOptions): Promise<void> {
+  const strace = Bun.which('strace');
+  if (!strace) throw new Error('bench:slow needs strace, which delays the answers of the disk');
+  const setups: Setup[] = [];
+  try {
+    for (const delayMs of [0, DELAY_MS]) {
+      for (const writer of ['inline', 'thread']) setups.push(await start(strace, writer, delayMs));
+    }
+    const findings = await interleaved(setups.map(casesOf), given);
+    const tables = [fullTable(setups, findings), offeredTable(setups, findings)];
+    const [version = ''] =
+      Bun.spawnSync([strace, '--version'])
+        .stdout.toString()
+        .match(/\d+\.\d+/) ?? [];
+    await publish({ name: 'slow', tables, figures: figuresOf(setups, findings), versions: { strace: version } }, given);
+  } finally {
+    for (const { vault } of setups) await vault.stop();
   }
-  const findings = await interleaved(setups.map(casesOf), options);
-  const tables = [fullTable(findings), offeredTable(findings)];
-  const [version = ''] =
-    Bun.spawnSync([strace, '--version'])
-      .stdout.toString()
-      .match(/\d+\.\d+/) ?? [];
-  await publish({ name: 'slow', tables, figures: figuresOf(findings), versions: { strace: version } }, options);
-} finally {
-  for (const { vault } of setups) await vault.stop();
 }
 
 /** A vault that strace runs: it stops at each sync and at nothing else. The vault stays our own child. */
@@ -90,7 +97,7 @@ function casesOf({ name, vault }: Setup): Case<Beside>[] {
   ];
 }
 
-function fullTable(findings: Findings) {
+function fullTable(setups: readonly Setup[], findings: Findings) {
   const columns = [
     { title: 'alone/s' },
     { title: 'p99 ms alone', digits: 2 },
@@ -109,7 +116,7 @@ function fullTable(findings: Findings) {
   return { title: `Look-ups over ${READERS} connections`, columns, rows };
 }
 
-function offeredTable(findings: Findings) {
+function offeredTable(setups: readonly Setup[], findings: Findings) {
   const columns = [{ title: 'requests/s' }, ...TIMES, { title: 'slowest ms', digits: 1 }, ...SENT];
   const rows = setups.map(({ name }) => {
     const offered = findings.get(offeredOf(name));
@@ -129,7 +136,7 @@ function sentOf(all: readonly Beside[] | undefined): Cell[] {
 }
 
 /** What the thread is for. */
-function figuresOf(findings: Findings): Figure[] {
+function figuresOf(setups: readonly Setup[], findings: Findings): Figure[] {
   const slow = setups.find(({ writer, delayMs }) => writer === 'thread' && delayMs > 0);
   if (!slow) return [];
   const [alone, beside, offered] = [aloneOf, besideOf, offeredOf].map((nameOf) => findings.get(nameOf(slow.name)));

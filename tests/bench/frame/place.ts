@@ -16,6 +16,14 @@ export function onServerCore(command: readonly string[]): string[] {
   return isPinned ? [taskset, '-c', `${serverCore}`, ...command] : [...command];
 }
 
+/** Where a program runs that is kept from no core, for the report. */
+export const ALL_CORES = `server and load on all ${cores.length} cores`;
+
+/** The command on every core that this process had at its start. */
+export function onAllCores(command: readonly string[]): string[] {
+  return isPinned ? [taskset, '-c', cores.join(','), ...command] : [...command];
+}
+
 /** The command, kept away from the server's core: what the server asks, such as a database server or a node. */
 export function besideServer(command: readonly string[]): string[] {
   return isPinned ? [taskset, '-c', loadCores.join(','), ...command] : [...command];
