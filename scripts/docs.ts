@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
 import { LIMITS } from '../lib/limits/catalogue.ts';
-import { BUDGET_SHARE, BUDGET_SHARE_MIN, type Limit } from '../lib/limits/limit.ts';
+import { type Limit, SHARE_MIN } from '../lib/limits/limit.ts';
 import type { OtherTable } from '../lib/person/other-tables.ts';
 import { type PersonalTable, TABLES } from '../lib/person/table-store.ts';
 import { mistakesDocument } from './mistakes/table.ts';
@@ -82,26 +82,38 @@ export function withLimits(document: string): string {
   const after = rest?.split(LIMITS_END)[1];
   if (before === undefined || after === undefined) throw new Error('docs/operating.md has no place for the limits');
   const rows = Object.entries<Limit>(LIMITS).map(([name, limit]) => limitRow(name, limit));
-  const table = ['| limit | at most | per | refused with | stored |', '|---|---|---|---|---|', ...rows].join('\n');
+  const head = ['| limit | at most | per | of one network | refused with | stored |', '|---|---|---|---|---|---|'];
+  const table = [...head, ...rows].join('\n');
   return `${before}${LIMITS_BEGIN}\n${table}\n${LIMITS_END}${after}`;
 }
 
 const LIMITS_BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/limits/catalogue.ts: change it there. -->';
 const LIMITS_END = '<!-- The end of what is written. -->';
 
-function limitRow(name: string, { counts, max, windowSeconds, bucket, error, stored }: Limit): string {
+function limitRow(name: string, limit: Limit): string {
+  const { counts, max, windowSeconds, bucket, error, stored } = limit;
   const most = mostOf(max);
   const span = typeof windowSeconds === 'number' ? SPANS[windowSeconds] : `\`${variableOf(windowSeconds)}\``;
-  const per = [bucket === 'vault' ? 'vault' : bucket, span].filter(Boolean).join(', ');
+  const per = [bucket, span].filter(Boolean).join(', ');
   const word = error === null ? '–' : `\`${error}\``;
-  return `| \`${name}\` | ${most} ${counts} | ${per} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
+  return `| \`${name}\` | ${most} ${counts} | ${per} | ${shareOf(limit)} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
+}
+
+/** What one network may take of a limit of the whole vault, or why it may take all. */
+function shareOf(limit: Limit): string {
+  if (limit.bucket !== 'vault') return '–';
+  return 'share' in limit ? `\`${limit.share}\`` : `all: ${limit.unshared}`;
 }
 
 function mostOf(max: Limit['max']): string {
   if (typeof max === 'number') return `${max}`;
   if (typeof max === 'string') return `\`${variableOf(max)}\``;
-  const whole = `\`${variableOf(max.of)}\``;
-  return 'times' in max ? `${max.times} × ${whole}` : `${BUDGET_SHARE * 100} % of ${whole}, or ${BUDGET_SHARE_MIN},`;
+  const { of } = 'gweiOf' in max ? { of: max } : max;
+  const whole = typeof of === 'number' ? of : `\`${variableOf(typeof of === 'object' ? of.gweiOf : of)}\``;
+  if ('gweiOf' in max) return `${whole}`;
+  if ('times' in max) return `${max.times} × ${whole}`;
+  const least = max.atLeast === undefined ? '' : ` × \`${variableOf(max.atLeast)}\``;
+  return `\`NETWORK_SHARE_PERCENT\` of ${whole}, or ${SHARE_MIN}${least},`;
 }
 
 const SPANS: Readonly<Record<number, string>> = { 60: 'minute', 600: '10 minutes', 3600: 'hour', 86400: 'day' };

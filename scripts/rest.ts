@@ -38,7 +38,7 @@ const CALLED_LATER = [
   'lib/limits/limit-events.ts',
   'lib/monitoring/minutes.ts',
   'lib/recovery/guardian.ts',
-  'lib/registration/look-at-keys.ts',
+  'lib/registration/look-notes.ts',
   'lib/relay/relay.ts',
   'lib/verification/accepted.ts',
   'lib/verification/find-code.ts',

@@ -111,6 +111,9 @@ const WIDE_LIMITS = {
   SMS_DAILY_MAX: '1000000',
   RELAY_DAILY_MAX: '100000',
   SPONSOR_DAILY_MAX: '1000000',
+  // A local chain asks a hundred times what Base does.
+  SPONSOR_MAX_FEE: '0.02',
+  SPONSOR_DAILY_WEI: '1000',
 };
 
 /** The settings of a vault on a local chain; its registrar may register for others. */

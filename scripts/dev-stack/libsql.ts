@@ -72,7 +72,8 @@ export interface LibsqlDatabase {
 
 /** Makes an empty database; the server finds it by the host's first label. */
 export async function createLibsqlDatabase(server: Pick<LibsqlServer, 'url' | 'adminUrl'>): Promise<LibsqlDatabase> {
-  const name = `db-${crypto.randomUUID()}`;
+  // A test file that runs twice draws the same twice.
+  const name = `db-${process.pid}-${crypto.randomUUID()}`;
   const path = `${server.adminUrl}/v1/namespaces/${name}`;
   await ask('POST', `${path}/create`, '{}');
   return { url: server.url.replace('127.0.0.1', `${name}.localhost`), remove: () => ask('DELETE', path) };

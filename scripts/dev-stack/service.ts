@@ -29,6 +29,8 @@ const STARTS_MAX = 3;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 2_000;
 const POLL_MS = 5;
+/** An answer that takes longer counts as lost: another program may have taken the port, and never answer. */
+const ANSWER_MS = 5_000;
 /** Within it a program ends that did not get its port. */
 const REFUSED_WITHIN_MS = 250;
 
@@ -61,7 +63,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function isUp(child: Subprocess, ask: () => Promise<boolean>, settleMs: number): Promise<boolean> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   while (!hasEnded(child) && performance.now() < deadline) {
-    if (await ask().catch(() => false)) {
+    const none = Promise.race([child.exited, Bun.sleep(ANSWER_MS)]).then(() => false);
+    if (await Promise.race([ask().catch(() => false), none])) {
       await Promise.race([child.exited, Bun.sleep(settleMs)]);
       return !hasEnded(child);
     }

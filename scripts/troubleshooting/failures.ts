@@ -19,7 +19,7 @@ export const FAILURES = {
   database_unavailable: {
     cause: 'The database is away, locked, or takes no writes, such as on a full disk.',
     remedy:
-      'Try again after `Retry-After`. Operator: `/readyz`, the disk, `vault doctor`. Nothing was changed unless a look-up shows it.',
+      'Try again after `Retry-After`. Operator: `/readyz`, the disk, `vault doctor`. Nothing was changed unless a look-up shows it. With `reason: "damaged"` trying again does not help: the operator must restore a backup.',
   },
   email_not_configured: {
     cause: '`EMAIL_PROVIDER` is `none`.',
@@ -34,7 +34,7 @@ export const FAILURES = {
     remedy: 'Operator: send it some; `vault doctor` shows address and balance.',
   },
   identifier_busy: {
-    cause: 'Another request about the same address is running.',
+    cause: 'Another request about the same address is running, or one of your network waits for it already.',
     remedy: 'Send it again after `Retry-After`.',
   },
   indexer_behind: {
@@ -113,7 +113,8 @@ export const FAILURES = {
     remedy: 'Try again. Operator: `vault doctor` asks it, and the log has its words.',
   },
   sponsor_limit_reached: {
-    cause: '`SPONSOR_DAILY_MAX` operations were sponsored, or the share of this account or network.',
+    cause:
+      '`SPONSOR_DAILY_MAX` operations were sponsored, `SPONSOR_DAILY_WEI` is used up, or the share of this account or network.',
     remedy: 'The account can pay its fee itself, or wait: `retry_after`.',
   },
 } as const satisfies Troubles;

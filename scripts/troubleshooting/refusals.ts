@@ -166,10 +166,15 @@ export const REFUSALS = {
     cause: '`REGISTRATION` is `closed`, and the address is not registered.',
     remedy: 'Sign in with a passkey. Operator: `REGISTRATION=open`, or `invite` and `vault invites create`.',
   },
+  request_timeout: {
+    cause: 'The body did not arrive within 20 seconds.',
+    remedy: 'Send the whole body at once. Nothing was done: send the request again.',
+  },
   sponsorship_refused: {
     cause:
-      'The operation is not one that is sponsored: another kind of account, another call, or more gas than it needs.',
-    remedy: '`reason` names the function and the contract. Operator: `SPONSOR_CALLS` adds calls.',
+      'The operation is not one that is sponsored: another kind of account, another call, or more gas or a higher price than it needs.',
+    remedy:
+      '`reason` names the function and the contract, or the bound. Operator: `SPONSOR_CALLS` adds calls, and a chain that is dearer than Base needs a higher `SPONSOR_MAX_FEE`.',
   },
   token_expired: {
     cause: 'The token of the stream is over.',

@@ -30,6 +30,8 @@ async function store(...people: readonly Stored[]): Promise<void> {
 /** Codes of others around those of a person, so that pages split and merge. */
 function addCodes(key: string, count: number, isOverwriting = true): void {
   const database = new Connection(at(FILE), { strict: true });
+  // The vault beside it may be in the midst of a commit.
+  database.run('PRAGMA busy_timeout = 60000');
   database.run(`PRAGMA secure_delete = ${isOverwriting ? 'ON' : 'OFF'}`);
   const insert = database.query(`INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest)
     VALUES ('x', :key, 'email', '203.0.113.9', :now, :now, 'd')`);

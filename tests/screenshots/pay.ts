@@ -64,6 +64,7 @@ try {
   const first = await open();
   await part(first.page, 'setup');
   await shoot(first.page, 'setup');
+  await press(first.page, 'newcomer');
   await first.page.$eval('#name', (field) => ((field as HTMLInputElement).value = 'Tea money'));
   await press(first.page, 'create');
   await press(first.page, 'add');

@@ -3,7 +3,7 @@
 // the pages change.
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { confirmWindow, findAccount, press } from '../support/pay.ts';
+import { confirmWindow, press } from '../support/pay.ts';
 import { screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 import { toIndexed } from './png.ts';
 
@@ -74,13 +74,12 @@ try {
   await page.evaluate('delete window.PaymentRequest');
   await press(page, 'pay-go');
   const confirm = await confirmWindow(world, passkeys);
-  await press(confirm, 'setup-cancel');
+  await press(confirm, 'cancel');
   await screen(page, 'pay-notice');
   await shoot(page, 'shop-cancelled');
   await page.bringToFront();
   await press(page, 'pay-go');
   const again = await confirmWindow(world, passkeys);
-  await findAccount(again, 2);
   await world.chain.rpc('evm_setAutomine', [false]);
   await press(again, 'approve');
   await Bun.sleep(2_000);

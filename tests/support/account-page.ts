@@ -128,7 +128,7 @@ export function keyNames(page: Page): Promise<string[]> {
 export async function signIn(page: Page): Promise<void> {
   await press(page, 'sign-in');
   const asked = await page.waitForFunction(() => {
-    const says = document.getElementById('start-notice')?.textContent?.includes('Once more');
+    const says = document.getElementById('start-notice')?.textContent?.includes('once more');
     return says ? 'again' : document.getElementById('start')?.hidden && 'done';
   });
   if ((await asked.jsonValue()) === 'again') await press(page, 'sign-in');

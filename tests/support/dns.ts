@@ -1,6 +1,7 @@
 // A name server over UDP and TCP that answers questions for TXT (RFC 1035).
-import { createSocket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** TXT records by name; a name without an entry does not exist. */
 export type Zone = Record<string, readonly string[]>;
@@ -17,20 +18,14 @@ export interface NameServer {
 
 /** Starts a name server that knows these records. */
 export async function startNameServer(zone: Zone = {}): Promise<NameServer> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => {
-    socket.bind(0, '127.0.0.1', resolve);
-  });
-  const { port } = socket.address();
   const streams = createServer((stream) => {
     stream.on('data', (chunk) => {
       const answer = answerTo(Buffer.from(chunk).subarray(2), zone);
       stream.end(Buffer.concat([Buffer.from([answer.length >> 8, answer.length & 0xff]), answer]));
     });
   });
-  await new Promise<void>((resolve) => {
-    streams.listen(port, '127.0.0.1', resolve);
-  });
+  const socket = await listenOnBoth(streams);
+  const { port } = socket.address();
   const server = { address: `127.0.0.1:${port}`, zone, udpBytesMax: 1_232, stop };
   socket.on('message', (question, from) => {
     const answer = answerTo(question, zone);
@@ -44,6 +39,22 @@ export async function startNameServer(zone: Zone = {}): Promise<NameServer> {
     streams.close();
   }
   return server;
+}
+
+/** Listens on one port by TCP and UDP. A port that is free for one may be taken for the other: then on the next. */
+async function listenOnBoth(streams: Server): Promise<Socket> {
+  for (;;) {
+    await once(streams.listen(0, '127.0.0.1'), 'listening');
+    const socket = createSocket('udp4');
+    try {
+      await once(socket.bind((streams.address() as AddressInfo).port, '127.0.0.1'), 'listening');
+      return socket;
+    } catch (error) {
+      socket.close();
+      await once(streams.close(), 'close');
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 function endOfQuestion(question: Buffer): number {

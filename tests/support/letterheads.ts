@@ -27,7 +27,7 @@ export const NOTICES: Readonly<Record<string, CodeNotice>> = {
   soon: { recovery: { ...news, kind: 'running', status: 'submitted', readyAt: null }, lifetimeSeconds: 0 },
   contact: { recovery: { ...news, kind: 'contact', status: '' }, lifetimeSeconds: 0 },
   ...Object.fromEntries(
-    ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed'].map((status) => [
+    ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed', 'upgraded', 'stalled'].map((status) => [
       status,
       { recovery: { ...news, kind: 'ended', status }, lifetimeSeconds: 0 } as const,
     ]),

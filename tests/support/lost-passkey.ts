@@ -118,7 +118,6 @@ export async function proveAt(world: PhoneWorld, { page, screen }: Device, email
   await page.keyboard.press('Enter');
   await screen('code-form');
   await type(page, 'code', await codeFrom(world, email));
-  await page.keyboard.press('Enter');
 }
 
 /** Has the vault guard the account for an address, three days long. */

@@ -58,12 +58,14 @@ export interface TestChainOptions extends ChainOptions {
   readonly edition?: 1 | 2;
 }
 
+/** Here, not in the first test that needs a chain: without the runner this may compile, for over a minute. */
+const { KeyHolder: holderArtifact } = await compileContracts();
+
 /** Starts a chain of a test's own, with the contracts deployed. */
 export async function startTestChain({ edition, ...options }: TestChainOptions = {}): Promise<TestChain> {
   const chain = await startChain(options);
   const { rpc, url } = chain;
   const { didRegistry: registry } = await deployContracts(rpc, edition === undefined ? {} : { registry: edition });
-  const { KeyHolder: holderArtifact } = await compileContracts();
   const stranger = async (): Promise<Account> => {
     const privateKey = Secp256k1.randomPrivateKey();
     const account = { privateKey, address: addressOf(privateKey) };

@@ -9,7 +9,7 @@ import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-sta
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
-import { type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
+import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
 import { chainVars } from './chain-vars.ts';
 import { startVault, type TestVault } from './vault.ts';
 
@@ -99,6 +99,7 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
   const vars = {
     ...chainVars(node?.(chain.url) ?? chain.url, contracts),
     BUNDLER_URL: line.url,
+    ...LOCAL_MONEY,
     RATE_LIMIT_PROXY_PER_IP: '100000',
   };
   const t = await startVault({ ...vars, ...more }, { clock, mail });
@@ -212,7 +213,7 @@ export async function makeAccount(world: PayWorld, passkeys: Passkeys): Promise<
   const to = '0x00000000000000000000000000000000000a11ce';
   await buy(shop, { method: `${world.origin}/pay`, data: { to, amount: '1', token: 'native', chainId: 84532 } });
   const page = await confirmWindow(world, passkeys);
-  await press(page, 'create');
+  await makeNew(page);
   await part(page, 'review');
   const account = await page.$eval('#from', (element) => element.textContent ?? '');
   await world.fund(account, { wei: 10n ** 18n, usdc: 100_000_000n });
@@ -386,6 +387,12 @@ export async function press(page: Page, id: string): Promise<void> {
   await page.click(`#${id}`).catch(async (error) => {
     if (!page.isClosed() && !(await Promise.race([closed, Bun.sleep(1000)]))) throw error;
   });
+}
+
+/** Has the page make a new account. */
+export async function makeNew(page: Page): Promise<void> {
+  await press(page, 'newcomer');
+  await press(page, 'create');
 }
 
 /** Has the page find the account of a passkey. One that is not on-chain yet takes a second signature. */

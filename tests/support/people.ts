@@ -1,7 +1,10 @@
+import { AbiFunction, Address, type Hex } from 'ox';
 import { toBase64url, utf8 } from '../../lib/base/bytes.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
+import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import type { Mined, TestChain } from './onchain.ts';
 import { createPasskey, type Passkey } from './passkey.ts';
+import { openRegistry } from './registries.ts';
 import type { Reply, TestVault } from './vault.ts';
 
 /** Somebody with a passkey, and an account on the chain that shows its key. */
@@ -17,6 +20,10 @@ export interface Person {
 /** What people do at a vault on a chain; `vault` says which one. */
 export interface People {
   create(channel: Person['channel']): Promise<Person>;
+  /** As `create`; the DID is the did:pkh of the account. */
+  own(channel: Person['channel']): Promise<Person>;
+  /** Lets the account call a function of the second registry. */
+  act(who: Pick<Person, 'account'>, name: string, ...args: readonly unknown[]): Promise<void>;
   /** Registers the DID on-chain, with its handle where it has one. */
   publish(who: Person): Promise<Mined>;
   attest(who: Pick<Person, 'identifier' | 'channel'>): Promise<{ readonly signature: string }>;
@@ -26,6 +33,7 @@ export interface People {
 }
 
 let people = 0;
+const FORWARD = AbiFunction.from('function forward(address to, bytes data) returns (bytes)');
 
 /** People on this chain. */
 export function createPeople(chain: TestChain, vault: () => TestVault): People {
@@ -42,6 +50,15 @@ export function createPeople(chain: TestChain, vault: () => TestVault): People {
         passkey,
         account: await chain.deployHolder(passkey.key),
       };
+    },
+    async own(channel) {
+      const made = await this.create(channel);
+      return { ...made, did: `did:pkh:eip155:84532:${Address.checksum(made.account)}` };
+    },
+    async act({ account: to }, name, ...args) {
+      const call = openRegistry(chain.rpc, chain.registry, 2).encode(name, ...args);
+      const data = AbiFunction.encodeData(FORWARD, [chain.registry, call]);
+      await sendTransaction(chain.rpc, devAccount('alice').privateKey, { to: to as Hex.Hex, data });
     },
     publish: ({ did, channel, identifier, account }) =>
       chain.register({ did, ...(channel === 'handle' ? { handle: identifier } : {}) }, { holder: account }),

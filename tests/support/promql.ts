@@ -27,6 +27,29 @@ export function familyFaults(expression: string): string[] {
   return faults;
 }
 
+/** A counter whose growth an expression asks for, and which of its series. */
+export interface Counted {
+  readonly name: string;
+  readonly isMeant: (labels: Readonly<Record<string, string>>) => boolean;
+}
+
+/** What an expression counts with `increase` or `rate`. */
+export function countersIn(expression: string): Counted[] {
+  const counted = expression.matchAll(/\b(?:increase|rate)\((\w+)(?:\{([^}]*)\})?\[/g);
+  return Array.from(counted, ([, name = '', text = '']) => {
+    const matchers = Array.from(text.matchAll(/(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g));
+    return {
+      name,
+      isMeant: (labels) =>
+        matchers.every(([, label = '', operator = '', value = '']) => {
+          const own = labels[label] ?? '';
+          const isSame = operator.endsWith('~') ? new RegExp(`^(?:${value})$`).test(own) : own === value;
+          return isSame !== operator.startsWith('!');
+        }),
+    };
+  });
+}
+
 function labelsOf(name: string): readonly string[] | undefined {
   if (OWN.includes(name)) return [];
   const family = Object.hasOwn(METRICS, name) ? name : name.replace(/_(?:bucket|count|sum)$/, '');

@@ -6,15 +6,7 @@ import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail
 import { type Shop, startShop } from '../../scripts/dev-stack/shop.ts';
 import { type SmsProvider, smsVars, startSmsProvider } from '../../scripts/dev-stack/sms.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
-import {
-  confirmWindow,
-  createPasskeys,
-  findAccount,
-  type Passkeys,
-  type PayWorld,
-  press,
-  startPayWorld,
-} from './pay.ts';
+import { confirmWindow, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 /** It all; the vault's background work goes on by itself. */
 export interface ShopWorld extends Omit<PayWorld, 'shop' | 'pages'> {
@@ -96,7 +88,6 @@ export async function startShopWorld(more: Readonly<Record<string, string>> = {}
     async pay({ page, passkeys }) {
       await press(page, 'pay-go');
       const confirm = await confirmWindow(world, passkeys);
-      await findAccount(confirm, 2);
       await press(confirm, 'approve');
       return confirm;
     },

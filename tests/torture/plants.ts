@@ -135,9 +135,9 @@ export const PLANTS: readonly Plant[] = [
     edits: [
       {
         file: 'lib/webhooks/worker.ts',
-        find: '  const result = await postWebhook(',
+        find: '  const result = await slots.patiently(',
         replace:
-          "  if (delivery.attempts === 0 && delivery.event.id % 7 === 0)\n    return void (await db.write(recordAttempt(delivery, { is: 'delivered', status: 200 }, clock.now())));\n  const result = await postWebhook(",
+          "  if (delivery.attempts === 0 && delivery.event.id % 7 === 0)\n    return void (await db.write(recordAttempt(delivery, { is: 'delivered', status: 200 }, clock.now())));\n  const result = await slots.patiently(",
       },
     ],
   },

@@ -4,6 +4,10 @@
 export interface Person {
   readonly did: string;
   readonly account: string;
+  /** Their passkey and its key, for which the payment page asks. */
+  readonly credentialId: string;
+  readonly pubKeyX: string;
+  readonly pubKeyY: string;
 }
 
 /** Where a payment may be found. */

@@ -79,7 +79,9 @@ function signOut(client: VaultClient): void {
 
 /** Nothing is waited for between the press and `pay`: browsers open windows for presses alone. */
 async function pay(client: VaultClient, person: Person): Promise<void> {
-  const paying = client.pay(order);
+  // After a reload the client knows nobody; the shop does.
+  const { did: _, ...payer } = person;
+  const paying = client.pay(order, { payer });
   const receipt = await busy('pay-go', () => paying).catch((error) => {
     run(() => tryAgain(client, person, error.error, paymentWords(error)));
   });

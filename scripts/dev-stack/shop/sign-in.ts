@@ -1,7 +1,7 @@
 // Signing up by a code and a passkey, and signing in by the passkey alone.
-import type { CodeRequest, RegisterStep, VaultClient } from '../../../client/vault/index.ts';
+import type { CodeRequest, RegisterStep, Registration, SignedIn, VaultClient } from '../../../client/vault/index.ts';
 import type { Person } from './memory.ts';
-import { busy, element, fault, field, onPress, onSubmit, show, step, toggle, write } from './view.ts';
+import { busy, element, fault, field, onCode, onPress, onSubmit, show, step, toggle, write } from './view.ts';
 import { left, signUpWords } from './words.ts';
 
 const STEPS = ['step-code', 'step-passkey', 'step-proof', 'step-record'] as const;
@@ -31,9 +31,9 @@ export function askWho(vault: VaultClient, done: (person: Person) => void, notic
     askWho(vault, done);
   });
   show('start');
-  const arrive = ({ did, smartAccount }: { did: string; smartAccount: string | null }) => {
+  const arrive = ({ did, smartAccount, credentialId, pubKeyX, pubKeyY }: Registration | SignedIn) => {
     if (smartAccount === null) throw new Error('this DID has no account');
-    done({ did, account: smartAccount });
+    done({ did, account: smartAccount, credentialId, pubKeyX, pubKeyY });
   };
   onSubmit('who-form', () => {
     const text = field('who').value.trim();
@@ -82,14 +82,11 @@ function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: Cod
       resolve(text);
     };
     element<HTMLButtonElement>('digits-go').disabled = false;
-    const typed = () => digits.value.replace(/\D/g, '');
+    onCode('digits', answer);
     onSubmit('code-form', () => {
-      if (typed().length === DIGITS) answer(typed());
+      if (digits.value.length === DIGITS) answer(digits.value);
       else fault('digits', 'The code has six digits.');
     });
-    digits.oninput = () => {
-      if (typed().length === DIGITS) answer(typed());
-    };
     onPress('code-again', () => answer(''));
     onPress('code-other', () => resolve(null));
   }).finally(stopClock);

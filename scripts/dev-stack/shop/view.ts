@@ -6,6 +6,7 @@ export {
   element,
   fault,
   field,
+  onCode,
   onPress,
   onSubmit,
   step,

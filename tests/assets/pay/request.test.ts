@@ -39,6 +39,30 @@ const faultOf = (given: Asked): string => {
   return 'none';
 };
 
+const PAYER = {
+  credentialId: 'w1-z--JHlHTZHPIZsKl6gQ',
+  account: TO,
+  pubKeyX: `0x${'aB'.repeat(32)}`,
+  pubKeyY: `0x${'01'.repeat(32)}`,
+};
+
+test('a payer is a hint: with its key, without, or none where it has faults', () => {
+  const { credentialId, account, pubKeyX, pubKeyY } = PAYER;
+  const named = { credentialId, account: account.toLowerCase() as `0x${string}` };
+  const key = { x: pubKeyX as `0x${string}`, y: pubKeyY as `0x${string}` };
+  expect(read({ payer: PAYER }).payer).toEqual({ ...named, key });
+  expect(read({ payer: { credentialId, account } }).payer).toEqual({ ...named, key: undefined });
+  for (const half of [
+    { ...PAYER, pubKeyY: '0x01' },
+    { ...PAYER, pubKeyX: 7 },
+    { ...PAYER, pubKeyX: undefined },
+  ])
+    expect(read({ payer: half }).payer?.key).toBeUndefined();
+  const others = [null, 7, 'alice', [], {}, { ...PAYER, account: '0x1' }, { ...PAYER, credentialId: 'a b' }];
+  const long = { ...PAYER, credentialId: 'A'.repeat(1365) };
+  for (const payer of [...others, long]) expect(read({ payer }).payer).toBeUndefined();
+});
+
 test('a request as shops send it', () => {
   expect(read({ token: USDC, label: 'Two teas', unknown: 1 })).toEqual({
     asker: SHOP,
@@ -49,6 +73,7 @@ test('a request as shops send it', () => {
     chainId: 84532,
     label: 'Two teas',
     total: undefined,
+    payer: undefined,
     expiresAt: NOW + 240_000,
   });
 });

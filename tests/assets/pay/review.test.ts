@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { shortageOf, shortageWords, warningsOf } from '../../../assets/pay/review.ts';
+import { payeeOf, shortageOf, shortageWords, warningsOf } from '../../../assets/pay/review.ts';
 import english from '../../../assets/words/en/pay.json' with { type: 'json' };
 
 // As `loadWords` keeps them.
@@ -16,6 +16,7 @@ const payment = (token: 'native' | '0x', amount: bigint, via: 'browser' | 'link'
   chainId: 84532,
   label: undefined,
   total: undefined,
+  payer: undefined,
   expiresAt: 0,
 });
 
@@ -60,6 +61,26 @@ describe('what lacks', () => {
     const token = { ...USDC, listed: false, symbol: 'ETH' };
     const short = shortageOf(payment('0x', 6_000_000n), { lacks: 'token', token, ether: ETHER, fee: 0n });
     expect(short && shortageWords(short, false)).toBe('Not enough of this token: 6 needed, 5 here.');
+  });
+});
+
+describe('the payee', () => {
+  const asker = { via: 'opener', origin: 'https://tea.example', frame: undefined } as const;
+
+  test.each([
+    ['https://tea.example', 'tea.example'],
+    ['https://tea.example:8443', 'tea.example:8443'],
+    ['http://localhost:8090', 'localhost:8090'],
+    // Cyrillic letters that look like Latin ones, as URLs write them.
+    [new URL('https://tеа.example').origin, 'xn--t-8sbo.example'],
+    [new URL('https://TEA.example:443/pay?to=other.example#x').origin, 'tea.example'],
+  ])('%s is named by its host', (origin, host) => {
+    expect(payeeOf({ ...asker, origin })).toBe(host);
+  });
+
+  test('is the frame that asks, and nobody for a link', () => {
+    expect(payeeOf({ ...asker, via: 'browser', frame: 'https://ads.example' })).toBe('ads.example');
+    expect(payeeOf({ ...asker, via: 'link' })).toBeUndefined();
   });
 });
 

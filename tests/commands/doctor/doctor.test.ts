@@ -225,6 +225,23 @@ describe('the chain', () => {
     expect(await toldOf(1_000_000, 15_000_000)).toMatch(/^warn .*, 0 days at the rate of the last 7 days$/);
   });
 
+  test('says how many looks at registrations are due', async () => {
+    const toldOf = async (looks: { changed: number; routine: number } | undefined, vars = {}) => {
+      const facts = { relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs: 0, processesAheadMs: [], looks };
+      const examined = { ...examinedOf(configOf({ ...chain.vars, ...vars })), stored: async () => facts };
+      return told(await runChecks(chainChecks(examined)), 'looks');
+    };
+    const due = 'of the accounts with registrations are due to be looked at again on-chain';
+    const many = { changed: 1, routine: 7_200 };
+    expect(await toldOf(undefined)).toEqual([expect.stringMatching(/^skipped /)]);
+    expect(await toldOf({ changed: 1, routine: 7_199 }, { FOLLOWER: 'false' })).toEqual([`ok 7200 ${due}`]);
+    expect(await toldOf(many, { FOLLOWER: 'false' })).toEqual([
+      `warn 7201 ${due}, which takes 61 minutes: until then look-ups show what was so before`,
+    ]);
+    expect(await toldOf(many, { FOLLOWER: 'false', LOOKS_PER_MINUTE: '240' })).toEqual([`ok 7201 ${due}`]);
+    expect(await toldOf(many, { FOLLOWER: 'true' })).toEqual([`ok 1 ${due}`]);
+  });
+
   test('with a guardian: its ether, and whether anybody hears of its recoveries', async () => {
     const { accountFactory2 } = await deployContracts(chain.rpc);
     const key = `0x${'47'.repeat(32)}`;

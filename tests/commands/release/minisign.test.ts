@@ -45,7 +45,7 @@ test.each([
   ['an empty file', () => ''],
   ['a signature cut short', (text: string) => text.slice(0, 120)],
   ['one without its trusted comment', (text: string) => text.split('\n').slice(0, 2).join('\n')],
-  ['one of the kind that is not prehashed', (text: string) => text.replace(/^RUQ|^RUR/m, 'RWQ')],
+  ['one of the kind that is not prehashed', (text: string) => text.replace(/^RU/m, 'RW')],
   ['base64 that is not canonical', (text: string) => text.replace(/^(R.{20})./m, '$1!')],
 ])('%s is no signature', (_, spoil) => {
   expect(parseSignature(spoil(signed().text))).toBeUndefined();
@@ -57,6 +57,27 @@ test('a key is 56 characters that begin with RW, alone or in its file', () => {
   expect(keyOf(`untrusted comment: minisign public key\n${publicKey}\n`)).toEqual(keyOf(publicKey));
   for (const text of ['', 'RW', publicKey.slice(0, -1), `${publicKey}A`, publicKey.replace(/^RW/, 'RX')])
     expect(parseMinisignKey(text)).toBeUndefined();
+});
+
+test.each([
+  ['efcdab8967452301', '123456789ABCDEF'],
+  ['fb9b39d25f7d300e', 'E307D5FD2399BFB'],
+  ['0123456789abcdef', 'EFCDAB8967452301'],
+  ['0100000000000000', '1'],
+])('the key with the bytes %s is called %s', (id, name) => {
+  expect(keyName(Buffer.from(id, 'hex'))).toBe(name);
+});
+
+test.skipIf(!MINISIGN)('a key whose name begins with zeros is called what minisign calls it', () => {
+  const [comment, line = ''] = makeKeys().secretKey.split('\n');
+  const bytes = Buffer.from(line, 'base64');
+  // The bytes of the name, the lowest first.
+  bytes.writeBigUInt64LE(0x0000_0123_4567_89abn, 54);
+  const [secret, its] = [join(folder.path, 'zeros.key'), join(folder.path, 'zeros.pub')];
+  writeFileSync(secret, `${comment}\n${bytes.toString('base64')}\n`);
+  expect(Bun.spawnSync([MINISIGN ?? '', '-R', '-s', secret, '-p', its], { stdin: 'ignore' }).exitCode).toBe(0);
+  const text = readFileSync(its, 'utf8');
+  expect(text.split('\n')[0]).toEndWith(` ${keyName(keyOf(text).id)}`);
 });
 
 test.skipIf(!MINISIGN)('minisign takes what we sign, and we what it signs', () => {

@@ -88,7 +88,8 @@ describe('the description of the API', () => {
       const route = routes.find(({ method, path }) => `${method} ${path}` === line);
       return route ? errorsOf(route) : [];
     };
-    const written: ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'origin_not_allowed', 'bad_request'];
+    const body = ['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const;
+    const written: ErrorCode[] = [...body, 'origin_not_allowed', 'bad_request'];
     expect(words('POST /api/sessions')).toEqual(
       expect.arrayContaining([...written, 'rate_limited', 'idempotency_key_in_use', 'idempotency_key_reused']),
     );

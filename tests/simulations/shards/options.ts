@@ -1,4 +1,5 @@
-import { BUDGET_SHARE, BUDGET_SHARE_MIN } from '../../../lib/limits/limit.ts';
+import { NETWORK_SHARE_PERCENT } from '../../../lib/constants.ts';
+import { SHARE_MIN } from '../../../lib/limits/limit.ts';
 
 /** Faults that are planted in the rules, and what each breaks. Each must be found. */
 export const PLANTS = {
@@ -59,7 +60,7 @@ export function sizesOf({ registrations, shards = 16 }: Options): Sizes {
     networks: Math.max(64, Math.ceil(registrations / 500)),
     day,
     budget,
-    networkBudget: Math.max(BUDGET_SHARE_MIN, Math.floor(budget * BUDGET_SHARE)),
+    networkBudget: Math.max(SHARE_MIN, Math.floor((budget * NETWORK_SHARE_PERCENT) / 100)),
     portion: Math.max(1, Math.floor(budget / shards / 16)),
     shards,
     moveOneIn: Math.max(1, Math.round(registrations / 500_000)),

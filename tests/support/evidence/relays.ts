@@ -4,6 +4,7 @@ import { didHash } from '../../../lib/identity/did.ts';
 import { insertClaim, type NewClaim } from '../../../lib/registration/claim-store.ts';
 import { failRelay, mineRelay, reopenRelay } from '../../../lib/relay/change-store.ts';
 import { readRelay } from '../../../lib/relay/requests.ts';
+import { shareOf } from '../shares.ts';
 import type { TestVault } from '../vault.ts';
 import { addressOf, txOf } from './stand-in.ts';
 import { isSeveral, type World } from './world.ts';
@@ -41,6 +42,7 @@ export async function insertRelayed(db: OwnedStore, { clock }: TestVault, asked:
     attestation: { signature: `relayed ${number} at ${now}`, expiresAt: now + 1_000 },
     app: 'default',
     ip: '203.0.113.7',
+    share: shareOf(now),
     perIp: 100_000,
     windowSeconds: 0,
     sessionExpiresAt: now + 600_000,

@@ -3,7 +3,7 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { CONFIRMATION_LOOK_MS } from '../../../lib/registration/confirm.ts';
-import { KEY_LOOK_PAUSE_MS } from '../../../lib/registration/look-at-keys.ts';
+import { KEY_LOOK_PAUSE_MS } from '../../../lib/registration/look-again.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { createPasskey, type Passkey } from '../passkey.ts';

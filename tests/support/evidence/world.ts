@@ -300,6 +300,7 @@ const UNSEEN = {
   controllerKeys: null,
   removedKeys: [],
   namesController: false,
+  isActive: true,
 };
 
 /** What the background tasks do: read the chain for each claim and judge its proof, then look at the accounts' keys. */

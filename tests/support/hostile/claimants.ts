@@ -1,5 +1,6 @@
 import type { Database } from '../../../lib/db/database.ts';
 import type { Program } from '../program.ts';
+import { until } from '../until.ts';
 
 /** What a vault acknowledged to its clients, who ask again until they have an answer that decides. */
 export interface Acknowledged {
@@ -74,6 +75,19 @@ export function createClaimants(programs: () => readonly Program[], name: string
       isOver = true;
     },
   };
+}
+
+/** Waits until so many more sessions are acknowledged than now. */
+export function untilOpened({ acknowledged: { sessions } }: Claimants, more: number): Promise<unknown> {
+  const wanted = sessions.size + more;
+  return until(`${more} more sessions are acknowledged`, () => sessions.size >= wanted);
+}
+
+/** Waits until so many more requests are answered 503 than now. */
+export function untilRefused({ acknowledged: { statuses } }: Claimants, more: number): Promise<unknown> {
+  const refused = () => statuses.get(503) ?? 0;
+  const wanted = refused() + more;
+  return until(`${more} more requests are refused`, () => refused() >= wanted);
 }
 
 /** What of it the database has lost or doubled: all empty of one that keeps its word. */

@@ -191,8 +191,14 @@ function dateOf(time: WorldTime): DateConstructor {
 }
 
 function cryptoOf({ keyring }: Device, time: WorldTime) {
+  const { subtle } = crypto;
   return {
-    subtle: { digest: (name: string, data: BufferSource) => time.during(crypto.subtle.digest(name, data)) },
+    subtle: {
+      digest: (...given: Parameters<typeof subtle.digest>) => time.during(subtle.digest(...given)),
+      // Of its signatures the page takes those only that are by the account's key.
+      importKey: (...given: Parameters<typeof subtle.importKey>) => time.during(subtle.importKey(...given)),
+      verify: (...given: Parameters<typeof subtle.verify>) => time.during(subtle.verify(...given)),
+    },
     getRandomValues(bytes: Uint8Array) {
       bytes.set(keyring.draw.bytes(bytes.length));
       return bytes;
