@@ -7,6 +7,7 @@ import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor
 import type { Examined } from '../../lib/doctor/host.ts';
 import { checkSchema } from '../../lib/doctor/schema.ts';
 import { isEmbedded } from '../setup/settings.ts';
+import { keepLogLeftOpen } from '../storage/connection.ts';
 import { filePath } from '../storage/database.ts';
 import { isCode } from '../storage/durable.ts';
 import { checkTables, type Extent, schemaVersion } from '../storage/tables.ts';
@@ -55,6 +56,7 @@ function mayWrite(path: string): readonly Finding[] | undefined {
 function checkFile(path: string, extent: Extent, checkpoint: Config['databaseCheckpoint']): readonly Finding[] {
   if (!existsSync(path)) return [warn('database', `there is no database at ${path} yet`, 'the first start creates it')];
   const connection = new Connection(path, { readwrite: true, create: false, strict: true });
+  keepLogLeftOpen(connection, path);
   try {
     connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
     const mode = connection.query('PRAGMA journal_mode').values()[0]?.[0];

@@ -62,9 +62,9 @@ export function prehashed(content: Uint8Array): Buffer {
   return createHash('blake2b512').update(content).digest();
 }
 
-/** A key's name as minisign prints it. */
+/** A key's name as minisign prints it: a number in hexadecimal, without leading zeros. */
 export function keyName(id: Buffer): string {
-  return Buffer.from(id).reverse().toString('hex').toUpperCase();
+  return id.readBigUInt64LE().toString(16).toUpperCase();
 }
 
 /** The bytes of canonical base64 of exactly that length. */
